@@ -1,7 +1,8 @@
-"""What becomes of a framework's call: dataset → `Queries` → numbers → what the framework expects.
+"""Adapters between frameworks and losses: dataset → `Queries` → numbers → the framework's format.
 
-In reading order: `adapter` (what a framework must tell us), `lightgbm` and `xgboost` (what they do), `registry` (which
-there are), `record` (what is known of a dataset), `preferences` (pairs attached to one), `call` (the call itself), and
-`job` (the workers of a distributed training). `options`, `aliases` and `parameter_names` know framework parameters.
-A further framework is one file with its adapter and one line in `registry`. A framework is imported only when it calls.
+In reading order: `adapter` (the interface), `lightgbm` and `xgboost` (its implementations), `registry` (all adapters),
+`record` (the per-dataset cache), `attached` (pairs, labels and positions attached to a dataset), `call` (a framework's
+call), and `job` (the workers of a distributed training). `options`, `aliases` and `parameter_names` list parameters of
+the frameworks. A new framework needs one file with its adapter and one line in `registry`. A framework is imported only
+when it calls.
 """

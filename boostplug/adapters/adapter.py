@@ -1,4 +1,4 @@
-"""`Adapter`: what we ask of a framework, and what we know of losses and metrics."""
+"""`Adapter`: the interface to a framework; `ObjectiveLike` and `MetricLike`: the interfaces to losses and metrics."""
 
 import sys
 from abc import abstractmethod
@@ -25,33 +25,33 @@ __all__ = [
     "openmp_threads_of_caller",
 ]
 
-_FRAMES = 12  # between the framework and us: wrappers of its own and of the user's
+_MAX_FRAMES = 12  # between the framework and this package: wrappers of the framework and of the user
 
 
 class ObjectiveLike(Protocol):
-    """What the adapters use of a loss."""
+    """Interface of a loss to the adapters."""
 
     def gradient_hessian(
         self, scores: Any, queries: Queries, *, totals: Collective = ...
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return both derivatives per row."""
+        """Return gradient and Hessian per row."""
 
     def reads(self, queries: Queries) -> Queries:
         """Return the queries with the labels that it reads."""
 
     @property
     def needs_position(self) -> bool:
-        """Whether it reads the positions."""
+        """True if the loss reads positions."""
 
 
 class MetricLike(Protocol):
-    """What the adapters use of a metric."""
+    """Interface of a metric to the adapters."""
 
     greater_is_better: ClassVar[bool]
 
     @property
     def name(self) -> str:
-        """What the framework prints."""
+        """Name that the framework prints."""
 
     def __call__(self, scores: Any, data: Any) -> Any:
         """Return the mean over the queries `data`."""
@@ -61,7 +61,7 @@ class MetricLike(Protocol):
 
 
 class Fields(NamedTuple):
-    """What a framework's dataset holds, as the framework gives it.
+    """Fields of a dataset, as the framework returns them.
 
     Attributes
     ----------
@@ -84,45 +84,46 @@ class Fields(NamedTuple):
         return all(a is b if a is None or b is None else np.array_equal(a, b) for a, b in zip(self, other, strict=True))
 
     def copied(self) -> "Fields":
-        """Return them apart from the arrays they came in."""
+        """Return a copy with new arrays."""
         return Fields._make(None if values is None else values.copy() for values in self)
 
 
 class Training(NamedTuple):
-    """The training that calls us, as far as its framework lets us see it."""
+    """The training that calls, as far as its framework shows it."""
 
     parameters: Mapping[str, Any]
     datasets: Sequence[Any]
-    """Its own first."""
+    """The training set comes first."""
     booster: Any = None
-    """By which one training is told from the next."""
+    """Identifies the training."""
     begins: bool = False
-    """Whether it is known to be in its first round."""
+    """True if the training is known to be in its first round."""
 
 
 class Part(NamedTuple):
-    """Some rows of another dataset: what a subset or a slice is made of."""
+    """Rows of a dataset that make up a subset or slice of it."""
 
     whole: Any
+    """The complete dataset."""
     rows: Any
     n_rows: int
-    """Of the whole."""
+    """Number of rows of the complete dataset."""
 
 
 class Adapter(Protocol):
-    """The reading half of one framework. It is asked about datasets that exist, so it need not import the framework.
+    """Interface to one framework: its datasets, parameters, threads and workers.
 
-    `read`, `threads` and `metric_result` are every framework's own. The other methods say here what holds for a
-    framework that needs no more.
+    A framework must implement `read`, `threads` and `metric_result`. The other methods have defaults. The dataset
+    exists when a method is called, so an adapter need not import its framework.
 
     Attributes
     ----------
     framework : str
         The module that users import.
     kind : str
-        The name of its class of datasets.
+        Name of the framework's dataset class.
     makes_zeros_of_missing_labels : bool
-        So that they cannot be told from grades of 0.
+        True if missing labels cannot be distinguished from grades of 0.
     """
 
     framework: ClassVar[str]
@@ -131,30 +132,30 @@ class Adapter(Protocol):
 
     @property
     def dataset_name(self) -> str:
-        """That class as messages name it."""
+        """Name of the dataset class in messages."""
         return f"{self.framework}.{self.kind}"
 
     @abstractmethod
     def read(self, dataset: Any) -> Fields:
-        """Return what a dataset holds now, whatever the framework's Python side remembers; refuse one without queries.
+        """Return the current fields of a dataset; raise if it has no queries.
 
-        It is called in every round: nothing is checked here that can wait for `fault_of_fields`.
+        It is called in every round, so checks belong in `fault_of_fields`, which is called only for new fields.
         """
 
     @abstractmethod
     def threads(self, dataset: Any, training: Training | None) -> int | None:
-        """Return the framework's number of threads where it is known, None where not."""
+        """Return the framework's number of threads, None if it is not known."""
 
     @abstractmethod
     def metric_result(self, metric: MetricLike, value: float) -> tuple[Any, ...]:
-        """Return what the framework takes from a metric."""
+        """Return a metric's value in the framework's format."""
 
     def workers(self) -> Workers | None:
-        """Return the workers of the job in which this process trains now, where they can be asked; None outside one."""
+        """Return the workers of the job in which this process trains; None if there are none."""
         return None
 
-    def team(self, frame: FrameType | None) -> OpenMPThreads | None:  # noqa: ARG002 (the default: threads of our own)
-        """Return the framework's threads where it is the framework that has called `frame`, and they wait for us."""
+    def team(self, frame: FrameType | None) -> OpenMPThreads | None:  # noqa: ARG002 (the default: our threads)
+        """Return the framework's idle OpenMP threads if the framework has called `frame`, else None."""
         return None
 
     def holds(self, data: Any) -> bool:
@@ -163,55 +164,55 @@ class Adapter(Protocol):
         return kind is not None and isinstance(data, kind)
 
     def fault_of_fields(self, fields: Fields, dataset: Any) -> str | None:  # noqa: ARG002 (the default: none more)
-        """Return what is wrong with new `fields` that the framework lets pass, and what to do; None if nothing is.
+        """Return the error message for new `fields` that the framework accepts and we refuse; None without a fault.
 
-        `dataset` is None where the framework passed arrays alone.
+        `dataset` is None if the framework passed only arrays.
         """
         return None
 
     def fault_of_call(self, scores: Any, dataset: Any, training: Training | None) -> str | None:  # noqa: ARG002 (as above)
-        """Return why the framework would train nonsense with this call of an objective; asked at every one."""
+        """Return why the framework would train a wrong model with this call of an objective; checked at every call."""
         return None
 
     def fault_of_parameters(self, parameters: Mapping[str, Any]) -> str | None:  # noqa: ARG002 (as above)
-        """Return what among a training's parameters means nothing beside a loss, and what to do."""
+        """Return the error message for parameters of a training that have no effect on a custom loss."""
         return None
 
     def fault_of_machines(self, dataset: Any, training: Training | None) -> str | None:  # noqa: ARG002 (as above)
-        """Return why one of several machines cannot call ours by itself: there are no `workers` to ask."""
+        """Return why a training on several machines cannot use our losses, if the framework offers no `workers`."""
         return None
 
     def fault_of_step(self, gain: float, step: float) -> str | None:  # noqa: ARG002 (the default: no threshold)
-        """Return which absolute threshold of the framework spoils a training; asked at its start.
+        """Return which absolute threshold of the framework spoils a training; checked at its start.
 
-        `gain` is what the splits of the first tree can gain together, at most; `step` how far its leaves go.
+        `gain` is an upper bound of the total gain of the first tree's splits; `step` is the size of its leaf values.
         """
         return None
 
     def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:  # noqa: ARG002 (the default: nothing)
-        """Return the parameter that says what the Hessians of a leaf must sum to, and its value, given or default."""
+        """Return name and value of the parameter that bounds the sum of a leaf's Hessians from below."""
         return "", 0.0
 
     def forget_best_round(self, training: Training | None) -> None:  # noqa: ARG002 (the default: nothing is kept)
-        """Forget, as a training begins, which round an earlier training of its model has found to be the best."""
+        """Clear the best round that an earlier training has stored in the model, as a training begins."""
         return
 
     def training(self, frame: FrameType | None) -> Training | None:  # noqa: ARG002 (the default: it cannot be seen)
-        """Return the training whose call has led to `frame`, where the framework leaves a trace of it."""
+        """Return the training whose call has led to `frame`, None if it cannot be found."""
         return None
 
-    def part(self, dataset: Any) -> Part | None:  # noqa: ARG002 (the default: a dataset does not know its whole)
-        """Return what a dataset is a subset of, where it knows that itself."""
+    def part(self, dataset: Any) -> Part | None:  # noqa: ARG002 (the default: a dataset does not know its parent)
+        """Return the rows and the parent of a subset, None if the dataset does not hold them."""
         return None
 
-    def on_parts(self, dataset: Any, tell: Callable[[Any, Part], None]) -> None:  # noqa: ARG002 (the default: `part`)
-        """Have ``tell(new dataset, Part)`` called whenever a part is cut, where `part` could not say it later."""
+    def on_parts(self, dataset: Any, callback: Callable[[Any, Part], None]) -> None:  # noqa: ARG002 (the default: `part`)
+        """Register a callback ``callback(new dataset, Part)`` for new slices, if `part` cannot identify them later."""
         return
 
 
 def callers(frame: FrameType | None) -> Iterator[FrameType]:
-    """Yield the nearest frames that are none of ours, from `frame` up."""
-    left = _FRAMES
+    """Yield the nearest frames outside this package, from `frame` up."""
+    left = _MAX_FRAMES
     while frame is not None and left:
         if not frame.f_globals.get("__name__", "").startswith("boostplug."):
             yield frame
@@ -223,7 +224,7 @@ _teams: dict[str, OpenMPThreads | None] = {}
 
 
 def openmp_threads_of_caller(frame: FrameType | None, module: str) -> OpenMPThreads | None:
-    """Return the threads of the library that a framework's `module` calls, where that is above `frame`."""
+    """Return the OpenMP threads of the library that `module` has loaded, if `module` has called `frame`."""
     if all(caller.f_globals.get("__name__") != module for caller in callers(frame)):
         return None
     if module not in _teams:

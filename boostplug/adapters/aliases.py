@@ -1,6 +1,6 @@
-"""Every name of the frameworks' parameters that we read, set or refuse; the parameter's own name comes first.
+"""Aliases of the frameworks' parameters that we read, set or refuse.
 
-Of several names that a user gives, LightGBM takes the parameter's own, then the shortest: the order here.
+The main name comes first, then the aliases, shortest first. If a user gives several, LightGBM takes the first.
 """
 
 __all__ = ["LIGHTGBM", "XGBOOST"]

@@ -18,27 +18,27 @@ __all__ = ["attached_to", "set_labels", "set_pairs", "set_positions"]
 
 
 def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
-    """Attach explicit preferences to a dataset; losses on pairs then use them in place of the grades.
+    """Attach preference pairs to a dataset; losses on pairs then use them in place of the grades.
 
-    They follow ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice``, with rows numbered anew; a warning counts the
-    pairs that a part cuts. A later call replaces them.
+    The pairs follow ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice``, with rows renumbered. A warning counts
+    the pairs of which a subset has only one row. A later call replaces the pairs.
 
     Parameters
     ----------
     dataset : lightgbm.Dataset or xgboost.DMatrix
-        Constructed or not. Without labels, or with labels that are all 0 (which LightGBM makes of missing ones), no row
-        counts as labelled, unless `labelled` says otherwise.
+        Constructed or not. Without labels, or if all labels are 0 (LightGBM's replacement for missing labels), no row
+        counts as labelled, unless `labelled` is given.
     pairs : Pairs
         Rows of this dataset.
     labelled : array-like of bool of shape (n_rows,), optional
-        Which rows have a label that means something.
+        True for rows that have a label.
 
     Raises
     ------
     TypeError
         If `dataset` is no dataset of LightGBM or XGBoost, or `pairs` no `Pairs`.
     ValueError
-        If a row index is beyond the dataset; at the first call of the loss, where the number of rows is known.
+        If a row index is beyond the dataset; raised at the first call of the loss, when the number of rows is known.
 
     Examples
     --------
@@ -50,8 +50,8 @@ def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
     """
     _refuse_no_dataset(
         dataset,
-        "pairs on Dask collections are not possible, because pairs number the rows of one table, and a worker does not "
-        "know the rows of others: attach them on one machine",
+        "pairs on Dask collections are not possible, because pairs hold row numbers of one table, and a worker has "
+        "only its own rows; attach them on one machine",
     )
     if not isinstance(pairs, Pairs):
         raise TypeError(f"pairs must be a boostplug.Pairs(winner, loser), got {type(pairs).__name__}")
@@ -62,27 +62,27 @@ def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
 
 
 def set_labels(dataset: Any, /, mapping: Mapping[str, Any] | None = None, **labels: Any) -> None:
-    """Attach more labels to a dataset, by name; a loss or metric reads one of them after ``.on(name)``.
+    """Attach named labels to a dataset; a loss or metric reads one of them after ``.on(name)``.
 
-    They follow ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice``. A later call replaces labels of the same names
-    and keeps the others. The dataset's own label stays what losses read without ``.on``.
+    The labels follow ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice``. A later call replaces labels of the same
+    names and keeps the others. Without ``.on``, losses read the dataset's own label.
 
     Parameters
     ----------
     dataset : lightgbm.Dataset or xgboost.DMatrix
         Constructed or not.
     mapping : mapping of str to array-like of shape (n_rows,), optional
-        For names that are no Python names.
+        For names that are not Python identifiers.
     **labels : array-like of shape (n_rows,)
         One finite number per row, or NaN where a row has no such label.
 
     Raises
     ------
     TypeError
-        If `dataset` is no dataset of LightGBM or XGBoost.
+        If `dataset` is not a dataset of LightGBM or XGBoost.
     ValueError
-        If a name or a value is impossible, or a name is given twice. At the first call of the loss, if the number of
-        values is not that of the rows.
+        If a name or a value is invalid, or a name is given twice. At the first call of the loss, if the number of
+        values differs from the number of rows.
 
     Examples
     --------
@@ -106,24 +106,25 @@ def set_labels(dataset: Any, /, mapping: Mapping[str, Any] | None = None, **labe
 
 
 def set_positions(dataset: Any, positions: Any) -> None:
-    """Attach to a dataset where users saw each row, for losses that learn from clicks (`Unbiased`).
+    """Attach the position at which users saw each row, for losses that learn from clicks (`Unbiased`).
 
-    They follow ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice``. A later call replaces them.
+    The positions follow ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice``. A later call replaces them.
 
     Parameters
     ----------
     dataset : lightgbm.Dataset or xgboost.DMatrix
-        Constructed or not. LightGBM's own ``Dataset(position=…)`` becomes categories in the order of appearance, and
-        its subsets lose it, so it serves where no ranks are needed.
+        Constructed or not. LightGBM turns its own ``Dataset(position=…)`` into categories in the order of appearance,
+        and subsets lose it, so it suits only losses that need no ranks.
     positions : array-like of int of shape (n_rows,)
         Place of each row on its page, from 1.
 
     Raises
     ------
     TypeError
-        If `dataset` is no dataset of LightGBM or XGBoost.
+        If `dataset` is not a dataset of LightGBM or XGBoost.
     ValueError
-        If a position is missing, broken or below 1; at the first call of the loss, if their number is not that of rows.
+        If a position is missing, not an integer or below 1. At the first call of the loss, if the number of positions
+        differs from the number of rows.
 
     Examples
     --------
@@ -148,17 +149,17 @@ def _refuse_no_dataset(dataset: Any, remedy_on_dask: str) -> None:
 
 
 def attached_to(dataset: Any) -> Attached | None:
-    """Return what was attached to a dataset, or to the whole of which it is a subset."""
+    """Return the attachments of a dataset, or those inherited from the dataset of which it is a subset."""
     record = record_of(dataset)
     if record.attached is not None:
         return record.attached
     adapter = adapter_of(dataset)
     part = None if adapter is None else adapter.part(dataset)
-    of_whole = None if part is None else attached_to(part.whole)
-    if part is None or of_whole is None:
+    parent = None if part is None else attached_to(part.whole)
+    if part is None or parent is None:
         return None
-    if record.inherited is None or record.inherited[0] is not of_whole:
-        record.inherited = of_whole, of_whole.of_part(part)
+    if record.inherited is None or record.inherited[0] is not parent:
+        record.inherited = parent, parent.of_part(part)
     return record.inherited[1]
 
 
@@ -166,11 +167,11 @@ def _attach(dataset: Any, attached: Attached) -> None:
     record_of(dataset).attached = attached
     adapter = adapter_of(dataset)
     assert adapter is not None
-    adapter.on_parts(dataset, _hand_on)
+    adapter.on_parts(dataset, _attach_to_slice)
 
 
-def _hand_on(dataset: Any, part: Part) -> None:
-    """Give a new dataset what is left of what was attached to the one it was cut from."""
+def _attach_to_slice(dataset: Any, part: Part) -> None:
+    """Attach to a new slice the attachments of its parent, restricted to its rows."""
     attached = attached_to(part.whole)
     assert attached is not None
     _attach(dataset, attached.of_part(part))

@@ -1,7 +1,7 @@
-"""Between a framework's call and a loss or metric: dataset → `Queries` → numbers → what the framework expects.
+"""Calls from a framework to a loss or metric: dataset → `Queries` → numbers → the framework's format.
 
-A dataset's `Queries` live as long as the dataset. In each call its labels, groups and weights are read and compared;
-where they have changed, they are checked and its `Queries` are built anew.
+A dataset's `Queries` live as long as the dataset. Each call reads its labels, groups and weights and compares them with
+the last ones. If they have changed, they are checked and the `Queries` are rebuilt.
 """
 
 import inspect
@@ -29,13 +29,13 @@ __all__ = ["assign", "called_by_get_params", "evaluate", "objective", "queries_o
 Floats32 = NDArray[np.float32]
 
 _RESCALE = ": please rescale the labels (or the margins) so that their gaps are about 1"
-_SMALL = 1e-2  # a document's Hessian; losses bring it to the order of 1, and few documents are no fault
-_MANY = 1 << 14  # rows; few are the work of one thread
-_of_nobody = Record(arrays=deque(maxlen=1))  # callers that pass arrays and are no framework
+_SMALL = 1e-2  # mean Hessian of a document; losses scale it to about 1, so a small sum may only mean few documents
+_MANY = 1 << 14  # rows; fewer rows need only one thread
+_of_nobody = Record(arrays=deque(maxlen=1))  # for callers outside a framework that pass arrays
 
 
 class _Call(NamedTuple):
-    """A framework's call of an objective, understood."""
+    """Parsed arguments of a framework's call of an objective."""
 
     scores: Any
     queries: Queries
@@ -50,11 +50,11 @@ class _Call(NamedTuple):
 def objective(
     loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any, *, totals: Collective | None = None
 ) -> tuple[Floats32, Floats32]:
-    """Return gradient and Hessian as float32, for any of the ways in which the frameworks call an objective.
+    """Return gradient and Hessian as float32, for each signature with which the frameworks call an objective.
 
-    `totals` are for callers that know what all machines hold, where the framework's own workers cannot ask each other.
+    `totals` holds sums over all machines, for frameworks whose workers cannot exchange values.
     """
-    # A frame that a variable of its own names would keep all that is made here until the garbage is collected.
+    # No variable holds the frame: the reference cycle would keep all arrays alive until garbage collection.
     with in_step(_workers(b, totals), n_questions=2) as job:
         call = _understood(a, b, weight, group, totals, inspect.currentframe())
         call = call._replace(scores=_one_per_row(call.scores, call.queries))
@@ -74,7 +74,7 @@ def objective(
     if not any_step and call.queries.n_rows and call.record.warned is not call.queries:
         call.record.warned = call.queries
         _warn_of_nothing_to_learn(loss, call)
-    # Sums over one worker's rows say little of the trees of all.
+    # The sums over one worker's rows differ from those of the trees, which all workers share.
     whole = job.alone and totals is None
     booster = None if call.training is None else call.training.booster
     if any_step and whole and call.record.begins(call.queries, loss, booster):
@@ -108,20 +108,20 @@ def evaluate(metric: MetricLike, scores: Any, data: Any) -> tuple[Any, ...]:
     if np.isnan(value):
         raise ValueError(
             f"{metric.name} is undefined on every query of a validation set (no relevant document anywhere); "
-            "check its labels, or choose what such a query counts with the metric's parameter empty"
+            "check its labels, or choose the value of such a query with the metric's parameter empty"
         )
     return adapter.metric_result(metric, value)
 
 
 def assign(dataset: Any, queries: Queries) -> None:
-    """Let losses and metrics use `queries` for `dataset`, in place of what the framework could hold."""
+    """Make losses and metrics use `queries` for `dataset`, in place of the fields of the dataset."""
     record_of(dataset).assigned = queries
 
 
 def called_by_get_params(frame: FrameType | None) -> bool:
-    """Return whether a framework's own scikit-learn estimator asks, in `frame`'s caller, for what it is to train with.
+    """Return whether the caller of `frame` is `get_params` of a framework's own scikit-learn estimator.
 
-    It lists the parameters of whatever has `get_params`, and hands all that it lists to its training.
+    The estimator lists the parameters of every object with `get_params` and passes them all to its training.
     """
     caller = None if frame is None else frame.f_back
     if caller is None or caller.f_code.co_name != "get_params":
@@ -170,7 +170,7 @@ def _understood(a: Any, b: Any, weight: Any, group: Any, totals: Collective | No
 def _derivatives(
     loss: ObjectiveLike, call: _Call, totals: Collective
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    if totals is LOCAL:  # a subclass may know no others
+    if totals is LOCAL:  # a user's subclass may lack the argument totals
         return loss.gradient_hessian(call.scores, call.queries)
     return loss.gradient_hessian(call.scores, call.queries, totals=totals)
 
@@ -190,7 +190,7 @@ def _call_with_dataset(adapter: Adapter, scores: Any, dataset: Any, frame: Frame
 
 
 def _call_with_arrays(labels: Any, scores: Any, weight: Any, group: Any, frame: FrameType | None) -> _Call:
-    """Find the training that passes plain arrays, if there is one; its record keeps their `Queries`."""
+    """Return the call for plain arrays; the record of the training that passes them, if any, keeps their `Queries`."""
     record, threads = _of_nobody, None
     adapter, training = calling(frame)
     if adapter is not None and training is not None:
@@ -214,7 +214,7 @@ def _call_with_arrays(labels: Any, scores: Any, weight: Any, group: Any, frame: 
 
 
 def _known(readings: deque[Reading], fields: Fields, attached: Attached | None) -> Queries | None:
-    for known in tuple(readings):  # as it was, should another thread add to it
+    for known in tuple(readings):  # a copy, since another thread may append
         if known.attached is attached and known.fields.same_as(fields):
             return known.queries
     return None
@@ -223,7 +223,7 @@ def _known(readings: deque[Reading], fields: Fields, attached: Attached | None) 
 def _built(readings: deque[Reading], fields: Fields, attached: Attached | None) -> Queries:
     labels, also = fields.labels, attached or Attached()
     if labels is not None and also.pairs is not None and also.labelled is None and not labels.any():
-        labels = None  # LightGBM makes zeros of missing labels
+        labels = None  # LightGBM replaces missing labels by zeros
     queries = Queries(
         labels,
         group=fields.group,
@@ -240,13 +240,13 @@ def _built(readings: deque[Reading], fields: Fields, attached: Attached | None) 
 
 
 def refuse_fault(fault: str | None) -> None:
-    """Raise where an adapter has found a fault."""
+    """Raise ValueError for an adapter's error message; do nothing for None."""
     if fault is not None:
         raise ValueError(fault)
 
 
 def _as_floats(name: str, values: Any) -> Any:
-    """Return numbers as floats: those of a framework as they are, what a user passes once they are checked."""
+    """Return numbers as floats; arrays of floats, as frameworks pass them, are returned unchecked."""
     return values if isinstance(values, np.ndarray) and values.dtype.kind == "f" else numbers(name, values)
 
 
@@ -269,22 +269,22 @@ def _warn_of_nothing_to_learn(loss: ObjectiveLike, call: _Call) -> None:
     if cause is None:
         cause = "its gradient has vanished at these scores"
     elif zeros and call.queries.pairs is None:
-        cause += "; all labels are 0, which is what LightGBM makes of missing and of NaN labels"
+        cause += "; all labels are 0, LightGBM's replacement for missing and NaN labels"
     warnings.warn(f"{loss!r} has nothing to learn from: {cause}; the model stays constant", UserWarning, stacklevel=4)
 
 
 def _look_at_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessian: Any) -> None:
-    """Warn where a training that begins meets numbers of a size that its framework cannot follow."""
+    """Warn at the start of a training if labels or derivatives are too small or too large for the framework."""
     fault = _lost_digits(call.queries) or _fault_of_first_step(loss, call, gradient, hessian)
     if fault is not None:
         warnings.warn(fault, UserWarning, stacklevel=4)
 
 
 def _lost_digits(queries: Queries) -> str | None:
-    """Name a label of which the framework's float32 no longer holds all digits; labels that never were float32 do."""
+    """Return the warning for a label that has lost digits in the framework's float32, None if there is none."""
     labels = queries.labels
     lost = (labels != 0.0) & (np.abs(labels) < TINY)
-    with np.errstate(over="ignore"):  # infinite, and so not the same
+    with np.errstate(over="ignore"):  # labels beyond float32 become infinite and differ
         if not lost.any() or (labels != labels.astype(np.float32)).any():
             return None
     row = int(np.argmax(lost))
@@ -292,9 +292,9 @@ def _lost_digits(queries: Queries) -> str | None:
 
 
 def _fault_of_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessian: Any) -> str | None:
-    """Return which absolute threshold of the framework spoils a training from scores of 0.
+    """Return the warning for an absolute threshold of the framework that spoils a training from scores of 0.
 
-    Others say nothing of the labels' unit: where they fit, gradients are small; XGBoost's base_score may be far off.
+    At other scores gradients may be small because the scores fit, or large because of XGBoost's base_score.
     """
     if call.adapter is None:
         return None
@@ -318,7 +318,7 @@ def _fault_of_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessia
 
 
 def _as_float32(loss: ObjectiveLike, gradient: Any, hessian: Any) -> tuple[Floats32, Floats32, bool]:
-    """Return both as float32, and whether there is any step; a row whose Hessian would lose its digits takes none."""
+    """Return both as float32, and whether any gradient is not 0; rows with too small a Hessian get a gradient of 0."""
     g, h = np.empty(len(gradient), np.float32), np.empty(len(gradient), np.float32)
     row, any_step = to_single(gradient, hessian, g, h)
     if row >= 0:

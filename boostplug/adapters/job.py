@@ -1,8 +1,8 @@
-"""A job of several workers: what each call of a loss or a metric asks all of them.
+"""Collective operations of a training on several workers, for each call of a loss or a metric.
 
-Workers call in step: what one asks, all ask. So a worker on which something goes wrong takes part in the question that
-the others ask next, and says there that it has failed; then all raise the same. A loss asks two questions at every
-call, a metric one. Nothing is kept from call to call, since one worker might have it and another not.
+All workers call the same collective operations in the same order. A worker with an error takes part in the next
+operation of the others and reports the error there; then all workers raise it. A loss needs two operations per call, a
+metric one. Nothing is cached between calls, since one worker might have it and another not.
 """
 
 import builtins
@@ -19,20 +19,20 @@ __all__ = ["Call", "Workers", "in_step"]
 
 Floats = NDArray[np.float64]
 
-_ROOM = 16  # numbers of one worker in a question; more take another
+_MESSAGE_VALUES = 16  # values of one worker in the first operation; more values need a second one
 _HEADER = 3
 
 
 class Workers(Protocol):
-    """The workers of a job, as their framework lets them talk to each other."""
+    """Interface to the collective operations of a framework."""
 
     @property
     def rank(self) -> int:
-        """The place of this one among them, from 0."""
+        """Number of this worker, from 0."""
 
     @property
     def n(self) -> int:
-        """How many there are, at least 2."""
+        """Number of workers, at least 2."""
 
     def sum(self, values: Floats) -> Floats:
         """Return the sum of each entry over all workers, in the same shape."""
@@ -40,34 +40,34 @@ class Workers(Protocol):
     def largest(self, values: Floats) -> Floats:
         """Return the largest of each entry over all workers, in the same shape."""
 
-    def told(self, text: tuple[str, str] | None, rank: int) -> tuple[str, str]:
-        """Return what the worker of that rank passes; what others pass is not looked at."""
+    def broadcast(self, text: tuple[str, str] | None, rank: int) -> tuple[str, str]:
+        """Return the text that the worker `rank` passes; the others' texts are ignored."""
 
 
 class Call:
-    """One call's questions: to several workers, or to none.
+    """Collective operations of one call of a loss or metric.
 
     Attributes
     ----------
     alone : bool
-        Whether there is nobody to ask.
+        True if there are no other workers.
     n_queries : int
-        This worker's, which it sets before it asks.
+        Number of this worker's queries; set it before the first operation.
     any_step : bool
-        Once `largest` was asked: whether any worker had something.
+        After `largest`: True if any worker had a value.
     """
 
     def __init__(self, workers: Workers | None) -> None:
         self._workers = workers
         self._n_asked = 0
-        self._over = False  # no worker asks any more
+        self._over = False  # True if all workers raise, so none waits for this one
         self.alone = workers is None
         self.n_queries = 0
         self.any_step = True
 
     @property
     def totals(self) -> Collective:
-        """What a loss asks."""
+        """Collective operations for a loss."""
         return LOCAL if self._workers is None else self
 
     def gather(self, values: Floats) -> Floats:
@@ -75,13 +75,13 @@ class Call:
         return self._gather(values, None)
 
     def largest(self, value: float) -> float:
-        """Return the largest value of all workers; -∞ is that of nothing."""
+        """Return the largest value of all workers; a worker without values passes -∞."""
         if np.isnan(value):
             raise ValueError("the largest derivative is NaN; check the formulas of the loss, and the weights")
         return self._largest(value, None)
 
     def finish(self, *, any_step: bool) -> None:
-        """Ask what is left to ask: whether anything has gone wrong elsewhere."""
+        """Call the remaining operations, which raise if another worker has failed."""
         if self._n_asked == 0:
             self.gather(np.empty(0))
         if self._n_asked == 1:
@@ -99,22 +99,23 @@ class Call:
     def _gather(self, values: Floats, error: Exception | None) -> Floats:
         workers = self._next(0)
         head = np.array([error is not None, self.n_queries, len(values)], dtype=np.float64)
-        told = _side_by_side(np.concatenate([head, values[:_ROOM], np.zeros(max(0, _ROOM - len(values)))]), workers)
-        failed, n_queries, n_values = told[:, :_HEADER].T
+        padding = np.zeros(max(0, _MESSAGE_VALUES - len(values)))
+        table = _gathered_rows(np.concatenate([head, values[:_MESSAGE_VALUES], padding]), workers)
+        failed, n_queries, n_values = table[:, :_HEADER].T
         if failed.any():
             self._raise(int(np.argmax(failed)), error)
         if (n_values != len(values)).any():
             raise RuntimeError(
-                f"the workers of the job gather different numbers of values, {n_values.astype(int).tolist()}: they do "
-                "not call the same loss or metric; start all of them with the same"
+                f"the workers of the job gather different numbers of values, {n_values.astype(int).tolist()}, because "
+                "they call different losses or metrics; start all workers with the same"
             )
         if not n_queries.any():
             raise ValueError("no worker of the job has any query; pass data with queries")
-        told = told[:, _HEADER : _HEADER + len(values)]
-        if len(values) > _ROOM:
-            told = np.hstack([told, _side_by_side(values[_ROOM:], workers)])
+        table = table[:, _HEADER : _HEADER + len(values)]
+        if len(values) > _MESSAGE_VALUES:
+            table = np.hstack([table, _gathered_rows(values[_MESSAGE_VALUES:], workers)])
         self._over = False
-        return told
+        return table
 
     def _largest(self, value: float, error: Exception | None) -> float:
         workers = self._next(1)
@@ -127,56 +128,54 @@ class Call:
         return float(largest)
 
     def _next(self, place: int) -> Workers:
-        """Begin a question: should it raise, then on all workers, or because they cannot be reached."""
+        """Begin an operation. An error in it is raised on all workers, or means that they cannot be reached."""
         if self._n_asked != place or self._workers is None:
-            raise RuntimeError(
-                "a loss asks all workers to gather once at every call, then at most once for the largest"
-            )
+            raise RuntimeError("a loss must call gather once and then largest at most once in every call")
         self._n_asked += 1
         self._over = True
         return self._workers
 
     def _raise(self, rank: int, error: Exception | None) -> NoReturn:
-        """Raise what has gone wrong on the first worker that has failed."""
+        """Raise the error of the first worker that has failed."""
         assert self._workers is not None
         own = None if error is None or rank != self._workers.rank else _described(error)
-        kind, text = self._workers.told(own, rank)
-        raise _made(kind, f"on worker {rank} of {self._workers.n}: {text}") from error
+        kind, text = self._workers.broadcast(own, rank)
+        raise _build_error(kind, f"on worker {rank} of {self._workers.n}: {text}") from error
 
 
-def _side_by_side(values: Floats, workers: Workers) -> Floats:
-    """Return every worker's values, a row for each: a sum of what is 0 elsewhere."""
+def _gathered_rows(values: Floats, workers: Workers) -> Floats:
+    """Return a table with one row of values per worker, as a sum of tables that are 0 in the other rows."""
     rows = np.zeros((workers.n, len(values)))
     rows[workers.rank] = values
     return workers.sum(rows)
 
 
 def _described(error: Exception) -> tuple[str, str]:
-    """Return the class that every worker knows, and the text."""
+    """Return the nearest built-in class of an error, which every worker has, and its text."""
     kind = next(kind for kind in type(error).__mro__ if kind.__module__ == "builtins")
     name = "" if kind is type(error) else f"{type(error).__name__}: "
     return kind.__name__, f"{name}{error}"
 
 
-def _made(name: str, text: str) -> Exception:
+def _build_error(name: str, text: str) -> Exception:
     kind = getattr(builtins, name)
     try:
         error: Exception = RuntimeError(text) if kind is Exception else kind(text)
-    except TypeError:  # of UnicodeError's kinds, which are made of more
+    except TypeError:  # subclasses of UnicodeError need more arguments
         return RuntimeError(text)
     return error
 
 
 @contextmanager
 def in_step(workers: Workers | None, *, n_questions: int) -> Iterator[Call]:
-    """Keep the workers of a job in step through a call of ours, whatever goes wrong within.
+    """Keep the workers of a job in step during a call, also if it raises.
 
     Parameters
     ----------
     workers : Workers, or None
-        None: one machine alone.
+        None for a single machine.
     n_questions : int
-        How many this call asks where all goes well.
+        Number of collective operations of a call without errors.
     """
     call = Call(workers)
     if workers is None:

@@ -1,4 +1,4 @@
-"""What LightGBM's `Dataset` and its calls mean."""
+"""Adapter of LightGBM."""
 
 import sys
 from collections.abc import Mapping
@@ -14,21 +14,21 @@ from boostplug.core.threads import OpenMPThreads
 
 __all__ = ["LightGBM"]
 
-_INFINITY = np.float32(1e38)  # what LightGBM makes of an infinite label or weight
+_INFINITY = np.float32(1e38)  # LightGBM's replacement for an infinite label or weight
 _LEAST_LEAF = 1e-35  # its kZeroThreshold
-_RATES = 1e-2  # learning rates and what the loss leaves of later steps
-_LARGEST_STEP = 1e29  # beyond it gradients are brought back into float32's range, and Hessians with them
+_RATES = 1e-2  # allows for learning rates and for smaller steps in later rounds
+_LARGEST_STEP = 1e29  # beyond it gradients, and Hessians with them, are scaled down to float32's range
 
 
 class LightGBM(Adapter):
-    """`lightgbm.Dataset`; weights are per row."""
+    """Adapter of `lightgbm.Dataset`; weights are per row."""
 
     framework = "lightgbm"
     kind = "Dataset"
     makes_zeros_of_missing_labels = True
 
     def read(self, dataset: Any) -> Fields:
-        """Return the fields from the core: the Python side's copies go stale after ``set_field``."""
+        """Return the fields from LightGBM's core, since the copies in Python are outdated after ``set_field``."""
         boundaries = dataset.get_field("group")
         if boundaries is None or len(boundaries) < 2:
             raise ValueError(
@@ -39,7 +39,7 @@ class LightGBM(Adapter):
         return Fields(label, np.diff(boundaries), weight, dataset.get_field("position"))
 
     def fault_of_fields(self, fields: Fields, dataset: Any) -> str | None:
-        """Name what was infinite before LightGBM cut it to 1e38, or a subset that cuts a query in two."""
+        """Return the error for infinite values, which LightGBM clips to 1e38, or for incomplete queries of a subset."""
         for name, values in (("label", fields.labels), ("weight", fields.weight)):
             if values is not None and (np.abs(values) >= _INFINITY).any():
                 row = int(np.argmax(np.abs(values) >= _INFINITY))
@@ -48,7 +48,7 @@ class LightGBM(Adapter):
         return None if part is None else _partial_queries(part)
 
     def fault_of_step(self, gain: float, step: float) -> str | None:  # noqa: ARG002 (gains are of any size)
-        """Name the range of leaves."""
+        """Return the error for leaf values outside LightGBM's range."""
         if step < _LEAST_LEAF / _RATES:
             return f"LightGBM takes leaves of {_LEAST_LEAF:g} and less for 0; those of the first tree are {step:.2g}"
         if step > _LARGEST_STEP:
@@ -56,13 +56,13 @@ class LightGBM(Adapter):
         return None
 
     def fault_of_call(self, scores: Any, dataset: Any, training: Training | None) -> str | None:
-        """Name what LightGBM would train nonsense with, or leave out, under a custom objective."""
+        """Return the error for scores and parameters with which LightGBM trains a wrong model on a custom objective."""
         if max(np.max(scores, initial=0.0), -np.min(scores, initial=0.0)) >= _INFINITY:
             return "a score is infinite to LightGBM (1e38 or more); check init_score"
         nested = next((name for name in _given(dataset, training) if "__" in name), None)
         if nested is not None:
             return (
-                f"{nested} is no parameter of LightGBM, whose own rankers take any name and do nothing with it; "
+                f"{nested} is not a parameter of LightGBM, whose own rankers accept and ignore unknown names; "
                 "build the loss with the parameter, or use boostplug.LGBMRanker"
             )
         fraction = float(_parameter("bagging_fraction", dataset, training) or 1.0)
@@ -77,9 +77,9 @@ class LightGBM(Adapter):
         return None if training is None else self.fault_of_parameters(training.parameters)
 
     def fault_of_machines(self, dataset: Any, training: Training | None) -> str | None:
-        """Name a training over several machines, where each would call ours with its own rows alone.
+        """Return the error for several machines, each of which would call the loss with its own rows only.
 
-        All of them see the same parameters, and so raise together: none is left waiting.
+        All machines have the same parameters, so all raise together and none waits for the others.
         """
         machines = _parameter("machines", dataset, training) or ()
         listed = machines.split(",") if isinstance(machines, str) else machines
@@ -87,25 +87,25 @@ class LightGBM(Adapter):
         if n < 2:
             return None
         if training is not None and training.booster is not None:
-            training.booster.free_network()  # or its end does it, in the midst of the next training
+            training.booster.free_network()  # else its destructor does, during the next training
         return (
-            f"LightGBM trains on {n} machines, each of which would scale the loss by its own rows, up to several times "
-            "apart; use boostplug.dask.LGBMRanker, which knows the scale of all"
+            f"LightGBM trains on {n} machines, each of which would scale the loss by its own rows, so the scales may "
+            "differ several times; use boostplug.dask.LGBMRanker, which uses one scale for all"
         )
 
     def fault_of_parameters(self, parameters: Mapping[str, Any]) -> str | None:
-        """Name options of LightGBM's own objectives."""
+        """Return the error for options of LightGBM's own objectives."""
         given = next((parameters[alias] for alias in ALIASES["metric"] if parameters.get(alias) is not None), ())
         metrics = given.split(",") if isinstance(given, str) else [m for m in given if isinstance(m, str)]
         return fault_of_options(LIGHTGBM, parameters, metrics, "LightGBM")
 
     def threads(self, dataset: Any, training: Training | None) -> int | None:
-        """Return LightGBM's number of threads where its parameters say it."""
+        """Return LightGBM's parameter `num_threads`, None if it is not given."""
         n = _parameter("num_threads", dataset, training)
         return int(n) if n is not None and int(n) > 0 else None
 
     def team(self, frame: FrameType | None) -> OpenMPThreads | None:
-        """Return the threads of the library that `lightgbm.basic` has loaded."""
+        """Return the OpenMP threads of the library that `lightgbm.basic` has loaded."""
         return openmp_threads_of_caller(frame, "lightgbm.basic")
 
     def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:
@@ -114,14 +114,14 @@ class LightGBM(Adapter):
         return "min_sum_hessian_in_leaf", 1e-3 if given is None else float(given)
 
     def metric_result(self, metric: MetricLike, value: float) -> tuple[str, float, bool]:
-        """Return what `lgb.train` takes from a feval."""
+        """Return name, value and direction, the result of a feval for `lgb.train`."""
         return metric.name, value, metric.greater_is_better
 
     def training(self, frame: FrameType | None) -> Training | None:
         """Return the training of the nearest Booster that has called us.
 
-        LightGBM hands an objective only the Dataset, or only arrays, but no parameters. Its Booster is the caller, or
-        with its scikit-learn wrapper the caller's caller: the look at the stack ends there in every round.
+        LightGBM passes an objective the Dataset or arrays, but no parameters. They are read from its Booster, which is
+        the caller, or with LightGBM's scikit-learn wrapper the caller's caller.
         """
         kind = getattr(sys.modules.get("lightgbm"), "Booster", None)
         if kind is None:
@@ -134,22 +134,22 @@ class LightGBM(Adapter):
         return None
 
     def part(self, dataset: Any) -> Part | None:
-        """Return the whole Dataset of a subset, and its rows there."""
+        """Return the parent Dataset of a subset, and the subset's rows in it."""
         if dataset.used_indices is None or dataset.reference is None:
             return None
         return Part(dataset.reference, dataset.used_indices, dataset.reference.num_data())
 
 
 def _owner(frame: FrameType) -> Any:
-    """Return the object whose method runs in a frame: the one costly step of the look at the stack."""
+    """Return the object whose method runs in a frame. This is the costly step of the search in the stack."""
     return frame.f_locals.get("self")
 
 
 def _parameter(name: str, dataset: Any, training: Training | None) -> Any:
     """Return a training parameter under any of its aliases, or None.
 
-    The training knows all of them; the Dataset knows those it was constructed with, which may be of an earlier
-    training: it is asked only where no training is seen.
+    The training has all parameters. The Dataset has those of its construction, possibly for an earlier training, so it
+    is used only if the training is not known.
     """
     given = _given(dataset, training)
     return next((given[alias] for alias in ALIASES[name] if given.get(alias) is not None), None)
@@ -160,7 +160,7 @@ def _given(dataset: Any, training: Training | None) -> Mapping[str, Any]:
 
 
 def _partial_queries(part: Part) -> str | None:
-    """Return the complaint about a subset that holds some rows of a query and not the others."""
+    """Return the error for a subset that holds only some rows of a query, or rows repeatedly."""
     boundaries = part.whole.get_field("group")  # not get_group(), which goes stale
     if boundaries is None or len(boundaries) < 2:
         return None
@@ -168,9 +168,9 @@ def _partial_queries(part: Part) -> str | None:
     times = np.bincount(rows, minlength=part.n_rows)
     if times.max(initial=0) > 1:
         return (
-            f"the subset repeats {int((times > 1).sum())} rows (row {int(np.argmax(times > 1))} stands in it "
-            f"{times[np.argmax(times > 1)]} times), and LightGBM makes one query of a query that is drawn twice; draw "
-            "each once and weigh it, or build an lgb.Dataset of the rows drawn with group=sizes"
+            f"the subset repeats {int((times > 1).sum())} rows (row {int(np.argmax(times > 1))} "
+            f"{times[np.argmax(times > 1)]} times), and LightGBM merges the copies of a query into one query; draw "
+            "each query once and weight it, or build an lgb.Dataset of the drawn rows with group=sizes"
         )
     sizes = np.diff(boundaries)
     kept = np.bincount(np.repeat(np.arange(len(sizes)), sizes)[rows], minlength=len(sizes))
@@ -180,5 +180,5 @@ def _partial_queries(part: Part) -> str | None:
     q = cut[0]
     return (
         f"the subset cuts {len(cut)} queries in two (query {q}: {kept[q]} of {sizes[q]} rows); for lgb.cv pass "
-        "folds=boostplug.group_folds(queries, n_splits), for Dataset.subset the rows of whole queries"
+        "folds=boostplug.group_folds(queries, n_splits), for Dataset.subset the rows of complete queries"
     )

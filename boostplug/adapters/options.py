@@ -1,7 +1,7 @@
-"""Options of the frameworks' own objectives: beside a loss of ours they mean nothing, and are refused with the remedy.
+"""Options of the frameworks' own objectives, which have no effect on a custom loss and are refused with a remedy.
 
-Given at a default that does something an option means nothing either. None stands for an option that is not given, and
-values that ask for nothing, such as is_unbalance=False, are true of our losses too.
+An option is refused also at its default, unless that value turns the option off, such as is_unbalance=False. None
+counts as not given.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,15 +14,15 @@ __all__ = ["LIGHTGBM", "XGBOOST", "Option", "fault_of_options", "is_dart", "with
 
 
 class Option(NamedTuple):
-    """What to do in place of an option.
+    """Remedy for an option that has no effect.
 
     Attributes
     ----------
     remedy : str
     metrics : tuple of str
-        How the names of those metrics of the framework start that read it too.
+        Prefixes of the framework's metrics that read the option too.
     off : tuple of str
-        How values that ask for nothing are written, in lower case.
+        Values that turn the option off, in lower case.
     """
 
     remedy: str
@@ -31,20 +31,20 @@ class Option(NamedTuple):
 
 
 _NO, _ONE = ("false", "-", "0", "0.0"), ("1", "1.0")
-_BALANCE = Option("ranking has no positive class: weigh rows or queries", off=_NO)
+_BALANCE = Option("ranking has no positive class; weight rows or queries", off=_NO)
 _EVERY_PAIR = Option(
-    "our losses count every pair of a query, but for LambdaRank(truncation=…), where it is a parameter; "
-    "AdaRank(metric=NDCG(k)) weighs queries by their top k, a loss's normalization= by the length of their lists"
+    "our losses count every pair of a query, except LambdaRank(truncation=…), where it is a parameter; "
+    "AdaRank(metric=NDCG(k)) weights queries by their top k, a loss's normalization= by the length of their lists"
 )
 _NORM = Option(
     "the loss's own normalization= is none, rows or query, and LambdaRank(truncation=30, norm=True) has LightGBM's"
 )
-_POSITIONS = Option("our losses know no positions: pass pairs=, or weights that allow for them", off=_NO)
+_POSITIONS = Option("our losses read no positions; pass pairs=, or weights that correct for positions", off=_NO)
 _REGRESSION = Option("it shapes a regression objective; the losses of boostplug have parameters of their own")
 _GAINS = (
     "gains are written into the loss, as NDCGBoost(gain=…) or MPBoost(distance=…), and into a metric, as NDCG(gain=…)"
 )
-_BAGS = Option("ranking has no positive class: pass bagging_fraction", off=_ONE)
+_BAGS = Option("ranking has no positive class; pass bagging_fraction", off=_ONE)
 
 LIGHTGBM: dict[str, Option] = {
     **dict.fromkeys(("is_unbalance", "unbalance", "unbalanced_sets"), _BALANCE),
@@ -55,10 +55,10 @@ LIGHTGBM: dict[str, Option] = {
     "boost_from_average": Option("scores start at 0, or at init_score", off=_NO),
     "reg_sqrt": _REGRESSION._replace(off=_NO),
     "alpha": Option(
-        "it is of the objectives huber and quantile; L1 regularisation is lambda_l1", ("huber", "quantile")
+        "it belongs to the objectives huber and quantile; L1 regularisation is lambda_l1", ("huber", "quantile")
     ),
     "fair_c": _REGRESSION._replace(metrics=("fair",)),
-    "poisson_max_delta_step": Option("it is of the objective poisson; max_delta_step bounds leaves"),
+    "poisson_max_delta_step": Option("it belongs to the objective poisson; max_delta_step bounds leaves"),
     "tweedie_variance_power": _REGRESSION._replace(metrics=("tweedie",)),
     # max_position and lambdamart_norm: their names before LightGBM 3
     **dict.fromkeys(("lambdarank_truncation_level", "max_position"), _EVERY_PAIR),
@@ -66,7 +66,7 @@ LIGHTGBM: dict[str, Option] = {
     "lambdarank_position_bias_regularization": _POSITIONS,
     "label_gain": Option(_GAINS, ("ndcg", "lambdarank", "rank_xendcg", "xendcg", "xe_ndcg")),
     "objective_seed": Option(
-        "it is of rank_xendcg; here it is ListNet(target='xendcg', random_state=…), and seed= is for the trees"
+        "it belongs to rank_xendcg; here it is ListNet(target='xendcg', random_state=…), and seed= is for the trees"
     ),
 }
 XGBOOST: dict[str, Option] = {
@@ -89,7 +89,7 @@ XGBOOST: dict[str, Option] = {
 def fault_of_options(
     options: Mapping[str, Option], parameters: Mapping[str, Any], metrics: Iterable[str], framework: str
 ) -> str | None:
-    """Return the complaint about options among `parameters` that nothing reads; `metrics` are the framework's own."""
+    """Return the error for options among `parameters` that nothing reads; `metrics` are the framework's own."""
     given = {name: parameters[name] for name in options.keys() & parameters.keys() if parameters[name] is not None}
     found = [name for name, value in given.items() if str(value).lower() not in options[name].off]
     named = [metric.strip().lower() for metric in metrics] if found else []
@@ -105,14 +105,14 @@ def fault_of_options(
 
 
 def without_options(options: Mapping[str, Option], parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters without what only a framework's own objectives read."""
+    """Return parameters without those that only a framework's own objectives read."""
     return {name: value for name, value in parameters.items() if name not in options}
 
 
 def is_dart(parameters: Mapping[str, Any]) -> bool:
-    """Return whether parameters of either framework ask for dropout (dart), whose later rounds rescale earlier trees.
+    """Return whether the parameters turn on dropout (dart), in which later rounds rescale earlier trees.
 
-    LightGBM's parameter has several names, and its value is read in any case.
+    LightGBM's parameter has several names, and upper and lower case are the same.
     """
     boosting = (parameters.get(alias) for alias in LIGHTGBM_ALIASES["boosting"])
     return parameters.get("booster") == "dart" or any(str(value).lower() == "dart" for value in boosting)

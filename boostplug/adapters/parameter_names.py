@@ -1,4 +1,4 @@
-"""Names of the frameworks' parameters, so that a misspelt one is an error: both frameworks train without it."""
+"""Names of the frameworks' parameters, to refuse misspelt ones, which both frameworks ignore."""
 
 import difflib
 import inspect
@@ -15,11 +15,11 @@ from boostplug.core.extras import imported
 
 __all__ = ["refuse_unknown_parameters"]
 
-_OBJECTIVES = (  # together they have every parameter of XGBoost's objectives
+_OBJECTIVES = (  # together they cover every parameter of XGBoost's objectives
     *("rank:ndcg", "reg:pseudohubererror", "reg:quantileerror", "reg:tweedie", "reg:expectileerror"),
     *("binary:logistic", "count:poisson", "multi:softmax", "survival:aft"),
 )
-_NEEDED = {"num_class": 2, "quantile_alpha": 0.5, "expectile_alpha": 0.5}  # by some of them
+_NEEDED = {"num_class": 2, "quantile_alpha": 0.5, "expectile_alpha": 0.5}  # required by some objectives
 _BOOSTERS: tuple[dict[str, Any], ...] = (
     {"booster": "dart"},
     {"booster": "gblinear"},
@@ -28,7 +28,7 @@ _BOOSTERS: tuple[dict[str, Any], ...] = (
 
 
 def refuse_unknown_parameters(framework: str, names: Iterable[str], argument: str = "") -> None:
-    """Raise where a name is none of a framework's parameters, with the nearest name that is one.
+    """Raise for a name that is not a parameter of the framework; the message suggests the nearest name.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def refuse_unknown_parameters(framework: str, names: Iterable[str], argument: st
     names : iterable of str
         Aliases count as parameters.
     argument : str, optional
-        What holds them, for the message: "params".
+        The argument that holds the names, for the message: "params".
 
     Raises
     ------
@@ -48,7 +48,7 @@ def refuse_unknown_parameters(framework: str, names: Iterable[str], argument: st
     if unknown:
         what = f"{argument} holds {shown(unknown[0])}, which" if argument else str(unknown[0])
         title = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}[framework]
-        raise ValueError(f"{what} is no parameter of {title}; {_remedy(str(unknown[0]), known)}")
+        raise ValueError(f"{what} is not a parameter of {title}; {_remedy(str(unknown[0]), known)}")
 
 
 def _remedy(name: str, known: Collection[str]) -> str:
@@ -58,7 +58,7 @@ def _remedy(name: str, known: Collection[str]) -> str:
 
 @cache
 def _lightgbm() -> frozenset[str]:
-    """Return LightGBM's parameters and their aliases, and what only its estimators have."""
+    """Return LightGBM's parameters, their aliases, and the parameters of its estimators."""
     lgb = imported("lightgbm", "training needs")
     aliases = lgb.basic._ConfigAliases._get_all_param_aliases()  # noqa: SLF001 (it is published nowhere else)
     estimators = inspect.signature(lgb.LGBMModel.__init__).parameters.keys() - {"self", "kwargs"}
@@ -73,7 +73,7 @@ def _xgboost() -> frozenset[str]:
     for parameters in (*_BOOSTERS, *({"objective": objective, **_NEEDED} for objective in _OBJECTIVES)):
         try:
             found.update(_leaves(json.loads(_configuration(xgb, parameters, verbosity=0))))
-        except xgb.core.XGBoostError:  # an objective that this version has not
+        except xgb.core.XGBoostError:  # this version does not have the objective
             continue
     return frozenset({*found, *_NEEDED} - {"name"})
 
@@ -91,14 +91,14 @@ def _leaves(document: Any) -> Iterator[str]:
 
 @cache
 def _xgboost_reads(name: str) -> bool:
-    """Return whether XGBoost reads a parameter that no configuration lists; it warns of one that it does not use."""
+    """Return whether XGBoost reads a parameter that no configuration lists; it warns of unused parameters."""
     xgb = imported("xgboost", "training needs")
     for parameters in ({}, *_BOOSTERS):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
                 _configuration(xgb, {**parameters, name: 0, "validate_parameters": True}, verbosity=1)
-            except xgb.core.XGBoostError:  # 0 is no value of it
+            except xgb.core.XGBoostError:  # 0 is not a valid value
                 return True
         if not any("are not used" in str(warning.message) for warning in caught):
             return True
@@ -106,7 +106,7 @@ def _xgboost_reads(name: str) -> bool:
 
 
 def _configuration(xgb: Any, parameters: dict[str, Any], *, verbosity: int) -> str:
-    """Return what XGBoost makes of parameters, as JSON."""
+    """Return XGBoost's configuration for parameters, as JSON."""
     with xgb.config_context(verbosity=verbosity):
         matrix = xgb.DMatrix(np.zeros((2, 1)), np.zeros(2), nthread=1)
         configuration: str = xgb.Booster({"nthread": 1, **parameters}, cache=[matrix]).save_config()

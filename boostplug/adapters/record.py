@@ -1,4 +1,4 @@
-"""`Record`: all that is known of one dataset, kept for as long as it lives."""
+"""`Record`: the per-dataset cache, kept as long as the dataset lives."""
 
 import warnings
 import weakref
@@ -22,7 +22,7 @@ __all__ = ["Attached", "Reading", "Record", "record_of"]
 
 @dataclass(frozen=True, eq=False)
 class Attached:
-    """What `set_pairs`, `set_labels` and `set_positions` attached to a dataset."""
+    """Pairs, labels and positions that `set_pairs`, `set_labels` and `set_positions` attached to a dataset."""
 
     pairs: Pairs | None = None
     labelled: NDArray[np.bool_] | None = None
@@ -30,7 +30,7 @@ class Attached:
     position: NDArray[np.int64] | None = None
 
     def of_part(self, part: Part) -> "Attached":
-        """Return what is left of them in a part of the rows, with a warning where that cuts pairs."""
+        """Return the attachments of a subset of the rows; warn if only one row of a pair is in it."""
         if self.labelled is not None and len(self.labelled) != part.n_rows:
             raise ValueError(f"labelled must hold one bool per row ({part.n_rows}), got {len(self.labelled)} values")
         rows = np.asarray(part.rows, dtype=np.int64)
@@ -42,7 +42,7 @@ class Attached:
         if cut:
             warnings.warn(
                 f"{cut} of {len(self.pairs)} pairs have one row in this part of the data and one outside, and are left "
-                "out of it; they cross the queries that the folds keep whole",
+                "out of it; they connect rows of different queries, which folds may separate",
                 UserWarning,
                 stacklevel=4,
             )
@@ -50,7 +50,7 @@ class Attached:
 
 
 class Reading(NamedTuple):
-    """What was read, and the `Queries` built from it: they stand for as long as the same is read again."""
+    """Fields last read from a dataset, and the `Queries` built from them; valid while the fields stay equal."""
 
     fields: Fields
     attached: Attached | None
@@ -58,36 +58,38 @@ class Reading(NamedTuple):
 
 
 class Beginning(NamedTuple):
-    """A loss's first step in a training; what it belongs to may end before the dataset does."""
+    """First step of a loss in a training. References are weak, since the training may end before the dataset does."""
 
     queries: Callable[[], Queries | None]
     training: Callable[[], Any]
-    """Its booster, or the queries again where that is not seen."""
+    """The booster, or the queries if the booster is not known."""
     loss: ObjectiveLike
 
 
 @dataclass(eq=False)
 class Record:
-    """All that is known of one dataset, or of callers that pass arrays and are no framework.
+    """Per-dataset cache: the fields last read, the `Queries` built from them, attachments and buffers.
+
+    Calls with plain arrays from outside a framework share one record.
 
     Attributes
     ----------
     assigned : Queries, or None
-        What our rankers know better than the framework; then nothing is read.
+        Set by our rankers; if given, nothing is read from the dataset.
     attached : Attached, or None
-        By `set_pairs`, `set_labels` and `set_positions`.
+        Set by `set_pairs`, `set_labels` and `set_positions`.
     inherited : tuple of Attached, or None
-        Those of the whole of which this dataset is a part, and what is left of them here.
+        Attachments of the parent dataset, and their restriction to this subset.
     read : deque of Reading
-        The last one.
+        The last reading.
     arrays : deque of Reading
-        Of arrays that came in place of this dataset; a user's objective may pass a few different ones in each round.
+        Readings of arrays passed in place of this dataset; a user's objective may pass several in each round.
     warned : Queries, or None
-        Those that had their warning that there is nothing to learn.
+        Queries for which the warning "nothing to learn" was given.
     buffers : Buffers
         Arrays reused from one boosting round to the next.
     begun : deque of Beginning
-        Of the trainings whose first steps were looked at: one may ask some losses in each round, some may take turns.
+        Trainings whose first step was checked. Several, since a training may call several losses in each round.
     """
 
     assigned: Queries | None = None
@@ -100,12 +102,12 @@ class Record:
     buffers: Buffers = field(default_factory=Buffers)
 
     def begins(self, queries: Queries, loss: ObjectiveLike, booster: Any) -> bool:
-        """Return whether this is the first step of a loss in a booster's training, from now on no more.
+        """Return True at the first call for a loss in a booster's training, False afterwards.
 
-        Losses of one repr are one: a user's objective may build its loss anew in each round.
+        Losses with equal repr count as the same, since a user's objective may build its loss in each round.
         """
         training = queries if booster is None else booster
-        for known in tuple(self.begun):  # as it was, should another thread add to it
+        for known in tuple(self.begun):  # a copy, since another thread may append
             same = known.queries() is queries and known.training() is training
             if same and (known.loss is loss or repr(known.loss) == repr(loss)):
                 return False
@@ -117,6 +119,6 @@ _records: weakref.WeakKeyDictionary[Any, Record] = weakref.WeakKeyDictionary()
 
 
 def record_of(dataset: Any) -> Record:
-    """Return what is known of a dataset, from now on if nothing was."""
+    """Return the record of a dataset, creating it at the first call."""
     record = _records.get(dataset)
     return _records.setdefault(dataset, Record()) if record is None else record

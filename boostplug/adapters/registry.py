@@ -1,4 +1,4 @@
-"""Which frameworks there are."""
+"""Registry of the frameworks' adapters."""
 
 from types import FrameType
 from typing import Any
@@ -16,7 +16,7 @@ ADAPTERS: tuple[Adapter, ...] = (
 
 
 def adapter_of(data: Any) -> Adapter | None:
-    """Return the adapter of the framework that `data` is a dataset of, or None."""
+    """Return the adapter of the framework to which the dataset `data` belongs, or None."""
     return next((adapter for adapter in ADAPTERS if adapter.holds(data)), None)
 
 
@@ -30,5 +30,5 @@ def calling(frame: FrameType | None) -> tuple[Adapter, Training] | tuple[None, N
 
 
 def dataset_names() -> str:
-    """Return the classes of datasets by their names, for messages."""
+    """Return the names of the dataset classes, for messages."""
     return " or ".join(adapter.dataset_name for adapter in ADAPTERS)

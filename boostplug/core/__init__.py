@@ -1,1 +1,1 @@
-"""What every other folder uses: checks of arguments, threads, files, optional libraries, values with parameters."""
+"""Shared utilities: checks of arguments, threads, files, optional libraries, values with parameters."""

@@ -1,4 +1,4 @@
-"""`BestRound`: which round of a training was the best, and when to stop looking for a better one."""
+"""`BestRound`: the best round of a training, and early stopping."""
 
 import math
 
@@ -9,11 +9,11 @@ __all__ = ["BestRound", "above", "rounding"]
 
 Floats = NDArray[np.float64]
 
-_ROUNDING = 1e-12  # relative: what the order of summation, and one processor's logarithm or another's, may change
+_ROUNDING = 1e-12  # relative difference that the order of summation or another processor's logarithm may cause
 
 
 def rounding(*values: float) -> float:
-    """Return how far apart numbers like these may be for no other reason than rounding."""
+    """Return the largest difference between numbers of this size that rounding may cause."""
     return _ROUNDING * max((abs(value) for value in values if math.isfinite(value)), default=0.0)
 
 
@@ -25,15 +25,15 @@ def above(a: Floats, b: Floats) -> NDArray[np.bool_]:
 
 
 class BestRound:
-    """Follows one metric round by round; the first of equal rounds is the best, NaN is never one.
+    """Best round of a training by one metric; the first of equal rounds is the best, NaN never is.
 
     Parameters
     ----------
     greater_is_better : bool
     patience : int or None
-        `stops` says so once this many rounds have brought nothing better; None: never.
+        `stops` becomes True after this many rounds without an improvement; None: never.
     tolerance : float, default 0
-        What is better by no more is not better; nor is what is better by rounding alone.
+        Differences up to it, and rounding errors, are not improvements.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ class BestRound:
         self.value = math.nan
 
     def add(self, value: float) -> None:
-        """Take the value after one more round."""
+        """Add the value after one more round."""
         self.n_rounds += 1
         if math.isnan(value):
             return
@@ -64,5 +64,5 @@ class BestRound:
 
     @property
     def stops(self) -> bool:
-        """Whether the last `patience` rounds have brought nothing better."""
+        """True if the last `patience` rounds have brought no improvement."""
         return self.patience is not None and self.n_rounds - self.number >= self.patience

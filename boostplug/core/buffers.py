@@ -1,7 +1,7 @@
 """Arrays that are reused from one boosting round to the next.
 
-New memory comes from the system page by page, which takes 9 ms a round for a million rows, a third of the round. So the
-adapters keep the arrays of a training, and losses make their derivatives here. Elsewhere they are new.
+The system provides new memory page by page, which takes 9 ms a round for a million rows, a third of the round. So the
+adapters keep the arrays of a training, and losses write their derivatives into them.
 
 An array is reused only when no other object references it.
 """
@@ -19,13 +19,13 @@ __all__ = ["Buffers", "empty", "zeros"]
 
 Floats = NDArray[np.float64]
 
-_FEWEST = 1 << 14  # numbers of 8 bytes; below this the C library keeps memory by itself
+_FEWEST = 1 << 14  # numbers of 8 bytes; smaller arrays are reused by the C library
 
 
 class Buffers:
-    """What is kept of the calls with one set of rows.
+    """Arrays reused from one boosting round to the next, for one set of rows.
 
-    Two threads may use them at once: each step on the list is one.
+    Several threads may use them, since every operation on the list is atomic.
     """
 
     def __init__(self) -> None:
@@ -33,7 +33,7 @@ class Buffers:
 
     @contextmanager
     def lent(self, most: int) -> Iterator[None]:
-        """Have `empty` and `zeros` take these arrays within, and keep them afterwards: `most` numbers in all."""
+        """Let `empty` and `zeros` return these arrays within the block, and keep up to `most` numbers afterwards."""
         taken: list[Floats] = []
         token = _lent.set((self, taken))
         try:
@@ -45,14 +45,16 @@ class Buffers:
                     self._kept.append(array)
 
     def take(self, size: int) -> Floats:
-        """Return one that is kept and that nobody uses, or a new one; what does not fit this call is dropped."""
+        """Return an unused array of this size, or a new one; unused arrays of another size are dropped."""
         array = None
         while array is None:
             array = _unused(self._kept, size) if self._kept else np.empty(size)
         return array
 
 
-_lent: ContextVar[tuple[Buffers, list[Floats]] | None] = ContextVar("_lent", default=None)  # and what a call has taken
+_lent: ContextVar[tuple[Buffers, list[Floats]] | None] = ContextVar(
+    "_lent", default=None
+)  # with the arrays taken in a call
 
 
 def empty(*shape: int) -> Floats:
@@ -75,18 +77,18 @@ def zeros(*shape: int) -> Floats:
 
 
 def _popped(arrays: list[Floats]) -> tuple[Floats, int]:
-    """Return the last array, out of the list, and how many references Python counts."""
+    """Remove the last array from the list; return it and its reference count."""
     array = arrays.pop()
     return array, sys.getrefcount(array)
 
 
-_ALONE = _popped([np.empty(1)])[1]  # which differs between versions of Python
+_UNSHARED_COUNT = _popped([np.empty(1)])[1]  # differs between versions of Python
 
 
 def _unused(kept: list[Floats], size: int) -> Floats | None:
-    """Return the last array that is kept, out of the list; None where somebody uses it, or its size is another."""
+    """Remove and return the last array of the list; None if it is in use or of another size."""
     try:
         array, references = _popped(kept)
     except IndexError:  # another thread was faster
         return None
-    return array if references == _ALONE and array.size == size else None
+    return array if references == _UNSHARED_COUNT and array.size == size else None

@@ -1,4 +1,4 @@
-"""Checks of what users pass, and the one way to say what is wrong with it: argument, value, remedy."""
+"""Checks of users' arguments. Error messages name the argument, the value and the remedy."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping
@@ -53,12 +53,12 @@ def frozen(array: NDArray[_T]) -> NDArray[_T]:
 
 
 def shown(value: Any) -> str:
-    """Return a value as messages show it: its repr, shortened, whatever the value is."""
+    """Return a value's repr for messages, shortened if it is long."""
     if isinstance(value, np.generic):
         value = value.item() if value.dtype.kind in "biufcSU" else str(value)
     try:
         text = " ".join(repr(value).split())
-    except Exception:  # noqa: BLE001 (a repr of the user's; and Python refuses to write long integers)
+    except Exception:  # noqa: BLE001 (a user's repr may raise, and Python refuses to write long integers)
         text = f"an int of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
     text = visible(text)
     half = _LONGEST_SHOWN // 2
@@ -66,7 +66,7 @@ def shown(value: Any) -> str:
 
 
 def check_flag(name: str, value: Any) -> bool:
-    """Return `value`, True or False, refusing all else."""
+    """Return `value` as bool, refusing values other than True and False."""
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} must be True or False; got {shown(value)}")
     return bool(value)
@@ -75,10 +75,9 @@ def check_flag(name: str, value: Any) -> bool:
 def check_integer(
     name: str, value: Any, least: int, otherwise: str = "", remedy: str = "", *, most: int | None = None
 ) -> int:
-    """Return `value`, an integer of Python, NumPy or another kind of at least `least`, as int, refusing all else.
+    """Return an integer of any type as int, refusing values below `least` or above `most` or 2^63 - 1.
 
-    Nor does it pass `most`, or 2^63 - 1. `otherwise` says what else the caller takes (", or None for all"), `remedy`
-    what to do.
+    `otherwise` names the caller's other valid values (", or None for all"), `remedy` the remedy.
     """
     try:
         number = least - 1 if isinstance(value, (bool, np.bool_)) else index(value)
@@ -112,7 +111,7 @@ def check_number(
     otherwise: str = "",
     remedy: str = "",
 ) -> float:
-    """Return `value`, a finite real number within the limits, as float, refusing all else."""
+    """Return a real number as float, refusing values that are not finite or not within the limits."""
     number = _as_float(value) if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) else math.nan
     fits = (
         math.isfinite(number)
@@ -135,15 +134,15 @@ def check_number(
 
 
 def _as_float(value: Any) -> float:
-    """Return a real number as float, NaN where float64 has none for it."""
+    """Return a real number as float, NaN if float64 cannot hold it."""
     try:
         return float(value)
-    except (OverflowError, TypeError):  # beyond float64; NumPy's time spans, which call themselves real
+    except (OverflowError, TypeError):  # beyond float64; NumPy's timedelta64 is registered as real
         return math.nan
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...], otherwise: str = "") -> str:
-    """Return `value`, one of the strings `choices`, refusing all else."""
+    """Return `value`, refusing values that are not in `choices`."""
     if not isinstance(value, str) or value not in choices:
         listed = ", ".join(repr(choice) for choice in choices)
         raise ValueError(f"{name} must be one of {listed}{otherwise}; got {shown(value)}")
@@ -151,7 +150,7 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...], otherwise: str
 
 
 def check_choices(value: Any) -> None:
-    """Refuse a dataclass with a field annotated as ``Literal`` that holds something else."""
+    """Check the fields of a dataclass that are annotated as ``Literal``."""
     for name, hint in _hints(value.__class__).items():
         if get_origin(hint) is Literal:
             check_choice(f"{type(value).__name__}: {name}", getattr(value, name), get_args(hint))
@@ -161,13 +160,13 @@ def check_choices(value: Any) -> None:
 def _hints(kind: type) -> dict[str, Any]:
     """Return the annotations of a dataclass's fields; none if they cannot be read."""
     hints: dict[str, Any] = {}
-    with suppress(Exception):  # a string as annotation is any text
+    with suppress(Exception):  # an annotation may be any string
         hints = get_type_hints(kind)
     return {field.name: hints[field.name] for field in fields(kind) if field.name in hints}
 
 
 def check_instance(name: str, value: Any, kind: type, example: str) -> Any:
-    """Return `value`, an instance of `kind`; for the class itself the error says to pass an instance."""
+    """Return `value`, refusing objects that are not instances of `kind`, and the class itself."""
     refuse_class(name, value, kind)
     if not isinstance(value, kind):
         raise ValueError(f"{name} must be a {kind.__name__} such as {example}; got {shown(value)}")
@@ -175,28 +174,28 @@ def check_instance(name: str, value: Any, kind: type, example: str) -> Any:
 
 
 def refuse_class(name: str, value: Any, kind: type) -> None:
-    """Raise where a class of this kind stands in place of an instance, for callers that take other things too."""
+    """Raise if `value` is a class of this kind in place of an instance."""
     if isinstance(value, type) and issubclass(value, kind):
         raise ValueError(f"{name} is the class {value.__name__}; pass an instance, {value.__name__}()")
 
 
 def column_names(X: Any) -> list[Any]:
-    """Return the names of a table's columns, none where X has no names; pyarrow's `columns` are the data."""
+    """Return the names of a table's columns, empty if X has none; pyarrow's `columns` are the data."""
     return list(getattr(X, "column_names", getattr(X, "columns", ())))
 
 
 def check_column_names(chosen: Mapping[str, Any]) -> None:
-    """Refuse names of columns that are no strings; `chosen` has them by the argument."""
-    for what, name in chosen.items():
+    """Raise for names of columns that are not strings; the keys of `chosen` are the arguments."""
+    for argument, name in chosen.items():
         if not isinstance(name, str):
-            raise ValueError(f"{what} must be the name of a column; got {shown(name)}")
+            raise ValueError(f"{argument} must be the name of a column; got {shown(name)}")
 
 
 @contextmanager
 def reading_features() -> Iterator[None]:
-    """Let scikit-learn read X within; what NumPy says without a word on what of is said of X.
+    """Let scikit-learn check X within the block, and name X in NumPy's errors.
 
-    NumPy is silent meanwhile: scikit-learn adds X up to see whether it is finite.
+    NumPy's warnings are off, because scikit-learn sums X up to check that it is finite.
     """
     try:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -208,7 +207,7 @@ def reading_features() -> Iterator[None]:
 
 
 def refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: str) -> None:
-    """Raise for the first element of `values` at which `bad` holds."""
+    """Raise for the first element of `values` for which `bad` is True."""
     if bad.any():
         at = int(np.argmax(bad))
         more = int(bad.sum()) - 1
@@ -217,9 +216,9 @@ def refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: s
 
 
 def refuse_other_order(**values: Any) -> None:
-    """Raise where two of the arguments hold the same pandas index in different orders, since rows go by position.
+    """Raise if two arguments have the same pandas index in different orders, since rows are matched by position.
 
-    Arguments without an index, and of other lengths, are passed over. Indexes with different entries say nothing.
+    Arguments without an index are skipped, and so are indexes with different entries or lengths.
     """
     seen: list[tuple[str, Any]] = []
     for name, value in values.items():
@@ -239,7 +238,7 @@ def refuse_other_order(**values: Any) -> None:
 
 
 def _is_reordered(index: Any, other: Any) -> bool:
-    """Return whether two pandas indexes hold the same entries, each as often, in different orders."""
+    """Return whether two pandas indexes hold the same entries with the same counts in different orders."""
     if len(index) != len(other):
         return False
     counts, others = index.value_counts(sort=False, dropna=False), other.value_counts(sort=False, dropna=False)
@@ -248,11 +247,11 @@ def _is_reordered(index: Any, other: Any) -> bool:
     places = others.index.get_indexer(counts.index)
     if (places < 0).any() or not np.array_equal(others.to_numpy()[places], counts.to_numpy()):
         return False
-    return not index.astype(object).equals(other.astype(object))  # equal entries of several types are one order
+    return not index.astype(object).equals(other.astype(object))  # entries may be equal and of different types
 
 
 def refuse_rounded_ids(name: str, ids: NDArray[Any]) -> None:
-    """Raise for floating-point ids so large that their type has one number for several integers."""
+    """Raise for floating-point ids so large that several integers are rounded to the same number."""
     if ids.dtype.kind != "f":
         return
     digits = np.finfo(ids.dtype).nmant + 1
@@ -266,9 +265,9 @@ def refuse_rounded_ids(name: str, ids: NDArray[Any]) -> None:
 
 
 def refuse_weights(name: str, weights: NDArray[np.float64], *, zero: bool = True) -> None:
-    """Raise for what is no weight: negative, not finite, or so small or large that products leave float64's range.
+    """Raise for weights that are negative, not finite, or so small or large that products leave float64's range.
 
-    With `zero`, 0 is one.
+    With `zero`, 0 is allowed.
     """
     within = (weights >= 1.0 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT)
     if (within | (weights == 0) if zero else within).all():
@@ -290,17 +289,17 @@ def vector(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
-    """Return a new float64 vector, refusing what is not a real number."""
+    """Return a new float64 vector, refusing values that are not real numbers."""
     array = real_numbers(name, vector(name, values))
-    with np.errstate(over="ignore"):  # of more than double precision: infinite, which callers refuse
+    with np.errstate(over="ignore"):  # longdouble beyond float64 becomes infinite, which callers refuse
         return np.array(array, dtype=np.float64)
 
 
 def called(what: str, per: str, function: Callable[..., Any], *arguments: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return what a user's function of arrays returns, as float64; whether its numbers make sense is the caller's.
+    """Return the result of a user's function of arrays as float64; the caller must check the numbers.
 
-    NumPy is silent about them within: what they are is said once, in words. `what` names the function, `per` an entry
-    of its arguments.
+    NumPy's warnings are off, since the caller reports bad numbers. `what` is the name of the function in messages,
+    `per` that of an entry of its arguments.
     """
     with np.errstate(all="ignore"):
         out = function(*(argument.copy() for argument in arguments))
@@ -308,7 +307,7 @@ def called(what: str, per: str, function: Callable[..., Any], *arguments: NDArra
 
 
 def returned(what: str, per: str, values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
-    """Return what a user's function or method returned as float64, refusing other shapes and what is no number."""
+    """Return the result of a user's function as float64, refusing other shapes and values that are not numbers."""
     try:
         array = np.asarray(values)
     except ValueError:  # entries of several lengths
@@ -322,10 +321,10 @@ def returned(what: str, per: str, values: Any, shape: tuple[int, ...]) -> NDArra
 
 
 def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool) -> NDArray[np.float64]:
-    """Return scores as a contiguous, read-only float64 vector, without a copy where they are one.
+    """Return scores as a contiguous, read-only float64 vector, without a copy if they already are one.
 
-    Read-only by a view, so that every call compiles and runs the kernels for one type. NaN is refused; with `finite`,
-    as losses need it, so are infinities and what is beyond ±1e100.
+    The result is a read-only view, so that kernels are compiled for one type only. NaN is refused; with `finite`, for
+    losses, infinities and values beyond ±1e100 too.
     """
     array = _array("scores", scores)
     if array.shape != (n_rows,):
@@ -338,7 +337,7 @@ def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool) -> NDArray[n
     checked = frozen(np.ascontiguousarray(array, dtype=np.float64).view())
     if not checked.size:
         return checked
-    largest = float(checked.max())  # NaN where one is
+    largest = float(checked.max())  # NaN if any score is
     if math.isnan(largest):
         undefined = np.isnan(checked)
         raise ValueError(
@@ -366,7 +365,7 @@ def _array(name: str, values: ArrayLike) -> NDArray[Any]:
 
 
 def real_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array of real numbers as one of a numeric type, refusing all else."""
+    """Return an array of real numbers with a numeric dtype, refusing other values."""
     if not array.size:
         return np.zeros(array.shape)
     if array.dtype.kind not in "biufO":
@@ -381,12 +380,12 @@ def real_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
     except (TypeError, ValueError, ArithmeticError):
         at = next(i for i, value in enumerate(array) if value is not None and not _is_float(value))
         raise ValueError(
-            f"{name}[{at}] = {shown(array[at])} is no real number within ±1.8e308; convert it first"
+            f"{name}[{at}] = {shown(array[at])} is not a real number within ±1.8e308; convert it first"
         ) from None
 
 
 def _is_float(value: Any) -> bool:
-    """Return whether float64 takes a value."""
+    """Return whether a value can be converted to float."""
     try:
         float(value)
     except (TypeError, ValueError, ArithmeticError):

@@ -1,4 +1,4 @@
-"""What a computation asks of all machines of a job, and the answers of one machine alone."""
+"""Interface to collective operations of several machines, and its implementation for a single machine."""
 
 from typing import Protocol
 
@@ -11,9 +11,9 @@ Floats = NDArray[np.float64]
 
 
 class Collective(Protocol):
-    """Combines what each machine of a job knows.
+    """Collective operations over the machines of a job.
 
-    Every machine asks the same questions in the same order: `gather` once, then `largest` at most once.
+    Every machine must call them in the same order: `gather` once, then `largest` at most once.
     """
 
     def gather(self, values: Floats) -> Floats:
@@ -23,7 +23,7 @@ class Collective(Protocol):
         """Return the largest value of all machines."""
 
 
-class _Alone:
+class _SingleMachine:
     def gather(self, values: Floats) -> Floats:
         return values[np.newaxis]
 
@@ -31,4 +31,4 @@ class _Alone:
         return value
 
 
-LOCAL: Collective = _Alone()
+LOCAL: Collective = _SingleMachine()

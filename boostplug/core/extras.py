@@ -1,4 +1,4 @@
-"""Optional libraries: which extra brings each, and the error where one is missing or broken."""
+"""Optional libraries: the extras that install them, and errors if one is missing or broken."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -25,7 +25,7 @@ _OPENMP = (
 
 
 class Library(NamedTuple):
-    """An optional library: how it writes its name, and the extra that brings it; empty where none does."""
+    """Spelling of an optional library, and the extra that installs it; empty if none does."""
 
     shown: str
     extra: str
@@ -48,74 +48,74 @@ LIBRARIES = {
 
 @contextmanager
 def needed_by(what: str, *libraries: str) -> Iterator[None]:
-    """Let imports within the block fail in words: what needs which library, and what installs or mends it.
+    """Give failing imports within the block a message with the purpose, the library and the remedy.
 
     Parameters
     ----------
     what : str
-        What the user has asked for, up to the library's name: "figures need".
+        Start of the message, up to the library's name: "figures need".
     *libraries : str
-        Keys of `LIBRARIES`, the one that is imported first of all; their extras are named together.
+        Keys of `LIBRARIES`, the first import first. The message names all their extras.
 
     Raises
     ------
     ImportError
-        For whatever an import raises: a library whose own parts are missing may end with any error.
+        For any error of an import, since a broken library may raise any.
     """
     try:
         yield
     except Exception as error:
         library = next((name for name in libraries if is_missing(name, error)), libraries[0])
-        said = f"{what} {LIBRARIES[library].shown}"
+        purpose = f"{what} {LIBRARIES[library].shown}"
         if is_missing(library, error):
-            raise ImportError(f"{said}: {install(*libraries)}", name=library) from error
+            raise ImportError(f"{purpose}: {install(*libraries)}", name=library) from error
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         raise ImportError(
-            f"{said}, which cannot be imported ({reason}): {remedy_of(library, error)}", name=library
+            f"{purpose}, which cannot be imported ({reason}): {remedy_of(library, error)}", name=library
         ) from error
 
 
 def imported(library: str, what: str, *others: str) -> Any:
-    """Return an optional library's module; where there is none, raise as `needed_by` does."""
+    """Return the module of an optional library; raise as `needed_by` does if it cannot be imported."""
     with needed_by(what, library, *others):
         return import_module(library)
 
 
 def failed_imports(libraries: Iterable[str]) -> dict[str, Exception]:
-    """Return what the import of each library raises that cannot be imported; empty where all can."""
+    """Return the import errors of the libraries that cannot be imported, by library."""
     errors = {}
     for library in libraries:
         try:
             import_module(library)
-        except Exception as error:  # noqa: BLE001 (a library whose own parts are missing may end with any)
+        except Exception as error:  # noqa: BLE001 (a broken library may raise any error)
             errors[library] = error
     return errors
 
 
 def install(*libraries: str) -> str:
-    """Return the command that installs libraries, by their extras where they have one."""
+    """Return the command that installs libraries, by their extras if they have one."""
     extras = dict.fromkeys(LIBRARIES[name].extra for name in libraries if LIBRARIES[name].extra)
     named = [name for name in libraries if not LIBRARIES[name].extra]
     return " ".join(["pip install", *([f"'boostplug[{','.join(extras)}]'"] if extras else []), *named])
 
 
 def is_installed(library: str) -> bool:
-    """Return whether a library is there, without importing it: it may be broken."""
+    """Return whether a library is installed, without importing it, since it may be broken."""
     try:
         return find_spec(library) is not None
-    except ValueError:  # imported, by a loader that leaves no trace
+    except ValueError:  # imported by a loader that sets no __spec__
         return True
 
 
 def is_missing(library: str, error: Exception) -> bool:
-    """Return whether an import has failed because the library is not there, and not for what is wrong with it."""
+    """Return whether an import has failed because the library is not installed, and not because it is broken."""
     return isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == library
 
 
 def remedy_of(library: str, error: Exception) -> str:
-    """Return what to do about a library that is there and cannot be imported."""
+    """Return the remedy for a library that is installed and cannot be imported."""
     if any(name in str(error) for name in ("libgomp", "libomp", "vcomp140")):
         return _OPENMP
-    if isinstance(error, ImportError) and library in LIBRARIES:  # a part of it is missing, which its extra brings
+    if isinstance(error, ImportError) and library in LIBRARIES:  # a dependency is missing, which the extra installs
         return install(library)
     return f"pip install --force-reinstall {library}"

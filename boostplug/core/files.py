@@ -1,4 +1,4 @@
-"""Files that are replaced in one step: a reader sees the old content or the new one, never a mixture."""
+"""Atomic replacement of files: a reader sees the old content or the new one, never a mixture."""
 
 import os
 import sys
@@ -16,20 +16,20 @@ __all__ = ["is_same_file", "replacing", "stream_of", "write_file"]
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a file in one step, as `replacing` does; text in UTF-8."""
     with replacing(path) as file:
-        # Names of files and features may hold what UTF-8 lacks.
+        # Names of files and features may hold surrogates, which UTF-8 cannot encode.
         file.write(content if isinstance(content, bytes) else content.encode(errors="backslashreplace"))
 
 
 @contextmanager
 def replacing(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
-    """Yield a binary file that takes the place of `path` when the block ends; after an error the old file stays.
+    """Yield a binary file that replaces `path` when the block ends; after an error the old file stays.
 
     A link stays a link. A pipe, a device, and a file that stdout or stderr goes to are written to directly.
     """
     path = Path(path)
     number = stream_of(path)
     if number is not None:
-        with suppress(OSError, ValueError, AttributeError):  # what is printed so far comes first
+        with suppress(OSError, ValueError, AttributeError):  # earlier output comes first
             (sys.stdout if number == 1 else sys.stderr).flush()
         with os.fdopen(os.dup(number), "wb") as file:
             yield file
@@ -44,7 +44,7 @@ def _replacing_file(path: Path) -> Iterator[IO[bytes]]:
     draft = path.with_name(f".{uuid4().hex}.new")
     try:
         file = draft.open("xb")
-    except PermissionError:  # no file may be added to the folder
+    except PermissionError:  # the folder is read-only
         memory = BytesIO()
         yield memory
         path.write_bytes(memory.getvalue())
@@ -65,7 +65,7 @@ def _replacing_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def stream_of(path: Path) -> int | None:
-    """Return 1 or 2 if a path is where stdout or stderr goes, else None."""
+    """Return 1 or 2 if stdout or stderr goes to this path, else None."""
     for number in (1, 2):
         with suppress(OSError, ValueError):
             if os.path.samestat(path.stat(), os.fstat(number)):
@@ -74,7 +74,7 @@ def stream_of(path: Path) -> int | None:
 
 
 def is_same_file(path: Path, other: Path) -> bool:
-    """Return whether two paths lead to one file, also through links, and where there is no file yet."""
+    """Return whether two paths lead to the same file, through links too; the file need not exist."""
     if path.resolve() == other.resolve():
         return True
     with suppress(OSError):

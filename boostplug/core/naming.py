@@ -1,8 +1,7 @@
-"""Names of values by what differs from their defaults, in two styles.
+"""Names of values made of the parameters that differ from their defaults.
 
-A value here is a frozen dataclass of its parameters: a metric, a loss, a distance, a user's own. `exact_name` is for
-logs and files, where it must say all and can be read back (`read_name`); `short_name` is for tables. What a value's
-``repr`` shows is read back by `read_value`.
+A value is a frozen dataclass of its parameters: a metric, a loss, a distance, a user's own. `exact_name` is for logs
+and files, and `read_name` reads it back; `short_name` is for tables. `read_value` reads a value's ``repr`` back.
 """
 
 import ast
@@ -35,18 +34,18 @@ _MOST_SHOWN = 3  # entries of a tuple
 
 
 class Named(Value):
-    """A value that has a short name of its own; losses, metrics and distances are."""
+    """Base class of values with a short name: losses, metrics and distances."""
 
     always_named: ClassVar[bool] = False
-    """Whether the value of which this is a part names it also where it is the default."""
+    """True if names of enclosing values include this value even if it is the default."""
 
     def short_name(self, *, by_name: bool = False) -> str:
-        """Return the name as `naming.short_name` makes it."""
+        """Return the name for tables, as `naming.short_name` does."""
         return _short_name(self, by_name=by_name)
 
 
 def parameters(value: Any) -> Iterator[tuple[str, Any, bool]]:
-    """Yield name, value and whether it is the default, of each parameter; none where `value` is no dataclass."""
+    """Yield each parameter's name and value, and whether it is the default; nothing if `value` is not a dataclass."""
     for field in fields(value) if is_dataclass(value) else ():
         part = getattr(value, field.name, None)
         yield field.name, part, _is_default(part, field)
@@ -61,9 +60,9 @@ def _is_default(part: Any, field: Field[Any]) -> bool:
 
 
 def short_name(value: Any, *, by_name: bool = False) -> str:
-    """Return the class, and in parentheses what differs from the defaults: ``QBRank(.3, none)``.
+    """Return the class and the parameters that differ from the defaults: ``QBRank(.3, none)``.
 
-    Values stand without the names of their parameters, unless `by_name`.
+    With `by_name`, the parameters' names are included.
     """
     return value.short_name(by_name=by_name) if isinstance(value, Named) else _short_name(value, by_name=by_name)
 
@@ -97,7 +96,7 @@ def short_number(number: float | np.floating[Any]) -> str:
 
 
 def distinct_names(values: Sequence[Any]) -> list[str]:
-    """Return a name for each value, no two alike: the short one where that is enough, else a longer, else numbered."""
+    """Return a unique name for each value: the short one if it is unique, else a longer one, else a numbered one."""
     spellings = [(short_name(value), short_name(value, by_name=True), repr(value)) for value in values]
     names: list[str] = []
     for own in spellings:
@@ -110,9 +109,9 @@ def distinct_names(values: Sequence[Any]) -> list[str]:
 
 
 def exact_name(value: Any) -> str:
-    """Return the class, ``@k``, and in parentheses what differs from the defaults: ``NDCG@2(letor,relevant=2)``.
+    """Return the class, ``@k`` and the parameters that differ from the defaults: ``NDCG@2(letor,relevant=2)``.
 
-    It holds neither space nor colon, at which XGBoost splits its lines.
+    The name contains no spaces or colons, at which XGBoost splits its lines.
     """
     name, options = type(value).__name__, []
     for parameter, part, is_default in parameters(value):
@@ -127,7 +126,7 @@ def exact_name(value: Any) -> str:
 
 
 def _callable_name(function: Callable[..., Any]) -> str:
-    """Return ``module.name`` where that finds the function again, else a name made unique by its hash."""
+    """Return ``module.name`` if the function can be found there, else a name made unique by its hash."""
     module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
     if module and name and "<" not in name:
         found: Any = modules.get(module)
@@ -140,17 +139,17 @@ def _callable_name(function: Callable[..., Any]) -> str:
 
 
 def read_name(text: str, kinds: Mapping[str, type[_T]], what: str) -> _T:
-    """Return the value of a name such as `exact_name` writes.
+    """Return the value for a name as written by `exact_name`.
 
-    The class may be in small letters. A name without ``@k`` has the class's default cut-off.
+    The class may be in lower case. Without ``@k`` the class's default cut-off is used.
 
     Parameters
     ----------
     text : str
     kinds : mapping of str to type
-        The classes there are, by name.
+        Classes by name.
     what : str
-        What they are, for errors: "metric".
+        Kind of value, for errors: "metric".
 
     Raises
     ------
@@ -182,7 +181,7 @@ def read_name(text: str, kinds: Mapping[str, type[_T]], what: str) -> _T:
 
 
 def _words(hint: Any) -> tuple[Any, ...]:
-    """Return the words that a parameter of this type takes."""
+    """Return the valid strings of a parameter of this type."""
     if get_origin(hint) is Literal:
         return get_args(hint)
     return tuple(word for part in get_args(hint) for word in _words(part))
@@ -211,32 +210,39 @@ _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 
 
 def read_value(text: str, known: Mapping[str, Any], what: str, listed: str) -> Any:
-    """Return the value that an expression spells, such as ``repr`` shows; no code is run but that of the classes.
+    """Return the value of an expression as written by ``repr``; only the classes' own code is run.
 
-    There may be literals, classes with parameters in parentheses, values by their names, sums, and products and
-    quotients with numbers.
+    The expression may contain literals, classes with parameters in parentheses, names of values, sums, and products
+    and quotients with numbers.
 
     Parameters
     ----------
     text : str
     known : mapping of str to type or value
-        By their names in small letters, which may hold ``-`` between letters. A class without parentheses is its value
-        of all defaults; a value with parentheses is one of its class.
+        Classes and values by their names in lower case, which may contain ``-`` between letters. A class without
+        parentheses means its value with all defaults; a value with parentheses means a value of its class.
     what : str
-        What is spelt, for errors: "loss".
+        Kind of value, for errors: "loss".
     listed : str
-        What there is, for errors.
+        List of the names, for errors.
 
     Raises
     ------
     ValueError
-        If there is no such name, a class does not take such parameters, or the text is no such expression.
+        If a name is unknown, a class does not take the parameters, or the text is not such an expression.
     """
     plain = {name.replace("-", "_"): value for name, value in known.items()}
     try:
         spelt = "" if len(text) > _LONGEST else _IN_QUOTES_OR_DASH.sub(lambda found: found[1] or "_", text).strip()
         tree = ast.parse(spelt, mode="eval").body
-    except (AttributeError, TypeError, SyntaxError, ValueError, RecursionError, MemoryError):  # not even a text
+    except (
+        AttributeError,
+        TypeError,
+        SyntaxError,
+        ValueError,
+        RecursionError,
+        MemoryError,
+    ):  # not a string, or not an expression
         raise ValueError(f"there is no {what} {shown(text)}; there are: {listed}") from None
     try:
         return _Reader(plain, what, listed).value(tree)
@@ -245,7 +251,7 @@ def read_value(text: str, known: Mapping[str, Any], what: str, listed: str) -> A
 
 
 class _Reader:
-    """Makes values of the parts of an expression."""
+    """Evaluates the nodes of an expression's syntax tree."""
 
     def __init__(self, known: Mapping[str, Any], what: str, listed: str) -> None:
         self._known, self._what, self._listed = known, what, listed
@@ -255,7 +261,7 @@ class _Reader:
             case ast.Constant(value=value) if value is None or isinstance(value, (bool, int, float, str)):
                 return value
             case ast.Call(func=ast.Attribute(value=ast.Name(id="np")), args=[ast.Constant() as number], keywords=[]):
-                return self.value(number)  # as NumPy 2 shows its own: np.float64(0.5)
+                return self.value(number)  # the repr of NumPy 2: np.float64(0.5)
             case ast.Name() | ast.Attribute():
                 found = self._named(node)
                 return found() if isinstance(found, type) else found
@@ -266,7 +272,7 @@ class _Reader:
                 kind = found if isinstance(found, type) else type(found)
                 options = {keyword.arg: self.value(keyword.value) for keyword in keywords if keyword.arg is not None}
                 if len(options) < len(keywords):
-                    raise ValueError("parameters are given by name, or one by one")
+                    raise ValueError("**-arguments cannot be read; give each parameter by name or position")
                 values = [self.value(arg) for arg in args]
                 try:
                     signature(kind).bind(*values, **options)

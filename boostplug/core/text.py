@@ -1,4 +1,4 @@
-"""Texts as people read them: nothing in them is invisible."""
+"""Escaping of invisible characters in texts."""
 
 import unicodedata
 from typing import Any
@@ -11,8 +11,8 @@ _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # Unicode's categories of controls, fo
 def visible(value: Any) -> Any:
     r"""Return a text with its invisible characters escaped, such as ``\u202e``; tabs and line feeds stay.
 
-    Such characters change the direction of what stands around them, hide it, or command a terminal. Of a dictionary,
-    list or tuple, all texts are escaped; other values are returned as they are.
+    Such characters may change the direction of the text around them, hide it, or control a terminal. In a dictionary,
+    list or tuple, all texts are escaped; other values are returned unchanged.
     """
     if isinstance(value, str):
         return value if value.isprintable() else "".join(map(_visible_character, value))

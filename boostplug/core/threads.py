@@ -1,9 +1,9 @@
-"""How many threads the kernels use, and the one way to run a kernel over many queries.
+"""Number of threads, and parallel execution of kernels over queries.
 
-Kernels release the GIL and write to disjoint rows, so plain Python threads run them in parallel. Each query is the
-work of one thread, in one order: results are bit-equal for any number of threads. There is no OpenMP pool of our own
-to fight with the frameworks' pools, to break after a fork, or to forbid concurrent calls. Within a framework's call its
-own threads do the work (`OpenMPThreads`).
+Kernels release the GIL and write to disjoint rows, so Python threads run them in parallel. One thread computes each
+query, in a fixed order, so results are bit-equal for any number of threads. A separate OpenMP pool would compete with
+the frameworks' pools, break after a fork, and forbid concurrent calls. During a framework's call, the framework's
+threads do the work (`OpenMPThreads`).
 """
 
 import ctypes
@@ -47,10 +47,10 @@ _pool: tuple[int, int, ThreadPoolExecutor] | None = None  # (process id, workers
 
 
 class Computed(Generic[_O, _V]):
-    """An attribute that is computed when it is first read, and kept: ``functools.cached_property`` without a lock.
+    """Attribute that is computed once, at the first access: ``functools.cached_property`` without a lock.
 
-    Before Python 3.12 the standard library's holds one lock for all instances of a class while it computes: a child
-    forked meanwhile waits for it for ever. Here two threads may compute the same value; the first to finish is kept.
+    Before Python 3.12, ``cached_property`` holds one lock for all instances of a class while it computes, and a child
+    process forked meanwhile waits forever. Here two threads may compute the same value; the first result is kept.
     """
 
     def __init__(self, function: Callable[[_O], _V]) -> None:
@@ -74,26 +74,26 @@ class Computed(Generic[_O, _V]):
 
 
 def set_num_threads(n: int | None) -> None:
-    """Set the number of threads for losses and metrics where the framework's own setting is not readable.
+    """Set the number of threads for losses and metrics, used if the framework's own setting is not known.
 
     Parameters
     ----------
     n : int or None
-        At least 1; None goes back to the default: ``OMP_NUM_THREADS`` where set, else all cores this process may use.
+        At least 1. None restores the default: ``OMP_NUM_THREADS`` if set, else all cores that this process may use.
 
     Raises
     ------
     ValueError
         If `n` is not a positive integer.
     """
-    global _chosen  # noqa: PLW0603 (a process-wide setting is what this is)
+    global _chosen  # noqa: PLW0603 (a process-wide setting)
     if n is not None:
         check_integer("n", n, 1, ", or None for the default")
     _chosen = None if n is None else int(n)
 
 
 def get_num_threads() -> int:
-    """Return the number of threads that losses and metrics use now."""
+    """Return the current number of threads of losses and metrics."""
     framework = _of_framework.get()
     if framework is not None:
         return framework
@@ -110,9 +110,9 @@ def get_num_threads() -> int:
 
 @contextmanager
 def threads_of_framework(n: int | None, team: "OpenMPThreads | None" = None) -> Iterator[None]:
-    """Use `n` threads within the block: what the calling framework was told, or None where that is not known.
+    """Use `n` threads within the block, the calling framework's setting, or None if it is not known.
 
-    With `team` they are the framework's own.
+    With `team`, the framework's own threads are used.
     """
     token, token_of_team = _of_framework.set(n), _team.set(team)
     try:
@@ -127,10 +127,10 @@ _Parallel = ctypes.CFUNCTYPE(None, _Body, ctypes.c_void_p, ctypes.c_uint, ctypes
 
 
 class OpenMPThreads:
-    """The threads of the OpenMP library that a framework has loaded, for while it calls us.
+    """Threads of the OpenMP library that a framework has loaded, used while the framework calls us.
 
-    They end no loop of the framework's by going to sleep: for some milliseconds they wait for the next one in a circle,
-    on every core that the framework was given. Beside them a thread of our own gets half a core, and late.
+    After a parallel loop, OpenMP's threads spin for some milliseconds on all cores of the framework. Python threads
+    would have to share the cores with them.
     """
 
     def __init__(self, parallel: Callable[..., None]) -> None:
@@ -138,17 +138,17 @@ class OpenMPThreads:
 
     @property
     def alive(self) -> bool:
-        """Whether there may be threads: those of its parent a forked child would await for ever."""
+        """True if the threads may exist; a forked child has none and would wait for its parent's forever."""
         return os.getpid() == _IMPORTED_BY
 
     def call(self, function: Callable[[], None], size: int) -> None:
-        """Call `function` in all of `size` threads at once, this one among them; fewer where OpenMP says so."""
+        """Call `function` in `size` threads at once, including this one; OpenMP may use fewer."""
         errors: list[BaseException] = []
 
         def body(_nothing: Any) -> None:
             try:
                 function()
-            except BaseException as error:  # noqa: BLE001 (what it is says the thread that waits)
+            except BaseException as error:  # noqa: BLE001 (the waiting thread raises it)
                 errors.append(error)
 
         with _ignored_by_ctypes(errors):
@@ -159,10 +159,10 @@ class OpenMPThreads:
 
 @contextmanager
 def _ignored_by_ctypes(errors: list[BaseException]) -> Iterator[None]:
-    """Collect what is raised in callbacks outside of their own ``try``: by handlers of signals, as that of Ctrl-C.
+    """Collect exceptions that signal handlers, such as that of Ctrl-C, raise in callbacks outside of their ``try``.
 
-    Python runs them in the main thread, also where a function begins: for a callback, after it has waited for the GIL.
-    There ctypes would print a Ctrl-C, and the training go on.
+    Python runs the handlers in the main thread, possibly at the start of a callback, before its ``try``. There ctypes
+    would print the KeyboardInterrupt and the training would continue.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -185,7 +185,7 @@ def _ignored_by_ctypes(errors: list[BaseException]) -> Iterator[None]:
 
 
 def openmp_threads_of(library: Any) -> OpenMPThreads | None:
-    """Return the threads of the OpenMP that a library is linked with: GCC's, or one that knows its calls."""
+    """Return the threads of the OpenMP library that `library` is linked with, if it has GCC's interface."""
     try:
         return OpenMPThreads(_Parallel(("GOMP_parallel", library)))
     except (AttributeError, TypeError):  # that of Visual C++, or no library
@@ -193,7 +193,7 @@ def openmp_threads_of(library: Any) -> OpenMPThreads | None:
 
 
 def _executor(workers: int) -> ThreadPoolExecutor:
-    """Return a pool of at least `workers` threads, made anew in a forked child (threads do not survive a fork)."""
+    """Return a pool of at least `workers` threads; a forked child gets a new pool, as threads end with a fork."""
     global _pool  # noqa: PLW0603 (one pool per process)
     if _pool is None or _pool[0] != os.getpid() or _pool[1] < workers:
         _pool = (os.getpid(), workers, ThreadPoolExecutor(workers, thread_name_prefix="boostplug"))
@@ -210,7 +210,7 @@ def run_over_queries(
     kernel : callable
         Works on the queries ``first <= q < last`` and writes only their rows; releases the GIL.
     starts : ndarray of shape (n_queries + 1,)
-        Cumulative work before each query (its rows, say), for balance.
+        Cumulative work before each query, such as its number of rows, for balancing.
     num_threads : int, optional
         Default: `get_num_threads`.
     """
@@ -232,13 +232,13 @@ def run_over_queries(
 
     team = _team.get()
     if team is not None and team.alive:
-        # All that the framework has: a smaller team would end the threads that it leaves out.
+        # The framework's full number of threads, because OpenMP ends the threads that a smaller team leaves out.
         team.call(lambda: worker() if next(place) < threads else None, get_num_threads())
         worker()
         return
     try:
         helpers = [_executor(threads - 1).submit(worker) for _ in range(threads - 1)]
-    except RuntimeError:  # the interpreter is shutting down and starts no more threads: this one does it all
+    except RuntimeError:  # the interpreter is shutting down and starts no threads
         helpers = []
     worker()
     for helper in helpers:
@@ -247,17 +247,14 @@ def run_over_queries(
 
 
 def run_evenly(kernel: Callable[[int, int], None], n_parts: int, work: int) -> None:
-    """Call ``kernel(first, last)`` on ranges of parts that each take as long as `work` rows, in parallel."""
+    """Call ``kernel(first, last)`` in parallel on ranges of parts, each of which costs as much as `work` rows."""
     run_over_queries(kernel, np.arange(n_parts + 1) * work)
 
 
 def numbers_by_query(
     kernel: Callable[..., None], boundaries: NDArray[np.int64], *arguments: Any
 ) -> NDArray[np.float64]:
-    """Return the number that a kernel writes for each query.
-
-    Called ``kernel(*arguments, first, last, out)`` over all queries as `run_over_queries` does, by their rows.
-    """
+    """Return one number per query, written by ``kernel(*arguments, first, last, out)``, run in parallel."""
     out = np.empty(len(boundaries) - 1)
     run_over_queries(lambda first, last: kernel(*arguments, first, last, out), boundaries)
     return out

@@ -1,7 +1,7 @@
-"""Frozen values with parameters: losses, metrics, distances, any frozen dataclass of a user's own.
+"""Frozen values with parameters: losses, metrics, distances, and users' frozen dataclasses.
 
-Their parameters are listed and searched as those of scikit-learn's estimators are, parts of parts by names such as
-``base__sigmoid``. Where an estimator would change in place, a value gives way to a new one.
+Their parameters can be listed and searched as those of scikit-learn's estimators, nested ones by names such as
+``base__sigmoid``. A change returns a new value.
 """
 
 import inspect
@@ -21,21 +21,21 @@ __all__ = [
     "Range",
     "Space",
     "Value",
+    "declared_ranges",
     "invalid_parameter",
     "is_value",
     "no_parameters",
     "parameters_of",
-    "ranges_said",
     "replaced",
     "split_names",
 ]
 
-_FACTOR = 8.0  # a positive real number of which nothing is known is searched from an eighth of it to 8 times it
+_FACTOR = 8.0  # without a declared range, a positive real number is searched from an eighth of it to 8 times it
 
 
 @dataclass(frozen=True)
 class Range:
-    """The numbers from `low` to `high`, integers where both are; on a scale of logarithms where `log`."""
+    """Range of numbers from `low` to `high`, integers if both are; on a logarithmic scale if `log`."""
 
     low: float
     high: float
@@ -47,19 +47,19 @@ class Range:
 
     @property
     def whole(self) -> bool:
-        """Whether its numbers are integers."""
+        """True if its numbers are integers."""
         return isinstance(self.low, Integral) and isinstance(self.high, Integral)
 
 
 Space = Mapping[str, Range | tuple[Any, ...]]
-"""By the name of a parameter, nested ones with ``__``: the numbers or the choices to draw it from."""
+"""Range or choices of each parameter, by its name; nested ones with ``__``."""
 
 
 class Value:
-    """A frozen value whose parameters are those of its constructor that it keeps under their names."""
+    """Frozen value whose parameters are the arguments of its constructor, kept as attributes of the same names."""
 
     search_ranges: ClassVar[Space] = {}
-    """What `search_space` has for some parameters in place of the default; beside what a class's bases say."""
+    """Ranges or choices that replace the defaults of `search_space`; added to those of the base classes."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, as scikit-learn's estimators do.
@@ -67,47 +67,47 @@ class Value:
         Parameters
         ----------
         deep : bool, default True
-            Whether to list the parameters of parts too: ``base__sigmoid``, ``distance__lam``.
+            Whether to list nested parameters too: ``base__sigmoid``, ``distance__lam``.
         """
         return _listed(self, deep=deep)
 
     def with_params(self, /, **parameters: Any) -> Self:
-        """Return the value with other parameters, those of parts by names such as ``distance__lam``.
+        """Return a copy with other parameters; nested ones by names such as ``distance__lam``.
 
-        A part and its parameters may be given at once.
+        A nested value and its parameters may be given together.
 
         Raises
         ------
         ValueError
-            If there is no such parameter, or the value cannot have it.
+            If a parameter does not exist or its value is invalid.
         """
         changed: Self = _replaced(self, parameters)
         return changed
 
     def set_params(self, /, **parameters: Any) -> Self:
-        """Refuse, as the value is frozen; without parameters return it.
+        """Raise TypeError, since the value is frozen; without parameters return the value.
 
-        It is here for estimators of your own that hold the value: scikit-learn's ``set_params`` changes parts in place.
-        The rankers of this package build the new value themselves.
+        It is called if an estimator of your own holds the value, because scikit-learn's ``set_params`` changes nested
+        objects in place. The rankers of this package build the new value themselves.
         """
         if not parameters:
             return self
         changes = ", ".join(f"{name}=…" for name in parameters)
         raise TypeError(
-            f"{self!r} is a frozen value and cannot be changed in place; make a new one, value.with_params({changes}), "
-            "and set it as a whole"
+            f"{self!r} is a frozen value and cannot be changed in place; set a new value, value.with_params({changes})"
         )
 
     def __sklearn_clone__(self) -> Self:
-        """Return the value itself, which nothing changes."""
+        """Return the value itself, since it is immutable."""
         return self
 
     @property
     def search_space(self) -> Space:
-        """What a search draws the parameters from (`boostplug.suggest`): by name a `Range`, or a tuple of choices.
+        """Search space of the parameters for `boostplug.suggest`: by name a `Range`, or a tuple of choices.
 
-        What `search_ranges` says; else the words of a parameter that takes nothing else, True and False, positive real
-        numbers from an eighth to 8 times their value, and what the parts say. Other parameters stay as they are.
+        It holds `search_ranges`, the choices of parameters that take only certain strings, True and False for flags,
+        an eighth to 8 times the value of positive real numbers, and the search spaces of nested values. Other
+        parameters are not searched.
         """
         return _space(self)
 
@@ -124,17 +124,17 @@ def parameters_of(value: Any, *, deep: bool = True) -> dict[str, Any]:
 
 
 def replaced(value: Any, parameters: Mapping[str, Any]) -> Any:
-    """Return a value with other parameters, nested ones by ``__``."""
+    """Return a copy of a value with other parameters, nested ones by ``__``."""
     return value.with_params(**parameters) if isinstance(value, Value) else _replaced(value, parameters)
 
 
-def ranges_said(value: Any) -> dict[str, Range | tuple[Any, ...]]:
-    """Return what the class of a value and its bases say of its parameters; a name of none in the class is an error."""
-    said: dict[str, Range | tuple[Any, ...]] = {}
+def declared_ranges(value: Any) -> dict[str, Range | tuple[Any, ...]]:
+    """Return the `search_ranges` of a value's class and its bases; raise for names that are not parameters."""
+    declared: dict[str, Range | tuple[Any, ...]] = {}
     for kind in reversed(type(value).__mro__):
-        said |= vars(kind).get("search_ranges", {})
+        declared |= vars(kind).get("search_ranges", {})
     known = parameters_of(value)
-    for name, drawn in said.items():
+    for name, drawn in declared.items():
         if not isinstance(drawn, (Range, tuple, list)) or drawn in ((), []):
             raise ValueError(
                 f"the search_ranges of {type(value).__name__} give {name!r} {shown(drawn)}; give it a Range, or a "
@@ -146,11 +146,11 @@ def ranges_said(value: Any) -> dict[str, Range | tuple[Any, ...]]:
                 f"the search_ranges of {type(value).__name__} name {shown(name)}, which is none of its parameters: "
                 f"{sorted(known)}"
             )
-    return {name: drawn for name, drawn in said.items() if name in known}
+    return {name: drawn for name, drawn in declared.items() if name in known}
 
 
 def split_names(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-    """Return what is set as a whole, and by the name of a part what is set within it."""
+    """Return the top-level parameters, and the nested ones by the name of their owner."""
     whole: dict[str, Any] = {}
     within: dict[str, dict[str, Any]] = defaultdict(dict)
     for name, value in parameters.items():
@@ -163,25 +163,25 @@ def split_names(parameters: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str
 
 
 def invalid_parameter(name: str, owner: Any, valid: Iterable[str]) -> NoReturn:
-    """Raise as scikit-learn does."""
+    """Raise ValueError with scikit-learn's message."""
     raise ValueError(f"Invalid parameter {shown(name)} for {owner}. Valid parameters are: {sorted(valid)!r}.")
 
 
 def no_parameters(name: str, part: Any, inner: Iterable[str], owner: Any) -> NoReturn:
-    """Raise where something is to be set within a part that is neither a value nor an estimator."""
+    """Raise for nested parameters of an object that is neither a value nor an estimator."""
     given, kind = f"{name}__{next(iter(inner))}", type(owner).__name__
     if isinstance(part, type):
-        raise ValueError(f"{kind} cannot take {given}, for {name} is the class {part.__name__}; pass an instance")
+        raise ValueError(f"{kind} cannot take {given}, since {name} is the class {part.__name__}; pass an instance")
     raise ValueError(
         f"Invalid parameter {shown(given)} for {kind}, whose {name} is {shown(part)} and has no parameters; "
-        f"set {name} as a whole"
+        f"set {name} itself"
     )
 
 
 def _listed(value: Any, *, deep: bool) -> dict[str, Any]:
     listed: dict[str, Any] = {}
     for name in _names(type(value)):
-        if _is_kept(value, name):  # a class of one's own may keep it under another
+        if _is_kept(value, name):  # a user's class may keep it under another name
             part = listed[name] = getattr(value, name)
             if deep and is_value(part):
                 listed.update({f"{name}__{rest}": inner for rest, inner in parameters_of(part).items()})
@@ -189,7 +189,7 @@ def _listed(value: Any, *, deep: bool) -> dict[str, Any]:
 
 
 def _is_kept(value: Any, name: str) -> bool:
-    """Return whether `value` itself has an attribute, by a slot or property too, and not its class alone."""
+    """Return whether the instance has an attribute, also by a slot or property, and not only its class."""
     of_class = inspect.getattr_static(type(value), name, None)
     own = name in getattr(value, "__dict__", ()) or (hasattr(of_class, "__get__") and not inspect.isroutine(of_class))
     return own and hasattr(value, name)
@@ -211,26 +211,26 @@ def _replaced(value: Any, parameters: Mapping[str, Any]) -> Any:
 
 
 def _refuse_to_forget(value: Any, known: Mapping[str, Any]) -> None:
-    """Raise where a value with the same parameters would be another one: its constructor keeps them otherwise."""
-    remedy = "its constructor is to take its parameters by name, and to keep them as attributes of their names"
+    """Raise if rebuilding a value from its parameters gives another value."""
+    remedy = "its constructor must take its parameters by name and keep them as attributes of the same names"
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # which the new value gives
+            warnings.simplefilter("ignore")  # warnings of the new value
             again = type(value)(**known)
     except (TypeError, ValueError) as error:
-        raise ValueError(f"{value!r} cannot be built anew, {error}; {remedy}") from None
+        raise ValueError(f"{value!r} cannot be rebuilt, {error}; {remedy}") from None
     here, there = ({**getattr(one, "__dict__", {}), **parameters_of(one, deep=False)} for one in (value, again))
     beside = {field.name for field in fields(value) if not field.compare} if is_dataclass(value) else set()  # caches
     for name in here.keys() & there.keys() - beside:
         if not _same(here[name], there[name]):
             raise ValueError(
-                f"{value!r} cannot be built anew, as its {name} would be {shown(there[name])} in place of "
+                f"{value!r} cannot be rebuilt, as its {name} would be {shown(there[name])} in place of "
                 f"{shown(here[name])}; {remedy}"
             )
 
 
 def _same(a: Any, b: Any) -> bool:
-    """Return whether two attributes are equal; functions and objects that a constructor makes, by their code."""
+    """Return whether two attributes are equal; functions and objects without equality are compared by their code."""
     if a is b or type(a).__eq__ is object.__eq__:  # type: ignore[comparison-overlap]
         return type(a) is type(b) and getattr(a, "__code__", None) is getattr(b, "__code__", None)
     if isinstance(a, np.ndarray):
@@ -242,7 +242,7 @@ def _same(a: Any, b: Any) -> bool:
 
 
 def _names(kind: type) -> tuple[str, ...]:
-    """Return the names of a class's parameters: what its constructor takes by name, or hands on to its bases'."""
+    """Return the names of a class's parameters: those of its constructor, and of its bases' that it passes on."""
     names: dict[str, None] = {}
     for base in kind.__mro__[:-1]:
         if "__init__" in vars(base):
@@ -267,13 +267,13 @@ def _space(value: Any) -> Space:
             space[name] = (False, True)
         elif float in (hint, *get_args(hint)) and isinstance(part, (int, float, np.floating)) and part > 0:
             space[name] = Range(float(part) / _FACTOR, float(part) * _FACTOR, log=True)
-    return space | ranges_said(value)
+    return space | declared_ranges(value)
 
 
 def _hints(kind: type) -> dict[str, Any]:
-    """Return the types of what a class's constructor and those of its bases take; none where they cannot be read."""
+    """Return the annotations of the constructors of a class and its bases; none if they cannot be read."""
     hints: dict[str, Any] = {}
     for base in kind.__mro__[::-1]:
-        with suppress(Exception):  # what stands between quotes is any text
+        with suppress(Exception):  # an annotation may be any string
             hints |= get_type_hints(base.__init__)  # type: ignore[misc]
     return hints

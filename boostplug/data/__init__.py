@@ -1,1 +1,1 @@
-"""What losses see: queries with their labels, weights, pairs and grades; and tables of features as users have them."""
+"""Data structures: queries with labels, weights and preference pairs, click logs, and tables of features."""

@@ -1,4 +1,4 @@
-"""Where the queries of a data set begin, by their sizes or ids, and the weights of their rows."""
+"""Query boundaries from sizes or ids, and row weights."""
 
 from typing import Any
 
@@ -37,12 +37,12 @@ def sizes_of(group: ArrayLike) -> Floats:
 
 
 def places_within(sizes: Ints) -> Ints:
-    """Return the place of each row in its query, from 0."""
+    """Return the index of each row within its query, from 0."""
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
 def row_weight_of(weight: ArrayLike | None, boundaries: Ints) -> Floats | None:
-    """Return the weight of each row, of weights per row or per query; None where all are 1."""
+    """Return the weight of each row, from weights per row or per query; None if all are 1."""
     if weight is None:
         return None
     w = numbers("weight", weight)
@@ -98,7 +98,7 @@ def _boundaries_of_ids(qid: ArrayLike, n_rows: int, rows_of: str) -> Ints:
 
 
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return where ids are None, NaN, infinite, NaT or pandas' NA: the last is neither equal to itself nor not."""
+    """Return a mask of ids that are None, NaN, infinite, NaT or pandas' NA."""
     if values.dtype.kind == "f":
         infinite: NDArray[np.bool_] = ~np.isfinite(values)
         return infinite

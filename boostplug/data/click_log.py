@@ -1,4 +1,4 @@
-"""`ClickLog`: which documents were shown where, and which were clicked."""
+"""`ClickLog`: shown documents with their positions and clicks."""
 
 from dataclasses import dataclass, fields
 from typing import Any
@@ -35,9 +35,9 @@ class ClickLog:
     document : array-like of shape (n_rows,), optional
         Id of each row's document.
     ranker : array-like of shape (n_rows,), optional
-        Which ranker has made the page.
+        Id of the ranker that made the page.
     impressions : array-like of int of shape (n_rows,), optional
-        How often the row was shown, in a log that is aggregated. Default: once.
+        How often the row was shown, for an aggregated log. Default: once.
 
     Attributes
     ----------
@@ -52,8 +52,8 @@ class ClickLog:
     Raises
     ------
     ValueError
-        If a column has the wrong length or an impossible value: a position below 1, a click count that is negative,
-        broken or above the impressions. The message names column and row.
+        If a column has the wrong length or an invalid value: a position below 1, a click count that is negative, not
+        an integer or above the impressions. The message names column and row.
 
     Examples
     --------
@@ -125,7 +125,7 @@ class ClickLog:
 
     @property
     def shown(self) -> Floats:
-        """How often each row was shown, of shape (n_rows,): `impressions`, 1 where they were not given."""
+        """Number of impressions of each row, of shape (n_rows,); 1 if `impressions` is None."""
         return np.ones(self.n_rows) if self.impressions is None else self.impressions
 
     @property
@@ -135,7 +135,7 @@ class ClickLog:
 
     @property
     def query_of_row(self) -> Ints:
-        """Number of each row's query, from 0, of shape (n_rows,): the page where no queries were given."""
+        """Number of each row's query, from 0, of shape (n_rows,); the page if `query` is None."""
         return self.page_of_row if self.query is None else np.unique(self.query, return_inverse=True)[1]
 
     def pages(self, chosen: ArrayLike) -> "ClickLog":
@@ -150,7 +150,7 @@ class ClickLog:
 
 
 def _refuse_clicks(clicks: Floats, impressions: Floats | None) -> None:
-    """Raise for clicks that cannot be."""
+    """Raise for invalid clicks or impressions."""
     if impressions is None:
         refuse_where(
             "clicked", (clicks != 0) & (clicks != 1), clicks, "is neither 0 nor 1; for counts pass impressions too"
@@ -158,7 +158,7 @@ def _refuse_clicks(clicks: Floats, impressions: Floats | None) -> None:
         return
     for name, counts in (("impressions", impressions), ("clicked", clicks)):
         bad = ~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts)))
-        refuse_where(name, bad, counts, "is no count; pass integers from 0")
+        refuse_where(name, bad, counts, "is not a count; pass integers from 0")
     refuse_where(
         "clicked",
         clicks > impressions,

@@ -1,4 +1,4 @@
-"""Preference pairs of click logs, and of purchases without a log: what `Pairs.from_clicks` and `from_implicit` list."""
+"""Preference pairs from click logs, and from purchases without a log, for `Pairs.from_clicks` and `from_implicit`."""
 
 from typing import Any
 
@@ -16,15 +16,15 @@ __all__ = ["PairArrays", "log_of", "pairs_of_clicks", "pairs_of_implicit"]
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 PairArrays = tuple[Ints, Ints, Floats | None]
-"""Winners, losers, and the weights of the pairs, None where all are 1."""
+"""Winners, losers, and the weights of the pairs; None if all are 1."""
 
 _ANY = 2**31  # more than two positions can be apart
-# Where the loser stands: from how many places below the winner to how many.
+# Smallest and largest distance of the loser below the winner.
 _RULES = {"skip_above": (-_ANY, -1), "skip_next": (1, 1), "all_unclicked": (-_ANY, _ANY)}
 
 
 def log_of(clicked: ArrayLike | ClickLog, rule: str, *, position: ArrayLike | None, **columns: Any) -> ClickLog:
-    """Return the log given, or one of the columns given; the positions are checked if `rule` compares them."""
+    """Return the given log, or a log of the given columns; positions are checked if `rule` compares them."""
     check_choice("rule", rule, tuple(_RULES))
     if isinstance(clicked, ClickLog):
         again = [name for name, values in {"position": position, **columns}.items() if values is not None]
@@ -52,7 +52,7 @@ def pairs_of_clicks(
     weight: ArrayLike | None,
     min_impressions: int,
 ) -> PairArrays:
-    """Return the pairs of a log, as `Pairs.from_clicks` says."""
+    """Return the pairs of a log for `Pairs.from_clicks`."""
     from boostplug.kernels.pairs.clicks.listing import count_pairs, list_pairs  # numba is slow to import
 
     least = check_integer("min_impressions", min_impressions, 1)
@@ -66,7 +66,7 @@ def pairs_of_clicks(
         )
     rate = log.clicked
     if log.impressions is not None:
-        unknown = np.full(log.n_rows, np.nan)  # makes no pair
+        unknown = np.full(log.n_rows, np.nan)  # NaN takes part in no pair
         rate = frozen(np.divide(log.clicked, log.impressions, out=unknown, where=log.impressions >= least))
     arguments = (rate, log.position, log.boundaries, *_RULES[rule])
     n_pairs = np.empty(log.n_pages, np.int64)
@@ -88,7 +88,7 @@ def pairs_of_clicks(
 
 
 def pairs_of_implicit(consumed: ArrayLike, boundaries: Ints, n_negatives: int, random_state: Any) -> tuple[Ints, Ints]:
-    """Return winners and losers, as `Pairs.from_implicit` says."""
+    """Return winners and losers for `Pairs.from_implicit`."""
     from boostplug.kernels.pairs.clicks.listing import list_drawn  # numba is slow to import
 
     amounts = numbers("consumed", consumed)
@@ -114,7 +114,7 @@ def _generator(random_state: Any) -> np.random.Generator | np.random.RandomState
 
 
 def _refuse_positions(log: ClickLog, rule: str) -> None:
-    """Raise where all rows have one position, or where a page without counts has one twice."""
+    """Raise if all rows have the same position, or if a page without counts has a position twice."""
     position, n_rows = log.position, log.n_rows
     if n_rows and position.min() == position.max():
         raise ValueError(
@@ -128,7 +128,7 @@ def _refuse_positions(log: ClickLog, rule: str) -> None:
     again = np.zeros(n_rows, bool)
     again[order[1:]] = place[order[1:]] == place[order[:-1]]
     refuse_where(
-        "position", again, position, "stands on the row's page already; give each document of a page its own place"
+        "position", again, position, "occurs twice on the row's page; give each document of a page its own position"
     )
 
 
@@ -139,7 +139,7 @@ def _refuse_rows(row: Ints, n_rows: int) -> None:
 
 
 def _factor(log: ClickLog, propensity: Any, max_weight: float, weight: ArrayLike | None) -> Floats | None:
-    """Return what the pairs of each winner weigh per click; None where that is 1."""
+    """Return the weight per click of each winner's pairs; None if all are 1."""
     factor = row_weight_of(weight, log.boundaries)
     if propensity is None:
         return factor
@@ -150,7 +150,7 @@ def _factor(log: ClickLog, propensity: Any, max_weight: float, weight: ArrayLike
 
 
 def _merged(winner: Ints, loser: Ints, weights: Floats | None) -> tuple[Ints, Ints, Floats]:
-    """Return each pair of two rows once, sorted by winner and loser, with the sum of its weights."""
+    """Return each pair of rows once, sorted by winner and loser, with the sum of its weights."""
     two = winner != loser
     if not two.all():
         winner, loser, weights = winner[two], loser[two], None if weights is None else weights[two]
@@ -164,7 +164,7 @@ def _merged(winner: Ints, loser: Ints, weights: Floats | None) -> tuple[Ints, In
 
 
 def _shared_pages(row: Ints, boundaries: Ints, winner: Ints, loser: Ints) -> Ints:
-    """Return on how many pages both rows of each pair were shown."""
+    """Return the number of pages on which both rows of each pair were shown."""
     from boostplug.kernels.pairs.clicks.listing import count_shared_pages
 
     rows, code = np.unique(row, return_inverse=True)

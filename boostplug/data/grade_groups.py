@@ -1,6 +1,6 @@
-"""`Queries` as losses and rankers walk them: documents by query and grade, explicit pairs by query, whole lists.
+"""Documents of `Queries` sorted for losses and rankers: by query and grade, explicit pairs by query, complete lists.
 
-Whoever enumerates pairs of different grades does it here: `GradeRuns.cells` by grades, `GradeRuns.pairs` one by one.
+Pairs of different grades are enumerated by `GradeRuns.cells` (pairs of grades) and `GradeRuns.pairs` (documents).
 """
 
 import copy
@@ -23,13 +23,13 @@ _T = TypeVar("_T")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_BLOCK = 1 << 18  # pairs that are listed at once
+_BLOCK = 1 << 18  # pairs of one block
 
 
 def distinct(numbers: Ints) -> Ints:
-    """Return the different integers, sorted.
+    """Return the distinct integers, sorted.
 
-    For integers at regular distances, `numpy.unique` of NumPy 2.4 takes 100 times as long, because it hashes them.
+    For equally spaced integers, `numpy.unique` of NumPy 2.4 takes 100 times as long, because it hashes them.
     """
     ordered = np.sort(numbers)
     is_first = np.ones(len(ordered), bool)
@@ -39,15 +39,15 @@ def distinct(numbers: Ints) -> Ints:
 
 
 def exponent_of(weights: Floats) -> int:
-    """Return the exponent of the power of two that brings the largest weight into [1, 2) where it divides all."""
+    """Return the exponent of the power of two that scales the largest weight into [1, 2), as a divisor."""
     return int(np.frexp(weights.max(initial=0.0) or 1.0)[1]) - 1
 
 
 def roots_and_unit(weight: Floats | None) -> tuple[Floats, float]:
-    """Return the square roots of row weights over a unit, and the unit; no roots where all weights are 1.
+    """Return the square roots of row weights divided by a unit, and the unit; no roots if all weights are 1.
 
-    The unit is the power of two that brings the largest weight into [1, 2). So all weights times a power of two have
-    the same roots, bit for bit, and sums of products of roots stay in range whatever the weights' own size.
+    The unit is the power of two that scales the largest weight into [1, 2). So multiplying all weights by a power of
+    two changes no bit of the roots, and sums of products of roots stay in range for weights of any size.
     """
     if weight is None:
         return frozen(np.zeros(0)), 1.0
@@ -56,7 +56,7 @@ def roots_and_unit(weight: Floats | None) -> tuple[Floats, float]:
 
 
 class PairBlock(NamedTuple):
-    """Some pairs, of runs or of documents, by query, `higher` ascending, then `lower`."""
+    """Block of pairs of runs or documents, sorted by query, `higher` and `lower`."""
 
     higher: Ints
     lower: Ints
@@ -64,10 +64,10 @@ class PairBlock(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GradeRuns:
-    """The documents that stand in a pair, by query and then by grade.
+    """Documents that are in a pair, sorted by query and grade.
 
-    A document stands in a pair when it is labelled, has a positive weight, and its query holds another such document
-    of another grade. All other documents are left out, so they cost nothing.
+    A document is in a pair if it is labelled, has a positive weight, and its query holds another such document with
+    another grade. All other documents are left out.
 
     Attributes
     ----------
@@ -84,12 +84,12 @@ class GradeRuns:
     n_pairs, n_judged : ndarray of shape (n_paired_queries,)
         Pairs of different grades (each once), and documents that are labelled with a positive weight.
     sqrt_weight : ndarray of shape (n_paired,) or (0,)
-        Square roots of the row weights over `unit`, empty where all weights are 1: a pair weighs unit · s_i s_j.
+        Square roots of the row weights over `unit`, empty if all weights are 1. The weight of a pair is unit · s_i s_j.
     unit : float
-        See `roots_and_unit`; what is summed with the roots is to be multiplied with it.
+        See `roots_and_unit`; sums of products of the roots must be multiplied by it.
     pair_weight : tuple of two ndarrays of shape (n_paired,), optional
-        What a document weighs in its pairs with lower grades, and in those with higher ones, over `unit`; else both
-        are `sqrt_weight`.
+        Weight of a document in its pairs with lower grades, and in those with higher grades, over `unit`. Default:
+        `sqrt_weight` for both.
     """
 
     rows: Ints
@@ -104,9 +104,10 @@ class GradeRuns:
     pair_weight: tuple[Floats, Floats] | None = None
 
     def weighted(self, winner: Floats, loser: Floats) -> "GradeRuns":
-        """Return the same documents, whose pairs weigh ``winner[i] * loser[j]``, i of the higher grade; one per place.
+        """Return the same documents with pair weights ``winner[i] * loser[j]``, where i has the higher grade.
 
-        What was computed of the documents is kept; `mass` and `weight_of_pairs` are those of the rows' weights.
+        Both arrays have one entry per document. Cached values are kept; `mass` and `weight_of_pairs` still use the row
+        weights.
         """
         out = copy.copy(self)
         out.__dict__.update(pair_weight=(frozen(winner), frozen(loser)), _remembered=self._remembered)
@@ -114,12 +115,12 @@ class GradeRuns:
         return out
 
     def unweighted(self) -> "GradeRuns":
-        """Return the same documents, whose pairs weigh what their rows do."""
+        """Return the same documents with pair weights from their row weights."""
         return self if self.pair_weight is None else replace(self, pair_weight=None)
 
     @Computed
     def view(self) -> Runs:
-        """What kernels read of it."""
+        """Arrays for kernels."""
         longest, most_grades = int(self.n_documents.max(initial=0)), int(self.n_grades.max(initial=0))
         weights = (self.sqrt_weight, self.sqrt_weight, False) if self.pair_weight is None else (*self.pair_weight, True)
         return Runs(self.rows, *weights, self.run_start, self.run_grade, self.query_run, longest, most_grades)
@@ -129,7 +130,7 @@ class GradeRuns:
         return {}
 
     def remember(self, key: Hashable, compute: Callable[[], _T]) -> _T:
-        """Return what `compute` returned when it was first asked for under `key`: what kernels reckon of the runs."""
+        """Return ``compute()``, cached under `key`."""
         if key not in self._remembered:
             self._remembered[key] = compute()
         value: _T = self._remembered[key]
@@ -137,17 +138,17 @@ class GradeRuns:
 
     @Computed
     def mass(self) -> Floats:
-        """Sum of `sqrt_weight` over each run; the number of its documents where all weights are 1."""
+        """Sum of `sqrt_weight` over each run; its number of documents if all weights are 1."""
         if not len(self.sqrt_weight):
             return frozen(np.diff(self.run_start).astype(np.float64))
         return frozen(np.add.reduceat(self.sqrt_weight, self.run_start[:-1]))
 
     @Computed
     def weight_of_pairs(self) -> Floats:
-        """What the pairs of each query that holds one weigh together, over `unit`."""
+        """Total weight of the pairs of each query that holds one, over `unit`."""
         if not len(self.sqrt_weight):
             return self.n_pairs
-        from boostplug.kernels.pairs.masses import pair_masses  # numba is slow to import, and readers need none of this
+        from boostplug.kernels.pairs.masses import pair_masses  # numba is slow to import
 
         out = np.empty(len(self.query))
         pair_masses(self.query_run, self.mass, out)
@@ -155,40 +156,40 @@ class GradeRuns:
 
     @Computed
     def n_grades(self) -> Ints:
-        """Grades, and so runs, of each query that holds a pair."""
+        """Number of grades, and so of runs, of each query that holds a pair."""
         return np.diff(self.query_run)
 
     @Computed
     def query_start(self) -> Ints:
-        """First place in `rows` of each query that holds a pair, and the end: of shape (n_paired_queries + 1,)."""
+        """First index in `rows` of each query that holds a pair, and the end, of shape (n_paired_queries + 1,)."""
         return self.run_start[self.query_run]
 
     @Computed
     def n_documents(self) -> Ints:
-        """Documents of each query that holds a pair."""
+        """Number of documents of each query that holds a pair."""
         return np.diff(self.query_start)
 
     @Computed
     def query_of_run(self) -> Ints:
-        """Place of each run's query in `query`."""
+        """Index in `query` of each run's query."""
         return np.repeat(np.arange(len(self.query)), self.n_grades)
 
     @property
     def run_of_document(self) -> Ints:
-        """Run of each place in `rows`; made anew each time, since it is as long as they are and seldom needed."""
+        """Run of each document in `rows`; not cached, since it is long and seldom needed."""
         return np.repeat(np.arange(len(self.run_grade)), np.diff(self.run_start))
 
     @Computed
     def n_cells(self) -> Ints:
-        """Pairs of grades of each query that holds a pair."""
+        """Number of pairs of grades of each query that holds a pair."""
         return self.n_grades * (self.n_grades - 1) // 2
 
     @Computed
     def few_grades(self) -> NDArray[np.bool_]:
-        """Whether a table with an entry per pair of grades stays in proportion to each query's documents.
+        """True for queries whose table with an entry per pair of grades is small compared with their documents.
 
-        The one rule for it: 4 entries a document are as much memory as the rest that a loss keeps of one, and 64 let
-        11 grades pass however short the list.
+        4 entries per document take as much memory as a loss otherwise needs for it, and 64 allow 11 grades for lists
+        of any length.
         """
         return self.n_cells <= 4 * self.n_documents + 64
 
@@ -200,8 +201,8 @@ class GradeRuns:
     def pairs(self, chosen: NDArray[np.bool_], *, block: int = _BLOCK) -> Iterator[PairBlock]:
         """Yield the pairs of documents of the chosen queries (a mask over `query`), in blocks of bounded memory.
 
-        By query, the higher document ascending in `rows`, then the lower one. A block is of about `block` pairs, or of
-        one document's.
+        They are sorted by query, higher document and lower document. A block holds about `block` pairs, or those of one
+        document.
         """
         run_of = self.run_of_document
         query_of = self.query_of_run[run_of]
@@ -212,9 +213,9 @@ class GradeRuns:
 
 @dataclass(frozen=True, eq=False)
 class PairRuns:
-    """The explicit pairs by the query of their winner.
+    """Explicit pairs, sorted by the query of their winner.
 
-    Pairs of weight 0, or with a row of weight 0, are left out. A pair that crosses queries counts in its winner's.
+    Pairs of weight 0, or with a row of weight 0, are left out. A pair across queries belongs to its winner's query.
 
     Attributes
     ----------
@@ -225,15 +226,15 @@ class PairRuns:
     margin : ndarray of shape (n_pairs,)
         Grade gap of each pair, > 0.
     start : ndarray of shape (n_paired_queries + 1,)
-        Pairs of each query that holds one.
+        Boundaries of the pairs of each query that holds one.
     query : ndarray of shape (n_paired_queries,)
         Index of these queries in `Queries`.
     n_pairs, n_judged : ndarray of shape (n_paired_queries,)
-        Pairs, and documents that stand in them.
+        Number of pairs, and of documents in them.
     crosses : bool
-        Whether any pair crosses queries.
+        True if any pair connects two queries.
     unit : float
-        See `roots_and_unit`; what is summed with the weights is to be multiplied with it.
+        See `roots_and_unit`; sums of the weights must be multiplied by it.
     """
 
     winner: Ints
@@ -249,26 +250,26 @@ class PairRuns:
 
     @Computed
     def view(self) -> Listed:
-        """What kernels read of it."""
+        """Arrays for kernels."""
         return Listed(self.winner, self.loser, self.weight, self.margin, self.start, self.crosses)
 
     @Computed
     def weight_of_pairs(self) -> Floats:
-        """What the pairs of each query that holds one weigh together, over `unit`."""
+        """Total weight of the pairs of each query that holds one, over `unit`."""
         return self.sums(self.weight)
 
     def weighted(self, factor: Floats) -> "PairRuns":
-        """Return the same pairs, whose weights are times a factor each."""
+        """Return the same pairs with each weight multiplied by its factor."""
         return replace(self, weight=frozen(self.weight * factor))
 
     def sums(self, of_pair: Floats) -> Floats:
-        """Return the sum of a number per pair over each query that holds one."""
+        """Return the sum of `of_pair` over the pairs of each query that holds one."""
         return frozen(np.add.reduceat(np.r_[of_pair, 0.0], self.start[:-1]))
 
 
 @dataclass(frozen=True, eq=False)
 class ListRuns:
-    """The judged documents by query, also where all have one grade: what losses on whole lists walk.
+    """Judged documents by query, for losses on complete lists; all of a query may have the same grade.
 
     A document is judged when it is labelled and has a positive weight; queries without one are left out.
 
@@ -277,9 +278,9 @@ class ListRuns:
     rows : ndarray of shape (n_judged,)
         Row of each document, ascending.
     grade, weight : ndarray of shape (n_judged,)
-        Of each document; weights are 1 where none are given.
+        Grade and weight of each document; the default weight is 1.
     start : ndarray of shape (n_lists + 1,)
-        Documents of each list.
+        Boundaries of the lists.
     query : ndarray of shape (n_lists,)
         Index of these queries in `Queries`.
     """
@@ -292,12 +293,12 @@ class ListRuns:
 
     @Computed
     def view(self) -> Lists:
-        """What kernels read of it."""
+        """Arrays for kernels."""
         return Lists(self.rows, self.grade, self.weight, self.start)
 
 
 def _with_all_before(chosen: Ints, first: Ints, end: Ints, block: int = _BLOCK) -> Iterator[PairBlock]:
-    """Yield (i, j) for each chosen i with all j from its first to before its end, in blocks of about `block`."""
+    """Yield the pairs (i, j) of each chosen i with ``first <= j < end``, in blocks of about `block` pairs."""
     counts = end - first
     edges = np.searchsorted(np.cumsum(counts), np.arange(0, counts.sum(), block))
     for a, b in pairwise(np.unique(np.r_[edges, len(chosen)])):

@@ -1,4 +1,4 @@
-"""Labels by name: several of them for the same rows, such as clicks beside sales."""
+"""Named labels: several labels for the same rows, such as clicks and sales."""
 
 import re
 from collections.abc import Mapping
@@ -13,11 +13,13 @@ __all__ = ["check_label_name", "named_labels"]
 
 Floats = NDArray[np.float64]
 
-_NAME = re.compile(r"[^\s:,()\[\]'\"]+")  # names of metrics hold it, and frameworks split their logs at such characters
+_NAME = re.compile(
+    r"[^\s:,()\[\]'\"]+"
+)  # names of metrics contain it, and frameworks split their logs at the other characters
 
 
 def check_label_name(name: Any) -> str:
-    """Return the name of a label; refuse what no metric's name can hold."""
+    """Return the name of a label, refusing characters that a metric's name cannot contain."""
     if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise ValueError(
             f"the name of a label must be a text without spaces, colons, commas, brackets and quotes; got {shown(name)}"
@@ -26,21 +28,21 @@ def check_label_name(name: Any) -> str:
 
 
 def named_labels(given: Any, n_rows: int | None = None) -> dict[str, Floats]:
-    """Return labels by name, checked: one finite number or NaN per row; NaN says that the row has no such label.
+    """Return checked labels by name: one finite number per row, or NaN for a row without this label.
 
     Raises
     ------
     ValueError
-        If it is no mapping, a name or a value is impossible, or the number of values is not `n_rows`.
+        If `given` is not a mapping, a name or a value is invalid, or the number of values is not `n_rows`.
     """
     if not isinstance(given, Mapping):
         raise ValueError(f"labels by name must be a mapping of names to arrays, got {shown(given)}")
     found = {}
     for name, values in given.items():
-        of = f"the label {check_label_name(name)!r}"
-        y = numbers(of, values)
+        title = f"the label {check_label_name(name)!r}"
+        y = numbers(title, values)
         if n_rows is not None and len(y) != n_rows:
-            raise ValueError(f"{of} must hold one number per row ({n_rows}), got {len(y)} values")
-        refuse_where(of, np.isinf(y), y, "is infinite; pass a finite number, or NaN where a row has no such label")
+            raise ValueError(f"{title} must hold one number per row ({n_rows}), got {len(y)} values")
+        refuse_where(title, np.isinf(y), y, "is infinite; pass a finite number, or NaN where a row has no such label")
         found[name] = frozen(y)
     return found

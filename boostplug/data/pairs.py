@@ -1,4 +1,4 @@
-"""`Pairs`: explicit preferences between rows, as clicks or judges give them."""
+"""`Pairs`: explicit preference pairs of rows, from clicks or judges."""
 
 from functools import partial
 from typing import Any, Literal, final
@@ -21,15 +21,15 @@ _LAST_ROW = 2**62  # products of row numbers with small ones stay within int64
 
 @final
 class Pairs:
-    """Explicit preferences: row ``winner[k]`` should rank above row ``loser[k]``. Immutable, checked once.
+    """Preference pairs: row ``winner[k]`` should rank above row ``loser[k]``. Immutable.
 
     Parameters
     ----------
     winner, loser : array-like of int of shape (n_pairs,)
-        Row indices from 0 (CatBoost's order: winner, loser). A pair may stand several times, and may cross queries: it
-        counts in its winner's query.
+        Row indices from 0 (CatBoost's order: winner, loser). A pair may occur several times. It may connect two
+        queries, and then belongs to its winner's query.
     weight : array-like of shape (n_pairs,), optional
-        Weights, each 0 or from 1e-100 to 1e100, times √(w_i w_j) of the rows. Default: 1.
+        Weights, each 0 or from 1e-100 to 1e100; they are multiplied by √(w_i w_j) of the rows. Default: 1.
     margin : array-like of shape (n_pairs,), optional
         The pair's grade gap, from 1e-100 to 1e100: how strong the preference is (`MPBoost` takes its distance, `QBRank`
         takes it as τ). Default: 1.
@@ -37,8 +37,8 @@ class Pairs:
     Raises
     ------
     ValueError
-        If lengths differ, an index is negative or no integer, a row is paired with itself, or a weight or margin is
-        impossible.
+        If lengths differ, an index is negative or not an integer, a row is paired with itself, or a weight or margin is
+        invalid.
 
     Examples
     --------
@@ -89,7 +89,7 @@ class Pairs:
         weight: ArrayLike | None = None,
         min_impressions: int = 1,
     ) -> "Pairs":
-        """Return the preferences that clicks show: a clicked document over others of its page.
+        """Return preference pairs from clicks: a clicked document over unclicked documents of its page.
 
         Parameters
         ----------
@@ -99,12 +99,13 @@ class Pairs:
         qid, group : array-like
             Id of each row's page, or sizes of the pages. Exactly one is given.
         position : array-like of int of shape (n_rows,), optional
-            Place on the page, from 1. The rows of a page may stand in any order. Only the rule "all_unclicked" without
-            `propensity` does without it.
+            Position on the page, from 1. The rows of a page may be in any order. Required, except by the rule
+            "all_unclicked" without `propensity`.
         rule : {"skip_above", "skip_next", "all_unclicked"}, default "skip_above"
-            Which unclicked documents of the page a clicked one is preferred to. "skip_above": those above it, which the
-            user has probably seen. "skip_next": the one at the next position. "all_unclicked": all, for `propensity`.
-            Used alone, "skip_above" teaches the reverse of the order that was shown: every pair contradicts it.
+            Unclicked documents of the page over which a clicked one is preferred. "skip_above": those above it, which
+            the user has probably seen. "skip_next": the one at the next position. "all_unclicked": all, for
+            `propensity`. With only "skip_above" the model learns the reverse of the displayed order, since every pair
+            contradicts it.
         row : array-like of int of shape (n_rows,), optional
             Index of each document in your data, the rows of ``X``. Pairs then number those rows. The same pair from
             several pages becomes one; its weights are added. Default: pairs number the rows of the log.
@@ -112,12 +113,12 @@ class Pairs:
             How often each row was shown, for counts summed over pages. A page then holds the rows of one query: one for
             each document, or for each document and position.
         propensity : array-like of shape (n_positions,), optional
-            How likely users look at position 1, 2, …, relative to the first, above 0; or an object with the attribute
-            `propensity`. A pair's weight is then divided by the propensity of its winner's position.
+            Probability that users look at position 1, 2, …, relative to the first, above 0; or an object with the
+            attribute `propensity`. A pair's weight is divided by the propensity of its winner's position.
         max_weight : float, default 10.0
-            The most by which `propensity` multiplies a weight.
+            Upper bound of the factor by which `propensity` multiplies a weight.
         weight : array-like of shape (n_pages,) or (n_rows,), optional
-            Weight of each page; or of each row, which the pairs take that it wins. Default: 1.
+            Weight of each page, or of the pairs that each row wins. Default: 1.
         min_impressions : int, default 1
             With `row`: keep a pair only if both documents were shown on at least so many common pages. With
             `impressions`: use only rows that were shown at least so often.
@@ -130,7 +131,7 @@ class Pairs:
         Raises
         ------
         ValueError
-            If an argument has the wrong shape or an impossible value, a page has one position twice (without
+            If an argument has the wrong shape or an invalid value, a page has one position twice (without
             `impressions`), or all rows have one position and the rule compares positions.
 
         See Also
@@ -195,24 +196,24 @@ class Pairs:
         weight: ArrayLike | None = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> "Pairs":
-        """Return preferences of what users took, such as purchases or plays, over candidates drawn at random.
+        """Return preference pairs of consumed candidates, such as purchases or plays, over others drawn at random.
 
-        Not taken does not mean disliked: the user may never have seen the candidate. Where a log says what was shown,
-        use `from_clicks`, which compares only documents of one page.
+        Not consumed does not mean disliked: the user may never have seen the candidate. If a log contains the displayed
+        pages, use `from_clicks`, which compares only documents of one page.
 
         Parameters
         ----------
         consumed : array-like of shape (n_rows,)
-            Above 0 where the user took the candidate: a flag, a count or an amount. One row per candidate of a query or
-            user.
+            Above 0 if the user consumed the candidate: a flag, a count or an amount. One row per candidate of a query
+            or user.
         qid, group : array-like
-            Id of each row's query (or user), whose rows stand together, or sizes of the queries. Exactly one is given.
+            Id of each row's query (or user), with the rows of a query together, or sizes of the queries. Exactly one is
+            given.
         n_negatives : int, default 5
-            Each row taken is preferred to so many rows of its query that were not, drawn without replacement; to all
-            of them if there are fewer.
+            Number of rows of the query, not consumed, over which each consumed row is preferred. They are drawn without
+            replacement; all are used if there are fewer.
         weight : array-like of shape (n_queries,) or (n_rows,), optional
-            Weight of each query; or of each row, which the pairs take that it wins: ``weight=consumed`` weighs by
-            counts. Default: 1.
+            Weight of each query, or of the pairs that each row wins: ``weight=consumed`` weights by counts. Default: 1.
         random_state : int, Generator, RandomState or None, default None
             Seed of the draw. The pairs do not depend on the number of threads.
 
@@ -224,11 +225,11 @@ class Pairs:
         Raises
         ------
         ValueError
-            If an argument has the wrong shape or an impossible value.
+            If an argument has the wrong shape or an invalid value.
 
         See Also
         --------
-        Pairs.from_clicks : clicks on pages of which a log says what was shown.
+        Pairs.from_clicks : clicks on logged pages.
 
         References
         ----------
@@ -269,10 +270,10 @@ class Pairs:
             refuse_where(name, rows >= n_rows, rows, f"is beyond the last of {n_rows} rows; rows count from 0")
 
     def of_rows(self, rows: Ints, n_rows: int) -> tuple["Pairs", int]:
-        """Return the pairs within the chosen `rows`, numbered by their places there, and how many pairs that cuts.
+        """Return the pairs within the chosen `rows`, renumbered by their indices there, and the number of cut pairs.
 
-        A pair is cut if one of its rows is chosen and the other is not. A row chosen twice is refused: which of its
-        places a pair should take is not known.
+        A pair is cut if only one of its rows is chosen. A row chosen twice is refused, because the index for its pairs
+        would be ambiguous.
         """
         self.refuse_beyond(n_rows)
         again = np.ones(len(rows), bool)
@@ -307,5 +308,5 @@ def _rows(name: str, values: ArrayLike) -> Ints:
 def _of_integers(name: str, values: NDArray[Any]) -> NDArray[Any]:
     """Return objects as int64, refusing those that it does not hold."""
     fits = np.array([type(value) is int and abs(value) <= _LAST_ROW for value in values])
-    refuse_where(name, ~fits, values, "is no row index; rows count from 0")
+    refuse_where(name, ~fits, values, "is not a row index; rows count from 0")
     return values.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Positions of documents on the pages that users saw, and how likely users look there."""
+"""Positions of documents on pages, and propensities: the probabilities that users look at them."""
 
 from typing import Any
 
@@ -21,7 +21,7 @@ def positions_of(position: ArrayLike, n_rows: int) -> Ints:
     Raises
     ------
     ValueError
-        If one is missing, no integer or below 1, or their number is not `n_rows`.
+        If a position is missing, not an integer or below 1, or their number is not `n_rows`.
     """
     found = numbers_of_rows("position", position, n_rows)
     bad = ~(np.isfinite(found) & (found >= 1) & (found == np.floor(found)) & (found < 2**31))
@@ -30,25 +30,28 @@ def positions_of(position: ArrayLike, n_rows: int) -> Ints:
 
 
 def propensities_of(propensity: Any, first: int | None = None) -> Floats:
-    """Return how likely users look at position 1, 2, …, relative to the first; the `first` ones, default all, checked.
+    """Return the propensities of position 1, 2, …, relative to the first; only the `first` ones are checked if given.
 
     Raises
     ------
     ValueError
-        If there is none, or one is not above 0 or above 1000.
+        If there are none, or one is not within (0, 1000].
     """
     values = numbers("propensity", getattr(propensity, "propensity", propensity))
     if not len(values):
         raise ValueError("propensity is empty; pass one number for each position")
     bad = ~((values[:first] > 0.0) & (values[:first] <= _MAX_PROPENSITY))
     refuse_where(
-        "propensity", bad, values[:first], "is no propensity; pass numbers above 0, relative to position 1, up to 1000"
+        "propensity",
+        bad,
+        values[:first],
+        "is not a propensity; pass numbers above 0, relative to position 1, up to 1000",
     )
     return values
 
 
 def refuse_without_propensity(position: Ints, n: int) -> None:
-    """Raise for the first row whose position is not among the first n."""
+    """Raise for the first row with a position beyond n."""
     refuse_where(
         "position",
         position > n,
@@ -58,7 +61,7 @@ def refuse_without_propensity(position: Ints, n: int) -> None:
 
 
 def numbers_of_rows(name: str, values: ArrayLike, n_rows: int) -> Floats:
-    """Return one number per row, refusing another length."""
+    """Return a float64 vector, refusing lengths other than `n_rows`."""
     found = numbers(name, values)
     if len(found) != n_rows:
         raise ValueError(f"{name} must hold one number per row ({n_rows}), got {len(found)}")

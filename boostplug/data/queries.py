@@ -29,36 +29,35 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _R = TypeVar("_R")
 _NOTHING: Any = object()
-_LEAST_SHARE = 1e-300  # of the largest pair's weight; a smaller one is nothing beside it, but no reason to go
-_MOST_ROWS = 2**31 - 1  # that LightGBM's row numbers can count
+_LEAST_SHARE = 1e-300  # lower bound of a pair's weight relative to the largest, so that no positive weight becomes 0
+_MOST_ROWS = 2**31 - 1  # limit of LightGBM's row numbers
 
 
 @final
 class Queries:
-    """Grades, query boundaries and weights of a ranking data set: immutable, checked once.
+    """Grades, query boundaries and weights of a ranking data set. Immutable.
 
     Parameters
     ----------
     labels : array-like of shape (n_rows,), or None
-        Grades: finite real numbers, higher is better; negative, fractional and huge ones are fine. None: no row is
-        labelled, and there are `pairs` or `labels_by_name` to learn from.
+        Grades: finite real numbers, higher is better; they may be negative, fractional or huge. None: no row is
+        labelled, and `pairs` or `labels_by_name` must be given.
     group : array-like of shape (n_queries,), optional
         Sizes of the queries in row order. Exactly one of `group` and `qid` is given.
     qid : array-like of shape (n_rows,), optional
-        Query id of each row (numbers or strings); the rows of a query stand together.
+        Query id of each row (numbers or strings); the rows of a query must be contiguous.
     weight : array-like of shape (n_queries,) or (n_rows,), optional
-        Weights per query or per row (per row where both fit), each 0 or from 1e-100 to 1e100. The pair (i, j) weighs
-        √(w_i w_j); weight 0 removes a row.
+        Weights per query or per row (per row if both fit), each 0 or from 1e-100 to 1e100. The weight of the pair
+        (i, j) is √(w_i w_j); weight 0 removes a row.
     pairs : Pairs, optional
-        Explicit preferences between rows; losses on pairs then use them in place of pairs from the grades.
+        Explicit preference pairs of rows; losses on pairs then use them in place of pairs from the grades.
     labelled : array-like of bool of shape (n_rows,), optional
-        False where a row's label means nothing; such rows take no part in anything that reads labels.
-        Default: all True.
+        False for rows without a label; losses and metrics ignore them where they read labels. Default: all True.
     labels_by_name : mapping of str to array-like of shape (n_rows,), optional
-        More labels of the same rows, such as clicks and sales. A loss or metric reads one of them after
+        Additional labels of the rows, such as clicks and sales. A loss or metric reads one of them after
         ``loss.on("sale")``. NaN: the row has no such label.
     position : array-like of int of shape (n_rows,), optional
-        Place of each row on the page that the user saw, from 1; for losses that learn from clicks (`Unbiased`).
+        Position of each row on the page that the user saw, from 1; for losses that learn from clicks (`Unbiased`).
 
     Attributes
     ----------
@@ -67,9 +66,9 @@ class Queries:
         Query q holds the rows ``boundaries[q]:boundaries[q + 1]``.
     labels : ndarray of shape (n_rows,), float64
     row_weight : ndarray of shape (n_rows,), float64, or None
-        None where all weights are 1.
+        None if all weights are 1.
     labelled : ndarray of shape (n_rows,), bool, or None
-        None where every row is labelled.
+        None if every row is labelled.
     pairs : Pairs or None
     labels_by_name : mapping of str to ndarray of shape (n_rows,), float64
     position : ndarray of shape (n_rows,), int64, or None
@@ -77,7 +76,7 @@ class Queries:
     Raises
     ------
     ValueError
-        If an argument has the wrong shape or an impossible value; the message names argument, value and remedy.
+        If an argument has the wrong shape or an invalid value; the message names argument, value and remedy.
 
     Examples
     --------
@@ -118,12 +117,12 @@ class Queries:
         if labels is None:
             if pairs is None and not labels_by_name:
                 raise ValueError(
-                    "labels is None; pass the grade of each row, or pairs= or labels_by_name= to learn from these alone"
+                    "labels is None; pass the grade of each row, or pairs= or labels_by_name= to learn from these only"
                 )
             n_rows = _n_rows(group, qid)
             mask = None if labelled is None else _labelled(labelled, n_rows)
             if labelled is not None and (mask is None or mask.any()) and n_rows:
-                raise ValueError("labelled says that rows are labelled, but labels is None; pass the labels")
+                raise ValueError("labelled is True for some rows, but labels is None; pass the labels")
             y, labelled = np.zeros(n_rows), np.zeros(n_rows, bool)
         else:
             y = numbers("labels", labels)
@@ -175,18 +174,18 @@ class Queries:
         }
 
     def replaced(self, **arguments: Any) -> "Queries":
-        """Return new queries with some arguments of the constructor in place of those that these have."""
+        """Return a copy with other arguments of the constructor."""
         out = Queries(**self._arguments() | arguments)
         out.__dict__["position_is_rank"] = self.position_is_rank
         return out
 
     def on(self, label: str) -> "Queries":
-        """Return the same queries with one of `labels_by_name` as their labels, and without pairs; kept once built.
+        """Return the same queries with one of `labels_by_name` as their labels, and without pairs; cached.
 
         Raises
         ------
         ValueError
-            If there is no such label; the message lists those that there are.
+            If there is no such label; the message lists the existing ones.
         """
         return self.remember(("on", label), lambda: self._on(label), limit=64)
 
@@ -199,18 +198,18 @@ class Queries:
         return self.replaced(labels=np.where(missing, 0.0, y), labelled=~missing, pairs=None)
 
     def with_positions(self, position: ArrayLike | None, *, is_rank: bool = True) -> "Queries":
-        """Return the same queries with these positions."""
+        """Return the same queries with other positions."""
         out = object.__new__(Queries)
         found = None if position is None else positions_of(position, self.n_rows)
         out.__dict__.update(self.__dict__, position=found, position_is_rank=is_rank)
-        out.__dict__.pop("_kept", None)  # what depends on the data, which are others now
+        out.__dict__.pop("_kept", None)  # cached values may depend on the positions
         return out
 
     def of_rows(self, kept: NDArray[Any], *, keep_empty: bool = True) -> "Queries":
-        """Return what is left of the queries with the chosen rows alone, without pairs.
+        """Return the queries with only the chosen rows, without pairs.
 
-        The rows are chosen by a mask, or by their numbers, those of a query together. Queries of which nothing is left
-        stay, of size 0, unless `keep_empty` is False.
+        The rows are given as a mask, or as numbers, those of a query together. Queries without rows stay, with size 0,
+        unless `keep_empty` is False.
         """
         sizes = np.bincount(self.query_of_row[kept], minlength=self.n_queries)
         of_rows = {"weight": self.row_weight, "labelled": self.labelled, "position": self.position}
@@ -223,10 +222,10 @@ class Queries:
         )
 
     def with_pair_weights(self, winner: Floats, loser: Floats) -> "Queries":
-        """Return the same queries, whose pairs weigh ``winner[i] * loser[j]`` times as much, i the preferred row.
+        """Return the same queries with pair weights multiplied by ``winner[i] * loser[j]``, where i is preferred.
 
-        Both hold a positive number per row. What was computed of the data is kept, with the totals of weights from
-        which losses take their scale.
+        Both hold a positive number per row. Cached values are kept, including the total weights from which losses
+        compute their scale.
         """
         runs = self.grade_runs
         root = runs.sqrt_weight if len(runs.sqrt_weight) else 1.0
@@ -237,18 +236,18 @@ class Queries:
         return out
 
     def with_grade_runs(self, runs: GradeRuns) -> "Queries":
-        """Return the same queries, whose pairs of different grades weigh what `runs`, made of their own, say."""
+        """Return the same queries with other `grade_runs`, derived from their own."""
         out = object.__new__(Queries)
         out.__dict__.update(self.__dict__, _kept=self.__dict__.setdefault("_kept", {}), grade_runs=runs)
         return out
 
     def remember(self, key: tuple[Hashable, ...], build: Callable[[], _R], *, limit: int = 8) -> _R:
-        """Return ``build()``, kept for as long as these queries live: what depends on the data alone is computed once.
+        """Return ``build()``, cached as long as these queries live, for values that depend only on the data.
 
-        At most `limit` values are kept for one first element of `key`; the oldest goes first, so that a new lambda in
-        every round does not fill the memory.
+        At most `limit` values are kept per first element of `key`, the newest ones, so that a new lambda in every round
+        does not fill the memory.
         """
-        # No lock, which a forked child might inherit held: each of these steps on a dictionary is one.
+        # No lock, which a forked child could inherit locked; each of these operations on a dictionary is atomic.
         kept: dict[tuple[Hashable, ...], Any] = self.__dict__.setdefault("_kept", {})
         found: _R = kept.get(key, _NOTHING)
         if found is not _NOTHING:
@@ -266,19 +265,19 @@ class Queries:
 
     @Computed
     def labelled_rows(self) -> NDArray[np.bool_]:
-        """Whether each row's label means something, of shape (n_rows,): `labelled`, True where it was not given."""
+        """True for labelled rows, of shape (n_rows,): `labelled`, or all True if it is None."""
         return frozen(np.ones(self.n_rows, bool)) if self.labelled is None else self.labelled
 
     @Computed
     def judged(self) -> NDArray[np.bool_]:
-        """Whether each row is labelled and of positive weight, of shape (n_rows,): what losses learn from."""
+        """True for rows that are labelled and have a positive weight, of shape (n_rows,); losses learn from them."""
         if self.row_weight is None:
             return self.labelled_rows
         return frozen(self.labelled_rows & (self.row_weight > 0))
 
     @Computed
     def query_weight(self) -> Floats | None:
-        """Weight of each query in metrics, of shape (n_queries,): its rows' mean weight; None where all are 1."""
+        """Weight of each query in metrics, of shape (n_queries,): the mean weight of its rows; None if all are 1."""
         if self.row_weight is None:
             return None
         sizes = np.diff(self.boundaries)
@@ -287,7 +286,7 @@ class Queries:
 
     @Computed
     def grade_runs(self) -> GradeRuns:
-        """The documents in pairs of different grades, by query and grade; built once."""
+        """Documents in pairs of different grades, by query and grade; cached."""
         rows = np.flatnonzero(self.judged)
         rows = rows[np.lexsort((self.labels[rows], self.query_of_row[rows]))]
         n_judged = np.bincount(self.query_of_row[rows], minlength=self.n_queries)
@@ -314,7 +313,7 @@ class Queries:
 
     @Computed
     def list_runs(self) -> ListRuns:
-        """The judged documents by query, also where all have one grade; built once."""
+        """Judged documents by query, which may all have the same grade; cached."""
         rows = np.flatnonzero(self.judged)
         n_judged = np.bincount(self.query_of_row[rows], minlength=self.n_queries)
         query = np.flatnonzero(n_judged)
@@ -328,7 +327,7 @@ class Queries:
 
     @Computed
     def pair_runs(self) -> PairRuns:
-        """The explicit pairs by the query of their winner; built once. Only where `pairs` is given."""
+        """Explicit pairs by the query of their winner; cached. Only available if `pairs` is given."""
         pairs = self.pairs
         assert pairs is not None
         weight = np.ones(len(pairs)) if pairs.weight is None else pairs.weight
@@ -362,7 +361,7 @@ class Queries:
         )
 
     def _run_starts(self, rows: Ints) -> Ints:
-        """Return the positions in `rows` (by query and grade) at which query or grade change."""
+        """Return the indices in `rows` (sorted by query and grade) at which query or grade change."""
         query, grade = self.query_of_row[rows], self.labels[rows]
         changes = (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])
         starts: Ints = np.r_[np.zeros(min(1, len(rows)), np.int64), np.flatnonzero(changes) + 1]
@@ -370,29 +369,29 @@ class Queries:
 
 
 def why_nothing_is_learnt(queries: Queries) -> str | None:
-    """Return why no loss on pairs finds one in `queries`; None if there is one, so that scores must be the cause."""
+    """Return why `queries` contain no pair to learn from; None if there is one."""
     weight, pairs = queries.row_weight, queries.pairs
     if weight is not None and not weight.any():
         return "all row weights are 0"
     if pairs is not None:
         if not len(pairs):
-            return "there are no pairs: pairs= holds none"
+            return "pairs= is empty"
         if pairs.weight is not None and not pairs.weight.any():
-            return f"all {len(pairs)} pairs weigh 0"
+            return f"all {len(pairs)} pairs have weight 0"
         return None if len(queries.pair_runs.winner) else f"each of the {len(pairs)} pairs has a row of weight 0"
     if not queries.labelled_rows.any():
         return "no row is labelled"
     if not queries.judged.any():
-        return "every labelled row weighs 0"
+        return "every labelled row has weight 0"
     if len(queries.grade_runs.rows):
         return None
     if np.bincount(queries.query_of_row[queries.judged]).max() == 1:
-        return f"none of the {queries.n_queries} queries holds two judged documents, so that there is nothing to rank"
+        return f"none of the {queries.n_queries} queries holds two judged documents"
     return f"none of the {queries.n_queries} queries holds two documents of different grades (with positive weight)"
 
 
 def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
-    """Return the number of rows where no labels tell it."""
+    """Return the number of rows, from group or qid, if there are no labels."""
     if qid is not None:
         return len(vector("qid", qid))
     if group is None:

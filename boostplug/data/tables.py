@@ -1,4 +1,4 @@
-"""Tables of features as users have them: arrays, sparse matrices, DataFrames of pandas and polars, pyarrow's tables."""
+"""Tables of features: arrays, sparse matrices, DataFrames of pandas and polars, tables of pyarrow."""
 
 import warnings
 from collections import Counter
@@ -31,22 +31,22 @@ _SHOWN_CATEGORIES = 3
 
 
 class Table(NamedTuple):
-    """What is known of features before a framework reads them."""
+    """Shape, column names and categories of a table of features."""
 
     n_rows: int
     n_columns: int
     names: tuple[str, ...] | None
-    """None where the columns have no names."""
+    """None if the columns have no names."""
     categories: Mapping[int, tuple[Any, ...]] | None = None
-    """Those of each categorical column of a pandas DataFrame, by the column's place; None where they are not known."""
+    """Categories of each categorical column of a pandas DataFrame, by the column's index; None if not known."""
     sparse: bool | None = None
-    """Whether it is a sparse matrix; None where that is not known."""
+    """True for a sparse matrix; None if not known."""
 
 
 def table_of(X: Any, name: str = "X", *, least: int = 1) -> Table:
-    """Return the shape of features and the names of their columns, refusing what is no table of numbers.
+    """Return shape and column names of features, refusing objects that are not tables of numbers.
 
-    `least` is how many columns there must be.
+    `least` is the smallest allowed number of columns.
     """
     if isinstance(X, np.ma.MaskedArray) and X.mask.any():
         raise ValueError(f"{name} has {int(X.mask.sum())} masked values; pass {name}.filled(numpy.nan)")
@@ -76,23 +76,23 @@ def table_of(X: Any, name: str = "X", *, least: int = 1) -> Table:
 
 
 def _categories(X: Any) -> dict[int, tuple[Any, ...]]:
-    """Return the categories of each categorical column of a pandas DataFrame, by the column's place."""
+    """Return the categories of each categorical column of a pandas DataFrame, by the column's index."""
     kinds = X.dtypes if hasattr(X, "iloc") else ()
     return {place: tuple(kind.categories) for place, kind in enumerate(kinds) if hasattr(kind, "categories")}
 
 
 def align_columns(X: Any, table: Table, fitted: Table, name: str = "X") -> Any:
-    """Return features whose categorical columns have the categories of the training set, in its order.
+    """Return features whose categorical columns have the training set's categories in the same order.
 
-    A framework trains on numbers of categories, and the number is the place among the categories of the column.
+    A framework trains on the codes of categories, and a code is the index among the column's categories.
 
     Parameters
     ----------
     X : array, sparse matrix or DataFrame
     table, fitted : Table
-        Of X, and of the training set.
+        Tables of X and of the training set.
     name : str, default "X"
-        What messages call X.
+        Name of X in messages.
 
     Warns
     -----
@@ -102,7 +102,7 @@ def align_columns(X: Any, table: Table, fitted: Table, name: str = "X") -> Any:
     Raises
     ------
     ValueError
-        If columns differ in name, number or order, or a column is categorical in one of the two only.
+        If columns differ in name, number or order, or a column is categorical in only one of the two.
     """
     refuse_other_columns(table, fitted, name)
     if fitted.categories is None or table.categories is None:
@@ -120,14 +120,14 @@ def align_columns(X: Any, table: Table, fitted: Table, name: str = "X") -> Any:
 
 
 def align_to_model(X: Any, table: Table, fitted: Table, name: str = "X", *, extends: bool) -> Any:
-    """Return features for a training that continues a model: the categories of the model come first, in its order.
+    """Return features for a training that continues a model: the model's categories come first, in its order.
 
     Parameters
     ----------
     X, table, fitted, name
         As for `align_columns`.
     extends : bool
-        Whether new categories get the next numbers; else they are refused.
+        If True, new categories get the next codes; else they are refused.
 
     Raises
     ------
@@ -152,21 +152,21 @@ def align_to_model(X: Any, table: Table, fitted: Table, name: str = "X", *, exte
 
 
 def refuse_categories_beyond_pandas(X: Any, name: str = "X") -> None:
-    """Raise for categorical columns of polars and pyarrow, where they could not be put into another order.
+    """Raise for categorical columns of polars and pyarrow, whose categories cannot be reordered.
 
-    LightGBM ends the process when it gets one.
+    LightGBM crashes the process if it gets one.
     """
     for column in () if hasattr(X, "iloc") else column_names(X):
         kind = str(getattr(X[column], "dtype", getattr(X[column], "type", "")))
         if kind.startswith(("Categorical", "Enum", "dictionary")):
             raise ValueError(
-                f"in {name}, column {column!r} is categorical, in a table that is not of pandas; convert the table "
-                "with to_pandas()"
+                f"in {name}, column {column!r} is categorical, which works only in pandas DataFrames; convert the "
+                "table with to_pandas()"
             )
 
 
 def refuse_unknown_categories(table: Table, fitted: Table, name: str) -> None:
-    """Raise where X has categories and those of the model that a training goes on from are not known."""
+    """Raise if X has categories and those of the continued model are not known."""
     if table.categories and fitted.categories is None:
         raise ValueError(
             f"{name} has categorical columns ({_column(table, min(table.categories))}), and the model does not know "
@@ -179,7 +179,7 @@ def _column(table: Table, place: int) -> str:
 
 
 def _refuse_other_types(X: Any, table: Table, fitted: Table, name: str) -> None:
-    """Raise where a column is categorical here or in the training set only."""
+    """Raise if a column is categorical only in X or only in the training set."""
     here, there = table.categories or {}, fitted.categories or {}
     for place in sorted(here.keys() ^ there.keys()):
         column = _column(table if table.names else fitted, place)
@@ -187,7 +187,7 @@ def _refuse_other_types(X: Any, table: Table, fitted: Table, name: str) -> None:
         if place in there and hasattr(X, "iloc"):
             remedy = "make it categorical too, with astype('category')"
         elif place in there:
-            remedy = "pass a DataFrame, whose columns know their categories"
+            remedy = "pass a DataFrame, whose columns have categories"
         else:
             remedy = "make it numbers, or make it categorical in the training set too"
         raise ValueError(
@@ -197,7 +197,7 @@ def _refuse_other_types(X: Any, table: Table, fitted: Table, name: str) -> None:
 
 
 def _warn_of_new_categories(column: Any, known: Sequence[Any], what: str) -> None:
-    """Warn of values that are none of the known categories."""
+    """Warn of values that are not in the known categories."""
     counts = column.value_counts()
     counts = counts[(counts > 0) & ~counts.index.isin(list(known))]
     if len(counts):
@@ -212,9 +212,9 @@ def _warn_of_new_categories(column: Any, known: Sequence[Any], what: str) -> Non
 
 
 def refuse_sparse_beside_dense(table: Table, fitted: Table, name: str = "X") -> None:
-    """Raise where X is sparse and the training set is not, or the reverse: what XGBoost reads differently.
+    """Raise if only one of X and the training set is sparse.
 
-    Absent entries of a sparse matrix are missing to it, zeros of an array are numbers.
+    XGBoost treats absent entries of a sparse matrix as missing, and zeros of an array as numbers.
     """
     if table.sparse is None or fitted.sparse is None or table.sparse == fitted.sparse:
         return
@@ -227,7 +227,7 @@ def refuse_sparse_beside_dense(table: Table, fitted: Table, name: str = "X") -> 
 
 
 def refuse_infinite(X: Any, name: str = "X") -> None:
-    """Raise for the first number that is infinite in single precision, in which XGBoost reads features."""
+    """Raise for the first number that is infinite in float32, in which XGBoost reads features."""
     if hasattr(X, "nnz"):
         entries = X.tocoo()
         at = _infinite(entries.data)
@@ -247,7 +247,7 @@ def refuse_infinite(X: Any, name: str = "X") -> None:
 
 
 def _infinite(values: Any) -> int | None:
-    """Return the place of the first infinite value of a vector."""
+    """Return the index of the first infinite value of a vector, None if there is none."""
     if values.dtype.kind not in "fO":
         return None
     with np.errstate(over="ignore"):
@@ -259,7 +259,7 @@ def _infinite_in_columns(X: Any) -> tuple[int, int, Any] | None:
     """Return row, column and value of the first infinite value in the columns of a DataFrame that hold floats."""
     for place, name in enumerate(column_names(X)):
         column = X[name]
-        if hasattr(column, "iloc"):  # pandas, whose own types of floats have a missing value of theirs
+        if hasattr(column, "iloc"):  # pandas, whose nullable float types have NA
             floats = getattr(column.dtype, "kind", "") == "f"
             values = column.to_numpy(np.float64, na_value=np.nan) if floats else np.empty(0)
         else:
@@ -271,7 +271,7 @@ def _infinite_in_columns(X: Any) -> tuple[int, int, Any] | None:
 
 
 def refuse_other_columns(table: Table, fitted: Table, name: str = "X") -> None:
-    """Raise where features are not those of the training set, by name, number or order."""
+    """Raise if the columns differ from the training set's in name, number or order."""
     here, there = table.names, fitted.names
     if here and there and here != there:
         missing, new = [c for c in there if c not in set(here)], [c for c in here if c not in set(there)]
@@ -293,17 +293,17 @@ def refuse_other_columns(table: Table, fitted: Table, name: str = "X") -> None:
 
 
 def is_frame(X: Any) -> bool:
-    """Return whether data are a table whose columns have names: of pandas, polars or pyarrow."""
+    """Return whether data are a table with column names, of pandas, polars or pyarrow."""
     return hasattr(X, "shape") and bool(column_names(X)) and hasattr(X, "drop")
 
 
 def rows_of(X: Any, rows: Any) -> Any:
-    """Return some rows of an array, a sparse matrix or a pandas DataFrame."""
+    """Return the given rows of an array, a sparse matrix or a pandas DataFrame."""
     return X.iloc[rows] if hasattr(X, "iloc") else (X.tocsr() if hasattr(X, "nnz") else X)[rows]
 
 
 def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, list[Any]]:
-    """Split a DataFrame into what is left of it without some columns, and these."""
+    """Split a DataFrame into the table without the named columns, and these columns."""
     columns = [X[name] for name in names]
     try:
         return X.drop(columns=[*names]), columns  # pandas, pyarrow
@@ -327,17 +327,17 @@ def refuse_uncomputed(X: Any, name: str = "X") -> None:
 
 
 def features_of(X: Any, name: str = "X") -> tuple[Any, Table]:
-    """Return features as both frameworks take them, and what is known of them.
+    """Return features in a format for both frameworks, and their `Table`.
 
-    Arrays, sparse matrices and pandas' DataFrames stay what they are; lists, polars' DataFrames and pyarrow's tables
-    become arrays, NaN where a value is missing.
+    Arrays, sparse matrices and pandas DataFrames are returned unchanged. Lists, polars DataFrames and pyarrow tables
+    become arrays, with NaN for missing values.
     """
     refuse_uncomputed(X, name)
     if type(X).__module__.partition(".")[0] in {"dask", "dask_expr"}:
         raise ValueError(f"{name} is a {type(X).__name__} of dask, which is not computed yet; pass {name}.compute()")
-    table = table_of(X, name, least=0)  # files of rows without features are files too
+    table = table_of(X, name, least=0)  # a file may have rows without features
     if isinstance(X, np.ndarray) and X.dtype != object:
-        return np.asarray(X), table  # no matrix, no masked array
+        return np.asarray(X), table  # converts np.matrix and masked arrays
     if hasattr(X, "nnz") or hasattr(X, "iloc"):
         return X, table
     if table.names is None:

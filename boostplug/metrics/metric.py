@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.adapters import call as framework_call
 from boostplug.core.checks import numbers, refuse_other_order, refuse_where, scores_of_rows, shown
 from boostplug.core.naming import Named, exact_name, read_name
-from boostplug.core.values import Range, Space, ranges_said
+from boostplug.core.values import Range, Space, declared_ranges
 from boostplug.data.queries import Queries
 
 __all__ = ["Metric"]
@@ -259,7 +259,7 @@ class Metric(Named, ABC):
         What a metric judges is not searched.
         """
         cut_off = {} if self.get_params(deep=False).get("k") is None else {"k": Range(1, 20, log=True)}
-        return cut_off | ranges_said(self)
+        return cut_off | declared_ranges(self)
 
     def short_name(self, *, by_name: bool = False) -> str:  # noqa: ARG002 (its name is that of frameworks' logs)
         """Return `name`."""

@@ -98,14 +98,14 @@ ONES, TWO = np.ones(len(Y)), bp.Pairs([0, 4], [1, 5])
 CAUSES = {
     "all row weights": ({"weight": 0 * ONES}, "all row weights are 0"),
     "all row weights beside pairs": ({"weight": 0 * ONES, "pairs": TWO}, "all row weights are 0"),
-    "no pairs": ({"pairs": bp.Pairs([], [])}, "there are no pairs: pairs= holds none"),
-    "weights of pairs": ({"pairs": bp.Pairs([0, 4], [1, 5], weight=[0.0, 0.0])}, "all 2 pairs weigh 0"),
+    "no pairs": ({"pairs": bp.Pairs([], [])}, "pairs= is empty"),
+    "weights of pairs": ({"pairs": bp.Pairs([0, 4], [1, 5], weight=[0.0, 0.0])}, "all 2 pairs have weight 0"),
     "weights of their rows": (
         {"pairs": TWO, "weight": np.r_[0.0, 1, 1, 1, 0, 1, 1]},
         "each of the 2 pairs has a row of weight 0",
     ),
     "unlabelled": ({"labelled": ONES < 1}, "no row is labelled"),
-    "labelled without weight": ({"labelled": Y > 2, "weight": 1.0 * (Y < 2)}, "every labelled row weighs 0"),
+    "labelled without weight": ({"labelled": Y > 2, "weight": 1.0 * (Y < 2)}, "every labelled row has weight 0"),
     "single documents": ({"group": np.ones(7, int)}, "none of the 7 queries holds two judged documents"),
     "one judged document": ({"labelled": Y > 1}, "none of the 2 queries holds two judged documents"),
     "equal grades": ({"labels": ONES}, "none of the 2 queries holds two documents of different grades"),

@@ -48,8 +48,8 @@ class Threads:
     def largest(self, values):
         return np.max(self._all("largest", values), axis=0)
 
-    def told(self, text, rank):
-        return self._all("told", text)[rank]
+    def broadcast(self, text, rank):
+        return self._all("broadcast", text)[rank]
 
 
 def on_two(*bodies, n_questions=2):
@@ -125,7 +125,7 @@ def test_an_error_of_one_is_raised_on_all(error, kind, text, steps):
         assert str(raised).startswith(text)
     assert found[1].__cause__ is error
     assert asked[0] == asked[1]
-    assert asked[0][-1] == "told"
+    assert asked[0][-1] == "broadcast"
 
 
 def test_of_several_errors_the_first_workers_is_raised():

@@ -146,7 +146,7 @@ def test_integers_and_numbers_have_their_limits():
         check_integer("k", np.float16(3), 1)
     with pytest.raises(ValueError, match=r"^x must be a finite number; got 1000"):
         check_number("x", 10**400)
-    with pytest.raises(ValueError, match=r"^y\[1\] = wordy wordy .* is no real number within ±1\.8e308"):
+    with pytest.raises(ValueError, match=r"^y\[1\] = wordy wordy .* is not a real number within ±1\.8e308"):
         numbers("y", objects(1, Wordy()))
     with pytest.raises(ValueError, match=r"at least 1; got 3\.0; try 2$"):
         check_integer("k", 3.0, 1, remedy="try 2", most=2)

@@ -141,10 +141,10 @@ class Initial(bp.RankNet):
     ids=lambda value: type(value).__name__,
 )
 def test_no_new_value_forgets_what_a_constructor_keeps_otherwise(loss, lost):
-    remedy = "; its constructor is to take its parameters by name, and to keep them as attributes of their names"
-    with pytest.raises(ValueError, match=f"cannot be built anew, as its {lost}.*{remedy}"):
+    remedy = "; its constructor must take its parameters by name and keep them as attributes of the same names"
+    with pytest.raises(ValueError, match=f"cannot be rebuilt, as its {lost}.*{remedy}"):
         loss.with_params(sigmoid=3.0)
-    with pytest.raises(ValueError, match="cannot be built anew"):
+    with pytest.raises(ValueError, match="cannot be rebuilt"):
         bp.LGBMRanker(objective=loss).set_params(objective__sigmoid=3.0)
     if not isinstance(loss, Doubled):
         assert type(loss)().with_params(sigmoid=3.0).sigmoid == 3.0
@@ -158,7 +158,7 @@ def test_values_are_never_changed_in_place():
 
     own = Own(bp.QBRank())
     assert own.get_params()["loss__preference_weight"] == 0.5
-    with pytest.raises(TypeError, match=r"frozen value.*value\.with_params\(margin=…\), and set it as a whole"):
+    with pytest.raises(TypeError, match=r"frozen value.*set a new value, value\.with_params\(margin=…\)"):
         own.set_params(loss__margin=1.0)
     assert own.set_params(loss=bp.QBRank(margin=1.0)).loss.margin == 1.0
     assert bp.QBRank().set_params() == bp.QBRank()

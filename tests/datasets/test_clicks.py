@@ -72,7 +72,7 @@ def test_a_file_without_rows_is_an_empty_log(tmp_path):
         ("rank", ["2", "1", "first", "2", "1"], r"position\[2\] = 'first' is no number .*rows count from 0"),
         ("rank", [2, None, 1, 2, 1], r"position\[1\] = nan is no number"),
         ("click", [1, 0, 0, 9, 1], r"clicked\[3\] = 9.0 is more than the row's impressions"),
-        ("times", [1, 2, 3.5, 4, 5], r"impressions\[2\] = 3.5 is no count"),
+        ("times", [1, 2, 3.5, 4, 5], r"impressions\[2\] = 3.5 is not a count"),
     ],
 )
 def test_bad_columns_are_named_with_their_rows(tmp_path, name, column, values, message):

@@ -109,7 +109,7 @@ def test_subsets():
     whole = data.subset(np.flatnonzero(QID < 12).tolist())
     assert train(data=whole).num_trees() == 5
     cut = data.subset(list(range(1, len(Y))))
-    with pytest.raises(ValueError, match=r"cuts 1 queries in two \(query 0: .*the rows of whole queries"):
+    with pytest.raises(ValueError, match=r"cuts 1 queries in two \(query 0: .*the rows of complete queries"):
         train(data=cut)
 
 

@@ -206,7 +206,9 @@ def test_objectives_that_set_leaves_by_the_labels_are_refused(objective):
     theirs = xgb.train({**PARAMS, **NO_METRIC, "objective": objective, **more}, matrix(), 2, **own)
     same = np.allclose(predict(theirs), predict(train(rounds=2)), atol=0.1)
     assert same == (version_of("xgboost") >= (3, 4))
-    with pytest.raises(ValueError, match=rf"objective='{objective}' beside obj= sets leaves by quantiles of labels"):
+    with pytest.raises(
+        ValueError, match=rf"objective='{objective}' together with obj= sets leaves by quantiles of labels"
+    ):
         train(params={"objective": objective, **more})
 
 

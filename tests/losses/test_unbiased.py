@@ -368,7 +368,7 @@ def test_wrong_parameters():
         bp.Unbiased(propensity=THETA)
     with pytest.raises(ValueError, match="needs propensity"):
         bp.Unbiased(method="ips")
-    with pytest.raises(ValueError, match=r"propensity\[1\] = 0.0 is no propensity; pass numbers above 0"):
+    with pytest.raises(ValueError, match=r"propensity\[1\] = 0.0 is not a propensity; pass numbers above 0"):
         bp.Unbiased(method="ips", propensity=[1.0, 0.0])
     with pytest.raises(ValueError, match="base must be a loss on pairs"):
         bp.Unbiased(base=bp.ListNet())
