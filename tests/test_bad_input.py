@@ -39,6 +39,11 @@ LGB = {"verbosity": -1, "num_threads": 1, "min_data_in_leaf": 1}
 XGB = {"nthread": 1, "objective": "rank:pairwise"}
 
 
+TABLE = pd.DataFrame(np.random.default_rng(1).normal(size=(60, 2)), columns=["a", "b"]).assign(
+    grade=np.arange(60) % 3, query=np.repeat(np.arange(12), 5)
+)
+
+
 @dataclass(frozen=True)
 class Case:
     """One bad input. The page holds the error that it gets."""
@@ -92,6 +97,11 @@ def fit_lgb(objective=LOSS, ranker=None, **fit):
 def fit_xgb(objective=LOSS, ranker=None, **fit):
     model = bp.XGBRanker(objective=objective, n_estimators=2, n_jobs=1, **(ranker or {}))
     return model.fit(**{"X": X, "y": Y, "qid": QID, "verbose": False, **fit})
+
+
+def compare(frame=TABLE, **options):
+    given = {"label": "grade", "qid": "query", "rounds": 1, "seeds": 1, "losses": [LOSS], "frameworks": "lightgbm"}
+    return bp.compare(frame, **given | options)
 
 
 @cache
@@ -151,6 +161,31 @@ def on_two_machines():
 
 
 CASES = {
+    "The usual mistakes": [
+        Case("`compare`: a name that is no column", lambda: compare(label="grades")),
+        Case("`compare`: another column as query ids", lambda: compare(qid="a")),
+        Case("ranker: rows of a query apart", lambda: fit_lgb(qid=np.tile([1, 2], 6))),
+        Case("ranker: a label is NaN", lambda: fit_lgb(y=at(Y, 2, np.nan))),
+        Case("`compare`: a label is missing", lambda: compare(TABLE.assign(grade=at(TABLE.grade, 7, np.nan)))),
+        Case("`compare`: negative labels", lambda: compare(TABLE.assign(grade=TABLE.grade - 1), metric="NDCG@10")),
+        Case(
+            "`compare`: labels as text", lambda: compare(TABLE.assign(grade=np.where(TABLE.grade > 1, "good", "bad")))
+        ),
+        Case("ranker: sizes do not add up", lambda: fit_lgb(qid=None, group=[4, 3])),
+        Case("`compare`: sizes in place of ids", lambda: bp.compare(*[(X, Y, GROUP)] * 3)),
+        Case("`compare`: one query", lambda: compare(TABLE.assign(query=1))),
+        Case("ranker: an empty validation set", lambda: fit_lgb(eval_set=[(X[:0], Y[:0])], eval_group=[[]])),
+        Case("`compare`: a validation part of nothing", lambda: compare(split=(0.8, 0.0, 0.2))),
+        Case("ranker: query ids as text left in X", lambda: fit_lgb(X=FRAME.assign(user=[f"u{q}" for q in QID]))),
+        Case("`compare`: a column of dates", lambda: compare(TABLE.assign(day=pd.Timestamp("2026-01-01")))),
+        Case("`compare`: numbers of dtype object", lambda: compare(TABLE.astype({"a": object}))),
+        Case("ranker: the labels left in X (a warning)", lambda: fit_lgb(X=FRAME.assign(grade=Y))),
+        Case("`compare`: two columns of one name", lambda: compare(TABLE.rename(columns={"b": "a"}))),
+        Case(
+            "`compare`: a column is missing in one part",
+            lambda: compare(TABLE, valid=TABLE[["a", "grade", "query"]], test=TABLE),
+        ),
+    ],
     "Labels": [
         Case("a NaN label", lambda: queries(at(Y, 2, np.nan))),
         Case("an infinite label", lambda: queries(at(Y, 2, np.inf))),
@@ -738,6 +773,7 @@ def page():
     out = [
         "# Bad input and the message it gets\n",
         "None of these trains a model silently: each raises, or warns where that is said.",
+        "The command line prints the messages of `compare`.",
         "Written by `python tests/test_bad_input.py` from the list that the tests run.\n",
     ]
     for section, cases in CASES.items():

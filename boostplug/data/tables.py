@@ -2,7 +2,8 @@
 
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ __all__ = [
     "Table",
     "align_columns",
     "align_to_model",
+    "columns_equal_to",
     "features_of",
     "is_frame",
     "refuse_categories_beyond_pandas",
@@ -20,6 +22,7 @@ __all__ = [
     "refuse_other_columns",
     "refuse_sparse_beside_dense",
     "refuse_unknown_categories",
+    "refuse_unreadable_columns",
     "rows_of",
     "split_columns",
     "table_of",
@@ -149,6 +152,41 @@ def align_to_model(X: Any, table: Table, fitted: Table, name: str = "X", *, exte
             )
         widened[place] = (*known, *(new if extends else ()))
     return align_columns(X, table, fitted._replace(categories=None if fitted.categories is None else widened), name)
+
+
+def refuse_unreadable_columns(X: Any, how_to_drop: Callable[[list[str]], str]) -> None:
+    """Raise for columns of pandas that hold dates or text, or numbers as objects, which the frameworks cannot read.
+
+    `how_to_drop` returns the first remedy for columns of these names.
+    """
+    if not is_frame(X) or not hasattr(X, "iloc"):
+        return
+    kinds: dict[str, list[str]] = {}
+    for name, dtype in zip(column_names(X), X.dtypes, strict=True):
+        if getattr(dtype, "kind", "") in "Mm" or str(dtype).startswith(("datetime", "timedelta", "period")):
+            kinds.setdefault("dates", []).append(name)
+        elif str(dtype) == "object" and all(isinstance(value, Real) for value in X[name].dropna()):
+            raise ValueError(f"Column {name!r} has dtype object: convert it, frame.astype({{{name!r}: float}}).")
+        elif str(dtype) in ("object", "string", "str"):
+            kinds.setdefault("text", []).append(name)
+    if kinds:
+        listed = " and ".join(f"{shown(names)} hold{'s' * (len(names) == 1)} {what}" for what, names in kinds.items())
+        every = [name for names in kinds.values() for name in names]
+        raise ValueError(
+            f"{listed}, which the frameworks cannot read: {how_to_drop(every)}, or turn dates into numbers and text "
+            "into categories (astype('category'))"
+        )
+
+
+def columns_equal_to(X: Any, y: Any) -> list[str]:
+    """Return the names of a DataFrame's columns that hold the labels themselves; of arrays none."""
+    if y is None or not is_frame(X) or not hasattr(X, "iloc") or len(np.unique(y)) < 2:
+        return []
+    return [
+        name
+        for name, dtype in zip(column_names(X), X.dtypes, strict=True)
+        if getattr(dtype, "kind", "") in "iuf" and np.array_equal(np.asarray(X[name]), np.asarray(y))
+    ]
 
 
 def refuse_categories_beyond_pandas(X: Any, name: str = "X") -> None:

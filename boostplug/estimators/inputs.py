@@ -19,7 +19,14 @@ from boostplug.core.checks import (
     shown,
 )
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Table, align_columns, table_of, without_qid
+from boostplug.data.tables import (
+    Table,
+    align_columns,
+    columns_equal_to,
+    refuse_unreadable_columns,
+    table_of,
+    without_qid,
+)
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
@@ -166,6 +173,9 @@ class DataSet(NamedTuple):
                 f"{eval_}qid or {eval_}group is missing: pass the query id of each row, the sizes of the queries, "
                 "or a DataFrame with a column 'qid'"
             )
+        refuse_unreadable_columns(
+            X, lambda names: f"drop them from {self.where}X; if {names[0]!r} holds the query ids, pass qid={names[0]!r}"
+        )
         table = table_of(X, f"{self.where}X")
         try:
             labels = self.labels if isinstance(self.labels, Mapping) else {}
@@ -197,6 +207,12 @@ class DataSet(NamedTuple):
         if table.n_rows != queries.n_rows:
             what = "its labels" if self.y is not None else "its queries"
             raise ValueError(f"{self.where}X has {table.n_rows} rows, {what} {queries.n_rows}; pass one label per row")
+        for name in columns_equal_to(X, self.y):
+            warnings.warn(
+                f"column {name!r} of {self.where}X equals y, so the model sees the labels; drop it from X",
+                UserWarning,
+                stacklevel=3,
+            )
         if fitted is not None:
             X = align_columns(X, table, fitted, f"{self.where}X")
         start = starting_scores(self.start_name, self.start, queries.n_rows, X)

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from difflib import get_close_matches
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.frames import Columns, features_only, refuse_repeated
-from boostplug.core.checks import column_names, shown
-from boostplug.data.tables import is_frame, split_columns
+from boostplug.core.checks import column_names
+from boostplug.data.tables import refuse_unreadable_columns, split_columns
 
 __all__ = ["Source", "check_table", "refuse_unusable"]
 
@@ -109,20 +108,4 @@ def _is_missing(column: Any) -> NDArray[np.bool_]:
 
 def refuse_unusable(X: Any) -> None:
     """Raise for columns of pandas that hold dates or text, or numbers as objects, with the remedy."""
-    if not is_frame(X) or not hasattr(X, "iloc"):
-        return
-    kinds: dict[str, list[str]] = {}
-    for name, dtype in zip(column_names(X), X.dtypes, strict=True):
-        if getattr(dtype, "kind", "") in "Mm" or str(dtype).startswith(("datetime", "timedelta", "period")):
-            kinds.setdefault("dates", []).append(name)
-        elif str(dtype) == "object" and all(isinstance(value, Real) for value in X[name].dropna()):
-            raise ValueError(f"Column {name!r} has dtype object: convert it, frame.astype({{{name!r}: float}}).")
-        elif str(dtype) in ("object", "string", "str"):
-            kinds.setdefault("text", []).append(name)
-    if kinds:
-        listed = " and ".join(f"{shown(names)} hold{'s' * (len(names) == 1)} {what}" for what, names in kinds.items())
-        every = [name for names in kinds.values() for name in names]
-        raise ValueError(
-            f"{listed}, which the frameworks cannot read: pass drop={every!r} (--drop {','.join(every)}), or turn "
-            "dates into numbers and text into categories (astype('category'))"
-        )
+    refuse_unreadable_columns(X, lambda names: f"pass drop={names!r} (--drop {','.join(names)})")
