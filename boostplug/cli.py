@@ -284,6 +284,10 @@ def compare(
             minutes=minutes,
         )
         result.runs.data.paths = {option: str(path) for option, path in paths.items() if path is not None}
+    if result.interrupted and not any(method["runs_finished"] for method in result.document["methods"]):
+        _complain("compare", "interrupted before any training had finished")
+        _keep_or_remove(result, folder, done=True, named=store is not None)
+        raise typer.Exit(signals())
     unwritten = _write("compare", {json: result.to_json, report: result.to_html}) | _show("compare", result)
     failed = result.failed or unwritten
     _keep_or_remove(
@@ -297,13 +301,12 @@ def compare(
 
 def _keep_or_remove(result: Any, folder: Path | None, *, done: bool, named: bool) -> None:
     """Remove what a comparison keeps, when all is done, from the default folder; else say where it is."""
-    if result.kept is None:
-        return
-    if not done:
+    if not done and result.kept is not None:
         what = "interrupted; " if result.interrupted else "the time is up; " if result.out_of_time else ""
         _complain("compare", f"{what}the finished trainings are kept in {folder}: add --resume to go on from them")
-    elif not named:
-        result.kept.unlink(missing_ok=True)
+    elif done and not named:
+        if result.kept is not None:
+            result.kept.unlink(missing_ok=True)
         with suppress(OSError):  # others' results are in it
             _STORE.rmdir()
 

@@ -333,6 +333,15 @@ def test_a_process_as_a_shell_runs_it(folder):
     assert b"Traceback" not in done.stderr
 
 
+def test_ctrl_c_before_the_first_result_prints_no_table(folder, monkeypatch):
+    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", lambda *_: signal.raise_signal(signal.SIGINT))
+    outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, "--report", "report.html"])
+    assert (outcome.exit_code, outcome.stdout) == (130, "")
+    assert outcome.stderr == "boostplug compare: interrupted before any training had finished\n"
+    assert not Path("report.html").exists()
+    assert not Path("boostplug-compare").exists()
+
+
 def test_ctrl_c_while_loading_exits_with_130(folder, monkeypatch):
     def stop(*args):
         raise KeyboardInterrupt
