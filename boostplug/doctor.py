@@ -1,4 +1,4 @@
-"""What `boostplug doctor` finds: what is installed on this machine, whether it works, and what to do where it does not.
+"""Checks of `boostplug doctor`: installed libraries, whether they work, and the remedy if not.
 
 Libraries are tried in processes of their own, at once: one that ends its process, hangs or prints spoils no more than
 its own line. This module itself imports none of them, so that it works where NumPy does not.
@@ -45,7 +45,7 @@ _CONFLICTING = {"libomp", "libiomp"}  # OpenMP runtimes that end or hang a proce
 
 
 class Diagnosis:
-    """What was found: prints as text to be pasted into a report, and writes JSON.
+    """Result of the checks: prints as text to paste into a report, and writes JSON.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class Diagnosis:
 
     @property
     def problems(self) -> list[str]:
-        """What is installed and does not work, each with its remedy."""
+        """Installed libraries that do not work, each with its remedy."""
         found: list[str] = self.document["problems"]
         return found
 

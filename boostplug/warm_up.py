@@ -38,7 +38,7 @@ _SPREADS = (0.1, 3.0, 1000.0)  # of scores: where exponentials leave the range o
 
 
 class WarmUp(NamedTuple):
-    """What a warm-up did.
+    """Result of a warm-up.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What results are written as: JSON's types, whole files, and the versions that the numbers hang on."""
+"""Results as JSON: types, complete files, and the versions that the numbers depend on."""
 
 import gzip
 import json

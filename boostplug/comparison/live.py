@@ -47,7 +47,7 @@ def live_table(
 
 
 class Board:
-    """What of a comparison is finished, what is at work, and how long it may take, drawn to fit a terminal.
+    """Live table of a comparison: finished and running trainings and the expected time.
 
     Where not all methods fit, those at work are shown, and the best so far. Drawn anew when something has changed.
 

@@ -29,7 +29,7 @@ LEVEL = 0.95  # of intervals
 
 @dataclass(eq=False)
 class Runs:
-    """What a comparison has trained, on what, and by which metrics."""
+    """Outcomes of a comparison, with data and metrics."""
 
     data: LoadedData
     plan: Plan

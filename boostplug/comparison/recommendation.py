@@ -20,7 +20,7 @@ from boostplug.metrics.on_label import MetricOnLabel
 
 __all__ = ["METRICS", "RECOMMENDED", "call", "code", "command", "estimator", "expression"]
 
-# What changes no tree, or as little as a seed does: it stands in the estimator, and not in the line of code.
+# Parameters that change no tree, or as little as a seed does: the estimator has them, the line of code does not.
 _NOT_SHOWN = {
     *("n_jobs", "verbosity", "deterministic", "force_col_wise", "feature_pre_filter", "tree_method", "base_score"),
     *("bagging_seed", "feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed", "random_state"),

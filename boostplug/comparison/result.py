@@ -43,11 +43,11 @@ if TYPE_CHECKING:
 __all__ = ["CompareResult"]
 
 _NUMBERS = ("z", "p", "p_holm", "seconds_per_round", "rounds", "runs_finished", "runs_planned", "runs_at_cap")
-"""Of a method's summary: what stands in the table under the same name."""
+"""Fields of a method's summary that the table shows under the same name."""
 
 
 class CompareResult:
-    """What `boostplug.compare` returns: prints as a table, and writes JSON, HTML and Markdown.
+    """Result of `boostplug.compare`: prints as a table, and writes JSON, HTML and Markdown.
 
     Attributes
     ----------
@@ -151,7 +151,7 @@ class CompareResult:
 
     @property
     def details(self) -> dict[str, Any]:
-        """What a report shows beside `document`, in JSON's types, computed when it is asked for.
+        """Details that a report shows in addition to `document`, in JSON's types; computed on first use.
 
         Validation curves, NDCG over cut-offs, importances of features, wins and losses on single queries, times, and
         how to do it again: see `boostplug.comparison.report.details`.
@@ -237,7 +237,7 @@ class CompareResult:
 
     @property
     def table(self) -> Any:
-        """What `to_frame` returns."""
+        """The table of `to_frame`."""
         return self.to_frame()
 
     def to_frame(self) -> Any:

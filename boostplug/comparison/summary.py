@@ -81,7 +81,7 @@ class Size:
 
 @dataclass(frozen=True, kw_only=True)
 class Data:
-    """What was compared on; sizes are of all folds together."""
+    """Data of the comparison; sizes are of all folds together."""
 
     name: str
     folds: int
@@ -94,7 +94,7 @@ class Data:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """What was asked for."""
+    """Settings of the comparison."""
 
     metric: str
     metrics: list[str]
@@ -117,7 +117,7 @@ class Settings:
 
 @dataclass(frozen=True, kw_only=True)
 class Test:
-    """How differences are tested, and on how much."""
+    """Test of the differences, and its number of queries."""
 
     __test__ = False  # for pytest: no class of tests
 
@@ -149,7 +149,7 @@ class Mean:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """What tuning chose: the objective in words, what was drawn for it, and the framework's parameters."""
+    """Setting that tuning chose: the objective in words, its drawn values, and the framework's parameters."""
 
     objective: str
     drawn: dict[str, Any]
@@ -248,7 +248,7 @@ class Contrast(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class TradeOff:
-    """Of a sweep: two metrics, and the methods that no other beats on both."""
+    """Front of a sweep: two metrics, and the methods that no other beats on both."""
 
     metrics: list[str]
     front: list[Named]
@@ -350,21 +350,21 @@ class Reliability:
 
 @dataclass(frozen=True, kw_only=True)
 class MethodPositions(Named):
-    """How likely clicks are at each position, relative to the first, as a method estimates or was told it."""
+    """Click probability by position, relative to the first, as given to a method or estimated by it."""
 
     relative: Numbers
 
 
 @dataclass(frozen=True, kw_only=True)
 class Positions:
-    """What positions do to clicks; without methods where none learns from clicks."""
+    """Position bias by method; empty if no method learns from clicks."""
 
     methods: list[MethodPositions]
 
 
 @dataclass(frozen=True, kw_only=True)
 class Importances:
-    """What the trees split on."""
+    """Importances of features."""
 
     measure: str
     n_features: int
@@ -424,7 +424,7 @@ class QueryMean(Query):
 
 @dataclass(frozen=True, kw_only=True)
 class MethodSeconds(Named):
-    """How long a method trains."""
+    """Training time of a method."""
 
     training: float | None
     per_round: float | None
@@ -443,7 +443,7 @@ class DataPart:
 
 @dataclass(frozen=True, kw_only=True)
 class Reproduce:
-    """How to make a comparison again."""
+    """Commands that make a comparison again."""
 
     python: str
     command: str | None
@@ -452,7 +452,7 @@ class Reproduce:
 
 @dataclass(frozen=True, kw_only=True)
 class Details:
-    """What a report shows beside `Comparison`."""
+    """Details that a report shows in addition to `Comparison`."""
 
     curves: Curves
     cutoffs: Cutoffs

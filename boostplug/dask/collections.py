@@ -1,4 +1,4 @@
-"""What both rankers share: features, labels, ids and weights of a fit, checked partition by partition."""
+"""Input of both rankers: features, labels, ids and weights of a fit, checked partition by partition."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -67,7 +67,7 @@ class Part(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """What the driver knows of a partition."""
+    """Summary of a partition that the driver holds."""
 
     n_rows: int = 0
     n_queries: int = 0

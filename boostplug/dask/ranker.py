@@ -1,4 +1,4 @@
-"""What a fitted ranker does with collections: predictions, scores, copies."""
+"""Fitted rankers on collections: predictions, scores, copies."""
 
 from collections.abc import Mapping
 from functools import partial

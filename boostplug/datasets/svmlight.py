@@ -33,7 +33,7 @@ Int64s = NDArray[np.int64]
 
 
 class Block(NamedTuple):
-    """What the lines of a block say.
+    """Parsed lines of a block.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What both rankers share: queries from `qid`, `group` or a DataFrame's qid column, checked before any training."""
+"""Input of both rankers: queries from `qid`, `group` or a DataFrame's qid column, checked before any training."""
 
 import math
 import warnings
@@ -130,7 +130,7 @@ def callbacks_of(callbacks: Any, kind: Callable[[Any], bool], example: str) -> l
 
 
 class DataSet(NamedTuple):
-    """What a `fit` got of one set: of the training set, or of a validation set."""
+    """Arguments of `fit` for the training set or one validation set."""
 
     X: Any
     y: Any
@@ -153,7 +153,7 @@ class DataSet(NamedTuple):
 
     @property
     def where(self) -> str:
-        """Which set it is, for errors."""
+        """Name of the set in errors."""
         return "" if self.place is None else f"eval_set[{self.place}]'s "
 
     def checked(self, fitted: Table | None = None) -> "CheckedSet":
@@ -230,7 +230,7 @@ class CheckedSet(NamedTuple):
 
     @property
     def table(self) -> Table:
-        """What is known of the columns."""
+        """Names and types of the columns."""
         return table_of(self.X)
 
     def same_as(self, train: "CheckedSet") -> bool:

@@ -59,7 +59,7 @@ __all__ = ["LGBMRanker"]
 
 
 class RefusedByLightGBMError(lgb.basic.LightGBMError, ValueError):
-    """What LightGBM refuses, which is a wrong value too: as XGBoost's errors are."""
+    """Error of LightGBM that is also a ValueError, as XGBoost's errors are."""
 
 
 class LGBMRanker(RankingScore, lgb.LGBMRanker):
@@ -131,7 +131,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         eval_labels: Any = None,
         position: ArrayLike | None = None,
     ) -> "LGBMRanker":
-        """Fit; the parent's parameters and these.
+        """Fit the ranker. Takes the parent's parameters and these.
 
         Parameters
         ----------

@@ -157,7 +157,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         eval_labels: Any = None,
         position: ArrayLike | None = None,
     ) -> "XGBRanker":
-        """Fit; the parent's parameters, of which these go further.
+        """Fit the ranker. Takes the parent's parameters, of which these go further.
 
         Parameters
         ----------

@@ -73,5 +73,5 @@ class CalibratedSoftmax(CalibratedLoss):
 
     @property
     def hessian_kind(self) -> HessianKind:
-        """What the Hessian is: "bound", and "exact" without a list part."""
+        """The kind of Hessian: "bound", or "exact" without a list part."""
         return "bound" if self.list_weight > 0.0 else "exact"

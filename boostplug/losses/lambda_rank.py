@@ -127,7 +127,7 @@ class LambdaRank(Loss):
 
     @property
     def search_space(self) -> Space:
-        """What `search_ranges` and the metric say; with a truncation others from 5 to 100, and the norm."""
+        """`search_ranges` and the metric's; with a truncation also truncations from 5 to 100, and the norm."""
         space = dict(super().search_space)
         del space["norm"]
         return (
@@ -196,7 +196,7 @@ class LambdaRank(Loss):
 
 
 class _SwapWeights:
-    """What depends on the data and the metric alone.
+    """Values that depend only on the data and the metric.
 
     Attributes
     ----------

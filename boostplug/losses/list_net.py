@@ -102,7 +102,7 @@ class ListNet(Loss):
 
     @property
     def hessian_kind(self) -> HessianKind:
-        """What the Hessian is: "exact" for softmax, "model" for xendcg, whose gradient is not the value's."""
+        """The kind of Hessian: "exact" for softmax, "model" for xendcg, whose gradient is not the value's."""
         return "exact" if self.target == "softmax" else "model"
 
     @property

@@ -231,7 +231,7 @@ class MPBoost(PairLoss):
 
 
 class _PairDistances:
-    """What depends on grades and distance alone: how each query's pairs are summed, and the distances.
+    """Values that depend only on grades and distance: how each query's pairs are summed, and the distances.
 
     The tables of a function's distances for many grades are kept up to `_TABULATED` in all; those of the queries past
     it are built anew, part by part, at each call: any number of queries works in bounded memory.

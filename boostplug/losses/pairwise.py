@@ -150,7 +150,7 @@ class PairwiseLoss(SmoothPairLoss):
 
     @property
     def summation(self) -> str:
-        """How long lists are summed (see Attributes)."""
+        """The method by which long lists are summed (see Attributes)."""
         return self._sampled.summation
 
     @property
@@ -309,7 +309,7 @@ def _cells_outgrow(runs: GradeRuns, widths: Floats) -> Bools:
 
 @dataclass(frozen=True, eq=False)
 class _Sampled:
-    """What is known of a user's functions once they are sampled."""
+    """A user's functions, sampled."""
 
     pair: PairFunction
     summation: str

@@ -120,12 +120,12 @@ class QBRank(PairLoss):
 
     @property
     def hessian_kind(self) -> HessianKind:
-        """What the Hessian is: "model" where normalization is "documents", else as `hessian` says."""
+        """The kind of Hessian: "model" if normalization is "documents", else as `hessian` states."""
         return "model" if self.normalization == "documents" else self.hessian
 
     @property
     def shift_invariant(self) -> bool:
-        """Whether pairs alone count: a label term knows where 0 is, and averages per document do not sum to 0."""
+        """True if only pairs count, and not as averages per document."""
         return self.preference_weight == 1.0 and self.normalization != "documents"
 
     @property
@@ -135,7 +135,7 @@ class QBRank(PairLoss):
 
     @property
     def degree_in_labels(self) -> int | None:
-        """1 where scores are in the labels' unit; with a constant margin 0 for pairs alone, none beside labels."""
+        """1 if scores are in the labels' unit; 0 for only pairs with a constant margin; None for these with labels."""
         w = self.preference_weight
         if self.margin == "grade" or w == 0.0:
             return 1

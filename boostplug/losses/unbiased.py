@@ -196,7 +196,7 @@ class Unbiased(Loss):
 
     @property
     def search_space(self) -> Space:
-        """What the base says, and the parameters of this method; the method itself stays."""
+        """The base's search space and the parameters of this method; the method itself is not searched."""
         of_methods: dict[str, Space] = {
             "unbiased_lambdamart": {"p": Range(0.0, 3.0)},
             "additive": {"ridge": Range(1e-3, 1.0, log=True)},

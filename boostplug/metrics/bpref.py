@@ -13,7 +13,7 @@ __all__ = ["Bpref"]
 
 @dataclass(frozen=True)
 class Bpref(OfRelevance):
-    r"""How rarely documents judged non-relevant stand above relevant ones; what is not judged takes no part.
+    r"""Binary preference: how rarely documents judged non-relevant stand above relevant ones.
 
     .. math:: \frac1R \sum_{i\,\mathrm{relevant}} \left(1 - \frac{\min(n_i, R)}{\min(N, R)}\right)
 

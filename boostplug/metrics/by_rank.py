@@ -1,4 +1,4 @@
-"""What metrics of the ranks of a list share: their parameters' checks, queries without relevant documents."""
+"""Base class of metrics by rank: checks of parameters, queries without relevant documents."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar, Literal
@@ -35,7 +35,7 @@ class ByRank(Metric):
 
     @property
     def empty_by_default(self) -> Empty:
-        """What `empty` is where it is None."""
+        """The value of `empty` if it is None."""
         return "skip"
 
     @property

@@ -1,4 +1,4 @@
-"""What metrics of pairs and of rank correlation need to know of the grades."""
+"""Grades as metrics of pairs and of rank correlation read them."""
 
 import math
 

@@ -93,7 +93,7 @@ class Ensemble:
         self.__dict__.update(rounds=checked, n_features=n_features, feature_names=feature_names)
 
     def __len__(self) -> int:
-        """How many rounds there are."""
+        """Return the number of rounds."""
         return len(self.rounds)
 
     def __repr__(self) -> str:
@@ -169,7 +169,7 @@ class Ensemble:
 
     @property
     def feature_importances(self) -> Floats:
-        """How much each feature moves the scores, as shares of 1, of shape (n_features,); all 0 if nothing does.
+        """Importance of each feature as shares of 1, of shape (n_features,); all 0 if nothing moves the scores.
 
         A stump counts with its range, abs(weight · (above - below)); a split of a tree with abs(weight) times the
         difference between the means on its two sides; a feature as a ranker as if it ranged from 0 to 1, as LETOR's

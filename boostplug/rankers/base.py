@@ -1,4 +1,4 @@
-"""What all reference rankers share: input, rounds, validation, early stopping, prediction."""
+"""Base class of the reference rankers: input, rounds, validation, early stopping, prediction."""
 
 import warnings
 from abc import ABC, abstractmethod
@@ -30,7 +30,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Training:
-    """What a ranker's algorithm sees.
+    """The training data as a ranker's algorithm reads them.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Training:
 
 @dataclass(frozen=True)
 class Round:
-    """What one round adds to the model.
+    """The weak ranker, weight and history of one round.
 
     Attributes
     ----------
@@ -297,7 +297,7 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> Floats:
-        """How much each feature moves the scores: the summed ranges of its weak rankers, as shares of 1."""
+        """Importance of each feature: the summed ranges of its weak rankers, as shares of 1."""
         check_is_fitted(self)
         return self.model_.feature_importances
 

@@ -68,7 +68,7 @@ class Documents(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """What the weights factorise to, written by `largest_factors` and `factorise`.
+    """Factors of the pair weights, written by `largest_factors` and `factorise`.
 
     Attributes
     ----------

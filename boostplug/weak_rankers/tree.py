@@ -177,7 +177,7 @@ class Tree:
 
     @property
     def leaf(self) -> NDArray[np.bool_]:
-        """Which nodes are leaves."""
+        """True for each node that is a leaf."""
         return self.left < 0
 
     @property

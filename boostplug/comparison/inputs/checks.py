@@ -17,7 +17,7 @@ _MOST_LISTED = 20  # names of columns
 
 
 class Source(NamedTuple):
-    """Where a DataFrame comes from, and the number of its first row there."""
+    """Source of a DataFrame, and the number of its first row there."""
 
     file: str = ""
     first_row: int = 0

@@ -1,4 +1,4 @@
-"""What comparisons take as data, in whatever form users have it, as folds of training, validation and test."""
+"""Data of comparisons in any form that users have, as folds of training, validation and test."""
 
 import warnings
 from collections.abc import Mapping

@@ -29,7 +29,7 @@ _LOOKED_AT = 100  # texts of a column, to see whether they are dates
 
 
 class Columns(NamedTuple):
-    """Of DataFrames: the columns that are no features, those that are, and how one DataFrame is split by query."""
+    """Columns of a DataFrame that are no features, those that are, and the split by query."""
 
     label: str | None = None
     qid: str = "qid"

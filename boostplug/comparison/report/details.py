@@ -1,4 +1,4 @@
-"""What a comparison's report shows beside its table: curves, cut-offs, importances, single queries, times, the call."""
+"""Details of the report: curves, cut-offs, importances, single queries, times, the call."""
 
 import re
 from collections.abc import Iterator, Sequence

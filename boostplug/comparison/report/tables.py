@@ -53,7 +53,7 @@ class Column:
 
 @dataclass(frozen=True)
 class Cell:
-    """What a cell shows, and what it is sorted by (None: it comes last)."""
+    """Content of a cell and its sort key (None: it comes last)."""
 
     shown: Child
     key: float | str | None = None

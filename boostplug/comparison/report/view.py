@@ -1,4 +1,4 @@
-"""What all sections of the page look at: the methods, their order and colours; and pieces that several have."""
+"""Shared view of all sections: methods, their order and colours, and common elements."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -168,7 +168,7 @@ def mark(method: Shown, x: str, y: str, *children: Child, hollow: bool = False) 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What all sections look at."""
+    """Shared view of all sections."""
 
     document: Comparison
     details: Details | None
@@ -196,7 +196,7 @@ class View:
 
     @property
     def folds(self) -> int:
-        """How many folds there are."""
+        """Number of folds."""
         return self.document.data.folds
 
     def entries(self, part: Callable[[Details], Sequence[N]]) -> list[tuple[Shown, N]]:

@@ -1,4 +1,4 @@
-"""What a comparison keeps of its finished trainings, and what tells whether they are those of another one."""
+"""Store of a comparison's finished trainings, and the key that tells comparisons apart."""
 
 import json
 import os

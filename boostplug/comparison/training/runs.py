@@ -1,4 +1,4 @@
-"""What a comparison trains, and what came of it; each run is taken from what is kept, or trained, after tuning."""
+"""Runs of a comparison: each is read from the store, or tuned and trained."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ Floats = NDArray[np.float64]
 Report = Callable[[int, float], bool]
 
 CUTOFFS = (1, 2, 3, 5, 10, 20, 50)
-"""Of the NDCG that is kept of each run."""
+"""Cut-offs of the NDCG that each run keeps."""
 
 
 @dataclass(frozen=True)
@@ -59,20 +59,20 @@ class RunOutcome:
     curve: Floats | None = None
     """The metric on the validation part after each round."""
     gains: Floats | None = None
-    """Of each feature: the gains of its splits in the model at its best round; None where the framework has none."""
+    """Gains of each feature's splits in the model at its best round; None if the framework has none."""
     cutoffs: Floats | None = None
     """NDCG on the test part at each of `CUTOFFS`; None where the grades allow none."""
     reliability: Floats | None = None
-    """What `bin_sums` says of the test part, in a row; None where no metric judges probabilities."""
+    """`bin_sums` of the test part, flattened; None if no metric judges probabilities."""
     position_bias: Floats | None = None
-    """How likely clicks are at each position of the validation part, relative to the first; None of other losses."""
+    """Click probability by position on the validation part, relative to the first; None for other losses."""
     seconds: float | None = None
-    """Of the whole training, with the metric after each round."""
+    """Seconds of the complete training, with the metric after each round."""
 
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What all runs of a comparison have in common."""
+    """Settings that all runs of a comparison share."""
 
     metric: Metric
     metrics: Sequence[Metric]
@@ -102,7 +102,7 @@ class Plan:
 
 
 class Keeper(Protocol):
-    """What keeps finished runs and settings that were tried, and returns those of an earlier comparison."""
+    """Store of finished runs and tried settings, with those of an earlier comparison."""
 
     def outcome(self, method: Method, fold: int, seed: int) -> RunOutcome | None:
         """Return a run that is finished."""

@@ -24,7 +24,7 @@ Folds = Sequence[Sequence[Part]]
 
 
 class Kind(NamedTuple):
-    """What is taken to last equally long."""
+    """Trainings that are assumed to take the same time."""
 
     framework: str
     method: str
@@ -83,7 +83,7 @@ class Budget:
 
 @dataclass(frozen=True, eq=False)
 class Unit:
-    """What one process does without another: runs of a method on a fold, all of them where it must be tuned first."""
+    """One process's work: runs of a method on a fold; all of them if the method is tuned first."""
 
     fold: int
     method: int

@@ -11,7 +11,7 @@ from boostplug.core.checks import check_integer, check_number
 
 __all__ = ["Trees"]
 
-# What a comparison sets itself, by every name that LightGBM or XGBoost has for it.
+# Parameters that a comparison sets itself, by every name that LightGBM or XGBoost has for them.
 _OURS: dict[str, tuple[str, ...]] = {
     "objective": LIGHTGBM["objective"],
     "metric": (*LIGHTGBM["metric"], "eval_metric", "disable_default_eval_metric"),
@@ -29,7 +29,7 @@ _TAKEN = {name: ours for ours, names in _OURS.items() for name in names}
 
 @dataclass(frozen=True, kw_only=True)
 class Trees:
-    """What every method grows its trees by, and what that is called in each framework.
+    """Tree parameters that all methods share, and their names in each framework.
 
     ================  ==========================  ========================================
     here              LightGBM                    XGBoost (``tree_method="hist"``)

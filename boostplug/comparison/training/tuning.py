@@ -25,7 +25,7 @@ TREE_SPACE: dict[str, Range] = {
     "row_fraction": Range(0.5, 1.0),
     "column_fraction": Range(0.3, 1.0),
 }
-"""What every method's trees are drawn from, by the names of `Trees`; widened to what is given, where that is outside.
+"""Search space of the trees, by the names of `Trees`; widened to include given values.
 
 A framework draws those that its `tree_names` has: of the two limits on leaves, rows in LightGBM and Hessian in XGBoost,
 which lacks the other.
@@ -84,7 +84,7 @@ def require_optuna() -> Any:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a setting that was tried.
+    """Result of a setting that was tried.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What the frameworks ask of derivatives: Hessians beside gradients, and float32."""
+"""Requirements of the frameworks on derivatives: positive Hessians and float32."""
 
 from typing import Any, NamedTuple
 
@@ -48,7 +48,7 @@ def positive_beside(gradient: Any, hessian: Any) -> None:
 
 
 class FirstStep(NamedTuple):
-    """How large the first tree of a training is.
+    """Size of the first tree of a training.
 
     Attributes
     ----------

@@ -18,7 +18,7 @@ _RUN = 16  # runs of this length are sorted by counting, then merged
 
 
 class Workspace(NamedTuple):
-    """Where the documents of one query are sorted: a key and a row each, and as much again to merge them in."""
+    """Workspace for sorting one query: a key and a row for each document, twice for merging."""
 
     keys: Floats
     rows: Ints

@@ -55,7 +55,7 @@ class Lists(NamedTuple):
 
 
 class ListSums(NamedTuple):
-    """What a kernel over lists adds to: the value of each list, gradient and Hessian of each row; 0 at first."""
+    """Outputs of a kernel over lists: the value of each list, gradient and Hessian of each row; 0 at first."""
 
     value: Floats
     gradient: Floats

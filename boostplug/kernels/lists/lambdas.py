@@ -63,7 +63,7 @@ _NORM = 0.01  # LightGBM's, beside a difference of scores
 
 
 class PositionValues(NamedTuple):
-    """What positions are worth.
+    """Discounts of positions.
 
     Attributes
     ----------

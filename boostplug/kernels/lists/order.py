@@ -1,4 +1,4 @@
-"""What kernels on whole lists share: the order of a list by its current scores, and what ties make of positions."""
+"""Order of a list by its current scores, and the average over tied positions."""
 
 from typing import Any
 

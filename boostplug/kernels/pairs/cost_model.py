@@ -1,4 +1,4 @@
-"""Which way the pairs of some documents are summed fastest, in plain NumPy: one by one, or in boxes.
+"""Cost model: chooses between the pairwise loop and the tabulated far-field sum.
 
 Costs are in ns, fitted by hand on an AMD EPYC (Zen 5). They are sums, products and roots of whole numbers and of the
 range of the scores in widths of a box, so that every processor takes the same way.
@@ -26,7 +26,7 @@ _MOST_BOXES = 1024  # past it the parts of a query are halves anyway
 
 
 class Costs(NamedTuple):
-    """What the sums of some functions cost.
+    """Costs of the sums of some functions.
 
     Attributes
     ----------

@@ -77,7 +77,7 @@ class TabulatedFunction:
 
 
 class Tables(NamedTuple):
-    """What the kernels know of functions.
+    """Functions as the kernels read them.
 
     Attributes
     ----------

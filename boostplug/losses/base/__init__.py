@@ -1,4 +1,4 @@
-"""What losses are made of: conventions, losses on pairs, smooth losses on pairs, losses on lists, sums of losses.
+"""Base classes of losses: conventions, losses on pairs, smooth losses on pairs, losses on lists, sums of losses.
 
 Read `loss` first, then `pair_loss` and `smooth_pair_loss` (a function of the score difference), or `lists` (a kernel of
 one's own over complete lists). `sums` combines losses; `relative` holds derivatives beyond the range of floats;

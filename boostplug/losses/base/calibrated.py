@@ -33,7 +33,7 @@ class CalibratedLoss(Loss, ABC):
 
     @property
     def search_space(self) -> Space:
-        """What the parameters say, except the top of the labels' scale, which is no choice."""
+        """The parameters' search space without `max_grade`, which the data determine."""
         space = dict(super().search_space)
         del space["max_grade"]
         return space

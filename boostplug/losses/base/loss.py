@@ -156,7 +156,7 @@ class Loss(Named, ABC):
     @property
     @abstractmethod
     def hessian_kind(self) -> HessianKind:
-        """What the diagonal Hessian h is, beside the true second derivatives ∇².
+        """The kind of the diagonal Hessian h, compared with the true second derivatives ∇².
 
         "exact": h = ∂g_i/∂F_i. "bound": diag(h) - ∇² is positive semidefinite at the point. "global": value(F + e) ≤
         value(F) + gᵀe + ½ eᵀ diag(h) e for every e. "model": a formula of its own, stated by the loss.
@@ -194,7 +194,7 @@ class Loss(Named, ABC):
 
     @property
     def degree_in_labels(self) -> int | None:
-        """What the unit of the labels does: labels times c > 0 learn scores times c^degree. None: no such property.
+        """The degree in the labels: labels times c > 0 learn scores times c^degree. None: no such property.
 
         0: nothing (`RankNet`: the order counts alone). 1: scores are in the labels' unit (squared errors). -1: in its
         inverse (`MPBoost` with `LinearDistance`). Then for labels times c, and scores times c^degree, the gradient is
@@ -214,9 +214,9 @@ class Loss(Named, ABC):
 
     @property
     def accuracy(self) -> float:
-        """What summation may cost on lists of 32 documents and more, beside the query's largest output.
+        """Largest error of summation on lists of 32 documents and more, relative to the query's largest output.
 
-        Shorter ones are to be exact: to 1e-9, as order of summation and exponentials have it.
+        Shorter lists must be exact to 1e-9, the rounding of sums and exponentials.
         """
         return 1e-9
 

@@ -1,4 +1,4 @@
-"""What a page's positions do to clicks, estimated from the current scores."""
+"""Position bias of clicks, estimated from the current scores."""
 
 from collections.abc import Callable
 from typing import NamedTuple

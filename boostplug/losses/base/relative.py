@@ -23,7 +23,7 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 
 class ScaledDerivatives(NamedTuple):
-    """What a loss may return in place of (gradient, Hessian): both over e^shift, one shift per query.
+    """Gradient and Hessian divided by e^shift, with one shift per query.
 
     Attributes
     ----------

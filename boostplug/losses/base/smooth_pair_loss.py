@@ -153,7 +153,7 @@ def sums_by_tables(functions: tuple[Function, Function, Function], boxes: TableL
 
 @dataclass(frozen=True, eq=False)
 class PairWeightTotals:
-    """What the pairs of different grades weigh beside their rows' weights; totals are None if only these count.
+    """Weights of pairs by their grades, in addition to row weights; totals are None if there are only row weights.
 
     Attributes
     ----------

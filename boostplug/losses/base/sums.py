@@ -316,7 +316,7 @@ class LossSum(CombinedLoss):
 
     @property
     def search_space(self) -> Space:
-        """What the parts say, and the weights above 0 of all parts but the first."""
+        """The search spaces of the parts, and the weights above 0 of all parts except the first."""
         space: dict[str, Range | tuple[Any, ...]] = {}
         for k, (name, (part, weight)) in enumerate(zip(self._names(), self.weighted, strict=True)):
             space |= {f"{name}__{rest}": drawn for rest, drawn in part.search_space.items()}

@@ -1,4 +1,4 @@
-"""What positions do to clicks, for methods that learn from clicks."""
+"""Position bias, for methods that learn from clicks."""
 
 from boostplug.comparison.report.charts import Scale, Series, line_chart
 from boostplug.comparison.report.markup import Child, el

@@ -1,4 +1,4 @@
-"""What the comparison was made of: data, parameters, versions, machine; and how to make it again."""
+"""Set-up of the comparison: data, parameters, versions, machine; and how to make it again."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Of a sweep: two metrics against each other, and the methods that no other beats on both."""
+"""Trade-off of a sweep: two metrics against each other, and the methods that no other beats on both."""
 
 from boostplug.comparison.report.charts import Scale, scatter
 from boostplug.comparison.report.markup import Child, el

@@ -1,4 +1,4 @@
-"""What a reader must know first: what is missing, what to use, and how sure that is."""
+"""Verdict: missing runs, the recommended method, and how certain that is."""
 
 from math import isnan
 
