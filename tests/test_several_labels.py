@@ -286,6 +286,11 @@ def test_a_sweep_trains_the_sums_along_a_grid_and_names_the_front(tmp_path):
     page = (tmp_path / "report.html").read_text()
     assert "Two metrics against each other" in page
     assert "sweep=(bp.QBRank(), bp.QBRank().on('sale'))" in page.replace("&#x27;", "'").replace("&#39;", "'")
+    both = bp.QBRank(), bp.QBRank().on("sale")
+    chosen_by_sales = bp.compare(
+        *parts, sweep=both, metric="NDCG@5.on(sale)", baselines="lambdarank", frameworks="lightgbm", rounds=2, seeds=1
+    )
+    assert chosen_by_sales.document["trade_off"]["metrics"] == ["NDCG@5", "NDCG@5.on(sale)"]
     for wrong, message in (
         (bp.QBRank(), "sweep must be two losses"),
         ((bp.QBRank(), "mpboost"), "stands for several losses"),

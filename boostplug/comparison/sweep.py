@@ -11,6 +11,7 @@ from boostplug.core.checks import check_instance, shown
 from boostplug.core.naming import distinct_names
 from boostplug.losses import Loss, LossOnLabel
 from boostplug.metrics import Metric
+from boostplug.metrics.on_label import MetricOnLabel
 
 __all__ = ["Sweep", "front_of", "sweep_of"]
 
@@ -51,7 +52,8 @@ def sweep_of(given: Any, metrics: Sequence[Metric], main: Metric) -> Sweep:
     first, second = (_loss(loss) for loss in given)
     labels = (_label(first), _label(second))
     if labels[0] != labels[1]:
-        a, b = (main if label is None else main.on(label) for label in labels)
+        judging = main.metric if isinstance(main, MetricOnLabel) else main
+        a, b = (judging if label is None else judging.on(label) for label in labels)
     elif len(metrics) > 1:
         a, b = metrics[:2]
     else:

@@ -188,7 +188,9 @@ def _words(hint: Any) -> tuple[Any, ...]:
 
 
 def _read(text: str) -> Any:
-    """Return the number, truth value or None that `text` spells, else `text`."""
+    """Return the number, truth value or None that `text` spells, else `text` without its quotes."""
+    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
+        return text[1:-1]
     words = {"True": True, "False": False, "None": None}
     if text in words:
         return words[text]
