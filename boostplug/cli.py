@@ -25,7 +25,7 @@ from boostplug.version import __version__
 __all__ = ["app", "main"]
 
 _FAILED, _REFUSED, _INTERRUPTED, _TERMINATED = 1, 2, 130, 143  # exit statuses
-_STORE = Path("boostplug-compare")  # where a comparison keeps what is finished, unless told otherwise
+_STORE = Path("boostplug-compare")  # default folder of finished trainings
 _MOST_THREADS = 1024
 _BENCHES = (
     "gradients",

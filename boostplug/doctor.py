@@ -34,7 +34,7 @@ _OTHERS = ("pandas", "polars", "pyarrow", "matplotlib", "optuna", "dask", "distr
 _DISTRIBUTIONS = {"sklearn": "scikit-learn"}  # what a module is installed as, where that is not its name
 _PACKAGES = str(Path(__file__).parents[1])  # where this boostplug is imported from
 N_TRIALS = 3 + len(_FRAMEWORKS)
-"""What `doctor` tries."""
+"""Trials of `doctor`."""
 
 _TIMEOUT = 120.0  # seconds: compiling takes some on a slow machine, and waits for another process that compiles
 _GPU_TIMEOUT = 10.0
@@ -115,7 +115,7 @@ def doctor(progress: Callable[[str, int], object] | None = None) -> Diagnosis:
     return Diagnosis({**document, "problems": [*_problems(document)], "hints": [*_hints(document)]})
 
 
-# What is tried, each in a process of its own: `run_trial` says each answer as soon as there is one.
+# Trials, each in its own process: `run_trial` prints each answer as soon as there is one.
 
 
 def run_trial(what: str, *names: str) -> None:
@@ -287,7 +287,7 @@ def _import_failure(name: str, error: Exception) -> dict[str, str]:
     return {"error": reason, "remedy": remedy_of(_DISTRIBUTIONS.get(name, name), error)}
 
 
-# What follows from it
+# Conclusions
 
 
 def _least() -> dict[str, str]:

@@ -375,7 +375,7 @@ def weights_are_relative(loss: Loss, scores: Floats, queries: Queries, rng: np.r
     The value of a sum, which holds the scales of its parts, stays as it is.
 
     The frameworks' absolute parameters would else decide whether data of small weights teach anything. `scale_terms`
-    sees to it, the default too. To a tolerance, also where c is a power of 2; the project's own losses change no bit.
+    ensures it, the default too. To a tolerance, also where c is a power of 2; the project's own losses change no bit.
     """
     if not _moderate(scores):
         return

@@ -63,7 +63,7 @@ class Part(NamedTuple):
     queries: Queries
     """Labels and weights too."""
     ids: Ids
-    """Of each query, in the order of `queries`."""
+    """For each query, in the order of `queries`."""
 
 
 class Summary(NamedTuple):

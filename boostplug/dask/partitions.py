@@ -136,7 +136,7 @@ def refuse_split_queries(ask: Callable[..., list[Any]]) -> None:
 
 
 def _split(held: list[NDArray[Any]]) -> list[tuple[Any, list[int]]]:
-    """Return the ids that several partitions hold, and which: two ids of one hash are told apart here."""
+    """Return the ids that several partitions hold, and which: two ids of one hash are distinguished here."""
     places: dict[Any, list[int]] = {}
     for partition, ids in enumerate(held):
         for query in (ids.astype(str) if ids.dtype.kind in "mM" else ids).tolist():

@@ -52,7 +52,7 @@ _INTEGER = re.compile(rb"[+-]?\d+")
 _LINE = '"<grade> qid:<query> <feature>:<value> … # comment"'
 _SIDE_FILES = (".query", ".group")
 _NO_SIZES = re.compile(rb"[^\d+ \t\n]|\d{19}|\d\+|\+(?!\d)")
-# What ends a line elsewhere, in Python's str.splitlines for one; `_is_break` in svmlight.py finds the same.
+# Characters that end a line elsewhere, as in Python's str.splitlines; `_is_break` in svmlight.py finds the same.
 _BREAK = re.compile(rb"[\x00\x0b\x0c\x1c-\x1e]|\xc2\x85|(?<![\x80-\xff])\x85|\xe2\x80[\xa8\xa9]")
 _BREAKS = {
     b"\x0b": "a vertical tab",

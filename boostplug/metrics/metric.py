@@ -217,7 +217,7 @@ class Metric(Named, ABC):
         0.8295
         """
         refuse_other_order(y=y, scores=scores, qid=qid, weight=weight, labelled=labelled)
-        # Of what Queries calls labels, so that its own messages would speak of an argument that is not here.
+        # Queries calls them labels, so its messages would name an argument that does not exist here.
         grades = numbers("y", y)
         finite = np.isfinite(grades)
         refuse_where("y", ~finite, grades, "is not finite; drop such rows, or give them 0 and labelled=False")

@@ -17,8 +17,8 @@ __all__ = ["RankingScorer", "make_scorer"]
 class RankingScorer(BaseEstimator):
     """A scorer that needs to know the queries: ``scorer(estimator, X, y, qid=…)``.
 
-    It requests `qid` by metadata routing without being told to. (scikit-learn's own scorers have no public base class;
-    this one is a `BaseEstimator`, for cloning, that says by itself what it requests.)
+    It requests `qid` by metadata routing by itself. (scikit-learn's own scorers have no public base class, so this one
+    is a `BaseEstimator`, for cloning, with its own request.)
 
     Parameters
     ----------

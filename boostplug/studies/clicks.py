@@ -1,4 +1,4 @@
-"""What clicks are worth: rankers from simulated logs, judged by the true labels; propensities; pairs beside labels.
+"""Value of clicks: rankers from simulated logs, judged by the true labels; propensities; pairs beside labels.
 
 ``python -m boostplug.studies.clicks DATA STORE RESULT.json PAGE.md`` trains about an hour on two cores, fills the
 tables of the page, and draws figures beside it. DATA is the folder that holds the data sets. STORE is a folder for

@@ -1,4 +1,4 @@
-"""What a second label costs on the first: sums of two bound losses, on MSLR's clicks and on a made-up shop.
+"""Cost of a second label on the first: sums of two bound losses, on MSLR's clicks and on a made-up shop.
 
 ``python -m boostplug.studies.several_labels DATA PAGE.md`` trains in some minutes, and fills the tables of the page.
 DATA is the folder that holds ``mslr_sample``.

@@ -1,4 +1,4 @@
-"""Where the data of a study come from: folders of known data sets, or the bundled set; tasks and their folds."""
+"""Data of a study: folders of known data sets, or the bundled set; tasks and their folds."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence

@@ -1,4 +1,4 @@
-"""What the studies' pages are made of: tables, numbers in words, and differences with their intervals."""
+"""Elements of the studies' pages: tables, numbers in words, and differences with intervals."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence

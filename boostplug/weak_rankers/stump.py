@@ -102,7 +102,7 @@ class Cuts:
 
     @Computed
     def view(self) -> CutCodes:
-        """What kernels read of it."""
+        """The fields that kernels read."""
         return CutCodes(self.codes, self.start)
 
     def __len__(self) -> int:

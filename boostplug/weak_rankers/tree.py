@@ -182,7 +182,7 @@ class Tree:
 
     @property
     def changes(self) -> Floats:
-        """How far apart the values of each node's children are, 0 at leaves: what its split moves a score."""
+        """Difference between the values of each node's children, 0 at leaves."""
         return np.where(self.leaf, 0.0, np.abs(self.value[self.right] - self.value[self.left]))
 
     def predict(self, X: NDArray[np.floating]) -> Floats:

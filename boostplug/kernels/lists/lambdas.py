@@ -78,7 +78,7 @@ class PositionValues(NamedTuple):
 
 
 class RowWeights(NamedTuple):
-    """Of each row: the level of its grade, the root of its weight, and its weights as winner and loser of a pair."""
+    """For each row: the level of its grade, the root of its weight, and its weights as winner and loser of a pair."""
 
     level: Floats
     root: Floats

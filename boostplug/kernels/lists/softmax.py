@@ -27,7 +27,7 @@ _NEGATIVE_ZERO = np.uint64(1 << 63)  # the bits of -0.0, which scores as 0.0 doe
 
 
 class _Workspace(NamedTuple):
-    """Of a list's documents: exponentials relative to the best, less the largest's; shares; first-order terms."""
+    """Documents of a list: exponentials relative to the best, less the largest's; shares; first-order terms."""
 
     e: Floats
     p: Floats
@@ -35,7 +35,7 @@ class _Workspace(NamedTuple):
 
 
 class _Whole(NamedTuple):
-    """What a list's exponentials make together, the place of the largest, its share, and what the others have."""
+    """Sum of a list's exponentials, the place of the largest, its share, and the share of the others."""
 
     total: float
     most: int

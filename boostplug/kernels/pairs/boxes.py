@@ -46,7 +46,7 @@ class Boxes(NamedTuple):
 
 
 class SourceWeights(NamedTuple):
-    """What documents weigh: s, times the gap of their level from an edge where `gap` is 1 and not 0."""
+    """Weights of documents: s, times the gap of their level from an edge where `gap` is 1 and not 0."""
 
     s: Floats
     level: Floats

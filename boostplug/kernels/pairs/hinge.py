@@ -60,7 +60,7 @@ class Hinge(NamedTuple):
 
 
 class Factors(NamedTuple):
-    """What each query's derivatives of half its sum of squares, and its counts of pairs, are multiplied with."""
+    """Factors of each query's derivatives (of half its sum of squares) and of its counts of pairs."""
 
     slope: Floats
     curvature: Floats

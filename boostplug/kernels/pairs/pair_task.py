@@ -1,4 +1,4 @@
-"""What the kernels over pairs read and write: documents, weights of pairs, and parts of the grades."""
+"""Data of the kernels over pairs: documents, weights of pairs, and parts of the grades."""
 
 from typing import Any, NamedTuple
 
@@ -71,7 +71,7 @@ def documents_in(x: Any, apart: bool) -> Documents:
 
 
 class PairWeights(NamedTuple):
-    """What a pair weighs by its grades, beside the winner's and the loser's weight of `Runs`.
+    """Weight of a pair by its grades, times the winner's and the loser's weight of `Runs`.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class Parts(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What is summed over: scores of rows, times the multiplier, and the weights of pairs.
+    """Input of the sums: scores of rows, times the multiplier, and the weights of pairs.
 
     The sums, times the factor of the query, are added to `out`, of shape (n_outputs, n_rows).
     """

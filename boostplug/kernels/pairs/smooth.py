@@ -6,12 +6,12 @@ For document i of a query and a function κ of the difference "higher grade minu
     \sum_{r_j < r_i} a_i b_j\, c_{ij}\, \kappa(F_i - F_j) \pm \sum_{r_j > r_i} a_j b_i\, c_{ij}\, \kappa(F_j - F_i)
 
 with c the weight of the two grades, and a and b what a document weighs as the winner and as the loser of a pair
-(`PairWeights`): both the square root of its row's weight, unless told apart.
+(`PairWeights`): both the square root of its row's weight by default.
 
 Documents come by query and grade. Three ways: short lists pair by pair (`pair_by_pair`); longer ones
 block by block, each of a few neighbouring grades (`blocks`), which leaves the pairs within a block to
 be summed in turn, so that many grades cost O(n log n) at most; where a table weighs each pair of grades, cell by cell
-(`cells`). Which way is fastest is reckoned from documents, pairs and the range of the scores
+(`cells`). The fastest method is chosen by documents, pairs and the range of the scores
 (`cost_model`).
 """
 
@@ -46,7 +46,7 @@ __all__ = ["MethodSplit", "Work", "costs_of", "gap_sums", "split_by_method", "su
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-# Of a pair, in ns, near and far: fitted by hand on lists of 40 to 1,000 documents on an AMD EPYC (Zen 5).
+# Costs of a pair in ns, near and far: fitted by hand on lists of 40 to 1,000 documents on an AMD EPYC (Zen 5).
 _PAIR = {NDCG: (0.5, 2.5), RANKNET: (0.6, 2.5), NDCG_VALUE: (2.0, 2.0), RANKNET_VALUE: (2.0, 2.0)}
 _OF_FUNCTION = 3.0  # of those known by tables
 _BY_PAIR = {
@@ -103,7 +103,7 @@ def sum_pairs(
         Weights by `TABLE` need functions of kind `GENERAL`.
     division : MethodSplit
     functions : Functions
-        For kind `GENERAL` the caller sees to it that no query's scores span 2^50 boxes, or `reach` where there are no
+        For kind `GENERAL` the caller ensures that no query's scores span 2^50 boxes, or `reach` where there are no
         tails.
     costs : Costs
     skipped : ndarray of bool

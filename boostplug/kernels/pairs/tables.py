@@ -54,7 +54,7 @@ _LEAST_REACH = 8.0  # of tables without tails; below it, they are not worth havi
 
 @dataclass(frozen=True)
 class Tail:
-    """What a function is far out on one side: q0 + q1 x + q2 x² + c e^(-rate x), x = abs(d)."""
+    """Tail of a function on one side: q0 + q1 x + q2 x² + c e^(-rate x), x = abs(d)."""
 
     q0: float = 0.0
     q1: float = 0.0

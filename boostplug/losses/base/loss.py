@@ -150,8 +150,7 @@ class Loss(Named, ABC):
         """Return the queries with the labels that the loss reads: these, unless it is bound to others (`on`)."""
         return queries
 
-    # What follows is a property, since it depends on parameters in some loss; where it does not, a subclass writes a
-    # plain class attribute.
+    # These are properties, since they depend on parameters in some losses. Others write a class attribute.
 
     @property
     @abstractmethod

@@ -1,4 +1,4 @@
-"""What the study trains: methods, sizes of trees and parts, as data; docs/results/protocol.md says why, in words.
+"""Trainings of the study: methods, sizes of trees and parts, as data; docs/results/protocol.md says why, in words.
 
 A part is a grid. Its cells are kept one by one, so a part may be run, ended and resumed, and a method added later
 trains its own cells alone.

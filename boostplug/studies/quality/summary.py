@@ -1,4 +1,4 @@
-"""What the study's cells add up to: differences, pooled tests, and what the rules of docs/results/protocol.md pick.
+"""Summary of the study's cells: differences, pooled tests, and the choices by docs/results/protocol.md.
 
 The rules look at nothing but the finished cells, so whoever has these gets the same answer.
 """

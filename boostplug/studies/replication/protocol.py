@@ -1,4 +1,4 @@
-"""What the replication of a paper consists of, as data fixed before anything is trained."""
+"""Replication of a paper as data, fixed before anything is trained."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ __all__ = [
 
 About = Literal["other methods", "own variants", "rounds", "figures", "preferences"]
 ABOUT: tuple[About, ...] = get_args(About)
-"""What claims are about: the columns of the matrix."""
+"""Subjects of claims: the columns of the matrix."""
 
 Judge = Callable[[StudyResults], Verdict]
 """Returns the verdict on a finished study: a function of `claims`, `curve_claims` or `groups` with its arguments."""
@@ -49,7 +49,7 @@ class Citation:
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says of a study.
+    """A paper's claim about a study.
 
     Attributes
     ----------

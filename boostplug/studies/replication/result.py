@@ -181,7 +181,7 @@ _WITH_FIGURES = {ahead_of_published, ahead_over_groups, close, near_published}
 
 
 class ReplicationResult:
-    """What `replicate` returns: prints as tables and a list of claims, and writes JSON.
+    """Result of `replicate`: prints as tables and a list of claims, and writes JSON.
 
     Attributes
     ----------

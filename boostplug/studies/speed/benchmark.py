@@ -23,7 +23,7 @@ __all__ = ["Benchmark", "Column", "Row", "Setting", "run"]
 
 @dataclass(frozen=True)
 class Setting:
-    """How a benchmark is run.
+    """Options of a benchmark.
 
     Attributes
     ----------

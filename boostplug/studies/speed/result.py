@@ -1,4 +1,4 @@
-"""What a benchmark returns: the rows of several runs, as tables and as JSON."""
+"""Result of a benchmark: the rows of several runs, as tables and as JSON."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -76,7 +76,7 @@ class Row:
 
 @dataclass(frozen=True, kw_only=True)
 class BenchResult:
-    """What a benchmark returns: prints as tables, and writes JSON.
+    """Result of a benchmark: prints as tables, and writes JSON.
 
     Attributes
     ----------

@@ -59,7 +59,7 @@ FACTORISED, RUNNING, BOXES = 0, 1, 2  # how to sum a query's pairs; BOXES: not h
 
 
 class Table(NamedTuple):
-    """How each query's pairs are summed, and the distances of its grades.
+    """Method of summing each query's pairs, and the distances of its grades.
 
     `how` and the `longest` distance are per query. A FACTORISED query has its distances in `values` from ``start[q]``
     on: of run v to each lower run u, v ascending, then u. Those of BOXES ones are computed by `kind` and `parameter`;
@@ -281,7 +281,7 @@ def costs(runs: Runs, how: Ints) -> Ints:
 
 
 class _Sizes(NamedTuple):
-    """What the sums over explicit pairs are reckoned in: the inverse units of weights and distances.
+    """Inverse units of weights and distances in the sums over explicit pairs.
 
     `exponent` is the largest of the pairs, or less than `SAFE_EXPONENT`; `factor`, of each query, is 1 at most.
     """

@@ -202,7 +202,7 @@ def _n_nodes(gap: Any, difference: Any, workspace: Any, nodes: Any, kind: int, p
                 share = nodes.weight[m, k] / (1.0 + nodes.at[m, k])
                 at_end += share * value[k]
                 whole += share
-            # What changes between the smallest gap and the first node shows there alone.
+            # Changes between the smallest gap and the first node show only there.
             if abs(at_end / whole - math.exp((top - d_0) * x) * nearest * nearest) > 10.0 * allowed:
                 need = m + 1
                 break

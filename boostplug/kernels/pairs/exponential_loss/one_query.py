@@ -1,6 +1,6 @@
 """One query's derivatives of the exponential loss: its scores and weights in, its sums multiplied out.
 
-Sums are reckoned in units, powers of 2, of weights and of distances, and relative to e^shift: `gather` takes what a
+Sums are computed in units, powers of 2, of weights and of distances, and relative to e^shift: `gather` takes what a
 query has by document, `finish` writes what its rows get.
 """
 
@@ -91,7 +91,7 @@ class Scratch(NamedTuple):
 
 
 class Units(NamedTuple):
-    """What a query's sums are to be multiplied with: powers of 2, a factor; and what they are relative to, e^shift.
+    """Multipliers of a query's sums: powers of 2 and a factor; and their reference, e^shift.
 
     `squared` says whether the Hessian is one of squared distances.
     """

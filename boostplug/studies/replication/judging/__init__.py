@@ -1,1 +1,1 @@
-"""What the tasks of a study add up to, and whether that bears a claim out."""
+"""Results of a study's tasks together, and whether they support a claim."""

@@ -1,4 +1,4 @@
-"""What the tasks of a study add up to: means, ranks over tasks, tests, curves."""
+"""Results of a study's tasks together: means, ranks over tasks, tests, curves."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations

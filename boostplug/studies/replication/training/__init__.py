@@ -1,1 +1,1 @@
-"""What is trained: splits, learners, and one task of a study."""
+"""Trainings: splits, learners, and one task of a study."""

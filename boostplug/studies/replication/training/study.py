@@ -1,4 +1,4 @@
-"""What a study is made of, as data fixed before anything is trained: its splits, learners and measures."""
+"""A study as data, fixed before anything is trained: splits, learners and measures."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field

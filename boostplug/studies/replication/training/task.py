@@ -33,7 +33,7 @@ _DIGITS = 6  # of the curves, which are there to be drawn
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """What a task needs: sent to the process that works on it."""
+    """Input of a task, sent to the process that works on it."""
 
     study: Study
     split: Split

@@ -213,7 +213,7 @@ def _train(
 
 @dataclass(frozen=True)
 class Costs:
-    """What a training costs on one thread.
+    """Cost of a training on one thread.
 
     Attributes
     ----------

@@ -55,7 +55,7 @@ _NEEDED = ("numpy", "numba")
 
 
 class Import(Benchmark):
-    """What importing boostplug costs, and what it loads."""
+    """Time of importing boostplug, and the modules that it loads."""
 
     name = "import"
     title = "imports, each in a new process"

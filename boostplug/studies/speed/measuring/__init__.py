@@ -1,1 +1,1 @@
-"""How benchmarks measure: clocks, memory, the data, and the frameworks' drivers."""
+"""Measuring: clocks, memory, data, and the frameworks' drivers."""

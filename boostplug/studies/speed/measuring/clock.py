@@ -1,4 +1,4 @@
-"""How long things take: calls in turns, and work in fresh processes."""
+"""Clocks: calls in turns, and work in fresh processes."""
 
 import json
 import os

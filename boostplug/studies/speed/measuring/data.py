@@ -1,4 +1,4 @@
-"""What benchmarks run on: random lists of the shapes of known data sets, the same in every run."""
+"""Data of benchmarks: random lists of the shapes of known data sets, the same in every run."""
 
 from collections.abc import Sequence
 from typing import Any
