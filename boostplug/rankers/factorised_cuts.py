@@ -2,7 +2,8 @@ r"""Sums of :math:`w_{ij} = e^{-d_{ij}(F_i - F_j)}` over the pairs of different 
 
 Documents come query by query. For grades a and b the distance is one number, so that :math:`w_{ij} = e_{ib} e_{ja}`:
 a document has one factor for each other grade of its query. A sweep takes a query's documents in descending order of a
-feature. When document i comes above the cut, its pairs with those above are no longer separated, those with the rest are:
+feature. When document i comes above the cut, its pairs with those above are no longer separated, and those with the
+rest are:
 
 .. math:: \Delta = \sum_b e_{ib} \Big(\sum_{j \in b,\ \text{below}} e_{ja} - \sum_{j \in b,\ \text{above}} e_{ja}\Big)
 
