@@ -123,11 +123,12 @@ def _from_table(tables: Tables, k: int, d: float) -> float:
     return z
 
 
-@numba.njit(inline="always")
+@inlined()
 def _tabulated(w: float, f_i: float, f_k: float, f_j: float, tables: Tables) -> Any:
-    d_i, d_k = f_i - f_j, f_k - f_j
-    first_i, first_k = -w * _from_table(tables, 0, d_i), -w * _from_table(tables, 0, d_k)
-    return first_i, w * _from_table(tables, 1, d_i), first_k, w * _from_table(tables, 1, d_k)
+    first, second = -w * _from_table(tables, 0, f_i - f_j), w * _from_table(tables, 1, f_i - f_j)
+    if f_k == f_i:  # mostly one document, which has no other of its grade beside it
+        return first, second, first, second
+    return first, second, -w * _from_table(tables, 0, f_k - f_j), w * _from_table(tables, 1, f_k - f_j)
 
 
 @numba.njit(inline="always")
