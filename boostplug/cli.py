@@ -646,7 +646,7 @@ def _shares(text: str | None) -> str | list[float] | None:
 def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path | None) -> tuple[list[Any], str]:
     """Return the folds that the options name, or the paths of tables, and what to call them."""
     from boostplug.comparison.inputs.data import folds_of_folder, name_of_folder
-    from boostplug.comparison.inputs.frames import is_table_file
+    from boostplug.data.files import is_table_file
     from boostplug.datasets import Fold, load_bundled
     from boostplug.datasets.letor import load_files
 

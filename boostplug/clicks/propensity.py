@@ -17,7 +17,7 @@ from boostplug.core.checks import check_choice, check_instance, check_integer, c
 from boostplug.core.extras import imported, needed_by
 from boostplug.data.click_log import ClickLog
 from boostplug.data.positions import positions_of, refuse_without_propensity
-from boostplug.data.tables import features_of
+from boostplug.data.tables import read_features, table_of
 from boostplug.datasets.synthetic import RandomState, generator
 
 __all__ = ["Propensity", "effective_size", "propensity"]
@@ -306,7 +306,8 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
 
 def _features(X: Any, log: ClickLog, rows: Shown) -> tuple[Any, Ints]:
     """Return features, and the row of them that belongs to each row shown."""
-    features, table = features_of(X)
+    features = read_features(X)
+    table = table_of(features)
     if table.sparse:
         features = features.toarray()
     if table.n_rows == log.n_rows:

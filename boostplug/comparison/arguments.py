@@ -306,7 +306,7 @@ def _check_readable(folds: Folds, frameworks: Sequence[str]) -> None:
         for name, part in zip(PARTS, fold, strict=True):
             if framework == "xgboost":
                 refuse_infinite(part.X, f"{name}: X")
-                refuse_sparse_beside_dense(table_of(part.X, least=0), table_of(fold[0].X, least=0), f"{name}: X")
+                refuse_sparse_beside_dense(table_of(part.X), table_of(fold[0].X), f"{name}: X")
             if is_frame(part.X):
                 try:
                     check_columns(framework, part.X[:1])

@@ -1,6 +1,7 @@
 """Checks of users' arguments. Error messages name the argument, the value and the remedy."""
 
 import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import fields
@@ -13,31 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.text import visible
-
-__all__ = [
-    "called",
-    "check_choice",
-    "check_choices",
-    "check_column_names",
-    "check_flag",
-    "check_instance",
-    "check_integer",
-    "check_number",
-    "column_names",
-    "frozen",
-    "numbers",
-    "reading_features",
-    "real_numbers",
-    "refuse_class",
-    "refuse_other_order",
-    "refuse_rounded_ids",
-    "refuse_weights",
-    "refuse_where",
-    "returned",
-    "scores_of_rows",
-    "shown",
-    "vector",
-]
 
 _T = TypeVar("_T", bound=np.generic)
 _LARGEST_INTEGER = 2**63 - 1  # kernels take no more
@@ -283,8 +259,17 @@ def vector(name: str, values: ArrayLike) -> NDArray[Any]:
     array = _array(name, values)
     if array.ndim == 0:
         raise ValueError(f"{name} must be one-dimensional, got shape (), the single value {shown(values)}; pass a list")
+    if array.ndim == 2 and array.shape[1] == 1:
+        from sklearn.exceptions import DataConversionWarning
+
+        warnings.warn(
+            f"{name} is a column of shape {array.shape} where one dimension was expected; it is taken as such",
+            DataConversionWarning,
+            stacklevel=3,
+        )
+        return array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional, got shape {array.shape}; pass {name}.ravel() for a column")
+        raise ValueError(f"{name} must be one-dimensional; got shape {array.shape}; pass one column")
     return array
 
 

@@ -9,32 +9,18 @@ from typing import Any, NamedTuple
 import dask.array as da
 import dask.dataframe as dd
 import numpy as np
-import pandas as pd
 from dask.delayed import delayed
 from distributed import get_client, wait
 from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
 from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
+from boostplug.data.inputs import Inputs
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Table, refuse_other_columns, rows_of, table_of, without_qid
-from boostplug.estimators.inputs import DataSet, labels_in_single, with_float32_labels
+from boostplug.data.tables import Table, refuse_other_categories, refuse_other_columns, rows_of, table_of
+from boostplug.estimators.inputs import with_float32_labels
 from boostplug.metrics import Metric
-
-__all__ = [
-    "POSITION",
-    "Part",
-    "Parts",
-    "Summary",
-    "check_features",
-    "client_of",
-    "column_of",
-    "names_of_columns",
-    "parts_of",
-    "refuse_on_collections",
-    "refuse_other_categories",
-]
 
 POSITION = "position of the row"
 """The name under which positions travel beside labels; no label can have it, because of its spaces."""
@@ -64,6 +50,8 @@ class Part(NamedTuple):
     """Labels and weights too."""
     ids: Ids
     """For each query, in the order of `queries`."""
+    warnings: tuple[str, ...] = ()
+    """Texts of warnings about the partition."""
 
 
 class Summary(NamedTuple):
@@ -168,9 +156,9 @@ class Parts:
         """Their labels."""
         return self.blocks(_labels)
 
-    def warn_of_merged_labels(self) -> None:
-        """Warn where single precision makes one of labels that differ within a query."""
-        for text in dict.fromkeys(text for told in self.ask(_label_warnings) for text in told):
+    def repeat_warnings(self) -> None:
+        """Repeat each warning about a partition once, here at the driver."""
+        for text in dict.fromkeys(text for texts in self.ask(_warnings) for text in texts):
             warnings.warn(text, UserWarning, stacklevel=3)
 
     def score(self, ranker: Any, metric: Metric) -> float:
@@ -193,7 +181,7 @@ def client_of(given: Any) -> Any:
     return client
 
 
-def parts_of(client: Any, of: DataSet, *, local: str, fitted: Table | None = None) -> Parts:
+def parts_of(client: Any, inputs: Inputs, *, local: str, fitted: Table | None = None) -> Parts:
     """Return a set on the cluster once its labels, queries, weights and columns are checked.
 
     Each partition is checked as a set on one machine would be, where it lies; the driver sees summaries. Queries that
@@ -202,9 +190,8 @@ def parts_of(client: Any, of: DataSet, *, local: str, fitted: Table | None = Non
     Parameters
     ----------
     client : distributed.Client
-    of : DataSet
-        Of Dask collections: X, y, and qid and weight if they are given. X may be a frame that holds the query ids as a
-        column named qid, which is no feature then. All have the same partitions, with the same numbers of rows.
+    inputs : Inputs
+        Of Dask collections, after `Inputs.split`. All have the same partitions, with the same numbers of rows.
     local : str
         Which ranker takes data in memory, for errors.
     fitted : Table, optional
@@ -216,19 +203,11 @@ def parts_of(client: Any, of: DataSet, *, local: str, fitted: Table | None = Non
         If the collections do not fit each other, a query is split, or what they hold is wrong; the message names the
         partition, and rows by their places in it.
     """
-    where, qid = of.where, of.qid
-    X, column = without_qid(check_features(of.X, local, f"{where}X"))
-    if column is not None and qid is not None:
-        raise ValueError(f"{where}queries are given twice: by X's column 'qid' and by qid; leave one out")
-    qid = column if column is not None else qid
-    if qid is None:
-        raise ValueError(f"{where}qid is missing: pass the query id of each row, or a frame with a column 'qid'")
-    _refuse_no_features(X, f"{where}X")
-    if not isinstance(of.labels, Mapping | None):
-        raise ValueError(f"{where}labels must be a mapping of names to collections, got {shown(of.labels)}")
-    labels = {f"labels[{check_label_name(name)!r}]": values for name, values in (of.labels or {}).items()}
-    labels |= {} if of.position is None else {"position": of.position}
-    given = {"X": X, "y": of.y, "qid": qid, "sample_weight": of.weight, **labels}
+    where = inputs.where
+    labels = {f"labels[{check_label_name(name)!r}]": values for name, values in (inputs.labels or {}).items()}
+    labels |= {} if inputs.position is None else {"position": inputs.position}
+    X = check_features(inputs.X, local, f"{where}X")
+    given = {"X": X, "y": inputs.y, "qid": inputs.qid, "sample_weight": inputs.weight, **labels}
     pieces = {
         name: _pieces(f"{where}{name}", value, local, len_=None if name == "X" else 1)
         for name, value in given.items()
@@ -241,7 +220,7 @@ def parts_of(client: Any, of: DataSet, *, local: str, fitted: Table | None = Non
                 "repartition one as the other is"
             )
     # Columns of one frame share its tasks only while none of their graphs is optimised on its own.
-    names = names_of_columns(of)
+    names = names_of_columns(inputs)
     made = [delayed(_part)(*row, names=tuple(pieces), labels=names) for row in zip(*pieces.values(), strict=True)]
     parts = Parts(client, client.compute(made), [], where)
     with client.as_current():  # wait asks the current one
@@ -268,9 +247,9 @@ def check_features(X: Any, local: str, name: str = "X") -> Any:
     raise _in_memory(name, X, local)
 
 
-def names_of_columns(of: DataSet) -> tuple[str, ...]:
+def names_of_columns(inputs: Inputs) -> tuple[str, ...]:
     """Return the names of what a framework's own fields do not hold: more labels, and `POSITION`."""
-    return (*(of.labels or ()), *([] if of.position is None else [POSITION]))
+    return (*(inputs.labels or ()), *([] if inputs.position is None else [POSITION]))
 
 
 def column_of(name: str, part: Part, _first: int = 0) -> NDArray[Any]:
@@ -280,31 +259,6 @@ def column_of(name: str, part: Part, _first: int = 0) -> NDArray[Any]:
         return queries.labels_by_name[name]
     assert queries.position is not None
     return queries.position
-
-
-def _refuse_no_features(X: Any, name: str) -> None:
-    """Raise for columns of strings, dates and the like, as ids are that were left among the features."""
-    kinds = X.dtypes.items() if isinstance(X, dd.DataFrame) else ()
-    strange = {
-        str(column): str(kind)
-        for column, kind in kinds
-        if not (pd.api.types.is_numeric_dtype(kind) or hasattr(kind, "categories"))
-    }
-    if strange:
-        raise ValueError(
-            f"{name} has columns that are no numbers, {shown(strange)}; leave out what is no feature, such as ids, and "
-            "make the others numbers or categories"
-        )
-
-
-def refuse_other_categories(table: Table, fitted: Table, name: str, other: str) -> None:
-    """Raise where categorical columns have not the same categories in the same order as those of `fitted`."""
-    here, there = table.categories or {}, fitted.categories
-    if there is None or here == there:
-        return
-    places = sorted(place for place in {*here, *there} if here.get(place) != there.get(place))
-    columns = [place if table.names is None else table.names[place] for place in places]
-    raise ValueError(f"{name}: the columns {shown(columns)} have other categories than in {other}")
 
 
 def refuse_on_collections(refused: Mapping[str, Any], reasons: Mapping[str, str] = MappingProxyType({})) -> None:
@@ -337,32 +291,48 @@ def _pieces(name: str, value: Any, local: str, len_: int | None) -> list[Any]:
 def _part(*columns: Any, names: tuple[str, ...], labels: tuple[str, ...]) -> Part | str:
     """Return a partition, or what is wrong with it: an error here would fill the worker's log."""
     given = dict(zip(names, columns, strict=True))
-    X, y, qid, weight = given["X"], given["y"], given["qid"], given.get("sample_weight")
+    n_rows = given["X"].shape[0]
+    for name, values in given.items():
+        if np.shape(values)[0] != n_rows:
+            return (
+                f"X has {n_rows} rows and {name} {np.shape(values)[0]}; take them from one frame, and call persist() "
+                "on it after a shuffle"
+            )
+    by_name = dict(zip(labels, columns[len(names) - len(labels) :], strict=True))
+    position = by_name.pop(POSITION, None)
+    inputs = Inputs(
+        X=given["X"],
+        y=given["y"],
+        group=[n_rows],
+        weight=given.get("sample_weight"),
+        labels=by_name or None,
+        position=position,
+    )
     try:
-        table = table_of(X)
-        for name, values in given.items():
-            if np.shape(values)[0] != table.n_rows:
-                return (
-                    f"X has {table.n_rows} rows and {name} {np.shape(values)[0]}; take them from one frame, and call "
-                    "persist() on it after a shuffle"
-                )
-        # for errors that name rows by where they stand now
-        by_name = dict(zip(labels, columns[len(names) - len(labels) :], strict=True))
-        labels_in_single(_queries(y, [table.n_rows], weight, by_name))
-        ids, of_row = distinct(qid, "qid")
-        order = np.argsort(of_row, kind="stable")
-        if (of_row[1:] < of_row[:-1]).any():
-            X = rows_of(X, order)
-        y, weight, *named = (None if v is None else np.asarray(v)[order] for v in (y, weight, *by_name.values()))
-        sizes = np.bincount(of_row, minlength=len(ids.ids))
-        return Part(X, _queries(y, sizes, weight, dict(zip(by_name, named, strict=True))), ids)
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            checked = inputs.checked()
+            ids, of_row = distinct(given["qid"], "qid")
+            part = _by_query(checked.X, checked.queries, ids, of_row)
+            with_float32_labels(part.queries)
+        return part._replace(warnings=tuple(str(warning.message) for warning in caught))
     except ValueError as error:
         return str(error)
 
 
-def _queries(y: Any, sizes: Any, weight: Any, columns: Mapping[str, Any]) -> Queries:
-    labels = {name: values for name, values in columns.items() if name != POSITION}
-    return Queries(y, group=sizes, weight=weight, labels_by_name=labels, position=columns.get(POSITION))
+def _by_query(X: Any, queries: Queries, ids: Ids, of_row: NDArray[np.int64]) -> Part:
+    """Return a partition with the rows of each query together, in the order of the first of them."""
+    order = np.argsort(of_row, kind="stable")
+    if (of_row[1:] < of_row[:-1]).any():
+        X = rows_of(X, order)
+    optional = {"weight": queries.row_weight, "position": queries.position}
+    ordered = queries.replaced(
+        labels=queries.labels[order],
+        group=np.bincount(of_row, minlength=len(ids.ids)),
+        labels_by_name={name: values[order] for name, values in queries.labels_by_name.items()},
+        **{name: None if values is None else values[order] for name, values in optional.items()},
+    )
+    return Part(X, ordered, ids)
 
 
 def _answer(part: Part | str, function: Callable[..., Any], *arguments: Any) -> Any:
@@ -378,11 +348,8 @@ def _summary(part: Part) -> Summary:
     return Summary(queries.n_rows, queries.n_queries, table_of(part.X), queries.row_weight is not None)
 
 
-def _label_warnings(part: Part) -> list[str]:
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        with_float32_labels(part.queries)
-    return [str(warning.message) for warning in caught]
+def _warnings(part: Part) -> tuple[str, ...]:
+    return part.warnings
 
 
 def _sum_and_count(part: Part, ranker: Any, metric: Metric) -> tuple[float, float]:

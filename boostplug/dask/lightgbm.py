@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from boostplug.adapters import call as framework_call
 from boostplug.adapters.aliases import LIGHTGBM as ALIASES
-from boostplug.core.checks import check_integer, shown
+from boostplug.core.checks import check_integer, column_names, shown
 from boostplug.dask.collections import (
     POSITION,
     Part,
@@ -32,9 +32,10 @@ from boostplug.dask.collections import (
 )
 from boostplug.dask.job import Job
 from boostplug.dask.ranker import RankerOnCollections
+from boostplug.data.inputs import Inputs
 from boostplug.data.queries import Queries
 from boostplug.estimators import lightgbm as local
-from boostplug.estimators.inputs import DataSet, with_float32_labels
+from boostplug.estimators.inputs import FIT, ColumnPlaces, with_float32_labels
 from boostplug.losses import Loss
 
 __all__ = ["LGBMRanker"]
@@ -158,6 +159,8 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
             If a worker is lost; then LightGBM cannot train on the others again until ``client.restart()``.
         """
         refuse_on_collections(refused, _REASONS)
+        given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT).split()
+        self._fit_places = ColumnPlaces(column_names(X), frozenset(given.columns.values()))
         params = {**self._params_of_workers(), "time_out": check_integer("time_out", self.time_out, 1, " (minutes)")}
         objective, loss = self._objective_of_fit([])
         _refuse_objective(objective, loss)
@@ -167,26 +170,27 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         with job.running(client, _is_loss_of_worker, _LOST):
             model = self._trained(
                 client,
-                DataSet(X, y, qid, weight=sample_weight, labels=labels, position=position),
+                given,
                 params,
                 job=job,
                 init_model=init_model,
                 feature_name=feature_name,
-                categorical_feature=categorical_feature,
+                categorical_feature=self._fit_places.among_features("categorical_feature", categorical_feature),
             )
         told = model.__dict__.pop("_told")
         _forget_network(model.booster_)
-        self.__dict__.update(_fitted_state(model))
+        del self._fit_places
+        self.__dict__.update(_fitted_state(model), _columns_by_role={"qid": "qid", **given.columns})
         for text in told:
             warnings.warn(text, UserWarning, stacklevel=2)
         return self
 
     def _trained(
-        self, client: Any, given: DataSet, params: dict[str, Any], *, job: "_LightGBMJob", **arguments: Any
+        self, client: Any, given: Inputs, params: dict[str, Any], *, job: "_LightGBMJob", **arguments: Any
     ) -> Any:
         """Return the model of the first worker, which all have."""
         parts = parts_of(client, given, local=_LOCAL)
-        parts.warn_of_merged_labels()
+        parts.repeat_warnings()
         one_training = MultiLock(sorted(client.nthreads()), client=client)  # two would wait for workers of each other
         names = names_of_columns(given)
         packed = parts.blocks(partial(_weights_and_columns, names), 1 + len(names)) if parts.weighted or names else None
@@ -238,6 +242,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         params = self._local_params()
         if params["n_jobs"] is None:  # lightgbm.dask warns of it
             del params["n_jobs"]
+        self._count_features(params)
         for alias in (*ALIASES["early_stopping_round"], "eval_metric"):
             refuse_on_collections({alias: params.get(alias) or None}, {alias: _EVALUATION})
         for alias in ALIASES["tree_learner"]:

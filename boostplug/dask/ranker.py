@@ -14,10 +14,9 @@ from sklearn.base import clone
 
 from boostplug.core.checks import check_instance
 from boostplug.dask.collections import check_features, client_of, parts_of, refuse_on_collections
-from boostplug.estimators.inputs import DataSet
+from boostplug.data.inputs import Inputs
+from boostplug.estimators.inputs import FIT, columns_to_judge
 from boostplug.metrics import NDCG, Metric
-
-__all__ = ["RankerOnCollections"]
 
 
 class RankerOnCollections:
@@ -64,7 +63,7 @@ class RankerOnCollections:
     def score(
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         qid: Any = None,
@@ -80,8 +79,9 @@ class RankerOnCollections:
         metric = Metric.parse(metric) if isinstance(metric, str) else metric
         metric = model._first_metric() or NDCG(10) if metric is None else metric  # noqa: SLF001
         check_instance("metric", metric, Metric, "NDCG(10)")
-        given = DataSet(X, y, qid, weight=sample_weight, labels=labels)
-        parts = parts_of(client_of(self.client), given, local=_name_of(model))
+        columns = columns_to_judge(model._columns_by_role)  # noqa: SLF001
+        given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, columns=columns, arguments=FIT)
+        parts = parts_of(client_of(self.client), given.split(), local=_name_of(model))
         return parts.score(model, metric)
 
     def _example(self, X: Any, *args: Any, **kwargs: Any) -> NDArray[Any]:

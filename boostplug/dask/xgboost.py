@@ -18,7 +18,7 @@ from xgboost.callback import EvaluationMonitor, TrainingCallback
 
 from boostplug.adapters.call import assign
 from boostplug.adapters.record import record_of
-from boostplug.core.checks import shown
+from boostplug.core.checks import column_names, shown
 from boostplug.dask.collections import (
     POSITION,
     Part,
@@ -28,22 +28,23 @@ from boostplug.dask.collections import (
     names_of_columns,
     parts_of,
     refuse_on_collections,
-    refuse_other_categories,
 )
 from boostplug.dask.job import Job
 from boostplug.dask.ranker import RankerOnCollections
+from boostplug.data.inputs import Inputs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import (
     Table,
+    refuse_other_categories,
     refuse_other_columns,
     refuse_sparse_beside_dense,
     refuse_unknown_categories,
     table_of,
-    without_qid,
+    without_columns,
 )
-from boostplug.estimators.inputs import DataSet, validation_sets, weight_in_single
+from boostplug.estimators.inputs import FIT, ColumnPlaces, ValidationInputs, validation_inputs, weight_in_single
 from boostplug.estimators.xgboost import XGBRanker as LocalRanker
-from boostplug.estimators.xgboost import model_and_columns
+from boostplug.estimators.xgboost import count_features, model_and_columns
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -175,11 +176,14 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         callbacks = self._checked_callbacks(early_stopping_rounds) or []
         self._refuse_one_machine()
         client = client_of(self.client)
-        train = DataSet(X, y, qid, weight=sample_weight, labels=labels, position=position)
-        sets = validation_sets(
-            eval_set, train, eval_qid=eval_qid, sample_weight_eval_set=sample_weight_eval_set, eval_labels=eval_labels
-        )
+        given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT)
+        train = given.split()
+        sets = validation_inputs(
+            eval_set, given, train.columns, eval_qid=eval_qid, sample_weight_eval_set=sample_weight_eval_set,
+            eval_labels=eval_labels,
+        )  # fmt: skip
         described, evals = _different(train, sets)
+        places = ColumnPlaces(column_names(X), frozenset(train.columns.values()))
         if early_stopping_rounds is not None and not evals:
             raise ValueError(
                 f"early_stopping_rounds={early_stopping_rounds} needs a validation set; pass eval_set and eval_qid"
@@ -188,6 +192,9 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         fields = _fields_of_labels(described)
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         params, custom = self._training_parameters(loss, metrics, evaluates=bool(evals), model=model)
+        count_features(params, places)
+        feature_weights = self.feature_weights if feature_weights is None else feature_weights
+        feature_weights = places.of_features("feature_weights", feature_weights)
         if verbose:
             callbacks.append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
         job = _XGBoostJob(loss, fields)
@@ -206,6 +213,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         with job.running(client, _is_loss_of_worker, _LOST):
             trained, columns = self._trained(run, client, described, evals, known, feature_weights, fields)
         self._keep(trained, columns)
+        self._columns_by_role = {"qid": "qid", **train.columns}
         return self
 
     def _keep(self, trained: Mapping[str, Any], columns: Table) -> None:
@@ -227,7 +235,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         self,
         run: Callable[..., dict[str, Any]],
         client: Any,
-        described: list[DataSet],
+        described: list[Inputs],
         evals: list[int],
         known: Table | None,
         feature_weights: ArrayLike | None,
@@ -239,7 +247,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         named = [(matrices[place], f"validation_{i}") for i, place in enumerate(evals)]
         return run(matrices[0], evals=named), sets[0].table
 
-    def _checked_sets(self, client: Any, described: list[DataSet], known: Table | None) -> list[Parts]:
+    def _checked_sets(self, client: Any, described: list[Inputs], known: Table | None) -> list[Parts]:
         """Return the training set and the validation sets, computed and checked.
 
         `known` describes the columns of the model that the training continues.
@@ -254,7 +262,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             refuse_other_columns(sets[0].table, known, "X beside xgb_model")
             refuse_unknown_categories(sets[0].table, known, "X beside xgb_model")
             refuse_other_categories(sets[0].table, known, "X", "xgb_model; fit again without it")
-        sets[0].warn_of_merged_labels()
+        sets[0].repeat_warnings()
         return sets
 
     def _matrices(
@@ -292,7 +300,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
     def _example(self, X: Any, **kwargs: Any) -> NDArray[np.float32]:
         if kwargs.get("base_margin") is not None:
             raise ValueError("base_margin is not taken with collections; add it to the predictions")
-        features = without_qid(X)[0]
+        features = without_columns(X, self._columns_by_role.values())
         if kwargs.get("validate_features", True):
             frame = isinstance(features, dd.DataFrame)
             table = table_of(features._meta) if frame else Table(0, features.shape[1], None)  # noqa: SLF001
@@ -311,7 +319,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         kept = {name: value for name, value in self.get_params(deep=False).items() if name != "client"}
         local = LocalRanker(**kept)
         local._Booster = booster  # noqa: SLF001 (load_model would take the objective that the file names)
-        local._fitted_columns = self._columns()  # noqa: SLF001
+        local._fitted_columns, local._columns_by_role = self._columns(), self._columns_by_role  # noqa: SLF001
         local._set_evaluation_result(copy.deepcopy(getattr(self, "evals_result_", {})))  # noqa: SLF001
         return local
 
@@ -345,12 +353,12 @@ def _evaluated(
     return [metric(scores, matrix) for metric in metrics]
 
 
-def _different(train: DataSet, sets: list[DataSet]) -> tuple[list[DataSet], list[int]]:
+def _different(train: Inputs, sets: list[ValidationInputs]) -> tuple[list[Inputs], list[int]]:
     """Return each set once, the training set first, and the place of each validation set among them."""
     different, places = [train], []
     for one in sets:
-        places.append(0 if one.is_training else len(different))
-        different += [] if one.is_training else [one]
+        places.append(0 if one.inputs is None else len(different))
+        different += [] if one.inputs is None else [one.inputs.split()]
     return different, places
 
 
@@ -389,7 +397,7 @@ def _assign_queries(matrix: xgb.DMatrix, fields: Mapping[str, str]) -> None:
             assign(matrix, queries.with_positions(position) if known else queries)
 
 
-def _fields_of_labels(sets: list[DataSet]) -> dict[str, str]:
+def _fields_of_labels(sets: list[Inputs]) -> dict[str, str]:
     """Return which field of a DMatrix holds the label of which name."""
     names = [tuple(one.labels or ()) for one in sets]
     for one, own in zip(sets, names, strict=True):
@@ -428,7 +436,7 @@ def _refuse_functions(metrics: list[Any]) -> None:
         )
 
 
-def _refuse_weights(sets: list[DataSet], evals: list[int], loss: Loss | None, metrics: list[Any]) -> None:
+def _refuse_weights(sets: list[Inputs], evals: list[int], loss: Loss | None, metrics: list[Any]) -> None:
     """Raise for weights that XGBoost's own objectives and metrics would not see."""
     name = None if loss is not None or sets[0].weight is None else "objective"
     if name is None and any(sets[place].weight is not None for place in evals):

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, numbers, refuse_rounded_ids, refuse_weights, refuse_where, shown, vector
 
-__all__ = ["boundaries_of", "places_within", "row_weight_of", "sizes_of"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
@@ -26,6 +24,12 @@ def boundaries_of(group: ArrayLike | None, qid: ArrayLike | None, n_rows: int, *
         assert qid is not None
         return frozen(_boundaries_of_ids(qid, n_rows, rows_of))
     return frozen(_boundaries_of_sizes(group, n_rows, rows_of))
+
+
+def are_contiguous(qid: ArrayLike) -> bool:
+    """Return whether the rows of each query stand together."""
+    ids = vector("qid", qid)
+    return len(np.unique(ids)) > int(np.count_nonzero(ids[1:] != ids[:-1]))
 
 
 def sizes_of(group: ArrayLike) -> Floats:

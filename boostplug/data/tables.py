@@ -1,36 +1,33 @@
-"""Tables of features: arrays, sparse matrices, DataFrames of pandas and polars, tables of pyarrow."""
+"""Features of any kind of table, as both frameworks read them.
+
+Arrays, sparse matrices and lists of lists hold numbers. DataFrames of pandas and polars and tables of pyarrow become
+pandas DataFrames of numbers and categories; what neither framework can read is refused by the name of its column.
+"""
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from datetime import date, time, timedelta
+from decimal import Decimal
 from numbers import Real
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
+import narwhals.stable.v2 as nw
 import numpy as np
+from numpy.typing import NDArray
 
 from boostplug.core.checks import column_names, real_numbers, shown
+from boostplug.core.extras import imported
 
-__all__ = [
-    "Table",
-    "align_columns",
-    "align_to_model",
-    "columns_equal_to",
-    "features_of",
-    "is_frame",
-    "refuse_categories_beyond_pandas",
-    "refuse_infinite",
-    "refuse_other_columns",
-    "refuse_sparse_beside_dense",
-    "refuse_unknown_categories",
-    "refuse_unreadable_columns",
-    "rows_of",
-    "split_columns",
-    "table_of",
-    "without_qid",
-]
-
-_LARGEST = float(np.finfo(np.float32).max)
 _SHOWN_CATEGORIES = 3
+_EXACT = 2**53  # from here on float64 rounds integers
+_REMEDIES = {  # for a column of this content, beside dropping it
+    "dates or times": "make it a number, such as the days since the first date",
+    "text": "make it a category with astype('category')",
+    "lists": "give each entry a column of its own",
+    "structs": "give each field a column of its own",
+    "categories that are neither text nor numbers": "write their names, .astype(str).astype('category')",
+}
 
 
 class Table(NamedTuple):
@@ -41,271 +38,294 @@ class Table(NamedTuple):
     names: tuple[str, ...] | None
     """None if the columns have no names."""
     categories: Mapping[int, tuple[Any, ...]] | None = None
-    """Categories of each categorical column of a pandas DataFrame, by the column's index; None if not known."""
+    """Categories of each categorical column, by the column's index; None if not known."""
     sparse: bool | None = None
     """True for a sparse matrix; None if not known."""
 
+    def column(self, place: int) -> str:
+        """Return a column as messages call it."""
+        return str(place) if self.names is None else repr(self.names[place])
 
-def table_of(X: Any, name: str = "X", *, least: int = 1) -> Table:
-    """Return shape and column names of features, refusing objects that are not tables of numbers.
 
-    `least` is the smallest allowed number of columns.
-    """
-    if isinstance(X, np.ma.MaskedArray) and X.mask.any():
-        raise ValueError(f"{name} has {int(X.mask.sum())} masked values; pass {name}.filled(numpy.nan)")
-    if isinstance(X, (list, tuple)) or (hasattr(X, "__array__") and not hasattr(X, "shape")):
-        try:
-            X = np.asarray(X)
-        except ValueError:
-            raise ValueError(f"{name} is a list of rows of different lengths; pass as many features in each") from None
-    shape: tuple[int, ...] = getattr(X, "shape", ())
-    if len(shape) != 2:
-        what = f"shape {tuple(shape)}" if shape else shown(X)
-        flat = f"{name}.reshape(1, -1) for a single row, {name}.reshape(-1, 1) for a single feature"
-        remedy = flat if len(shape) == 1 else "an array or a DataFrame"
-        raise ValueError(f"{name} must be a table of shape (n_rows, n_features), got {what}; pass {remedy}")
-    if shape[1] < least:
-        raise ValueError(f"{name} has no features (shape {tuple(shape)}); pass at least one column")
-    if isinstance(getattr(X, "dtype", None), np.dtype) and not hasattr(X, "nnz"):
-        if X.dtype.kind not in "biufO":
-            raise ValueError(f"{name} must hold real numbers, got dtype {X.dtype}; convert them first")
-        if X.dtype.kind == "O":
-            real_numbers(name, np.ravel(X))
-    names = tuple(" ".join(map(str, c)) if isinstance(c, tuple) else str(c) for c in column_names(X))
-    again = next((column for column, times in Counter(names).items() if times > 1), None)
+def is_frame(X: Any) -> bool:
+    """Return whether data are a table with column names, of pandas, polars or pyarrow."""
+    return hasattr(X, "shape") and bool(column_names(X)) and hasattr(X, "drop")
+
+
+def rows_of(X: Any, rows: Any) -> Any:
+    """Return the given rows of an array, a sparse matrix or a DataFrame."""
+    if hasattr(X, "iloc"):
+        return X.iloc[rows]
+    if hasattr(X, "nnz"):
+        return X.tocsr()[rows]
+    return X.take(rows) if is_frame(X) and hasattr(X, "take") else X[rows]
+
+
+def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, list[Any]]:
+    """Split a DataFrame into the table without the named columns, and these columns."""
+    columns = [X[name] for name in names]
+    if not names:
+        return X, columns
+    try:
+        return X.drop(columns=[*names]), columns  # pandas, pyarrow
+    except TypeError:
+        return X.drop([*names]), columns  # polars
+
+
+def without_columns(X: Any, names: Iterable[Any]) -> Any:
+    """Return a table without the named columns, where it has them."""
+    there = column_names(X)
+    return split_columns(X, [name for name in dict.fromkeys(names) if name in there])[0]
+
+
+def refuse_uncomputed(X: Any, name: str = "X") -> None:
+    """Raise for polars' lazy frames and Dask's collections."""
+    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
+        raise ValueError(f"{name} is a {type(X).__name__}, which is not computed yet; pass {name}.collect()")
+    if type(X).__module__.partition(".")[0] in {"dask", "dask_expr"}:
+        raise ValueError(f"{name} is a {type(X).__name__} of dask, which is not computed yet; pass {name}.compute()")
+
+
+def refuse_repeated(names: Iterable[Any], what: str) -> None:
+    """Raise where two columns have one name."""
+    again = next(((name, times) for name, times in Counter(names).items() if times > 1), None)
     if again is not None:
-        raise ValueError(f"{name} has several columns named {again!r}; rename them")
-    return Table(int(shape[0]), int(shape[1]), names or None, _categories(X), hasattr(X, "nnz"))
+        raise ValueError(f"{what} has {again[1]} columns named {again[0]!r}; rename or remove one")
 
 
-def _categories(X: Any) -> dict[int, tuple[Any, ...]]:
-    """Return the categories of each categorical column of a pandas DataFrame, by the column's index."""
+def table_of(X: Any) -> Table:
+    """Return shape, names and categories of features that `read_features` has returned."""
+    names = tuple(" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in column_names(X))
     kinds = X.dtypes if hasattr(X, "iloc") else ()
-    return {place: tuple(kind.categories) for place, kind in enumerate(kinds) if hasattr(kind, "categories")}
+    categories = {place: tuple(kind.categories) for place, kind in enumerate(kinds) if hasattr(kind, "categories")}
+    return Table(int(X.shape[0]), int(X.shape[1]), names or None, categories, hasattr(X, "nnz"))
 
 
-def align_columns(X: Any, table: Table, fitted: Table, name: str = "X") -> Any:
-    """Return features whose categorical columns have the training set's categories in the same order.
+def read_features(
+    X: Any,
+    name: str = "X",
+    *,
+    fitted: Table | None = None,
+    least: int = 1,
+    how_to_drop: Callable[[list[str]], str] = lambda _: "drop it from X",
+) -> Any:
+    """Return features as both frameworks read them.
 
-    A framework trains on the codes of categories, and a code is the index among the column's categories.
+    Arrays, sparse matrices and pandas DataFrames that need no change are returned as they are, lists as arrays, tables
+    of polars and pyarrow as pandas DataFrames.
 
     Parameters
     ----------
-    X : array, sparse matrix or DataFrame
-    table, fitted : Table
-        Tables of X and of the training set.
+    X : array, sparse matrix, list of lists, or DataFrame of pandas, polars or pyarrow
     name : str, default "X"
         Name of X in messages.
+    fitted : Table, optional
+        Table of the training set, which decides the type of each column: see `align`.
+    least : int, default 1
+        Smallest allowed number of columns.
+    how_to_drop : callable, optional
+        Returns the first remedy for columns of these names, which cannot be read.
 
     Warns
     -----
     UserWarning
-        If X holds categories that the training set does not have: they become missing values.
+        If a column holds integers beyond 2^53, or categories that the training set does not have.
 
     Raises
     ------
     ValueError
-        If columns differ in name, number or order, or a column is categorical in only one of the two.
+        If X is no table, or holds something else than numbers and categories; the message names the columns.
     """
-    refuse_other_columns(table, fitted, name)
-    if fitted.categories is None or table.categories is None:
-        return X
-    _refuse_other_types(X, table, fitted, name)
-    recoded = X
-    for place, known in fitted.categories.items():
-        if table.categories[place] == known:
-            continue
-        column = X.iloc[:, place]
-        _warn_of_new_categories(column, known, f"in {name}, column {_column(table, place)}")
-        recoded = X.copy(deep=False) if recoded is X else recoded
-        recoded[X.columns[place]] = column.cat.set_categories(list(known))
-    return recoded
-
-
-def align_to_model(X: Any, table: Table, fitted: Table, name: str = "X", *, extends: bool) -> Any:
-    """Return features for a training that continues a model: the model's categories come first, in its order.
-
-    Parameters
-    ----------
-    X, table, fitted, name
-        As for `align_columns`.
-    extends : bool
-        If True, new categories get the next codes; else they are refused.
-
-    Raises
-    ------
-    ValueError
-        As `align_columns`, and if X has categories and those of the model are not known.
-    """
-    refuse_unknown_categories(table, fitted, name)
-    refuse_categories_beyond_pandas(X, name)
-    here = table.categories or {}
-    widened = {}
-    for place, known in (fitted.categories or {}).items():
-        old = set(known)
-        new = [category for category in here.get(place, ()) if category not in old]
-        used = [] if extends or not new else list(X.iloc[:, place][X.iloc[:, place].isin(new)].unique())
-        if used:
-            raise ValueError(
-                f"in {name}, column {_column(table, place)} has categories that the model does not know, "
-                f"{shown(used)}; make them missing values, or fit again without the model"
-            )
-        widened[place] = (*known, *(new if extends else ()))
-    return align_columns(X, table, fitted._replace(categories=None if fitted.categories is None else widened), name)
-
-
-def refuse_unreadable_columns(X: Any, how_to_drop: Callable[[list[str]], str]) -> None:
-    """Raise for columns of pandas that hold dates or text, or numbers as objects, which the frameworks cannot read.
-
-    `how_to_drop` returns the first remedy for columns of these names.
-    """
-    if not is_frame(X) or not hasattr(X, "iloc"):
-        return
-    kinds: dict[str, list[str]] = {}
-    for name, dtype in zip(column_names(X), X.dtypes, strict=True):
-        if getattr(dtype, "kind", "") in "Mm" or str(dtype).startswith(("datetime", "timedelta", "period")):
-            kinds.setdefault("dates", []).append(name)
-        elif str(dtype) == "object" and all(isinstance(value, Real) for value in X[name].dropna()):
-            raise ValueError(f"Column {name!r} has dtype object: convert it, frame.astype({{{name!r}: float}}).")
-        elif str(dtype) in ("object", "string", "str"):
-            kinds.setdefault("text", []).append(name)
-    if kinds:
-        listed = " and ".join(f"{shown(names)} hold{'s' * (len(names) == 1)} {what}" for what, names in kinds.items())
-        every = [name for names in kinds.values() for name in names]
-        raise ValueError(
-            f"{listed}, which the frameworks cannot read: {how_to_drop(every)}, or turn dates into numbers and text "
-            "into categories (astype('category'))"
-        )
-
-
-def columns_equal_to(X: Any, y: Any) -> list[str]:
-    """Return the names of a DataFrame's columns that hold the labels themselves; of arrays none."""
-    if y is None or not is_frame(X) or not hasattr(X, "iloc") or len(np.unique(y)) < 2:
-        return []
-    return [
-        name
-        for name, dtype in zip(column_names(X), X.dtypes, strict=True)
-        if getattr(dtype, "kind", "") in "iuf" and np.array_equal(np.asarray(X[name]), np.asarray(y))
-    ]
-
-
-def refuse_categories_beyond_pandas(X: Any, name: str = "X") -> None:
-    """Raise for categorical columns of polars and pyarrow, whose categories cannot be reordered.
-
-    LightGBM crashes the process if it gets one.
-    """
-    for column in () if hasattr(X, "iloc") else column_names(X):
-        kind = str(getattr(X[column], "dtype", getattr(X[column], "type", "")))
-        if kind.startswith(("Categorical", "Enum", "dictionary")):
-            raise ValueError(
-                f"in {name}, column {column!r} is categorical, which works only in pandas DataFrames; convert the "
-                "table with to_pandas()"
-            )
-
-
-def refuse_unknown_categories(table: Table, fitted: Table, name: str) -> None:
-    """Raise if X has categories and those of the continued model are not known."""
-    if table.categories and fitted.categories is None:
-        raise ValueError(
-            f"{name} has categorical columns ({_column(table, min(table.categories))}), and the model does not know "
-            "the categories that it was trained on; pass the ranker itself as the model, or fit again without one"
-        )
-
-
-def _column(table: Table, place: int) -> str:
-    return str(place) if table.names is None else repr(table.names[place])
-
-
-def _refuse_other_types(X: Any, table: Table, fitted: Table, name: str) -> None:
-    """Raise if a column is categorical only in X or only in the training set."""
-    here, there = table.categories or {}, fitted.categories or {}
-    for place in sorted(here.keys() ^ there.keys()):
-        column = _column(table if table.names else fitted, place)
-        kind = str(X.dtypes.iloc[place]) if hasattr(X, "iloc") else f"of a {type(X).__name__}"
-        if place in there and hasattr(X, "iloc"):
-            remedy = "make it categorical too, with astype('category')"
-        elif place in there:
-            remedy = "pass a DataFrame, whose columns have categories"
-        else:
-            remedy = "make it numbers, or make it categorical in the training set too"
-        raise ValueError(
-            f"in {name}, column {column} is {'not ' if place in there else ''}categorical ({kind}), and in the "
-            f"training set it is{'' if place in there else ' not'}; {remedy}"
-        )
-
-
-def _warn_of_new_categories(column: Any, known: Sequence[Any], what: str) -> None:
-    """Warn of values that are not in the known categories."""
-    counts = column.value_counts()
-    counts = counts[(counts > 0) & ~counts.index.isin(list(known))]
-    if len(counts):
-        listed = ", ".join(map(shown, list(counts.index[:_SHOWN_CATEGORIES])))
-        more = ", …" if len(counts) > _SHOWN_CATEGORIES else ""
-        warnings.warn(
-            f"{what} holds categories that the training set does not have ({listed}{more}), in {int(counts.sum())} "
-            "rows; they become missing values",
-            UserWarning,
-            stacklevel=4,
-        )
-
-
-def refuse_sparse_beside_dense(table: Table, fitted: Table, name: str = "X") -> None:
-    """Raise if only one of X and the training set is sparse.
-
-    XGBoost treats absent entries of a sparse matrix as missing, and zeros of an array as numbers.
-    """
-    if table.sparse is None or fitted.sparse is None or table.sparse == fitted.sparse:
-        return
-    kinds = ("sparse", "dense") if table.sparse else ("dense", "sparse")
-    remedy = f"{name}.toarray()" if table.sparse else f"scipy.sparse.csr_matrix({name})"
-    raise ValueError(
-        f"{name} is {kinds[0]} and the training set is {kinds[1]}: to XGBoost the absent entries of a sparse matrix "
-        f"are missing, and the zeros of a dense table are numbers; pass {remedy}, or missing=0 for training too"
-    )
-
-
-def refuse_infinite(X: Any, name: str = "X") -> None:
-    """Raise for the first number that is infinite in float32, in which XGBoost reads features."""
-    if hasattr(X, "nnz"):
-        entries = X.tocoo()
-        at = _infinite(entries.data)
-        found = None if at is None else (entries.row[at], entries.col[at], entries.data[at])
-    elif isinstance(X, np.ndarray):
-        at = _infinite(np.ravel(X))
-        found = None if at is None else (*np.unravel_index(at, X.shape), np.ravel(X)[at])
+    refuse_uncomputed(X, name)
+    if is_frame(X):
+        refuse_repeated(column_names(X), name)
+        _refuse_shape(X, name, least)
+        if fitted is not None:
+            refuse_other_columns(_named(X), fitted, name)
+        X = _read_frame(X, name, (fitted and fitted.categories) or {}, how_to_drop)
+    elif not hasattr(X, "nnz"):
+        X = _read_array(X, name, least)
     else:
-        found = _infinite_in_columns(X)
-    if found is not None:
-        row, place, value = found
-        names = column_names(X)
-        raise ValueError(
-            f"{name} holds {value:g} in row {row}, column {repr(names[place]) if names else place}, which is infinite "
-            "to XGBoost (beyond 3.4e38); replace it by NaN, which means missing, or by a smaller number"
+        _refuse_shape(X, name, least)
+    return X if fitted is None else align(X, fitted, name)
+
+
+def _named(X: Any) -> Table:
+    """Return shape and names of a DataFrame of any library."""
+    return table_of(X)._replace(categories=None)
+
+
+def _refuse_shape(X: Any, name: str, least: int) -> None:
+    shape: tuple[int, ...] = getattr(X, "shape", ())
+    if len(shape) != 2:
+        what = f"shape {tuple(shape)}" if shape else shown(X)
+        flat = f"Reshape your data: {name}.reshape(1, -1) for a single row, {name}.reshape(-1, 1) for a single feature"
+        remedy = flat if len(shape) == 1 else "Pass an array or a DataFrame"
+        raise ValueError(f"{name} must be a table of shape (n_rows, n_features); got {what}. {remedy}.")
+    if shape[1] < least:
+        raise ValueError(f"{name} has 0 feature(s) (shape={tuple(shape)}) while a minimum of {least} is required.")
+
+
+def _read_array(X: Any, name: str, least: int) -> NDArray[Any]:
+    """Return an array of numbers from an array or a list of rows."""
+    if isinstance(X, np.ma.MaskedArray) and X.mask.any():
+        raise ValueError(f"{name} has {int(X.mask.sum())} masked values; pass {name}.filled(numpy.nan)")
+    try:
+        array = np.asarray(X)
+    except ValueError:
+        raise ValueError(f"{name} is a list of rows of different lengths; pass as many features in each") from None
+    _refuse_shape(array if array.shape else X, name, least)
+    numbers = array if array.dtype.kind in "biuf" else real_numbers(name, np.ravel(array)).reshape(array.shape)
+    _warn_of_large(numbers, name)
+    return np.asarray(numbers, np.float64) if isinstance(X, (list, tuple)) else numbers
+
+
+# --- DataFrames ----------------------------------------------------------------------------------------------------
+
+
+def _read_frame(
+    X: Any, name: str, categories: Mapping[int, tuple[Any, ...]], how_to_drop: Callable[[list[str]], str]
+) -> Any:
+    """Return a pandas DataFrame of numbers and categories; texts are categories where training had `categories`."""
+    read: dict[int, Any] = {}
+    unreadable: dict[str, list[str]] = {}
+    names = column_names(X)
+    for place, column in enumerate(_columns(X)):
+        content = _content_of(column)
+        if content == "text" and place in categories:
+            content = "categories"
+        if content == "numbers":
+            read[place] = _numbers(column, f"{name}: column {names[place]!r}")
+        elif content == "categories":
+            read[place] = _categorical(column)
+        else:
+            unreadable.setdefault(content, []).append(str(names[place]))
+    if unreadable:
+        raise ValueError(f"{name}: {_why_unreadable(unreadable, how_to_drop)}")
+    pandas = imported("pandas", "DataFrames need")
+    if not hasattr(X, "iloc"):
+        return pandas.DataFrame({names[place]: values for place, values in read.items()})
+    changed = {place: values for place, values in read.items() if values is not None}
+    X = X.copy(deep=False) if changed else X
+    for place, values in changed.items():
+        X.isetitem(place, values)
+    return X
+
+
+def _why_unreadable(columns: Mapping[str, list[str]], how_to_drop: Callable[[list[str]], str]) -> str:
+    listed = " and ".join(f"{shown(names)} hold{'s' * (len(names) == 1)} {what}" for what, names in columns.items())
+    every = [name for names in columns.values() for name in names]
+    remedies = [how_to_drop(every), *(_REMEDIES[what] for what in columns if what in _REMEDIES)]
+    return f"{listed}, which the frameworks cannot read: {', or '.join(remedies)}"
+
+
+def _columns(X: Any) -> Iterator[nw.Series[Any]]:
+    if hasattr(X, "iloc"):  # by place, as names of pandas may be of any type
+        yield from (nw.from_native(X.iloc[:, place], series_only=True) for place in range(X.shape[1]))
+    else:
+        yield from nw.from_native(X, eager_only=True).iter_columns()
+
+
+def _content_of(column: nw.Series[Any]) -> str:
+    """Return what a column holds: "numbers", "categories", or what no framework reads."""
+    kind = column.dtype
+    if kind.is_numeric() or kind == nw.Boolean:
+        return "numbers"
+    if kind in (nw.Categorical, nw.Enum):
+        content = _content_of_values(_categories_of(column) or ())
+        return "categories" if content in ("numbers", "text") else "categories that are neither text nor numbers"
+    if kind.is_temporal():
+        return "dates or times"
+    if kind in (nw.List, nw.Array):
+        return "lists"
+    if kind == nw.Struct:
+        return "structs"
+    if kind == nw.String and column.null_count() < len(column):
+        return "text"
+    values = column.to_numpy()
+    if values.dtype.kind in "biuf":  # of pandas' sparse columns
+        return "numbers"
+    return _content_of_values(values[~_missing(column)])
+
+
+def _content_of_values(values: Iterable[Any]) -> str:
+    """Return what Python objects are: "numbers", "text", …; "numbers" where there are none."""
+    contents = {_CONTENT.get(kind) or _content_of_type(kind) for kind in {*map(type, values)}}
+    return "text" if "text" in contents else min(contents - {"numbers"}, default="numbers")
+
+
+_CONTENT: dict[type, str] = {str: "text", bool: "numbers", int: "numbers", float: "numbers", dict: "structs"}
+
+
+def _content_of_type(kind: type) -> str:
+    """Return what objects of a type are."""
+    if kind.__name__ in ("Period", "datetime64", "timedelta64") or issubclass(kind, (date, time, timedelta)):
+        return "dates or times"
+    if issubclass(kind, (Real, Decimal, np.bool_)):
+        return "numbers"
+    if issubclass(kind, (list, tuple, np.ndarray)):
+        return "lists"
+    return "text" if issubclass(kind, str) else "structs" if issubclass(kind, Mapping) else f"{kind.__name__} objects"
+
+
+def _missing(column: nw.Series[Any]) -> NDArray[np.bool_]:
+    return np.asarray(column.is_null().to_numpy(), bool)
+
+
+def _numbers(column: nw.Series[Any], name: str) -> NDArray[Any] | None:
+    """Return a column as a numeric array, NaN where it has no value; None if pandas has it as that already."""
+    native = column.to_native()
+    values = column.to_numpy()
+    if values.dtype.kind not in "biuf":
+        there = ~_missing(column)
+        numbers = np.full(len(values), np.nan)
+        try:
+            numbers[there] = values[there].astype(np.float64)
+        except OverflowError:
+            raise ValueError(f"{name} holds numbers beyond 1.8e308; drop it, or rescale it") from None
+        values = numbers
+    _warn_of_large(values, name)
+    return None if isinstance(getattr(native, "dtype", None), np.dtype) and native.dtype.kind in "biuf" else values
+
+
+def _warn_of_large(values: NDArray[Any], name: str) -> None:
+    """Warn of integers that floats cannot hold."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
+        return
+    largest = max(int(values.max()), int(values.min()), key=abs)
+    if abs(largest) > _EXACT:
+        warnings.warn(
+            f"{name} holds integers beyond 2^53, such as {largest}, which the frameworks round; if they are ids, drop "
+            "them, or make them a category",
+            UserWarning,
+            stacklevel=5,
         )
 
 
-def _infinite(values: Any) -> int | None:
-    """Return the index of the first infinite value of a vector, None if there is none."""
-    if values.dtype.kind not in "fO":
+def _categories_of(column: nw.Series[Any]) -> tuple[Any, ...] | None:
+    """Return the categories of a column of pandas or pyarrow, or of an Enum; None where they are but values."""
+    native = column.to_native()
+    if hasattr(native, "cat") and hasattr(native.cat, "categories"):
+        return tuple(native.cat.categories)
+    if hasattr(native, "unify_dictionaries"):
+        return tuple(native.unify_dictionaries().chunk(0).dictionary.to_pylist()) if native.num_chunks else ()
+    if isinstance(column.dtype, nw.Enum):
+        return tuple(column.dtype.categories)
+    return tuple(sorted(set(column.drop_nulls().to_list())))
+
+
+def _categorical(column: nw.Series[Any]) -> Any:
+    """Return a column as a pandas Categorical; None if it is one already."""
+    native = column.to_native()
+    if hasattr(native, "cat") and hasattr(native.cat, "categories"):
         return None
-    with np.errstate(over="ignore"):
-        infinite = np.isinf(values.astype(np.float32, copy=False))
-    return int(np.argmax(infinite)) if infinite.any() else None
+    values = native.to_pylist() if hasattr(native, "to_pylist") else column.to_list()
+    is_text = column.dtype in (nw.String, nw.Object)
+    known = sorted({value for value in values if isinstance(value, str)}) if is_text else _categories_of(column)
+    return imported("pandas", "DataFrames need").Categorical(values, categories=known)
 
 
-def _infinite_in_columns(X: Any) -> tuple[int, int, Any] | None:
-    """Return row, column and value of the first infinite value in the columns of a DataFrame that hold floats."""
-    for place, name in enumerate(column_names(X)):
-        column = X[name]
-        if hasattr(column, "iloc"):  # pandas, whose nullable float types have NA
-            floats = getattr(column.dtype, "kind", "") == "f"
-            values = column.to_numpy(np.float64, na_value=np.nan) if floats else np.empty(0)
-        else:
-            values = column.to_numpy()
-        at = _infinite(values) if values.dtype.kind == "f" else None
-        if at is not None:
-            return at, place, values[at]
-    return None
+# --- Two tables ----------------------------------------------------------------------------------------------------
 
 
 def refuse_other_columns(table: Table, fitted: Table, name: str = "X") -> None:
@@ -330,56 +350,188 @@ def refuse_other_columns(table: Table, fitted: Table, name: str = "X") -> None:
         )
 
 
-def is_frame(X: Any) -> bool:
-    """Return whether data are a table with column names, of pandas, polars or pyarrow."""
-    return hasattr(X, "shape") and bool(column_names(X)) and hasattr(X, "drop")
+def align(
+    X: Any,
+    fitted: Table,
+    name: str = "X",
+    *,
+    table: Table | None = None,
+    new: Literal["missing", "appended", "refused"] = "missing",
+) -> Any:
+    """Return features whose categorical columns have the training set's categories in the same order.
 
+    A framework trains on the codes of categories, and a code is the index among the column's categories.
 
-def rows_of(X: Any, rows: Any) -> Any:
-    """Return the given rows of an array, a sparse matrix or a pandas DataFrame."""
-    return X.iloc[rows] if hasattr(X, "iloc") else (X.tocsr() if hasattr(X, "nnz") else X)[rows]
+    Parameters
+    ----------
+    X : array, sparse matrix or pandas DataFrame
+        As `read_features` returns it.
+    fitted : Table
+        Table of the training set.
+    name : str, default "X"
+        Name of X in messages.
+    table : Table, optional
+        Table of X, where the model has other names for its columns. Default: ``table_of(X)``.
+    new : str, default "missing"
+        Categories of X that the training set does not have: they become missing values with a warning, get the next
+        codes ("appended"), or are an error.
 
-
-def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, list[Any]]:
-    """Split a DataFrame into the table without the named columns, and these columns."""
-    columns = [X[name] for name in names]
-    try:
-        return X.drop(columns=[*names]), columns  # pandas, pyarrow
-    except TypeError:
-        return X.drop([*names]), columns  # polars
-
-
-def without_qid(X: Any, name: str = "qid") -> tuple[Any, Any]:
-    """Split a DataFrame with a column of query ids into features and that column, as XGBoost's ranker does."""
-    refuse_uncomputed(X)
-    if name not in column_names(X):
-        return X, None
-    features, (qid,) = split_columns(X, [name])
-    return features, qid
-
-
-def refuse_uncomputed(X: Any, name: str = "X") -> None:
-    """Raise for polars' lazy frames."""
-    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
-        raise ValueError(f"{name} is a {type(X).__name__}, which is not computed yet; pass {name}.collect()")
-
-
-def features_of(X: Any, name: str = "X") -> tuple[Any, Table]:
-    """Return features in a format for both frameworks, and their `Table`.
-
-    Arrays, sparse matrices and pandas DataFrames are returned unchanged. Lists, polars DataFrames and pyarrow tables
-    become arrays, with NaN for missing values.
+    Raises
+    ------
+    ValueError
+        If columns differ in name, number or order, or a column is categorical in only one of the two.
     """
-    refuse_uncomputed(X, name)
-    if type(X).__module__.partition(".")[0] in {"dask", "dask_expr"}:
-        raise ValueError(f"{name} is a {type(X).__name__} of dask, which is not computed yet; pass {name}.compute()")
-    table = table_of(X, name, least=0)  # a file may have rows without features
-    if isinstance(X, np.ndarray) and X.dtype != object:
-        return np.asarray(X), table  # converts np.matrix and masked arrays
-    if hasattr(X, "nnz") or hasattr(X, "iloc"):
-        return X, table
-    if table.names is None:
-        return np.asarray(X, dtype=np.float64), table
-    columns = [real_numbers(f"{name}[{column!r}]", X[column].to_numpy()) for column in column_names(X)]
-    kind = np.float32 if all(column.dtype == np.float32 for column in columns) else np.float64
-    return np.column_stack([column.astype(kind, copy=False) for column in columns]), table
+    table = table_of(X) if table is None else table
+    refuse_other_columns(table, fitted, name)
+    if fitted.categories is None:
+        return X
+    _refuse_other_types(X, table, fitted, name)
+    aligned = X
+    for place, known in fitted.categories.items():
+        here = (table.categories or {})[place]
+        if here == known:
+            continue
+        column = X.iloc[:, place]
+        added = [category for category in here if category not in set(known)]
+        if new != "appended" and added:
+            _report_new(column[column.isin(added)], f"{name}, column {table.column(place)}", refuse=new == "refused")
+        aligned = X.copy(deep=False) if aligned is X else aligned
+        aligned.isetitem(place, column.cat.set_categories([*known, *(added if new == "appended" else ())]))
+    return aligned
+
+
+def _refuse_other_types(X: Any, table: Table, fitted: Table, name: str) -> None:
+    """Raise if a column is categorical only in X or only in the training set."""
+    here, there = table.categories or {}, fitted.categories or {}
+    for place in sorted(here.keys() ^ there.keys()):
+        column = (table if table.names else fitted).column(place)
+        if place in there and hasattr(X, "iloc"):
+            kind, remedy = str(X.dtypes.iloc[place]), "make it categorical too, with astype('category')"
+        elif place in there:
+            kind, remedy = f"of a {type(X).__name__}", "pass a DataFrame, whose columns have categories"
+        else:
+            kind = ", ".join(map(shown, here[place][:_SHOWN_CATEGORIES]))
+            remedy = "make it numbers, or make it categorical in the training set too"
+        raise ValueError(
+            f"in {name}, column {column} is {'not ' if place in there else ''}categorical ({kind}), and in the "
+            f"training set it is{'' if place in there else ' not'}; {remedy}"
+        )
+
+
+def _report_new(values: Any, where: str, *, refuse: bool) -> None:
+    """Warn of values that are not among the known categories, or raise for them."""
+    found = list(dict.fromkeys(values))
+    if not found:
+        return
+    listed = ", ".join(map(shown, found[:_SHOWN_CATEGORIES])) + ", …" * (len(found) > _SHOWN_CATEGORIES)
+    if refuse:
+        raise ValueError(
+            f"in {where} has categories that the model does not know ({listed}); make them missing values, or fit "
+            "again without the model"
+        )
+    warnings.warn(
+        f"in {where} holds categories that the training set does not have ({listed}), in {len(values)} rows; they "
+        "become missing values",
+        UserWarning,
+        stacklevel=5,
+    )
+
+
+def refuse_other_categories(table: Table, fitted: Table, name: str, other: str) -> None:
+    """Raise where categorical columns have not the same categories in the same order as those of `fitted`."""
+    here, there = table.categories or {}, fitted.categories
+    if there is None or here == there:
+        return
+    columns = [table.column(place) for place in sorted({*here, *there}) if here.get(place) != there.get(place)]
+    raise ValueError(f"{name}: the columns {', '.join(columns)} have other categories than in {other}")
+
+
+def refuse_unknown_categories(table: Table, fitted: Table, name: str) -> None:
+    """Raise if features have categories and those of the continued model are not known."""
+    if table.categories and fitted.categories is None:
+        raise ValueError(
+            f"{name} has categorical columns ({table.column(min(table.categories))}), and the model does not know "
+            "the categories that it was trained on; pass the ranker itself as the model, or fit again without one"
+        )
+
+
+def refuse_sparse_beside_dense(table: Table, fitted: Table, name: str = "X") -> None:
+    """Raise if only one of X and the training set is sparse.
+
+    XGBoost treats absent entries of a sparse matrix as missing, and zeros of an array as numbers.
+    """
+    if table.sparse is None or fitted.sparse is None or table.sparse == fitted.sparse:
+        return
+    kinds = ("sparse", "dense") if table.sparse else ("dense", "sparse")
+    remedy = f"{name}.toarray()" if table.sparse else f"scipy.sparse.csr_matrix({name})"
+    raise ValueError(
+        f"{name} is {kinds[0]} and the training set is {kinds[1]}: to XGBoost the absent entries of a sparse matrix "
+        f"are missing, and the zeros of a dense table are numbers; pass {remedy}, or missing=0 for training too"
+    )
+
+
+# --- Values --------------------------------------------------------------------------------------------------------
+
+
+def columns_equal_to(X: Any, y: Any) -> list[str]:
+    """Return the names of a DataFrame's columns that hold the labels themselves; none of arrays."""
+    if y is None or not hasattr(X, "iloc") or len(np.unique(y)) < 2:
+        return []
+    return [
+        str(name)
+        for place, (name, kind) in enumerate(X.dtypes.items())
+        if getattr(kind, "kind", "") in "iuf" and np.array_equal(X.iloc[:, place].to_numpy(), y)
+    ]
+
+
+def refuse_infinite(X: Any, name: str = "X") -> None:
+    """Raise for the first number that is infinite in float32, in which XGBoost reads features."""
+    entries = X.tocoo() if hasattr(X, "nnz") else None
+    blocks = (
+        [entries.data] if entries is not None else [X] if isinstance(X, np.ndarray) else map(np.asarray, _floats(X))
+    )
+    for place, values in enumerate(blocks):
+        with np.errstate(over="ignore"):
+            infinite = (
+                np.isinf(values.astype(np.float32, copy=False)) if values.dtype.kind in "fO" else np.zeros(0, bool)
+            )
+        if not infinite.any():
+            continue
+        at = np.unravel_index(int(np.argmax(infinite)), values.shape)
+        row, column = at if len(at) == 2 else (at[0], place)
+        if entries is not None:
+            row, column = entries.row[at], entries.col[at]
+        names = column_names(X)
+        raise ValueError(
+            f"{name} holds {values[at]:g} in row {row}, column {repr(names[column]) if names else column}, which is "
+            "infinite to XGBoost (beyond 3.4e38); replace it by NaN, which means missing, or by a smaller number"
+        )
+
+
+def _floats(X: Any) -> Iterator[Any]:
+    """Yield the columns of a pandas DataFrame, categories as nothing."""
+    return (np.zeros(0) if hasattr(kind, "categories") else X.iloc[:, i] for i, kind in enumerate(X.dtypes))
+
+
+def with_text_categories(X: Any) -> Any:
+    """Return a pandas DataFrame whose categories XGBoost can read: text, or integers of 64 bits.
+
+    Other numbers and mixtures become text. XGBoost keeps categories by content, so the model stays the same.
+    """
+    changed = {}
+    for place, known in (table_of(X).categories or {}).items():
+        if not (all(isinstance(one, str) for one in known) or _are_int64(known)):
+            changed[place] = X.iloc[:, place].cat.rename_categories([str(one) for one in known])
+    if not changed:
+        return X
+    X = X.copy(deep=False)
+    for place, column in changed.items():
+        X.isetitem(place, column)
+    return X
+
+
+def _are_int64(values: Sequence[Any]) -> bool:
+    return all(
+        isinstance(value, (int, np.integer)) and not isinstance(value, bool) and -(2**63) <= value < 2**63
+        for value in values
+    )

@@ -1,20 +1,17 @@
 """`load_clicks`: click logs as CSV and Parquet files."""
 
-import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_column_names, refuse_rounded_ids, refuse_where, shown
-from boostplug.core.extras import needed_by
+from boostplug.core.checks import check_column_names, numbers, refuse_rounded_ids, refuse_where, shown, vector
 from boostplug.data.click_log import ClickLog
+from boostplug.data.files import read_table_file
+from boostplug.data.inputs import is_missing
 
-__all__ = ["load_clicks"]
+_IDS = ("qid", "query", "document", "ranker")
 
 
 def load_clicks(
@@ -37,7 +34,8 @@ def load_clicks(
     ----------
     path : str or path-like
         A Parquet file if the name ends in ``.parquet`` or ``.pq``, else CSV with a header, which may be compressed
-        (``.csv.gz``). Other columns are not read.
+        (``.csv.gz``); its separator is found. Other columns are not read. Ids are texts as written, or integers where
+        all are written as such.
     clicked, position, qid : str, default "clicked", "position", "qid"
         Names of columns: whether, or with `impressions` how often, the row was clicked; its place on the page, from 1;
         the id of its page.
@@ -76,70 +74,40 @@ def load_clicks(
     check_column_names(named)
     if not isinstance(path, (str, PathLike)):
         raise ValueError(f"path must be a CSV or Parquet file; got {shown(path)}")
-    frame = _read(Path(path), named)
+    table = read_table_file(path, ids=[column for name, column in named.items() if name in _IDS], columns=named)
     try:
-        return _log_of({name: frame[column] for name, column in named.items()})
+        return _log_of({name: table[column] for name, column in named.items()})
     except (TypeError, ValueError) as error:  # the first for ids that are lists
-        said = ", ".join(f"{name}={column!r}" for name, column in named.items())
-        raise ValueError(f"{path}: {error} (rows count from 0; columns: {said})") from None
+        columns = ", ".join(f"{name}={column!r}" for name, column in named.items())
+        raise ValueError(f"{path}: {error} (rows count from 0; columns: {columns})") from None
 
 
-def _read(path: Path, named: Mapping[str, str]) -> Any:
-    """Return the named columns as a pandas DataFrame."""
-    if not path.is_file():
-        raise FileNotFoundError(f"there is no file {path}; check the path")
-    with needed_by("click logs need", "pandas"):
-        import pandas as pd
-    is_parquet = path.suffix.lower() in (".parquet", ".pq")
-    if is_parquet:
-        with needed_by("Parquet files need", "pyarrow"):
-            from pyarrow.parquet import read_schema
-    with _reading(path):
-        there = read_schema(path).names if is_parquet else list(pd.read_csv(path, nrows=0).columns)
-    for name, column in named.items():
-        if column not in there:
-            raise ValueError(f"{path} has no column {column!r} for {name}; its columns are {shown(there)}")
-    read = list(dict.fromkeys(named.values()))
-    with _reading(path):
-        if is_parquet:
-            return pd.read_parquet(path, columns=read)
-        # An id may read "NA" or "null"; only empty cells are missing.
-        return pd.read_csv(path, usecols=read, keep_default_na=False, na_values=[""], low_memory=False)
+def _log_of(columns: dict[str, Any]) -> ClickLog:
+    """Return the log of some columns, checked in the order of the file, then sorted by page."""
+    found: dict[str, Any] = {}
+    for name, column in columns.items():
+        values = vector(name, column)
+        refuse_where(name, is_missing(column), values, "is not an id" if name in _IDS else "is no number")
+        if name in _IDS:
+            refuse_rounded_ids(name, values)
+        found[name] = values if name in _IDS else _numbers(name, values)
+    _, first, page = np.unique(found.pop("qid"), return_index=True, return_inverse=True)
+    ClickLog(**found, group=[len(page)])
+    order = np.argsort(first[page], kind="stable")
+    sizes = np.bincount(page)[np.argsort(first)]
+    return ClickLog(**{name: values[order] for name, values in found.items()}, group=sizes)
 
 
-@contextmanager
-def _reading(path: Path) -> Iterator[None]:
-    """Name the file in errors of pandas and pyarrow."""
+def _numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
+    text = next((k for k, value in enumerate(values) if isinstance(value, str) and not _is_number(value)), None)
+    if text is not None:
+        raise ValueError(f"{name}[{text}] = {shown(values[text])} is no number")
+    return numbers(name, np.asarray(values, np.float64))
+
+
+def _is_number(text: str) -> bool:
     try:
-        yield
-    except (ValueError, OSError, EOFError, zlib.error) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from None
-
-
-def _log_of(columns: Mapping[str, Any]) -> ClickLog:
-    """Return the log of pandas columns, checked in the order of the file, then sorted by page."""
-    ids = {name: _ids(name, columns[name]) for name in ("qid", "query", "document", "ranker") if name in columns}
-    counts = {name: _numbers(name, columns[name]) for name in ("clicked", "position", "impressions") if name in columns}
-    del ids["qid"]
-    page = columns["qid"].factorize()[0]
-    clicked = counts.pop("clicked")
-    ClickLog(clicked, group=[len(page)], **counts, **ids)
-    order = np.argsort(page, kind="stable")
-    taken: dict[str, Any] = {name: values[order] for name, values in (counts | ids).items()}
-    return ClickLog(clicked[order], group=np.bincount(page), **taken)
-
-
-def _ids(name: str, column: Any) -> NDArray[Any]:
-    ids: NDArray[Any] = column.to_numpy()
-    refuse_where(name, column.isna().to_numpy(), ids, "is not an id")
-    refuse_rounded_ids(name, ids)
-    return ids
-
-
-def _numbers(name: str, column: Any) -> NDArray[np.float64]:
-    import pandas as pd
-
-    values = pd.to_numeric(column, errors="coerce")
-    refuse_where(name, values.isna().to_numpy(), column.to_numpy(), "is no number")
-    found: NDArray[np.float64] = values.to_numpy(np.float64)
-    return found
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -1,28 +1,18 @@
 """`RankingData`: what every loader returns and comparisons take; `Fold`: three of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import (
-    check_column_names,
-    column_names,
-    numbers,
-    refuse_other_order,
-    refuse_rounded_ids,
-    refuse_where,
-    shown,
-    vector,
-)
+from boostplug.core.checks import refuse_where, shown, vector
 from boostplug.core.threads import Computed
 from boostplug.data.click_log import ClickLog
+from boostplug.data.inputs import Inputs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Table, features_of, is_frame, refuse_uncomputed, rows_of, split_columns, without_qid
-
-__all__ = ["Fold", "RankingData"]
+from boostplug.data.tables import Table, is_frame, read_features, refuse_repeated, refuse_uncomputed, rows_of
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -35,10 +25,11 @@ class RankingData(Mapping[str, Any]):
     Parameters
     ----------
     X : array, sparse matrix, or DataFrame of pandas, polars or pyarrow, of shape (n_rows, n_features)
-        Features, NaN where a value is missing. A column named ``qid`` is taken as `qid`.
-    y : array-like of shape (n_rows,)
+        Features, NaN where a value is missing. A column named ``qid`` is taken as `qid`. The arguments below may be
+        names of columns of X, which then are no features.
+    y : array-like of shape (n_rows,) or str
         Grades: finite real numbers, higher is better.
-    qid : array-like of shape (n_rows,), optional
+    qid : array-like of shape (n_rows,) or str, optional
         Query of each row (numbers or strings); the rows of a query stand together.
     group : array-like of shape (n_queries,), optional
         Sizes of the queries, in row order. One of `qid` and `group` is enough; both must say the same.
@@ -57,7 +48,8 @@ class RankingData(Mapping[str, Any]):
     Attributes
     ----------
     X : ndarray, sparse matrix or pandas.DataFrame of shape (n_rows, n_features)
-        As given, float32 where a loader has read it; polars' and pyarrow's tables and lists as arrays.
+        As given, float32 where a loader has read it; lists as arrays, tables of polars and pyarrow as pandas
+        DataFrames.
     y : ndarray of shape (n_rows,), float64
     qid : ndarray of shape (n_rows,)
         Given by `group` alone: 0, 1, 2, …
@@ -101,52 +93,42 @@ class RankingData(Mapping[str, Any]):
     def __init__(
         self,
         X: Any,
-        y: ArrayLike,
+        y: ArrayLike | str,
         *,
-        qid: ArrayLike | None = None,
+        qid: ArrayLike | str | None = None,
         group: ArrayLike | None = None,
-        weight: ArrayLike | None = None,
+        weight: ArrayLike | str | None = None,
         feature_names: Sequence[str] | None = None,
         doc_ids: ArrayLike | None = None,
-        labels: Mapping[str, ArrayLike] | None = None,
-        position: ArrayLike | None = None,
+        labels: Mapping[str, ArrayLike | str] | None = None,
+        position: ArrayLike | str | None = None,
     ) -> None:
-        X, column = without_qid(X)
-        if column is not None:
-            if qid is not None or group is not None:
-                given = "qid" if qid is not None else "group"
-                raise ValueError(f"the queries are given twice: by X's column 'qid' and by {given}; leave one out")
-            qid = column
-        if qid is None and group is None:
-            raise ValueError(
-                "qid or group is missing: pass the query id of each row, the sizes of the queries, or a DataFrame with "
-                "a column 'qid'"
-            )
-        named = labels if isinstance(labels, Mapping) else {}
-        refuse_other_order(X=X, y=y, qid=qid, weight=weight, doc_ids=doc_ids, position=position, **named)
-        features, table = features_of(X)
-        grades = _grades(y)
-        if table.n_rows != len(grades):
-            raise ValueError(f"X has {table.n_rows} rows, y {len(grades)}; pass one grade per row")
-        if group is not None and qid is not None:
-            ids, sizes = _agreed(qid, group, len(grades))
-            queries = Queries(grades, group=sizes, weight=weight, labels_by_name=labels, position=position)
-        else:
-            queries = Queries(grades, qid=qid, group=group, weight=weight, labels_by_name=labels, position=position)
-            sizes = np.diff(queries.boundaries)
-            ids = queries.query_of_row if qid is None else vector("qid", qid)
+        if y is None:
+            raise ValueError("y is None; pass the grade of each row")
+        both = qid is not None and group is not None
+        given = Inputs(
+            X=X,
+            y=y,
+            qid=None if both else qid,
+            group=group,
+            weight=weight,
+            labels=labels,
+            position=position,
+            least_columns=0,  # a file may have rows without features
+        ).checked()
+        queries = given.queries
+        ids = _agreed(qid, queries) if both else given.qid
         documents = None if doc_ids is None else vector("doc_ids", doc_ids)
-        if documents is not None and len(documents) != len(grades):
-            raise ValueError(f"doc_ids must have one name per row ({len(grades)}), got {len(documents)}")
-        names = _names(feature_names, table)
+        if documents is not None and len(documents) != queries.n_rows:
+            raise ValueError(f"doc_ids must have one name per row ({queries.n_rows}); got {len(documents)}")
         self.__dict__.update(
-            X=features,
-            y=grades,
-            qid=ids,
-            group=sizes,
+            X=given.X,
+            y=queries.labels.copy(),  # which may be changed
+            qid=queries.query_of_row if ids is None else ids,
+            group=np.diff(queries.boundaries),
             doc_ids=documents,
             weight=queries.row_weight,
-            feature_names=names,
+            feature_names=_names(feature_names, given.table),
             labels=dict(queries.labels_by_name),
             position=queries.position,
             queries=queries,
@@ -186,20 +168,8 @@ class RankingData(Mapping[str, Any]):
         refuse_uncomputed(frame, "frame")
         if not is_frame(frame):
             raise ValueError(f"frame must be a DataFrame of pandas, polars or pyarrow; got {shown(frame)}")
-        there = column_names(frame)
-        chosen = {"label": label, "qid": qid} | ({} if weight is None else {"weight": weight})
-        chosen |= {} if position is None else {"position": position}
-        chosen |= {f"labels[{i}]": name for i, name in enumerate(labels)}
-        check_column_names(chosen)
-        for what, name in chosen.items():
-            if name not in there:
-                raise ValueError(f"there is no column {name!r} for {what}; the columns are {shown(there)}")
-        if len({*chosen.values()}) < len(chosen):
-            raise ValueError(f"{' and '.join(chosen)} must be different columns, got {shown([*chosen.values()])}")
-        X, columns = split_columns(frame, [*chosen.values()])
-        n = len(columns) - len(labels)
-        given = dict(zip([*chosen][:n], columns[:n], strict=True))
-        return cls(X, given.pop("label"), **given, labels=dict(zip(labels, columns[n:], strict=True)))
+        named = {name: name for name in labels}
+        return cls(frame, label, qid=qid, weight=weight, labels=named, position=position)
 
     @classmethod
     def from_clicks(cls, X: Any, log: ClickLog) -> "RankingData":
@@ -231,16 +201,15 @@ class RankingData(Mapping[str, Any]):
                 "log counts impressions, and a row of training data is one of them; pass single impressions, or make "
                 "pairs with boostplug.Pairs.from_clicks"
             )
-        features, table = features_of(X)
+        features = read_features(X)
+        n_rows = features.shape[0]
         rows = None if log.document is None else np.asarray(log.document)
         if rows is not None and rows.dtype.kind in "iu":
-            refuse_where(
-                "log.document", (rows < 0) | (rows >= table.n_rows), rows, f"is no row of X, which has {table.n_rows}"
-            )
+            refuse_where("log.document", (rows < 0) | (rows >= n_rows), rows, f"is no row of X, which has {n_rows}")
             features = rows_of(features, rows)
-        elif table.n_rows != log.n_rows:
+        elif n_rows != log.n_rows:
             raise ValueError(
-                f"X has {table.n_rows} rows and the log {log.n_rows}; pass the features of each row of the log, or "
+                f"X has {n_rows} rows and the log {log.n_rows}; pass the features of each row of the log, or "
                 "number the documents, so that log.document holds row numbers of X"
             )
         return cls(features, log.clicked, group=log.group, position=log.position)
@@ -291,46 +260,29 @@ class Fold(NamedTuple):
     test: RankingData
 
 
-def _grades(y: ArrayLike) -> NDArray[np.float64]:
-    """Return grades, the array itself where it is one of float64."""
-    if y is None:
-        raise ValueError("y is None; pass the grade of each row")
-    grades = y if isinstance(y, np.ndarray) and y.ndim == 1 and y.dtype == np.float64 else numbers("y", y)
-    refuse_where("y", ~np.isfinite(grades), grades, "is not finite; drop such rows, or grade them")
-    return grades
-
-
-def _agreed(qid: ArrayLike, group: ArrayLike, n_rows: int) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return ids and sizes that are both given, refusing those that say different things."""
+def _agreed(qid: Any, queries: Queries) -> NDArray[Any]:
+    """Return ids that are given beside sizes, refusing those that say something else."""
     ids = vector("qid", qid)
-    if len(ids) != n_rows:
-        raise ValueError(f"qid must have one id per row: got {len(ids)} ids for {n_rows} grades")
-    refuse_rounded_ids("qid", ids)
-    sizes = np.diff(Queries(np.zeros(n_rows), group=group).boundaries)
-    starts = np.r_[0, np.flatnonzero(ids[1:] != ids[:-1]) + 1, n_rows] if n_rows else np.zeros(1, np.int64)
-    if not np.array_equal(np.diff(starts), sizes[sizes > 0]):
+    sizes = np.diff(queries.boundaries)
+    found = np.diff(Queries(queries.labels, qid=ids).boundaries)
+    if not np.array_equal(found, sizes[sizes > 0]):
         raise ValueError(
-            f"qid and group say different things: qid changes after {shown(np.diff(starts)[:10].tolist())} rows, group "
-            f"is {shown(sizes[:10].tolist())}; leave one out"
+            f"qid and group say different things: qid changes after {shown(found[:10].tolist())} rows, group is "
+            f"{shown(sizes[:10].tolist())}; leave one out"
         )
-    return ids, sizes
+    return ids
 
 
 def _names(given: Sequence[str] | None, table: Table) -> tuple[str, ...] | None:
     """Return the names of features: those given, else those of a DataFrame's columns."""
     if given is None:
         return table.names
-    if isinstance(given, str) or not isinstance(given, Iterable):
-        raise ValueError(f"feature_names must be a list of names, got {shown(given)}")
+    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
+        raise ValueError(f"feature_names must be a list of strings; got {shown(given)}")
     names = tuple(given)
-    wrong = [name for name in names if not isinstance(name, str)]
-    if wrong:
-        raise ValueError(f"feature_names must be strings, got {shown(wrong[0])}")
+    refuse_repeated(names, "feature_names")
     if len(names) != table.n_columns:
         raise ValueError(f"feature_names has {len(names)} names for {table.n_columns} features; pass one for each")
-    if len({*names}) < len(names):
-        again = next(name for i, name in enumerate(names) if name in names[:i])
-        raise ValueError(f"feature_names has {again!r} twice; rename one")
     if table.names is not None and names != table.names:
         raise ValueError(
             f"feature_names {shown([*names])} are not the names of X's columns, {shown([*table.names])}; rename the "

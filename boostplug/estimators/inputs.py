@@ -1,9 +1,11 @@
-"""Input of both rankers: queries from `qid`, `group` or a DataFrame's qid column, checked before any training."""
+"""Input of both rankers: queries from ids, sizes or columns, checked before any training."""
 
+import json
 import math
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,49 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import (
     check_instance,
-    column_names,
     numbers,
     refuse_class,
     refuse_other_order,
     refuse_where,
     shown,
 )
+from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import (
-    Table,
-    align_columns,
-    columns_equal_to,
-    refuse_unreadable_columns,
-    table_of,
-    without_qid,
-)
+from boostplug.data.tables import Table, is_frame, read_features, table_of, without_columns
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
-
-__all__ = [
-    "CheckedSet",
-    "DataSet",
-    "RankingScore",
-    "callbacks_of",
-    "checked_validation_sets",
-    "fitted_position_bias",
-    "frameworks_metrics_of",
-    "has_labels",
-    "labels_in_single",
-    "loss_of",
-    "metrics_of",
-    "one_per_set",
-    "pairs_of",
-    "ranking_score",
-    "refuse_twice",
-    "refuse_unused_pairs",
-    "relative_weight",
-    "starting_scores",
-    "validation_sets",
-    "weight_in_single",
-    "with_float32_labels",
-]
 
 Floats = NDArray[np.float64]
 _FIELD_OF = {  # of a set, for each argument that holds an entry per validation set
@@ -66,6 +37,7 @@ _FIELD_OF = {  # of a set, for each argument that holds an entry per validation 
     "eval_init_score": "start",
     "base_margin_eval_set": "start",
 }
+FIT = MappingProxyType({"weight": "sample_weight"})  # names of a fit's arguments, where they differ from a set's
 _INFINITE = 1e38  # to LightGBM, and next to what single precision holds
 
 
@@ -129,109 +101,27 @@ def callbacks_of(callbacks: Any, kind: Callable[[Any], bool], example: str) -> l
     return given
 
 
-class DataSet(NamedTuple):
-    """Arguments of `fit` for the training set or one validation set."""
-
-    X: Any
-    y: Any
-    qid: Any = None
-    group: Any = None
-    weight: Any = None
-    pairs: Any = None
-    labelled: Any = None
-    labels: Any = None
-    """More labels, by name."""
-    position: Any = None
-    start: Any = None
-    """Scores that boosting starts from."""
-    start_name: str = ""
-    """The name of that argument."""
-    place: int | None = None
-    """The place in eval_set; None for the training set."""
-    is_training: bool = False
-    """Whether this validation set is the training set itself."""
-
-    @property
-    def where(self) -> str:
-        """Name of the set in errors."""
-        return "" if self.place is None else f"eval_set[{self.place}]'s "
-
-    def checked(self, fitted: Table | None = None) -> "CheckedSet":
-        """Return features and `Queries`; `fitted` is what the columns must be, and the categories that they get."""
-        eval_ = "" if self.place is None else "eval_"
-        named = isinstance(self.qid, str)
-        X, column = without_qid(self.X, self.qid if named else "qid")
-        if named and column is None:
-            there = shown(column_names(self.X)) if column_names(self.X) else "none: pass a DataFrame"
-            raise ValueError(f"{eval_}qid={self.qid!r} names no column of {self.where}X; its columns are {there}")
-        if column is not None and ((self.qid is not None and not named) or self.group is not None):
-            given = f"{eval_}qid" if self.qid is not None else f"{eval_}group"
-            raise ValueError(f"the queries are given twice: by X's column 'qid' and by {given}; leave one out")
-        qid = self.qid if column is None else column  # by name or as an array
-        if qid is None and self.group is None:
-            raise ValueError(
-                f"{eval_}qid or {eval_}group is missing: pass the query id of each row, the sizes of the queries, "
-                "or a DataFrame with a column 'qid'"
-            )
-        refuse_unreadable_columns(
-            X, lambda names: f"drop them from {self.where}X; if {names[0]!r} holds the query ids, pass qid={names[0]!r}"
-        )
-        table = table_of(X, f"{self.where}X")
-        try:
-            labels = self.labels if isinstance(self.labels, Mapping) else {}
-            refuse_other_order(
-                X=X,
-                y=self.y,
-                qid=qid,
-                sample_weight=self.weight,
-                labelled=self.labelled,
-                position=self.position,
-                **labels,
-            )
-            queries = Queries(
-                self.y,
-                qid=qid,
-                group=self.group,
-                weight=self.weight,
-                pairs=self.pairs,
-                labelled=self.labelled,
-                labels_by_name=self.labels,
-                position=self.position,
-            )
-        except ValueError as error:
-            if self.place is not None:
-                raise ValueError(f"in the validation set {self.place}: {error}") from None
-            raise
-        if queries.n_rows == 0:
-            raise ValueError(f"{self.where}X and its labels have no rows")
-        if table.n_rows != queries.n_rows:
-            what = "its labels" if self.y is not None else "its queries"
-            raise ValueError(f"{self.where}X has {table.n_rows} rows, {what} {queries.n_rows}; pass one label per row")
-        for name in columns_equal_to(X, self.y):
-            warnings.warn(
-                f"column {name!r} of {self.where}X equals y, so the model sees the labels; drop it from X",
-                UserWarning,
-                stacklevel=3,
-            )
-        if fitted is not None:
-            X = align_columns(X, table, fitted, f"{self.where}X")
-        start = starting_scores(self.start_name, self.start, queries.n_rows, X)
-        return CheckedSet(X, queries, start, self.where)
-
-
 class CheckedSet(NamedTuple):
-    """A set whose arguments fit each other."""
+    """A training or validation set whose arguments fit each other."""
 
     X: Any
-    """Without the column of query ids."""
+    """Features only."""
     queries: Queries
     start: Floats | None = None
+    """Scores that boosting starts from."""
     where: str = ""
+    """Start of the name of X in messages."""
+    given: CheckedInputs | None = None
 
     @property
     def table(self) -> Table:
-        """Names and types of the columns."""
+        """Names and categories of the columns."""
         return table_of(self.X)
+
+    @property
+    def columns(self) -> Mapping[str, str]:
+        """Columns that are no features, by what they hold."""
+        return self.given.columns if self.given is not None else {}
 
     def same_as(self, train: "CheckedSet") -> bool:
         """Return whether this is the training set itself, with the same scores to start from."""
@@ -239,46 +129,125 @@ class CheckedSet(NamedTuple):
         return self.queries is train.queries and np.array_equal(*starts)
 
 
-def validation_sets(eval_set: Any, train: DataSet, **per_set: Any) -> list[DataSet]:
-    """Return what a `fit` got of each validation set; the training set itself is recognised.
+def checked_set(inputs: Inputs, start_name: str = "", start: Any = None, fitted: Table | None = None) -> CheckedSet:
+    """Return a set with its checked arguments; `fitted` decides the types of its columns."""
+    given = inputs.checked(fitted)
+    if not given.queries.n_rows:
+        raise ValueError(f"{inputs.where}X and its labels have no rows")
+    start = starting_scores(start_name, start, given.queries.n_rows, inputs.X)
+    return CheckedSet(given.X, given.queries, start, inputs.where, given)
+
+
+def validation_sets(
+    eval_set: Any, inputs: Inputs, train: CheckedSet, fitted: Table | None = None, **per_set: Any
+) -> list[CheckedSet]:
+    """Return the checked validation sets of a fit; the training set itself is recognised.
 
     Parameters
     ----------
     eval_set : pair (X, y) or list of them, or None
-    train : DataSet
+        A DataFrame that holds the columns named for training needs no y.
+    inputs, train
+        The training set before and after its checks.
+    fitted : Table, optional
+        What the columns must be; default: those of `train`.
     **per_set : list or None
         The arguments of `fit` that hold an entry per validation set, such as ``eval_qid``, under the framework's names.
     """
-    pairs = pairs_of(eval_set)
+    sets = []
+    for place, one in enumerate(validation_inputs(eval_set, inputs, train.columns, **per_set)):
+        start_name, start = one.start
+        try:
+            if one.inputs is None:
+                start = starting_scores(start_name, start, train.queries.n_rows, train.X)
+                sets.append(train._replace(start=start, where=one.where))
+            else:
+                sets.append(checked_set(one.inputs, start_name, start, fitted or train.table))
+        except ValueError as error:
+            where = "" if one.where in str(error) or start_name in str(error).split("[", 1)[0] else one.where
+            raise ValueError(f"{where and f'in the validation set {place}: '}{error}") from None
+    return sets
+
+
+class ValidationInputs(NamedTuple):
+    """Arguments of a validation set; `inputs` is None for the training set itself."""
+
+    inputs: Inputs | None
+    start: tuple[str, Any]
+    where: str
+
+
+def validation_inputs(
+    eval_set: Any, train: Inputs, columns: Mapping[str, str], **per_set: Any
+) -> list[ValidationInputs]:
+    """Return the arguments of each validation set; `columns` are those that the training set has named."""
+    pairs = pairs_of(eval_set, named="y" in columns)
     entries = {name: one_per_set(name, values, len(pairs)) for name, values in per_set.items()}
     sets = []
     for place, (X, y) in enumerate(pairs):
         given = {_FIELD_OF[name]: values[place] for name, values in entries.items()}
-        if isinstance(train.qid, str) and given.get("qid") is None and given.get("group") is None:
-            given["qid"] = train.qid  # the same column
-        named = next((f"{name}[{place}]" for name in entries if _FIELD_OF[name] == "start"), "")
-        same_queries = given.get("qid") is None or (isinstance(train.qid, str) and given["qid"] is train.qid)
-        rest = (value for field, value in given.items() if field not in {"start", "qid"})
-        if X is train.X and y is train.y and same_queries and all(value is None for value in rest):
-            sets.append(train._replace(start=given.get("start"), start_name=named, place=place, is_training=True))
-        else:
-            sets.append(DataSet(X, y, **given, start_name=named, place=place))
+        start_name = next((f"{name}[{place}]" for name in entries if _FIELD_OF[name] == "start"), "")
+        start, where = (start_name, given.pop("start", None)), f"eval_set[{place}]'s "
+        same_ids = given.get("qid") is None or given["qid"] is train.qid
+        others = (value for name, value in given.items() if name != "qid")
+        if X is train.X and y is train.y and same_ids and all(value is None for value in others):
+            sets.append(ValidationInputs(None, start, where))
+            continue
+        if given.get("labels") is None and isinstance(train.labels, Mapping):
+            given["labels"] = {name: value for name, value in train.labels.items() if isinstance(value, str)} or None
+        arguments = {"qid": "eval_qid", "group": "eval_group", **train.arguments}
+        inputs = Inputs(X=X, y=y, **given, columns=columns_to_judge(columns), where=where, arguments=arguments)
+        sets.append(ValidationInputs(inputs, start, where))
     return sets
 
 
-def checked_validation_sets(eval_set: Any, given: DataSet, train: CheckedSet, **per_set: Any) -> list[CheckedSet]:
-    """Return the checked sets of `validation_sets`; their columns must be those of the training set.
+def columns_to_judge(columns: Mapping[str, str]) -> dict[str, str]:
+    """Return the columns that a fit has named, for data to judge by, which need no positions."""
+    return {"unused position" if role == "position" else role: name for role, name in columns.items()}
 
-    `given` and `train` are the training set before and after its checks.
+
+class ColumnPlaces(NamedTuple):
+    """Places of the features among the columns of X as it was passed.
+
+    Arguments that count columns count those, although columns of ids, labels and weights are taken out.
     """
-    sets = validation_sets(eval_set, given, **per_set)
-    fitted = train.table if sets else None
-    return [
-        train._replace(start=starting_scores(one.start_name, one.start, train.queries.n_rows, train.X), where=one.where)
-        if one.is_training
-        else one.checked(fitted)
-        for one in sets
-    ]
+
+    passed: Sequence[Any]
+    taken: frozenset[str]
+
+    @classmethod
+    def from_set(cls, train: CheckedSet) -> "ColumnPlaces":
+        """Return those of a training set."""
+        return cls(() if train.given is None else train.given.passed, frozenset(train.columns.values()))
+
+    def among_features(self, argument: str, given: Any) -> Any:
+        """Return a place, or nested lists of places and names, counted among the features."""
+        if not self.taken or given is None:
+            return given
+        if isinstance(given, (list, tuple, set)):
+            return [self.among_features(argument, one) for one in given]
+        if not isinstance(given, (int, np.integer)) or isinstance(given, bool):
+            return given
+        given = int(given)
+        if not 0 <= given < len(self.passed) or self.passed[given] in self.taken:
+            what = f"{self.passed[given]!r}, which is no feature" if 0 <= given < len(self.passed) else "no column of X"
+            raise ValueError(f"{argument} names column {given}, {what}; pass places of features among X's columns")
+        return given - sum(name in self.taken for name in self.passed[:given])
+
+    def of_features(self, _argument: str, given: Any) -> Any:
+        """Return a sequence with an entry per column of X without the entries of columns that are taken out."""
+        if not self.taken or given is None or isinstance(given, (str, Mapping)) or len(given) != len(self.passed):
+            return given
+        return [entry for entry, name in zip(given, self.passed, strict=True) if name not in self.taken]
+
+    def from_text(self, argument: str, given: Any, convert: Callable[[str, Any], Any]) -> Any:
+        """Return an argument that may also be a text of numbers: "1,0,-1", "(1,0,-1)", "[0,1],[2]", "[[0,1],[2]]"."""
+        text = given.strip() if isinstance(given, str) else ""
+        if not self.taken or not text or text.startswith("name:"):
+            return convert(argument, given)
+        inner = text[1:-1] if text.startswith(("(", "[[")) else text
+        converted = json.dumps(convert(argument, json.loads(f"[{inner}]")))[1:-1]
+        return converted if inner == text else f"{text[0]}{converted}{text[-1]}"
 
 
 def fitted_position_bias(
@@ -291,10 +260,13 @@ def fitted_position_bias(
     return loss.position_bias(np.asarray(predict(train.X), np.float64) + start, train.queries)
 
 
-def pairs_of(eval_set: Any) -> list[Any]:
-    """Return fit's validation sets as a list of pairs."""
+def pairs_of(eval_set: Any, *, named: bool = False) -> list[Any]:
+    """Return fit's validation sets as a list of pairs; with `named` labels, DataFrames may stand alone."""
     if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
         eval_set = [eval_set]  # LightGBM takes a single pair
+    if named:
+        given = [eval_set] if is_frame(eval_set) else eval_set
+        eval_set = None if given is None else [(one, None) if is_frame(one) else one for one in given]
     sets = _entries("eval_set", eval_set, "pairs (X, y)", "pass [(X, y)]")
     for pair in sets:
         if not isinstance(pair, (tuple, list)) or len(pair) != 2:
@@ -477,10 +449,10 @@ class RankingScore:
     def score(
         self,
         X: Any,
-        y: ArrayLike,
-        sample_weight: ArrayLike | None = None,
+        y: ArrayLike | str | None = None,
+        sample_weight: ArrayLike | str | None = None,
         *,
-        qid: ArrayLike | None = None,
+        qid: ArrayLike | str | None = None,
         group: ArrayLike | None = None,
         metric: Metric | str | None = None,
         labels: Mapping[str, ArrayLike] | None = None,
@@ -488,10 +460,21 @@ class RankingScore:
         """Return a metric of the predictions.
 
         It is `metric`, such as "NDCG@5"; else the first of ours in `eval_metric`; else NDCG@10. A metric on one of
-        several labels, such as "NDCG@5.on(sale)", needs `labels`, as `fit` takes them.
+        several labels, such as "NDCG@5.on(sale)", needs `labels`, as `fit` takes them. Arguments may be names of
+        columns of X, and those that `fit` was given by name need not be repeated.
         """
-        metric = metric or self._first_metric()
-        return ranking_score(self, X, y, qid, group, metric, sample_weight, labels)
+        columns = columns_to_judge(self._columns_by_role)
+        inputs = Inputs(
+            X=X, y=y, qid=qid, group=group, weight=sample_weight, labels=labels, columns=columns, arguments=FIT
+        )
+        return ranking_score(self, inputs, metric or self._first_metric(), getattr(self, "_fitted_columns", None))
+
+    _columns_by_role: Mapping[str, str] = MappingProxyType({"qid": "qid"})
+    """Columns of X that are no features, by what they hold."""
+
+    def _features(self, X: Any, fitted: Table | None) -> Any:
+        """Return features to predict from, without the columns that `fit` has taken out."""
+        return read_features(without_columns(X, self._columns_by_role.values()), fitted=fitted)
 
     def _first_metric(self) -> Metric | None:
         """Return the first of our metrics among the ranker's parameters."""
@@ -499,11 +482,9 @@ class RankingScore:
         return next((metric for metric in named if isinstance(metric, Metric)), None)
 
 
-def ranking_score(
-    model: Any, X: Any, y: ArrayLike, qid: Any, group: Any, metric: Metric | str | None, weight: Any, labels: Any = None
-) -> float:
-    """Return a metric of a model's predictions, NDCG@10 by default."""
+def ranking_score(model: Any, inputs: Inputs, metric: Metric | str | None, fitted: Table | None = None) -> float:
+    """Return a metric of a model's predictions, NDCG@10 by default; `fitted` decides the types of the columns."""
     metric = Metric.parse(metric) if isinstance(metric, str) else metric
     metric = NDCG(10) if metric is None else check_instance("metric", metric, Metric, "NDCG(10)")
-    given = DataSet(X, y, qid, group, weight, labels=labels).checked()
+    given = inputs.checked(fitted)
     return float(metric(np.asarray(model.predict(given.X)), given.queries))

@@ -17,22 +17,17 @@ from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.core.checks import check_integer, check_number, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import threads_of_framework
+from boostplug.data.inputs import Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import (
-    Table,
-    align_columns,
-    align_to_model,
-    refuse_categories_beyond_pandas,
-    table_of,
-    without_qid,
-)
+from boostplug.data.tables import Table, align, refuse_unknown_categories, table_of
 from boostplug.estimators.inputs import (
+    FIT,
     CheckedSet,
-    DataSet,
+    ColumnPlaces,
     RankingScore,
     callbacks_of,
-    checked_validation_sets,
+    checked_set,
     fitted_position_bias,
     frameworks_metrics_of,
     has_labels,
@@ -42,6 +37,7 @@ from boostplug.estimators.inputs import (
     refuse_missing_labels,
     refuse_twice,
     refuse_unused_pairs,
+    validation_sets,
     warn_of_unused_positions,
     weight_in_single,
     with_float32_labels,
@@ -55,7 +51,8 @@ from boostplug.model.lightgbm import refitted
 with needed_by("boostplug.LGBMRanker needs", "lightgbm"):
     import lightgbm as lgb
 
-__all__ = ["LGBMRanker"]
+_VECTORS = ("monotone_constraints", "feature_contri", "max_bin_by_feature")
+_PLACES = ("categorical_feature", "interaction_constraints")
 
 
 class RefusedByLightGBMError(lgb.basic.LightGBMError, ValueError):
@@ -176,26 +173,24 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         """
         metrics, cut_offs = frameworks_metrics_of(eval_metric), self._cut_offs(eval_at)
         objective, loss = self._objective_of_fit(metrics)
-        given = DataSet(
-            X, y, qid, group, sample_weight, pairs, labels=labels, position=position,
-            start=init_score, start_name="init_score",
+        given = Inputs(
+            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
+            arguments=FIT,
         )  # fmt: skip
-        train = given.checked()
+        train = checked_set(given, "init_score", init_score)
         refuse_unused_pairs(objective, loss, pairs)
         warn_of_unused_positions(objective, loss, position)
-        refuse_categories_beyond_pandas(train.X)
         init_model, features = _model_and_features(init_model, train.X, feature_name)
         train = train._replace(X=features, queries=with_float32_labels(train.queries))
         if eval_X is not None or eval_y is not None:
             eval_set = _pairs_of(eval_set, eval_X, eval_y)
-        sets = checked_validation_sets(
+        sets = validation_sets(
             eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
             eval_labels=eval_labels,
             eval_sample_weight=eval_sample_weight, eval_init_score=_by_place(eval_init_score, eval_set),
         )  # fmt: skip
         refuse_missing_labels(metrics, sets)
         for one in sets:
-            refuse_categories_beyond_pandas(one.X, f"{one.where}X")
             labels_in_single(one.queries, f"{one.where}labels")
         _refuse_other_starts(sets, train)
         callbacks = callbacks_of(callbacks, callable, "functions of a round, as lightgbm.early_stopping(20)")
@@ -209,8 +204,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 "place; leave one out"
             )
         known = [train.queries, *(one.queries for one in sets if one.queries is not train.queries)]
-        columns = train.table
-        self._fit_queries = train.queries
+        columns, places = train.table, ColumnPlaces.from_set(train)
+        self._fit_queries, self._fit_places = train.queries, places
         try:
             super().fit(
                 train.X,
@@ -226,15 +221,15 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 eval_metric=[_Evaluating(m, known) if isinstance(m, Metric) else m for m in metrics] or None,
                 eval_at=cut_offs,
                 feature_name=feature_name,
-                categorical_feature=categorical_feature,
+                categorical_feature=places.among_features("categorical_feature", categorical_feature),
                 callbacks=callbacks,
                 init_model=init_model,
             )
         except lgb.basic.LightGBMError as error:
             raise RefusedByLightGBMError(_with_remedy(error)) from error
         finally:
-            del self._fit_queries
-        self._fitted_columns, self._qid_column = columns, qid if isinstance(qid, str) else "qid"
+            del self._fit_queries, self._fit_places
+        self._fitted_columns, self._columns_by_role = columns, {"qid": "qid", **train.columns}
         self.position_bias_ = self._fitted_position_bias(loss, train)
         return self
 
@@ -253,12 +248,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             categorical in one of the two only. The parent's ``validate_features=False`` and
             ``predict_disable_shape_check=True`` let them pass.
         """
-        features = without_qid(X, getattr(self, "_qid_column", "qid"))[0]
-        refuse_categories_beyond_pandas(features)
-        fitted = getattr(self, "_fitted_columns", None)  # models of boostplug 0.2.0 have none
-        if fitted and kwargs.get("validate_features", True) and not kwargs.get("predict_disable_shape_check", False):
-            features = align_columns(features, table_of(features), fitted)
-        return super().predict(features, *args, **kwargs)
+        switched = "validate_features" in kwargs or kwargs.get("predict_disable_shape_check", False)
+        fitted = None if switched else getattr(self, "_fitted_columns", None)
+        return super().predict(self._features(X, fitted), *args, **kwargs)
 
     def refit(
         self,
@@ -308,10 +300,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 f"refit estimates leaves by a loss of ours; the objective is {shown(self.objective_)}: "
                 "call booster_.refit with the group sizes, which knows LightGBM's own"
             )
-        given = DataSet(
-            X, y, qid, group, sample_weight, pairs, labels=labels, position=position,
-            start=init_score, start_name="init_score",
-        ).checked()  # fmt: skip
+        inputs = Inputs(
+            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
+            columns=self._columns_by_role, arguments=FIT,
+        )  # fmt: skip
+        given = checked_set(inputs, "init_score", init_score, self._fitted_columns)
         refuse_unused_pairs(self.objective_, loss, pairs)
         queries = with_float32_labels(given.queries)
         start = np.zeros(queries.n_rows) if given.start is None else given.start
@@ -410,11 +403,21 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Hand LightGBM the loss itself, which then sees the Dataset, and no built-in ndcg that refuses our labels."""
         params = without_nested(super()._process_params(stage))
+        if stage == "fit":
+            self._count_features(params)
         if stage == "fit" and isinstance(self._objective, Loss):
             params["objective"] = _Assigning(self._objective, self._fit_queries)
             if not self._names_metric():
                 params["metric"] = None
         return params
+
+    def _count_features(self, params: dict[str, Any]) -> None:
+        """Count the features in parameters that count the columns of X as it was passed."""
+        places = self._fit_places
+        for names, convert in ((_VECTORS, places.of_features), (_PLACES, places.among_features)):
+            aliases = [alias for name in names for alias in ALIASES[name]]
+            for name in params.keys() & aliases:
+                params[name] = places.from_text(name, params[name], convert)
 
 
 class _Assigning:
@@ -490,7 +493,8 @@ def _model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any
     own = getattr(init_model, "_fitted_columns", None)
     categories = _categories_of(model, table) if own is None or own.categories is None else own.categories
     fitted = Table(0, len(known), tuple(known), categories)
-    return init_model, align_to_model(X, table._replace(names=names), fitted, "X beside init_model", extends=True)
+    refuse_unknown_categories(table, fitted, "X beside init_model")
+    return init_model, align(X, fitted, "X beside init_model", table=table._replace(names=names), new="appended")
 
 
 def _categories_of(model: lgb.Booster, table: Table) -> dict[int, tuple[Any, ...]] | None:

@@ -15,22 +15,24 @@ from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.adapters.xgboost import XGBoost
 from boostplug.core.checks import check_integer
 from boostplug.core.extras import needed_by
+from boostplug.data.inputs import Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import (
     Table,
-    align_columns,
-    align_to_model,
+    align,
     refuse_infinite,
     refuse_sparse_beside_dense,
+    refuse_unknown_categories,
     table_of,
-    without_qid,
+    with_text_categories,
 )
 from boostplug.estimators.inputs import (
+    FIT,
     CheckedSet,
-    DataSet,
+    ColumnPlaces,
     RankingScore,
     callbacks_of,
-    checked_validation_sets,
+    checked_set,
     fitted_position_bias,
     frameworks_metrics_of,
     has_labels,
@@ -40,6 +42,7 @@ from boostplug.estimators.inputs import (
     refuse_missing_labels,
     refuse_unused_pairs,
     relative_weight,
+    validation_sets,
     warn_of_unused_positions,
     weight_in_single,
     with_float32_labels,
@@ -53,7 +56,13 @@ with needed_by("boostplug.XGBRanker needs", "xgboost"):
     import xgboost as xgb
     from xgboost.sklearn import ltr_metric_decorator
 
-__all__ = ["XGBRanker", "model_and_columns"]
+
+def count_features(params: dict[str, Any], places: ColumnPlaces) -> None:
+    """Count the features in parameters that count the columns of X as it was passed."""
+    converters = {"interaction_constraints": places.among_features, "monotone_constraints": places.of_features}
+    for name, convert in converters.items():
+        if params.get(name) is not None:
+            params[name] = places.from_text(name, params[name], convert)
 
 
 @contextmanager
@@ -196,32 +205,37 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             If labels, queries, weights, features or parameters are wrong; before any training.
         """
         loss, metrics = self._objective_and_metrics(self.eval_metric)
-        given = DataSet(
-            X, y, qid, group, sample_weight, pairs, labels=labels, position=position,
-            start=base_margin, start_name="base_margin",
+        given = Inputs(
+            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
+            arguments=FIT,
         )  # fmt: skip
-        train = given.checked()
+        train = checked_set(given, "base_margin", base_margin)
         refuse_unused_pairs(self.objective, loss, pairs)
         warn_of_unused_positions(self.objective, loss, position)
         train = train._replace(queries=with_float32_labels(train.queries))
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         if known is not None:
             name = "X beside xgb_model"
-            train = train._replace(X=align_to_model(train.X, train.table, known, name, extends=False))
+            refuse_unknown_categories(train.table, known, name)
+            train = train._replace(X=align(train.X, known, name, new="refused"))
             if self.missing != 0:
                 refuse_sparse_beside_dense(train.table, known, name)
-        columns = train.table
-        sets = checked_validation_sets(
+        columns, places = train.table, ColumnPlaces.from_set(train)
+        sets = validation_sets(
             eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
             eval_labels=eval_labels,
             sample_weight_eval_set=sample_weight_eval_set, base_margin_eval_set=base_margin_eval_set,
         )  # fmt: skip
         refuse_missing_labels(metrics, sets)
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
-        feature_weights = self._checked_feature_weights(feature_weights, columns.n_columns)
+        feature_weights = self.feature_weights if feature_weights is None else feature_weights
+        feature_weights = self._checked_feature_weights(
+            places.of_features("feature_weights", feature_weights), columns.n_columns
+        )
         matrix = self._matrix(train, feature_weights=feature_weights)
         evals = [matrix if one.same_as(train) else self._validation_matrix(one, columns, matrix) for one in sets]
         params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
+        count_features(params, places)
         results: dict[str, Any] = {}
         verbosity = self.verbosity if self.verbosity is not None else 1
         with xgb.config_context(verbosity=verbosity), _remedy_for_real_labels():
@@ -238,7 +252,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
                 xgb_model=model,
                 callbacks=callbacks,
             )
-        self._fitted_columns, self._qid_column = columns, qid if isinstance(qid, str) else "qid"
+        self._fitted_columns, self._columns_by_role = columns, {"qid": "qid", **train.columns}
         self._set_evaluation_result(results)
         self.position_bias_ = fitted_position_bias(loss, self.predict, train)
         return self
@@ -254,14 +268,13 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             If X has not the columns that `fit` had, in their order (names count where both have some), a column is
             categorical in one of the two only, or one of the two is sparse. ``validate_features=False`` lets them pass.
         """
-        features = without_qid(X, getattr(self, "_qid_column", "qid"))[0]
-        if self.__sklearn_is_fitted__() and kwargs.get("validate_features", True):
-            table, fitted = table_of(features), self._columns()
-            features = align_columns(features, table, fitted)
-            if self.missing != 0:
-                refuse_sparse_beside_dense(table, fitted)
+        checks = self.__sklearn_is_fitted__() and kwargs.get("validate_features", True)
+        fitted = self._columns() if checks else None
+        features = self._features(X, fitted)
+        if fitted is not None and self.missing != 0:
+            refuse_sparse_beside_dense(table_of(features), fitted)
         with _infinite_features(features, "X"):
-            return super().predict(features, **kwargs)
+            return super().predict(with_text_categories(features), **kwargs)
 
     def load_model(self, fname: Any) -> None:
         """Load a model for `predict`; the parent's, but a ranker of ours keeps its loss.
@@ -330,14 +343,15 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             "feature_weights": feature_weights,
             "missing": self.missing,
             "enable_categorical": self.enable_categorical,
-            "feature_types": self.feature_types,
+            "feature_types": ColumnPlaces.from_set(given).of_features("feature_types", self.feature_types),
             "nthread": self.n_jobs,
         }
-        with _infinite_features(given.X, f"{given.where}X"):
+        features = with_text_categories(given.X)
+        with _infinite_features(features, f"{given.where}X"):
             if self._grows_on_quantiles():
-                matrix = xgb.QuantileDMatrix(given.X, **fields, max_bin=self.max_bin, ref=ref)
+                matrix = xgb.QuantileDMatrix(features, **fields, max_bin=self.max_bin, ref=ref)
             else:
-                matrix = xgb.DMatrix(given.X, **fields)
+                matrix = xgb.DMatrix(features, **fields)
         assign(matrix, given.queries)
         return matrix
 
@@ -378,7 +392,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
 
     def _checked_feature_weights(self, given: ArrayLike | None, n_features: int) -> ArrayLike | None:
         """Return a weight for each feature: fit's, else the constructor's."""
-        weights = self.feature_weights if given is None else given
+        weights = given
         if weights is not None and np.shape(weights) != (n_features,):
             raise ValueError(
                 f"feature_weights must hold one weight per feature ({n_features}), got shape {np.shape(weights)}"

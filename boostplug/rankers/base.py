@@ -13,11 +13,19 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostplug.core.best_round import BestRound
-from boostplug.core.checks import check_integer, column_names, reading_features
+from boostplug.core.checks import check_integer, reading_features
+from boostplug.data.inputs import Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Table, refuse_other_columns, without_qid
-from boostplug.estimators.inputs import DataSet, checked_validation_sets, metrics_of, ranking_score, refuse_twice
+from boostplug.data.tables import is_frame, read_features, table_of, without_columns
+from boostplug.estimators.inputs import (
+    FIT,
+    RankingScore,
+    checked_set,
+    metrics_of,
+    refuse_twice,
+    validation_sets,
+)
 from boostplug.estimators.parameters import nested, resolved
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.ensemble import Ensemble
@@ -87,7 +95,7 @@ class RoundsOf:
         self.reason = yield from self._rounds
 
 
-class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
+class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the reference rankers: `fit` runs the rounds of `_rounds`; see a ranker's own class for the algorithm.
 
     A ranker is a generator of rounds. All the rest is here: checks, weights, validation after each round, early
@@ -191,12 +199,16 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         up to the best of them.
         """
         self._check()
-        features = self._features(X, reset=True)
-        given = DataSet(X, y, qid, group, sample_weight, pairs, labelled)
-        train = given.checked()
+        given = Inputs(
+            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labelled=labelled, arguments=FIT
+        )
+        self._columns_by_role = {}
+        features = self._features(given.split().X, reset=True)
+        train = checked_set(given)
         queries = train.queries
         _check_weights(queries)
-        validation = checked_validation_sets(eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group)
+        self._columns_by_role = dict(train.columns)
+        validation = validation_sets(eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group)
         sets = [(features if one.same_as(train) else self._features(one.X), one.queries) for one in validation]
         watch = _Watch(sets, eval_metric, early_stopping_rounds, verbose)
         generator = self._rounds(Training(features, queries, check_random_state(self.random_state), sets))
@@ -227,19 +239,12 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _features(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
         """Return checked features, of the columns known from `fit` unless `reset`."""
-        table = without_qid(X)[0]
+        X = without_columns(X, {"qid": "qid", **self._columns_by_role}.values())
+        X = _numbers_of_frame(X) if is_frame(X) else X
         with reading_features():
             features: NDArray[Any] = validate_data(
-                self, table, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
+                self, X, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
             )
-        names = tuple(name for name in column_names(table) if isinstance(name, str))
-        if reset:
-            self.__dict__.pop("_names", None)
-        if names and not hasattr(self, "feature_names_in_"):  # older scikit-learn reads those of pandas alone
-            if reset:
-                self._names = names
-            elif known := getattr(self, "_names", ()):
-                refuse_other_columns(Table(0, len(names), names), Table(0, len(known), known))
         return features
 
     def _finish(self, rounds: list[Round], watch: "_Watch", stop_reason: str) -> None:
@@ -281,20 +286,6 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         features = self._checked(X)
         return self.model_.staged_predict(features)
 
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike,
-        *,
-        qid: ArrayLike | None = None,
-        group: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        metric: Metric | str | None = None,
-    ) -> float:
-        """Return a metric of the predictions, `NDCG` (10) by default."""
-        check_is_fitted(self)
-        return ranking_score(self, X, y, qid, group, metric, sample_weight)
-
     @property
     def feature_importances_(self) -> Floats:
         """Importance of each feature: the summed ranges of its weak rankers, as shares of 1."""
@@ -313,6 +304,19 @@ class ReferenceRanker(BaseEstimator, ABC):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags
+
+
+def _numbers_of_frame(X: Any) -> Any:
+    """Return a DataFrame of numbers, refusing categories by name."""
+    X = read_features(X)
+    table = table_of(X)
+    if table.categories:
+        names = [table.column(place) for place in table.categories]
+        raise ValueError(
+            f"X: {', '.join(names)}: a reference ranker reads numbers, and no categories; drop the column, or make it "
+            "numbers, such as a column of 0 and 1 for each category (pandas.get_dummies)"
+        )
+    return X
 
 
 def _check_weights(queries: Queries) -> None:

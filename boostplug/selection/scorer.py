@@ -1,17 +1,23 @@
 """`make_scorer`: ranking metrics as scorers of scikit-learn's GridSearchCV and cross_validate."""
 
+from collections.abc import Mapping
 from copy import deepcopy
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any, Self
 
+import numpy as np
 from sklearn import get_config
 from sklearn.base import BaseEstimator
 from sklearn.utils.metadata_routing import MetadataRequest
 
 from boostplug.core.checks import check_instance, column_names, refuse_other_order
+from boostplug.data.boundaries import are_contiguous
+from boostplug.data.inputs import Inputs
 from boostplug.data.queries import Queries
 from boostplug.metrics import Metric
 
-__all__ = ["RankingScorer", "make_scorer"]
+_ARGUMENTS = MappingProxyType({"weight": "sample_weight"})
 
 
 class RankingScorer(BaseEstimator):
@@ -37,11 +43,13 @@ class RankingScorer(BaseEstimator):
         ----------
         estimator : object with ``predict``
         X : array-like of shape (n_rows, n_features)
-            Given to ``estimator.predict`` as it is. A DataFrame may hold the ids as column ``qid``.
+            Given to ``estimator.predict`` as it is. A DataFrame may hold the ids as column ``qid``, or as the column
+            that the estimator's `fit` was given by name, as labels and weights too.
         y : array-like of shape (n_rows,)
             Grades.
-        qid, group : array-like, optional
-            Query id of each row, or sizes of the queries; at most one of them, and none with a ``qid`` column.
+        qid, group : array-like or str, optional
+            Query id of each row or their column, or sizes of the queries; at most one of them, and none with a ``qid``
+            column.
         sample_weight : array-like of shape (n_rows,) or (n_queries,), optional
             Weights of rows or queries.
 
@@ -54,22 +62,34 @@ class RankingScorer(BaseEstimator):
         ValueError
             If the queries are not known, or are given twice.
         """
-        given = [name for name, value in (("qid", qid), ("group", group)) if value is not None]
-        if "qid" in column_names(X):
-            given.append("the column qid of X")
-            qid = X["qid"]
-        if len(given) > 1:
-            raise ValueError(f"the queries are given more than once: by {' and by '.join(given)}; keep one of them")
-        if not given:
+        columns = {role: name for role, name in _columns_of(estimator).items() if role != "position"}
+        if qid is None and group is None and not {"qid", columns.get("qid")}.intersection(column_names(X)):
             raise ValueError(
                 f"{self.metric.name} needs the query of each row. In GridSearchCV and cross_validate, either let X be "
-                "a DataFrame with a column qid, or call sklearn.set_config(enable_metadata_routing=True) and pass "
-                "params={'qid': qid} (GridSearchCV.fit takes qid=qid). A direct call takes qid= or group="
+                "a DataFrame with a column of ids, qid or what fit was given as qid='column', or call "
+                "sklearn.set_config(enable_metadata_routing=True) and pass params={'qid': qid} (GridSearchCV.fit takes "
+                "qid=qid). A direct call takes qid= or group="
             )
-        refuse_other_order(X=X, y=y, qid=qid, sample_weight=sample_weight)
-        queries = Queries(y, qid=qid, group=group, weight=sample_weight)
+        given = Inputs(X=X, y=y, qid=qid, group=group, weight=sample_weight, columns=columns, arguments=_ARGUMENTS)
+        queries = self._queries(given.split())
         value = float(self.metric(estimator.predict(X), queries))
         return value if self.metric.greater_is_better else -value
+
+    def _queries(self, given: Inputs) -> Queries:
+        """Return labels, queries and weights.
+
+        scikit-learn's `permutation_importance` permutes the column of ids too, in which rows of a query no longer stand
+        together. The ids are then those of the call before, with the same labels: no feature, no importance.
+        """
+        refuse_other_order(X=given.X, y=given.y, qid=given.qid, sample_weight=given.weight)
+        labels = np.asarray(given.y, np.float64).tobytes()
+        group = given.group
+        last, sizes = self.__dict__.get("_last", (b"", None))
+        if group is None and last == labels and not are_contiguous(given.qid):
+            given, group = replace(given, qid=None), sizes
+        queries = Queries(given.y, qid=given.qid, group=group, weight=given.weight)
+        self._last = labels, np.diff(queries.boundaries)
+        return queries
 
     def set_score_request(self, **requests: bool | str | None) -> Self:
         """Say what metadata routing brings to the scorer.
@@ -122,6 +142,14 @@ class RankingScorer(BaseEstimator):
         return True
 
 
+def _columns_of(estimator: Any) -> Mapping[str, str]:
+    """Return the columns that a ranker's fit has named, also of one within a pipeline or a search."""
+    inner = next((vars(estimator)[name] for name in ("best_estimator_", "steps") if name in vars(estimator)), None)
+    if inner is None:
+        return getattr(estimator, "_columns_by_role", {})
+    return _columns_of(inner[-1][1] if isinstance(inner, list) else inner)
+
+
 def make_scorer(metric: Metric) -> RankingScorer:
     """Return a scorer of `metric` for GridSearchCV, cross_validate and whatever else takes ``scoring=``.
 
@@ -130,7 +158,8 @@ def make_scorer(metric: Metric) -> RankingScorer:
     - metadata routing (``sklearn.set_config(enable_metadata_routing=True)``): the scorer requests `qid`, so
       ``cross_validate(…, params={"qid": qid})`` and ``GridSearchCV(…).fit(X, y, qid=qid)`` bring it. An estimator
       whose ``fit`` takes a `qid` requests it with ``set_fit_request(qid=True)``;
-    - a column ``qid`` of a DataFrame X, as XGBoost has it; the estimator gets the column too.
+    - a column ``qid`` of a DataFrame X, as XGBoost has it, or the column that `fit` was given by name:
+      ``GridSearchCV(…).fit(X, y, qid="query_id")``; the estimator gets the column too.
 
     Folds must not split a query: ``cv=bp.group_folds(qid, 5)``.
 

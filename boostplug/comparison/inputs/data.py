@@ -1,22 +1,21 @@
 """Data of comparisons in any form that users have, as folds of training, validation and test."""
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.inputs.checks import Source, check_table, refuse_unusable
-from boostplug.comparison.inputs.frames import Columns, features_only, first_row, is_table_file, parts_of, read_table
+from boostplug.comparison.inputs.frames import Columns, how_to_drop, parts_of
 from boostplug.comparison.training.frameworks import Part
 from boostplug.core.checks import column_names, shown
-from boostplug.data.tables import Table, align_columns, is_frame, refuse_uncomputed, split_columns, table_of
+from boostplug.data.files import first_row, is_table_file, read_table_file
+from boostplug.data.inputs import Inputs, Source
+from boostplug.data.tables import Table, align, is_frame, refuse_uncomputed, table_of
 from boostplug.datasets import Fold, RankingData, load_fold, load_folds
 from boostplug.datasets.letor import load_files
-
-__all__ = ["PARTS", "Columns", "folds_of", "folds_of_folder", "name_of_folder"]
 
 PARTS = ("train", "valid", "test")
 _FEW = 0.1  # of the queries
@@ -24,6 +23,7 @@ _FORMS = (
     "a boostplug.RankingData(X, y, qid=…), (X, y, qid), a mapping with X, y and qid or group, or a DataFrame with "
     "label= naming its column of grades"
 )
+_FIELDS = ("X", "y", "qid", "group", "weight", "labels", "position")
 
 
 def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[Part]]:
@@ -41,10 +41,7 @@ def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[P
         If something is missing, or makes no sense.
     """
     columns.check()
-    folds = [
-        _fold([_data(data, name, columns) for data, name in zip(fold, PARTS, strict=True)])
-        for fold in _triples(train, valid, test, columns)
-    ]
+    folds = [_fold(fold, columns) for fold in _triples(train, valid, test, columns)]
     for first, *_ in folds:
         _check_sizes(first, columns)
     return folds
@@ -74,26 +71,22 @@ def folds_of_folder(folder: Path) -> list[Fold]:
     return [load_fold(folder)]
 
 
-def _triples(train: Any, valid: Any, test: Any, columns: Columns) -> list[tuple[Any, Any, Any]]:
+def _triples(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence[Sequence[Any]]:
+    """Return train, valid and test of each fold, as they were passed; of one table as `Inputs`."""
     if (valid is None) != (test is None):
         raise ValueError("give train, valid and test; or only train: one DataFrame or file, a fold, or a list of folds")
     if valid is not None:
         if columns.split is not None:
             raise ValueError("split divides one DataFrame into three parts; leave it out beside valid and test")
-        train, valid, test = (
-            _read(part, name, columns) if is_table_file(part) else part
-            for part, name in zip((train, valid, test), PARTS, strict=True)
-        )
         parts = (train, valid, test)
-        if all(isinstance(part, (str, PathLike)) for part in parts):
-            return [Fold(*load_files([_file(part, name) for part, name in zip(parts, PARTS, strict=True)]))]
+        if all(isinstance(part, (str, PathLike)) and not is_table_file(part) for part in parts):
+            return [load_files([_file(part, name) for part, name in zip(parts, PARTS, strict=True)])]
         return [parts]
     if is_table_file(train):
-        return [tuple(parts_of(_read(train, "train", columns), columns))]
+        return [parts_of(_read(train, "train", columns), columns, Source(Path(train).name, first_row(train)))]
     refuse_uncomputed(train, "train")
     if is_frame(train):
-        check_table(train, columns, Source(), "train")
-        return [tuple(parts_of(train, columns))]
+        return [parts_of(train, columns, Source())]
     if columns.split is not None:
         raise ValueError(f"split divides one DataFrame by query; train is {shown(train)}: leave out split")
     if isinstance(train, (str, PathLike)):
@@ -101,7 +94,7 @@ def _triples(train: Any, valid: Any, test: Any, columns: Columns) -> list[tuple[
         if not folder.is_dir():
             what = f"{folder} is a file" if folder.exists() else f"there is no folder {folder}"
             raise FileNotFoundError(f"train: {what}; name the folder of a fold or of Fold*, or three files")
-        return [*folds_of_folder(folder)]
+        return folds_of_folder(folder)
     if (hasattr(train, "train") and hasattr(train, "test")) or (
         isinstance(train, tuple) and len(train) == len(PARTS) and all(map(_is_part, train))
     ):
@@ -118,11 +111,15 @@ def _triples(train: Any, valid: Any, test: Any, columns: Columns) -> list[tuple[
     return folds
 
 
-def _read(path: Any, name: str, columns: Columns) -> Any:
-    """Return a CSV or Parquet file as a DataFrame, checked."""
-    frame = read_table(path, name)
-    check_table(frame, columns, Source(Path(path).name, first_row(path)), name)
-    return frame
+def _read(path: Any, name: str, columns: Columns, train: Table | None = None) -> Any:
+    """Return the table of a CSV or Parquet file; what is text in the training set is text in the others."""
+    categories = {} if train is None or train.names is None else train.categories or {}
+    texts = [train.names[k] for k, known in categories.items() if all(isinstance(one, str) for one in known)]  # type: ignore[union-attr, index]
+    split = [columns.split] if isinstance(columns.split, str) else []
+    try:
+        return read_table_file(path, ids=[columns.qid, *split], texts=texts)
+    except (ValueError, FileNotFoundError) as error:
+        raise type(error)(f"{name}: {error}") from None
 
 
 def _file(path: Any, name: str) -> Path:
@@ -132,7 +129,7 @@ def _file(path: Any, name: str) -> Path:
 
 
 def _is_part(data: Any) -> bool:
-    """Return whether something is one part, whether or not it is a whole one."""
+    """Return whether something is one part, whether or not it is a complete one."""
     return (
         isinstance(data, Mapping)
         or is_frame(data)
@@ -140,102 +137,70 @@ def _is_part(data: Any) -> bool:
     )
 
 
-def _data(data: Any, name: str, columns: Columns) -> RankingData:
-    """Return a part as `RankingData`; what is wrong with it is said of the part by name."""
+def _fold(parts: Sequence[Any], columns: Columns) -> list[Part]:
+    """Return a fold as comparisons train on it; the training part decides the type of each column."""
+    fold: list[Part] = []
+    for data, name in zip(parts, PARTS, strict=True):
+        train = None if not fold else table_of(fold[0].X)._replace(names=fold[0].feature_names)
+        try:
+            part = _part(_read(data, name, columns, train) if is_table_file(data) else data, data, columns, train)
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}".removeprefix(f"{name}: " * str(error).startswith(name))) from None
+        if not part.queries.n_rows:
+            raise ValueError(f"{name} has no rows; pass a part with queries")
+        fold.append(part)
+    return fold
+
+
+def _part(data: Any, passed: Any, columns: Columns, train: Table | None) -> Part:
+    """Return a part from any form of data; `passed` is what the user gave, such as the path of the table `data`."""
     if isinstance(data, RankingData):
-        _refuse_columns(columns, data, name)
-        return data
-    try:
-        refuse_uncomputed(data, name)
-        if is_frame(data):
-            return _from_frame(data, columns, name)
-        _refuse_columns(columns, data, name)
-        return _from_tuple(data, columns.qid) if isinstance(data, (tuple, list)) else _from_fields(data)
-    except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        _refuse_columns(columns, data)
+        table = table_of(data.X)._replace(names=data.feature_names)
+        X = data.X if train is None else align(data.X, train, table=table)
+        return Part(X, data.queries, data.qid, data.feature_names)
+    given = data if isinstance(data, Inputs) else _inputs(data, passed, columns)
+    checked = given.checked(train)
+    return Part(checked.X, checked.queries, checked.qid, checked.table.names)
 
 
-def _from_frame(data: Any, columns: Columns, name: str) -> RankingData:
-    check_table(data, columns._replace(split=None), Source(), name)
-    assert columns.label is not None
-    return RankingData.from_frame(
-        features_only(data, columns),
-        label=columns.label,
-        qid=columns.qid,
-        weight=columns.weight,
-        labels=columns.labels,
-        position=columns.position,
-    )
+def _inputs(data: Any, passed: Any, columns: Columns) -> Inputs:
+    refuse_uncomputed(data, "it")
+    if is_frame(data):
+        source = Source(Path(passed).name, first_row(passed)) if is_table_file(passed) else Source()
+        return columns.inputs(data, source)
+    _refuse_columns(columns, data)
+    if isinstance(data, (tuple, list)):
+        return _from_tuple(data, columns)
+    fields: dict[str, Any] = {
+        name: data.get(name) if isinstance(data, Mapping) else getattr(data, name, None) for name in _FIELDS
+    }
+    if fields["X"] is None or fields["y"] is None:
+        raise ValueError(f"it must be {_FORMS}; got {type(data).__name__}")
+    if fields["qid"] is not None:
+        fields["group"] = None  # both say the same
+    return Inputs(**fields)
 
 
-def _from_tuple(data: Any, qid: str) -> RankingData:
-    if len(data) == 2 and is_frame(data[0]) and qid in column_names(data[0]):
-        features, (ids,) = split_columns(data[0], [qid])
-        refuse_unusable(features)
-        return RankingData(features, data[1], qid=ids)
+def _from_tuple(data: Sequence[Any], columns: Columns) -> Inputs:
+    if len(data) == 2 and is_frame(data[0]) and columns.qid in column_names(data[0]):
+        return Inputs(X=data[0], y=data[1], qid=columns.qid, how_to_drop=how_to_drop)
     if len(data) != 3:
         raise ValueError(
-            f"a tuple must be (X, y, qid), or (DataFrame with a column {qid!r}, y); got {len(data)} entries"
+            f"a tuple must be (X, y, qid), or (DataFrame with a column {columns.qid!r}, y); got {len(data)} entries"
         )
     X, y, ids = data
-    if len(ids) < len(y) and sum(ids) == len(y):
+    if not isinstance(ids, str) and len(ids) < len(y) and sum(ids) == len(y):
         raise ValueError(
             f"qid must have one id per row: got {len(ids)} ids for {len(y)} labels. For sizes of queries, pass "
             "bp.RankingData(X, y, group=sizes)."
         )
-    return RankingData(X, y, qid=ids)
+    return Inputs(X=X, y=y, qid=ids)
 
 
-def _from_fields(data: Any) -> RankingData:
-    def get(key: str) -> Any:
-        return data.get(key) if isinstance(data, Mapping) else getattr(data, key, None)
-
-    X, y, qid, group, weight, other = map(get, ("X", "y", "qid", "group", "weight", "sample_weight"))
-    labels, position = get("labels"), get("position")
-    if X is None or y is None:
-        raise ValueError(f"it must be {_FORMS}; got {type(data).__name__}")
-    if weight is not None and other is not None:
-        raise ValueError("it has both weight and sample_weight; keep one of them")
-    weight = other if weight is None else weight
-    return RankingData(X, y, qid=qid, group=group, weight=weight, labels=labels, position=position)
-
-
-def _refuse_columns(columns: Columns, data: Any, name: str) -> None:
-    """Raise where a column of a DataFrame is named that there is none of."""
-    for what, column in (("label", columns.label), ("weight", columns.weight), ("position", columns.position)):
-        if column is not None:
-            kind = type(data).__name__
-            raise ValueError(f"{name} is a {kind} and no DataFrame with a column {column!r}; leave out {what}")
-    for what in ("labels", "features", "drop"):
-        if getattr(columns, what):
-            raise ValueError(f"{name} is a {type(data).__name__} and no DataFrame with named columns; leave out {what}")
-
-
-def _fold(parts: list[RankingData]) -> list[Part]:
-    """Return a fold as comparisons train on it, refusing parts whose features are not the same."""
-    first = parts[0]
-    for part, name in zip(parts, PARTS, strict=True):
-        if not part.n_rows:
-            raise ValueError(f"{name} has no rows; pass a part with queries")
-        if part.n_features != first.n_features:
-            here, there = set(part.feature_names or ()), set(first.feature_names or ())
-            if here and there:
-                lacks = (
-                    f"{name} lacks {sorted(there - here)!r}"
-                    if there - here
-                    else f"train lacks {sorted(here - there)!r}"
-                )
-                raise ValueError(f"{lacks}: pass parts with the same columns, or name those to use with features=")
-            listed = ", ".join(map(str, sorted({other.n_features for other in parts})))
-            raise ValueError(
-                f"train, valid and test differ in their number of features ({listed}); load them together with "
-                "boostplug.datasets.load_fold, or give load_letor the same n_features"
-            )
-    features = [
-        align_columns(part.X, _table(part), _table(first), name) for part, name in zip(parts, PARTS, strict=True)
-    ]
-    return [Part(X, part.queries, part.qid, part.feature_names) for X, part in zip(features, parts, strict=True)]
-
-
-def _table(part: RankingData) -> Table:
-    return table_of(part.X, least=0)._replace(names=part.feature_names)
+def _refuse_columns(columns: Columns, data: Any) -> None:
+    """Raise where columns are named of data that have none."""
+    named = {"qid", "split"}
+    what = next((what for what in columns.given() if what not in named), None)
+    if what is not None:
+        raise ValueError(f"a {type(data).__name__} is no DataFrame with named columns; leave out {what}")

@@ -85,7 +85,7 @@ class LoadedData:
     @property
     def has_categories(self) -> bool:
         """Whether a column of the features is categorical."""
-        return bool(table_of(self.folds[0][0].X, least=0).categories)
+        return bool(table_of(self.folds[0][0].X).categories)
 
     @Computed
     def fingerprints(self) -> list[list[dict[str, str]]]:

@@ -1,31 +1,22 @@
-"""DataFrames, and CSV and Parquet files of them: which columns are features, and which query stands in which part."""
+"""One table as a comparison takes it: which columns are features, and which query stands in which part."""
 
-import re
-from collections import Counter
-from collections.abc import Sequence
+from dataclasses import replace
 from math import isclose
-from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import column_names, shown
-from boostplug.core.extras import needed_by
-from boostplug.data.tables import split_columns
-
-__all__ = ["Columns", "features_only", "first_row", "is_table_file", "parts_of", "read_table", "refuse_repeated"]
+from boostplug.core.checks import column_names, shown, vector
+from boostplug.data.inputs import Inputs, Source, refuse_absent
+from boostplug.data.tables import read_features, split_columns
 
 Ints = NDArray[np.int64]
-Split = str | Sequence[float]
 
 DEFAULT_SPLIT = (0.6, 0.2, 0.2)
 _PARTS = ("train", "valid", "test")
-_SUFFIXES = (".csv", ".tsv", ".parquet", ".pq")
 _NAMES = {"train": 0, "training": 0, "valid": 1, "vali": 1, "validation": 1, "dev": 1, "test": 2}
 _SEED = 0  # of the queries' order
-_LOOKED_AT = 100  # texts of a column, to see whether they are dates
 
 
 class Columns(NamedTuple):
@@ -52,8 +43,8 @@ class Columns(NamedTuple):
             name for name in (self.label, self.qid, self.weight, self.position, split, *self.labels) if name is not None
         ]
 
-    def check(self) -> "Columns":
-        """Return itself, refusing what is no name, and no split."""
+    def check(self) -> None:
+        """Raise for arguments that are no names of columns, and for a split that is none."""
         for what in ("label", "qid", "weight", "position"):
             name = getattr(self, what)
             if not (isinstance(name, str) or (name is None and what != "qid")):
@@ -65,11 +56,40 @@ class Columns(NamedTuple):
                 raise ValueError(f"{what} must be a list of names of columns; got {shown(names)}")
         if self.split is not None and not isinstance(self.split, str):
             _check_shares(self.split)
-        return self
+
+    def inputs(self, frame: Any, source: Source) -> Inputs:
+        """Return features, labels, ids and weights of a DataFrame, with columns left out that are not asked for."""
+        there = column_names(frame)
+        if self.label is None:
+            which, options = "Which column holds the labels?", "label= (--label)"
+            if self.qid not in there:
+                which, options = "Which columns hold the labels and the query ids?", "label= and qid= (--label, --qid)"
+            raise ValueError(f"{which} Pass {options}, of {shown(there)}; or a tuple (DataFrame, labels).")
+        for what in ("features", "drop"):
+            for name in getattr(self, what) or ():
+                refuse_absent(name, what, there)
+        kept = there if self.features is None else [*self.features, *self.named]
+        left_out = [name for name in there if name not in kept or name in self.drop]
+        return Inputs(
+            X=split_columns(frame, left_out)[0],
+            y=self.label,
+            qid=self.qid,
+            weight=self.weight,
+            position=self.position,
+            labels={name: name for name in self.labels} or None,
+            arguments={"y": "label"},
+            source=source,
+            how_to_drop=how_to_drop,
+        )
+
+
+def how_to_drop(names: list[str]) -> str:
+    """Return how a comparison leaves columns out."""
+    return f"pass drop={names!r} (--drop {','.join(names)})"
 
 
 def _check_shares(split: Any) -> None:
-    """Raise for what is no three shares above 0 that sum to 1."""
+    """Raise unless a split is three shares above 0 that sum to 1."""
     try:
         shares = [float(share) for share in split]
     except (TypeError, ValueError):
@@ -86,97 +106,59 @@ def _check_shares(split: Any) -> None:
         raise ValueError(f"split: the three shares must sum to 1; got {sum(shares):g}.")
 
 
-def is_table_file(path: Any) -> bool:
-    """Return whether a path names a CSV or a Parquet file."""
-    return isinstance(path, (str, PathLike)) and _suffix(Path(path)) in _SUFFIXES
-
-
-def _suffix(path: Path) -> str:
-    return Path(re.sub(r"\.(gz|bz2|xz|zst)$", "", path.name.lower())).suffix
-
-
-def read_table(path: str | PathLike[str], name: str) -> Any:
-    """Return the pandas DataFrame of a CSV or Parquet file, its text columns as categories."""
-    path = Path(path)
-    if not path.is_file():
-        raise FileNotFoundError(f"{name}: there is no file {path}; check the path")
-    with needed_by("CSV and Parquet files need", "pandas"):
-        import pandas as pd
-    suffix = _suffix(path)
-    header: Sequence[str] = ()
-    try:
-        if suffix in (".parquet", ".pq"):
-            with needed_by("Parquet files need", "pyarrow"):
-                frame = pd.read_parquet(path)
-        else:
-            separator = "\t" if suffix == ".tsv" else ","
-            header = pd.read_csv(path, sep=separator, header=None, nrows=1, dtype=str).iloc[0].dropna().tolist()
-            frame = pd.read_csv(path, sep=separator)
-    except (ValueError, OSError) as error:
-        raise ValueError(f"{name}: {path} cannot be read: {error}") from None
-    refuse_repeated(header, path.name)
-    text = [column for column in frame if frame[column].dtype.kind == "O" or str(frame[column].dtype).startswith("str")]
-    dates = [column for column in text if _are_dates(frame[column])]
-    for column in dates:  # which are refused in words, if they are features
-        frame[column] = pd.to_datetime(frame[column], errors="coerce")
-    return frame.astype(dict.fromkeys([column for column in text if column not in dates], "category"))
-
-
-def first_row(path: str | PathLike[str]) -> int:
-    """Return the number that a spreadsheet gives the first row of a file: 2 below the header of CSV; 0 in Parquet."""
-    return 0 if _suffix(Path(path)) in (".parquet", ".pq") else 2
-
-
-def refuse_repeated(names: Sequence[str], what: str) -> None:
-    """Raise where two columns have one name; pandas renames the second when it reads CSV."""
-    for name, times in Counter(names).items():
-        if times > 1:
-            raise ValueError(f"{what} has {times} columns named {name!r}; rename or remove one.")
-
-
-def _are_dates(column: Any) -> bool:
-    """Return whether all of the first texts of a column begin as dates of ISO 8601 do."""
-    first = column.dropna().astype(str).head(_LOOKED_AT)
-    return bool(len(first)) and bool(first.str.match(r"\d{4}-\d{2}-\d{2}($|[ T])").all())
-
-
-def parts_of(frame: Any, columns: Columns) -> list[Any]:
+def parts_of(frame: Any, columns: Columns, source: Source) -> list[Inputs]:
     """Return the training, validation and test part of one DataFrame, split by query; a query's rows stand together.
 
     Parameters
     ----------
     frame : DataFrame of pandas, polars or pyarrow
-        Checked by `check_table`.
     columns : Columns
         With `split`: the shares of queries, drawn with a fixed seed, or a column that names each row's part.
+    source : Source
 
     Raises
     ------
     ValueError
-        If a part would be empty, or a query stands in several parts.
+        If a column is not there or cannot be read, a part would be empty, or a query stands in several parts.
     """
-    ids = np.asarray(frame[columns.qid]).astype(str)
-    _, first, query = np.unique(ids, return_index=True, return_inverse=True)
-    n_queries = len(first)
-    split = DEFAULT_SPLIT if columns.split is None else columns.split
-    if isinstance(split, str):
-        part = _parts_by_name(np.asarray(frame[split]), query, split)
-        frame = split_columns(frame, [split])[0]
+    names = None
+    inputs = columns.inputs(frame, source)
+    if isinstance(columns.split, str):
+        refuse_absent(columns.split, "split", column_names(frame))
+        X, (names,) = split_columns(inputs.X, [columns.split])
+        inputs = replace(inputs, X=X)
+    inputs = inputs.split()
+    inputs = replace(inputs, y=inputs.labels_of_rows(), qid=inputs.ids_of_rows())
+    inputs = replace(inputs, X=read_features(inputs.X, how_to_drop=how_to_drop))
+    query, first = _numbered(inputs.qid)
+    if names is not None:
+        part = _parts_by_name(vector("split", names), query, columns.split)
     else:
-        if n_queries < 3:
-            found = "1 query" if n_queries == 1 else f"{n_queries} queries"
-            raise ValueError(
-                f"train holds {found}, and a split into three parts needs at least 3; is {columns.qid!r} the column of "
-                "query ids? Pass qid= (--qid)."
-            )
-        edges = np.clip(np.round(np.cumsum(split)[:2] * n_queries).astype(int), [1, 2], [n_queries - 2, n_queries - 1])
-        place = np.random.default_rng(_SEED).permutation(n_queries)
-        part = np.searchsorted(edges, place, side="right")[query]
+        part = _drawn_parts(len(first), columns)[query]
     order = np.argsort(first[query], kind="stable")  # queries as they come, their rows together
-    return [_rows(frame, order[part[order] == k]) for k in range(3)]
+    return [inputs.of_rows(order[part[order] == k]) for k in range(3)]
 
 
-def _parts_by_name(names: NDArray[Any], query: Ints, column: str) -> Ints:
+def _numbered(ids: NDArray[Any]) -> tuple[Ints, Ints]:
+    """Return the number of each row's query, and the first row of each query."""
+    _, first, query = np.unique(ids.astype(str), return_index=True, return_inverse=True)
+    return query, first
+
+
+def _drawn_parts(n_queries: int, columns: Columns) -> Ints:
+    """Return the part of each query, drawn by shares."""
+    if n_queries < len(_PARTS):
+        found = "1 query" if n_queries == 1 else f"{n_queries} queries"
+        raise ValueError(
+            f"train holds {found}, and a split into three parts needs at least 3; is {columns.qid!r} the column of "
+            "query ids? Pass qid= (--qid)."
+        )
+    split = DEFAULT_SPLIT if columns.split is None else columns.split
+    edges = np.clip(np.round(np.cumsum(split)[:2] * n_queries).astype(int), [1, 2], [n_queries - 2, n_queries - 1])
+    return np.searchsorted(edges, np.random.default_rng(_SEED).permutation(n_queries), side="right")
+
+
+def _parts_by_name(names: NDArray[Any], query: Ints, column: Any) -> Ints:
     part = np.array([_NAMES.get(str(name).strip().lower(), -1) for name in names])
     if (part < 0).any():
         wrong = names[np.argmin(part)]
@@ -191,17 +173,3 @@ def _parts_by_name(names: NDArray[Any], query: Ints, column: str) -> Ints:
             "the same part"
         )
     return part
-
-
-def _rows(frame: Any, rows: Ints) -> Any:
-    if hasattr(frame, "iloc"):
-        return frame.iloc[rows].reset_index(drop=True)
-    return frame.take(rows) if hasattr(frame, "take") else frame[rows]
-
-
-def features_only(frame: Any, columns: Columns) -> Any:
-    """Return a DataFrame without the columns that `features` and `drop` leave out."""
-    there = column_names(frame)
-    kept = there if columns.features is None else [*columns.features, *columns.named]
-    left_out = [name for name in there if name not in kept or name in columns.drop]
-    return split_columns(frame, left_out)[0] if left_out else frame

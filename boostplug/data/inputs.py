@@ -1,0 +1,276 @@
+"""Features, labels, ids and weights as a user passes them: as arrays, or as columns of a table by name."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.checks import column_names, numbers, refuse_other_order, refuse_where, shown, vector
+from boostplug.data.pairs import Pairs
+from boostplug.data.queries import Queries
+from boostplug.data.tables import (
+    Table,
+    columns_equal_to,
+    read_features,
+    refuse_uncomputed,
+    rows_of,
+    split_columns,
+    table_of,
+)
+
+Floats = NDArray[np.float64]
+
+_MOST_LISTED = 20  # names of columns
+_ROLES = ("y", "qid", "weight", "position")
+
+
+class Source(NamedTuple):
+    """Source of a table, and the number of its first row there."""
+
+    file: str = ""
+    first_row: int = 0
+
+    def row(self, place: int) -> str:
+        """Return a row as messages call it."""
+        return f"row {self.first_row + place}" + f" of {self.file}" * bool(self.file)
+
+
+_IN_MEMORY = Source()
+
+
+class CheckedInputs(NamedTuple):
+    """Features and queries whose arguments fit each other."""
+
+    X: Any
+    """As `read_features` returns them, without the columns that are no features."""
+    queries: Queries
+    qid: NDArray[Any] | None
+    """Query id of each row; None where sizes were given."""
+    columns: Mapping[str, str]
+    """Columns that are no features, by what they hold: {"qid": "query_id"}."""
+    passed: tuple[Any, ...]
+    """Names of all columns that X had as it was passed."""
+
+    @property
+    def table(self) -> Table:
+        """Names and categories of the features."""
+        return table_of(self.X)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inputs:
+    """Arguments of a fit, of `RankingData` or of a part of a comparison.
+
+    Each of `y`, `qid`, `weight`, `position` and the values of `labels` is an array, or the name of a column of `X`.
+    """
+
+    X: Any
+    y: Any = None
+    qid: Any = None
+    group: Any = None
+    weight: Any = None
+    position: Any = None
+    labels: Any = None
+    """More labels, by name."""
+    pairs: Pairs | None = None
+    labelled: Any = None
+    columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Columns that an earlier fit named, taken out of X where it has them."""
+    where: str = ""
+    """Start of the name of X in messages: "eval_set[0]'s "."""
+    arguments: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    """Names of the arguments in messages, where they differ: {"weight": "sample_weight"}."""
+    source: Source = _IN_MEMORY
+    least_columns: int = 1
+    how_to_drop: Callable[[list[str]], str] | None = None
+
+    def argument(self, role: str) -> str:
+        """Return what messages call an argument."""
+        return self.arguments.get(role, role)
+
+    def split(self) -> "Inputs":
+        """Return the same inputs with arrays in place of names, and `X` without these columns."""
+        refuse_uncomputed_unless_dask(self.X, f"{self.where}X")
+        there = column_names(self.X)
+        columns = {role: name for role, name in self.columns.items() if name in there}
+        columns |= {role: getattr(self, role) for role in _ROLES if isinstance(getattr(self, role), str)}
+        labels = self.labels if isinstance(self.labels, Mapping) else {}
+        columns |= {f"labels[{name!r}]": value for name, value in labels.items() if isinstance(value, str)}
+        if "qid" in there and not isinstance(self.qid, str):
+            columns.setdefault("qid", "qid")
+        for role, name in columns.items():
+            refuse_absent(name, self.argument(role), there)
+        self._refuse_ambiguous(columns, there)
+        X, values = split_columns(self.X, list(dict.fromkeys(columns.values())))
+        by_name = dict(zip(dict.fromkeys(columns.values()), values, strict=True))
+        found: dict[str, Any] = {
+            role: by_name[columns[role]]
+            for role in _ROLES
+            if role in columns and (getattr(self, role) is None or isinstance(getattr(self, role), str))
+        }
+        found["labels"] = {n: by_name[v] if isinstance(v, str) else v for n, v in labels.items()} or self.labels
+        return replace(self, X=X, columns=columns, **found)
+
+    def _refuse_ambiguous(self, columns: Mapping[str, str], there: Sequence[Any]) -> None:
+        """Raise where queries are given twice or not at all, ids are several columns, or a column has two uses."""
+        qid = self.argument("qid")
+        if self.qid is not None and not isinstance(self.qid, str):
+            several = list(self.qid) if isinstance(self.qid, (list, tuple)) else column_names(self.qid)
+            if len(several) > 1 and all(isinstance(name, str) and name in there for name in several):
+                raise ValueError(
+                    f"{qid} names several columns, {shown(several)}; make one id of them: "
+                    f"frame.groupby({several!r}, sort=False).ngroup()"
+                )
+        arrays = [n for n in ("qid", "group") if not (getattr(self, n) is None or isinstance(getattr(self, n), str))]
+        if "qid" in columns and arrays:
+            raise ValueError(
+                f"the queries are given twice: by X's column {columns['qid']!r} and by {self.argument(arrays[0])}; "
+                "leave one out"
+            )
+        if "qid" not in columns and not arrays:
+            raise ValueError(
+                f"{qid} or {self.argument('group')} is missing: pass the query id of each row, the sizes of the "
+                f"queries, or a DataFrame with a column of ids, {qid}='qid'"
+            )
+        used = [columns[role] for role in _ROLES if role in columns]
+        if len(set(used)) < len(used):
+            titles = " and ".join(self.argument(role) for role in _ROLES if role in columns)
+            raise ValueError(f"{titles} must be different columns; got {shown(used)}")
+
+    def checked(self, fitted: Table | None = None) -> CheckedInputs:
+        """Return features and `Queries`.
+
+        Parameters
+        ----------
+        fitted : Table, optional
+            Table of the training set, which the columns must match and whose categories they get.
+
+        Raises
+        ------
+        ValueError
+            If an argument has the wrong shape or an impossible value, or two do not fit each other.
+        """
+        given = self.split()
+        more = {} if self.how_to_drop is None else {"how_to_drop": self.how_to_drop}
+        if self.how_to_drop is None and "qid" not in given.columns:
+            more = {"how_to_drop": _drop_or_name}
+        X = read_features(given.X, f"{self.where}X", fitted=fitted, least=self.least_columns, **more)
+        labels = given.labels if isinstance(given.labels, Mapping) else {}
+        refuse_other_order(
+            X=given.X,
+            y=given.y,
+            **{self.argument("qid"): given.qid, self.argument("weight"): given.weight},
+            labelled=given.labelled,
+            position=given.position,
+            **labels,
+        )
+        y = None if given.y is None else given.labels_of_rows()
+        qid = given.ids_of_rows()
+        queries = Queries(
+            y,
+            qid=qid,
+            group=given.group,
+            weight=given.weight,
+            pairs=given.pairs,
+            labelled=given.labelled,
+            labels_by_name=given.labels,
+            position=given.position,
+        )
+        self._refuse_other_length(X.shape[0], queries.n_rows)
+        for name in [] if fitted is not None else columns_equal_to(X, y):
+            warnings.warn(
+                f"column {name!r} of {self.where}X equals {self.argument('y')}, so the model sees the labels; drop it "
+                "from X",
+                UserWarning,
+                stacklevel=4,
+            )
+        return CheckedInputs(X, queries, qid, given.columns, tuple(column_names(self.X)))
+
+    def _refuse_other_length(self, n_rows: int, n_labels: int) -> None:
+        what = f"{self.argument('y')} has" if self.y is not None else "the queries have"
+        if n_rows != n_labels:
+            raise ValueError(f"{self.where}X has {n_rows} rows, but {what} {n_labels}; pass one label per row")
+
+    def labels_of_rows(self) -> Floats:
+        """Return `y` as finite numbers, unless `labelled` says that some mean nothing."""
+        title = self.title("y")
+        if "y" in self.columns:
+            self._refuse_text(title)
+            self._refuse_missing(self.y, title, "Drop such rows.")
+        y = numbers(title, self.y)
+        remedy = "drop such rows, or give them a finite label"
+        more = " and labelled=False" if self.labelled is not None else ""
+        refuse_where(title, ~np.isfinite(y), y, f"is not finite; {remedy}{more}")
+        return y
+
+    def ids_of_rows(self) -> NDArray[Any] | None:
+        """Return the query id of each row; None where sizes were given."""
+        if self.qid is None:
+            return None
+        if "qid" in self.columns:
+            self._refuse_missing(self.qid, self.title("qid"), "Drop such rows, or give the query an id.")
+        return vector(self.argument("qid"), self.qid)
+
+    def of_rows(self, rows: NDArray[Any]) -> "Inputs":
+        """Return some rows of inputs that are split, those of a query together."""
+        labels = {name: np.asarray(values)[rows] for name, values in (self.labels or {}).items()} or None
+        arrays = {name: getattr(self, name) for name in ("y", "qid", "weight", "position", "labelled")}
+        taken: dict[str, Any] = {
+            name: None if values is None else vector(name, values)[rows] for name, values in arrays.items()
+        }
+        return replace(self, X=rows_of(self.X, rows), labels=labels, columns={}, **taken)
+
+    def title(self, role: str) -> str:
+        """Return what messages call the values of an argument: with their column, if they come from one."""
+        column = self.columns.get(role)
+        return self.argument(role) + (f": column {column!r}" if column is not None and column != role else "")
+
+    def _refuse_text(self, title: str) -> None:
+        values = np.asarray(self.y)
+        text = next((v for v in values if isinstance(v, str)), None) if values.dtype.kind in "OU" else None
+        if text is not None:
+            raise ValueError(f"{title} holds text ({text!r}, …). Map it to numbers, such as 0 to 4.")
+
+    def _refuse_missing(self, values: Any, title: str, remedy: str) -> None:
+        missing = is_missing(values)
+        if missing.any():
+            n, place = int(missing.sum()), self.source.row(int(np.argmax(missing)))
+            more = f" and {n - 1} more" if n > 1 else ""
+            raise ValueError(f"{title} has no value in {place}{more}. {remedy}")
+
+
+def _drop_or_name(names: list[str]) -> str:
+    return f"drop it from X, or pass qid={names[0]!r} if it holds the query ids"
+
+
+def refuse_uncomputed_unless_dask(X: Any, name: str) -> None:
+    """Raise for polars' lazy frames; collections of Dask may be split before they are computed."""
+    if not hasattr(X, "__dask_graph__"):
+        refuse_uncomputed(X, name)
+
+
+def refuse_absent(name: str, argument: str, there: Sequence[Any]) -> None:
+    """Raise where an argument names a column that is not there."""
+    if name in there:
+        return
+    texts = list(map(str, there))
+    close = get_close_matches(name, texts, n=1)
+    hint = f"did you mean {close[0]!r}? " if close else ""
+    more = f" and {len(texts) - _MOST_LISTED} more" if len(texts) > _MOST_LISTED else ""
+    listed = ", ".join(map(repr, texts[:_MOST_LISTED])) + more if texts else "none: pass a DataFrame"
+    raise ValueError(f"there is no column {name!r} for {argument}; {hint}the columns are {listed}")
+
+
+def is_missing(values: Any) -> NDArray[np.bool_]:
+    """Return where a column has no value, or NaN."""
+    if hasattr(values, "isna"):  # of pandas
+        return np.asarray(values.isna(), dtype=bool)
+    array = np.asarray(values)
+    if array.dtype.kind == "O":
+        return np.array([value is None or value != value for value in array], dtype=bool)  # noqa: PLR0124 (NaN)
+    return np.isnan(array) if array.dtype.kind in "fmM" else np.zeros(len(array), dtype=bool)
