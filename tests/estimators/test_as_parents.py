@@ -166,7 +166,7 @@ def one_query(kind, name):
             n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
             return super().fit(X, y, group=[n_rows], sample_weight=sample_weight)
 
-        def score(self, X, _y):
+        def score(self, X, y):
             return float(np.sum(self.predict(X)))
 
     OneQuery.__name__ = OneQuery.__qualname__ = name
@@ -185,10 +185,11 @@ ONE_QUERY = {
 
 @both_frameworks
 def test_scikit_learns_checks_that_the_parent_passes(framework):
+    params = {name: value for name, value in SMALL[framework].items() if name != "verbose"}  # no parameter by signature
     failed_by_parent, failed_by_ours = (
         {
             check["check_name"]: repr(check["exception"])
-            for check in quietly(check_estimator, kind(**SMALL[framework]), on_fail=None, on_skip=None)
+            for check in quietly(check_estimator, kind(**params), on_fail=None, on_skip=None)
             if check["status"] == "failed"
         }
         for kind in ONE_QUERY[framework]
