@@ -135,6 +135,14 @@ def test_the_objective_by_position_has_the_parents_warning(objective):
     assert "objective" in ranker.get_params()
 
 
+def test_groups_by_position_have_the_parents_warning():
+    with pytest.warns(FutureWarning) as of_parent:
+        parent = xgb.XGBRanker(**SMALL["xgboost"]).fit(X, Y, GROUP)
+    with pytest.warns(FutureWarning, match=re.escape(str(of_parent[0].message))):
+        ranker = ours("xgboost").fit(X, Y, GROUP)
+    np.testing.assert_array_equal(ranker.predict(X), parent.predict(X))
+
+
 OTHER_COLUMNS = {
     "renamed": lambda table: table.rename(columns={"f1": "z"}),
     "in another order": lambda table: table[["f1", "f0", "f2", "f3"]],
