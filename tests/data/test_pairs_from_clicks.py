@@ -1,5 +1,6 @@
 """`Pairs.from_clicks` and `Pairs.from_implicit` against plain double loops, on hand-made pages, and in a training."""
 
+import itertools
 from collections import defaultdict
 from types import SimpleNamespace
 
@@ -79,6 +80,27 @@ def test_the_rules_are_the_double_loop(rule, seed):
         expected = double_loop(clicked, group, position, rule, **of_loop)
         assert expected
         assert found == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("least", [2, 3])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_page_that_shows_a_document_twice_is_one_page(seed, least):
+    """Also where it shows both documents of the pair twice."""
+    rng = np.random.default_rng(seed)
+    pages = [rng.integers(0, 9, size) for size in rng.integers(0, 9, 15)]
+    clicks = [rng.random(len(page)) < 0.4 for page in pages]
+    expected = defaultdict(int)
+    for page, clicked in zip(pages, clicks, strict=True):
+        for a, b in itertools.product(page[clicked].tolist(), page[~clicked].tolist()):
+            expected[a, b] += a != b and sum({a, b} <= {*shown} for shown in pages) >= least
+    pairs = bp.Pairs.from_clicks(
+        np.concatenate(clicks),
+        group=[len(page) for page in pages],
+        rule="all_unclicked",
+        row=np.concatenate(pages),
+        min_impressions=least,
+    )
+    assert as_dict(pairs) == {pair: weight for pair, weight in expected.items() if weight}
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -96,6 +96,27 @@ def test_the_time_of_a_file_does_not_matter(new_process, tmp_path):
     assert (kernel(2), hits(kernel)) == (4, 1)
 
 
+@pytest.mark.parametrize(
+    ("suffix", "damage"),
+    [
+        ("nbc", lambda content: content[:1000]),
+        ("nbc", lambda content: content[: len(content) // 2] + bytes(64) + content[len(content) // 2 + 64 :]),
+        ("nbi", lambda content: content[:-10]),
+        ("nbi", lambda content: bytes(len(content))),
+        ("nbi", lambda content: b"garbage" + content),
+    ],
+    ids=["code cut short", "zeros within code", "index cut short", "index of zeros", "index of garbage"],
+)
+def test_a_damaged_file_is_compiled_anew(suffix, damage, new_process, tmp_path):
+    """As a loss of power or a full disk leaves it. The process after the next one finds the code again."""
+    assert new_process()(2) == 4
+    (path,) = tmp_path.rglob(f"*twice*.{suffix}")
+    path.write_bytes(damage(path.read_bytes()))
+    for n_hits in (0, 1):
+        kernel = new_process()
+        assert (kernel(2), hits(kernel)) == (4, n_hits)
+
+
 def test_constants_are_not_types_of_their_own(new_process):
     kernel = new_process()
     sums = compiling.compiled()(lambda: kernel(1) + kernel(2))

@@ -1,16 +1,18 @@
 """The two decorators of kernels, and the cache that keeps compiled code on disk."""
 
 import gc
+import pickle
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
+from numba.core.caching import IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.types.misc import unliteral
 
@@ -115,12 +117,41 @@ def _keep_on_disk(kernel: Any) -> None:
     except RuntimeError:  # no folder can be written to
         _warn_of_memory()
         return
+    files = kernel._cache._cache_file  # noqa: SLF001 (numba has no public way)
+    files.__class__ = _CacheFiles  # numba's cache has no other place for it
     folder = Path(kernel.py_func.__code__.co_filename).parent
     if folder.is_dir():  # not in an archive or a frozen program
-        index = kernel._cache._cache_file  # noqa: SLF001 (numba has no public way)
         # Numba reads an index no further than to the version: the rest of another one may name types that are gone.
-        index._version = numba.__version__, source_stamp(folder)  # noqa: SLF001
-        index._source_stamp = ""  # noqa: SLF001 (the time of the file, which the layers of an image cut to seconds)
+        files._version = numba.__version__, source_stamp(folder)  # noqa: SLF001
+        files._source_stamp = ""  # noqa: SLF001 (the time of the file, which the layers of an image cut to seconds)
+
+
+class _CacheFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """Numba's index of one kernel and its files of compiled code, where a damaged file is the same as a missing one.
+
+    A loss of power can leave files cut short or filled with zeros. Code with other bytes could run and return wrong
+    numbers, so its digest is kept with it.
+    """
+
+    def _load_index(self) -> dict[Any, str]:
+        try:
+            index: dict[Any, str] = super()._load_index()
+        except OSError:
+            raise
+        except Exception:  # noqa: BLE001 (unpickling damaged bytes can raise any exception)
+            return {}
+        return index
+
+    def _save_data(self, name: str, data: Any) -> None:
+        code = self._dump(data)
+        super()._save_data(name, (sha256(code).digest(), code))
+
+    def _load_data(self, name: str) -> Any:
+        with suppress(Exception):  # as above
+            digest, code = super()._load_data(name)
+            if sha256(code).digest() == digest:
+                return pickle.loads(code)  # noqa: S301 (as numba does with its cache)
+        raise OSError(f"{name} is damaged")  # which numba takes for a missing file: it compiles, and writes the file
 
 
 @cache

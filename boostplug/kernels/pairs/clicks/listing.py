@@ -70,6 +70,7 @@ def count_shared_pages(row: Ints, boundaries: Ints, start: Ints, loser: Ints, ou
 
     The pairs of winner a are ``start[a]:start[a + 1]``, their losers ascending. One thread: pages share pairs.
     """
+    last_page = np.full(len(loser), -1)  # counted for each pair: a page may show a row twice
     for q in range(len(boundaries) - 1):
         for i in range(boundaries[q], boundaries[q + 1]):
             end = start[row[i] + 1]
@@ -77,8 +78,9 @@ def count_shared_pages(row: Ints, boundaries: Ints, start: Ints, loser: Ints, ou
                 continue
             for j in range(boundaries[q], boundaries[q + 1]):
                 low = start[row[i]] + np.searchsorted(loser[start[row[i]] : end], row[j])
-                if low < end and loser[low] == row[j]:
+                if low < end and loser[low] == row[j] and last_page[low] != q:
                     out[low] += 1
+                    last_page[low] = q
 
 
 @compiled()

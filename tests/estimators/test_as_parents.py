@@ -1,0 +1,205 @@
+"""Our rankers behave as their parents where users and scikit-learn rely on it: shapes of y, score, errors, checks."""
+
+import re
+import warnings
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost as xgb
+from adapters.harness import GROUP, LOSS, QID, VGROUP, VQID, VX, VY, X, Y
+from sklearn.exceptions import DataConversionWarning
+from sklearn.utils.estimator_checks import check_estimator
+
+import boostplug as bp
+
+PARENTS = {"lightgbm": lgb.LGBMRanker, "xgboost": xgb.XGBRanker}
+OURS = {"lightgbm": bp.LGBMRanker, "xgboost": bp.XGBRanker}
+SMALL = {
+    "lightgbm": {"n_estimators": 3, "n_jobs": 1, "verbose": -1, "min_child_samples": 1},
+    "xgboost": {"n_estimators": 3, "n_jobs": 1},
+}
+COLUMNS = {
+    "array of one column": lambda y: y.reshape(-1, 1),
+    "DataFrame of one column": lambda y: pd.DataFrame({"grade": y}),
+}
+
+both_frameworks = pytest.mark.parametrize("framework", [*PARENTS])
+both_columns = pytest.mark.parametrize("column", [*COLUMNS.values()], ids=[*COLUMNS])
+any_objective = pytest.mark.parametrize("objective", [None, LOSS], ids=["default", "loss"])
+
+
+def ours(framework, objective=None, **params):
+    chosen = {} if objective is None else {"objective": objective}
+    return OURS[framework](**chosen, **SMALL[framework], **params)
+
+
+def quietly(call, *args, **keywords):
+    """Return what a call returns; the parents warn of columns differently, and of arguments that are deprecated."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return call(*args, **keywords)
+
+
+# --- y as a column ------------------------------------------------------------------------------------------------
+
+
+@both_frameworks
+@both_columns
+def test_a_column_of_labels_trains_as_the_parent_does(framework, column):
+    parent = quietly(PARENTS[framework](**SMALL[framework]).fit, X, column(Y), group=GROUP)
+    with pytest.warns(DataConversionWarning, match=r"column-vector y was passed when a 1d array was expected"):
+        ranker = ours(framework).fit(X, column(Y), group=GROUP)
+    np.testing.assert_array_equal(ranker.predict(X), parent.predict(X))
+
+
+@both_frameworks
+@both_columns
+def test_a_column_of_labels_trains_our_losses(framework, column):
+    with pytest.warns(DataConversionWarning):
+        ranker = ours(framework, LOSS).fit(X, column(Y), qid=QID)
+    np.testing.assert_array_equal(ranker.predict(X), ours(framework, LOSS).fit(X, Y, qid=QID).predict(X))
+
+
+@both_frameworks
+@both_columns
+@any_objective
+def test_a_column_of_labels_validates_and_scores(framework, column, objective):
+    def fitted(y):
+        more = {"eval_set": [(VX, y)], "eval_group": [VGROUP]}
+        return quietly(ours(framework, objective).fit, X, Y, group=GROUP, **more)
+
+    flat, as_column = fitted(VY), fitted(column(VY))
+    assert as_column.evals_result_ == flat.evals_result_
+    assert quietly(flat.score, VX, column(VY), qid=VQID) == flat.score(VX, VY, qid=VQID)
+
+
+@pytest.mark.parametrize(
+    "more", [{"eval_X": VX, "eval_y": VY.reshape(-1, 1)}, {"eval_X": (VX,), "eval_y": (pd.DataFrame({"grade": VY}),)}]
+)
+def test_a_column_of_labels_in_eval_y(more):
+    flat = ours("lightgbm").fit(X, Y, group=GROUP, eval_X=VX, eval_y=VY, eval_group=[VGROUP])
+    as_column = quietly(ours("lightgbm").fit, X, Y, group=GROUP, **more, eval_group=[VGROUP])
+    assert as_column.evals_result_ == flat.evals_result_
+
+
+# --- score of XGBRanker -------------------------------------------------------------------------------------------
+
+
+def negative_squared_error(y_true, y_score):
+    return -float(np.mean((y_true - y_score) ** 2))
+
+
+EVAL_METRICS = {
+    "ndcg@3": "ndcg@3",
+    "ndcg": "ndcg",
+    "rmse": "rmse",  # an error, which the parent returns as it is
+    "ndcg@3 last": ["ndcg@1", "ndcg@3"],
+    "ndcg@1 last": ["ndcg@3", "ndcg@1"],
+    "function": negative_squared_error,
+}
+
+
+@pytest.mark.parametrize("eval_metric", [*EVAL_METRICS.values()], ids=[*EVAL_METRICS])
+def test_score_is_the_parents_where_eval_metric_is_set(eval_metric):
+    frame = pd.DataFrame(VX).add_prefix("f").assign(qid=VQID)
+    train = pd.DataFrame(X).add_prefix("f").assign(qid=QID)
+    parent = xgb.XGBRanker(eval_metric=eval_metric, **SMALL["xgboost"]).fit(train, Y)
+    ranker = ours("xgboost", eval_metric=eval_metric).fit(train, Y)
+    # Of a function, the parent reads six digits from a text.
+    assert ranker.score(frame, VY) == pytest.approx(parent.score(frame, VY), rel=1e-5)
+    assert ranker.score(frame.drop(columns="qid"), VY, group=VGROUP) == ranker.score(frame, VY)
+    assert ranker.score(frame, VY, metric=bp.NDCG(10)) == bp.NDCG(10).score(VY, ranker.predict(frame), qid=VQID)
+
+
+@pytest.mark.parametrize("eval_metric", [*EVAL_METRICS.values()], ids=[*EVAL_METRICS])
+@any_objective
+def test_score_is_the_last_value_of_the_training(eval_metric, objective):
+    ranker = ours("xgboost", objective, eval_metric=eval_metric)
+    ranker.fit(X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], verbose=False)
+    *_, last = ranker.evals_result()["validation_0"].values()
+    assert ranker.score(VX, VY, qid=VQID) == pytest.approx(last[-1], rel=1e-5)
+
+
+# --- arguments and errors -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("objective", ["rank:pairwise", LOSS], ids=["built-in", "loss"])
+def test_the_objective_by_position_has_the_parents_warning(objective):
+    with pytest.warns(FutureWarning) as of_parent:
+        xgb.XGBRanker("rank:pairwise", n_estimators=3)
+    with pytest.warns(FutureWarning, match=re.escape(str(of_parent[0].message))):
+        ranker = bp.XGBRanker(objective, n_estimators=3)
+    assert (ranker.objective, ranker.n_estimators) == (objective, 3)
+    assert "objective" in ranker.get_params()
+
+
+def test_groups_by_position_have_the_parents_warning():
+    with pytest.warns(FutureWarning) as of_parent:
+        parent = xgb.XGBRanker(**SMALL["xgboost"]).fit(X, Y, GROUP)
+    with pytest.warns(FutureWarning, match=re.escape(str(of_parent[0].message))):
+        ranker = ours("xgboost").fit(X, Y, GROUP)
+    np.testing.assert_array_equal(ranker.predict(X), parent.predict(X))
+
+
+OTHER_COLUMNS = {
+    "renamed": lambda table: table.rename(columns={"f1": "z"}),
+    "in another order": lambda table: table[["f1", "f0", "f2", "f3"]],
+    "missing": lambda table: table[["f0", "f1", "f2"]],
+    "more": lambda table: table.assign(z=1.0),
+}
+
+
+@pytest.mark.parametrize("change", [*OTHER_COLUMNS.values()], ids=[*OTHER_COLUMNS])
+def test_validate_features_has_lightgbms_error(change):
+    table = pd.DataFrame(X).add_prefix("f")
+    parent, ranker = (kind(**SMALL["lightgbm"]).fit(table, Y, group=GROUP) for kind in (lgb.LGBMRanker, bp.LGBMRanker))
+    with pytest.raises(lgb.basic.LightGBMError) as expected:
+        parent.predict(change(table), validate_features=True)
+    with pytest.raises(lgb.basic.LightGBMError, match=re.escape(str(expected.value))):
+        ranker.predict(change(table), validate_features=True)
+
+
+# --- scikit-learn's checks ----------------------------------------------------------------------------------------
+
+
+def one_query(kind, name):
+    """Return a class of rankers that take all rows as one query, since scikit-learn's checks pass no queries."""
+
+    class OneQuery(kind):
+        def fit(self, X, y=None, sample_weight=None):
+            if y is None:
+                raise ValueError("requires y to be passed, but the target y is None")
+            n_rows = X.shape[0] if hasattr(X, "shape") else len(X)
+            return super().fit(X, y, group=[n_rows], sample_weight=sample_weight)
+
+        def score(self, X, y):
+            return float(np.sum(self.predict(X)))
+
+    OneQuery.__name__ = OneQuery.__qualname__ = name
+    return OneQuery
+
+
+OneQueryLightGBM = one_query(lgb.LGBMRanker, "OneQueryLightGBM")  # by these names they are pickled
+OneQueryXGBoost = one_query(xgb.XGBRanker, "OneQueryXGBoost")
+OneQueryLGBMRanker = one_query(bp.LGBMRanker, "OneQueryLGBMRanker")
+OneQueryXGBRanker = one_query(bp.XGBRanker, "OneQueryXGBRanker")
+ONE_QUERY = {
+    "lightgbm": (OneQueryLightGBM, OneQueryLGBMRanker),
+    "xgboost": (OneQueryXGBoost, OneQueryXGBRanker),
+}
+
+
+@both_frameworks
+def test_scikit_learns_checks_that_the_parent_passes(framework):
+    params = {name: value for name, value in SMALL[framework].items() if name != "verbose"}  # no parameter by signature
+    failed_by_parent, failed_by_ours = (
+        {
+            check["check_name"]: repr(check["exception"])
+            for check in quietly(check_estimator, kind(**params), on_fail=None, on_skip=None)
+            if check["status"] == "failed"
+        }
+        for kind in ONE_QUERY[framework]
+    )
+    assert {name: said for name, said in failed_by_ours.items() if name not in failed_by_parent} == {}
