@@ -263,7 +263,8 @@ def vector(name: str, values: ArrayLike) -> NDArray[Any]:
         from sklearn.exceptions import DataConversionWarning
 
         warnings.warn(
-            f"{name} is a column of shape {array.shape} where one dimension was expected; it is taken as such",
+            f"A column-vector {name} was passed when a 1d array was expected; it is taken as one of shape "
+            f"({len(array)},)",
             DataConversionWarning,
             stacklevel=3,
         )
@@ -354,7 +355,8 @@ def real_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
     if not array.size:
         return np.zeros(array.shape)
     if array.dtype.kind not in "biufO":
-        raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}; convert them first")
+        what = "Complex data not supported: " if array.dtype.kind == "c" else ""
+        raise ValueError(f"{what}{name} must hold real numbers, got dtype {array.dtype}; convert them first")
     if array.dtype.kind in "biuf":
         return array
     if any(isinstance(value, (str, bytes)) for value in array):
@@ -363,16 +365,22 @@ def real_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
         with np.errstate(over="ignore"):
             return array.astype(np.float64)
     except (TypeError, ValueError, ArithmeticError):
-        at = next(i for i, value in enumerate(array) if value is not None and not _is_float(value))
-        raise ValueError(
-            f"{name}[{at}] = {shown(array[at])} is not a real number within ±1.8e308; convert it first"
-        ) from None
+        for at, value in enumerate(array):
+            _refuse_no_float(f"{name}[{at}]", value)
+        raise
 
 
-def _is_float(value: Any) -> bool:
-    """Return whether a value can be converted to float."""
+class NoNumberError(TypeError, ValueError):
+    """Error for a value of a type that is no number: a TypeError to scikit-learn, a ValueError as all of ours."""
+
+
+def _refuse_no_float(name: str, value: Any) -> None:
+    """Raise for a value that cannot be converted to float."""
+    message = f"{name} = {shown(value)} is not a real number within ±1.8e308; convert it first"
     try:
-        float(value)
-    except (TypeError, ValueError, ArithmeticError):
-        return False
-    return True
+        if value is not None:
+            float(value)
+    except TypeError as error:
+        raise NoNumberError(f"{message} ({error})") from None
+    except (ValueError, ArithmeticError):
+        raise ValueError(message) from None

@@ -41,6 +41,8 @@ class Table(NamedTuple):
     """Categories of each categorical column, by the column's index; None if not known."""
     sparse: bool | None = None
     """True for a sparse matrix; None if not known."""
+    reader: str = "training"
+    """What expects these columns, in messages: the class of the fitted ranker."""
 
     def column(self, place: int) -> str:
         """Return a column as messages call it."""
@@ -345,8 +347,8 @@ def refuse_other_columns(table: Table, fitted: Table, name: str = "X") -> None:
         )
     if table.n_columns != fitted.n_columns:
         raise ValueError(
-            f"{name} has {table.n_columns} features, the training set {fitted.n_columns}; pass the same features in "
-            "the same order"
+            f"{name} has {table.n_columns} features, but {fitted.reader} is expecting {fitted.n_columns} features as "
+            "input; pass the same features in the same order"
         )
 
 

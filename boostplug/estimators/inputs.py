@@ -463,14 +463,16 @@ class RankingScore:
         several labels, such as "NDCG@5.on(sale)", needs `labels`, as `fit` takes them. Arguments may be names of
         columns of X, and those that `fit` was given by name need not be repeated.
         """
-        columns = columns_to_judge(self._columns_by_role)
-        inputs = Inputs(
-            X=X, y=y, qid=qid, group=group, weight=sample_weight, labels=labels, columns=columns, arguments=FIT
-        )
+        inputs = self._inputs_to_judge(X, y, qid, group, sample_weight, labels)
         return ranking_score(self, inputs, metric or self._first_metric(), getattr(self, "_fitted_columns", None))
 
     _columns_by_role: Mapping[str, str] = MappingProxyType({"qid": "qid"})
     """Columns of X that are no features, by what they hold."""
+
+    def _inputs_to_judge(self, X: Any, y: Any, qid: Any, group: Any, weight: Any, labels: Any) -> Inputs:
+        """Return arguments of `score`, with the columns that `fit` has named."""
+        columns = columns_to_judge(self._columns_by_role)
+        return Inputs(X=X, y=y, qid=qid, group=group, weight=weight, labels=labels, columns=columns, arguments=FIT)
 
     def _features(self, X: Any, fitted: Table | None) -> Any:
         """Return features to predict from, without the columns that `fit` has taken out."""

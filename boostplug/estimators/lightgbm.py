@@ -229,7 +229,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             raise RefusedByLightGBMError(_with_remedy(error)) from error
         finally:
             del self._fit_queries, self._fit_places
-        self._fitted_columns, self._columns_by_role = columns, {"qid": "qid", **train.columns}
+        self._fitted_columns = columns._replace(reader=type(self).__name__)
+        self._columns_by_role = {"qid": "qid", **train.columns}
         self.position_bias_ = self._fitted_position_bias(loss, train)
         return self
 

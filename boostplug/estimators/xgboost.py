@@ -4,7 +4,7 @@ import copy
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -55,6 +55,12 @@ from boostplug.model.export import export
 with needed_by("boostplug.XGBRanker needs", "xgboost"):
     import xgboost as xgb
     from xgboost.sklearn import ltr_metric_decorator
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+# Arguments by position have the parent's warning; without this helper of XGBoost they are an error.
+_by_position: Callable[[_F], _F] = getattr(xgb.core, "_deprecate_positional_args", lambda function: function)
 
 
 def count_features(params: dict[str, Any], places: ColumnPlaces) -> None:
@@ -114,6 +120,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
     True
     """
 
+    @_by_position
     def __init__(self, *, objective: Loss | str = "rank:ndcg", **xgboost_params: Any) -> None:
         built_in = objective if isinstance(objective, str) and loss_of(objective) is None else "rank:pairwise"
         super().__init__(objective=built_in, **without_nested(xgboost_params))
@@ -143,10 +150,11 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         """Return the parameters that the training gets."""
         return without_nested(super().get_xgb_params())
 
+    @_by_position
     def fit(
         self,
         X: Any,
-        y: ArrayLike | None,
+        y: ArrayLike | str | None,
         *,
         group: ArrayLike | None = None,
         qid: ArrayLike | None = None,
@@ -252,7 +260,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
                 xgb_model=model,
                 callbacks=callbacks,
             )
-        self._fitted_columns, self._columns_by_role = columns, {"qid": "qid", **train.columns}
+        self._fitted_columns = columns._replace(reader=type(self).__name__)
+        self._columns_by_role = {"qid": "qid", **train.columns}
         self._set_evaluation_result(results)
         self.position_bias_ = fitted_position_bias(loss, self.predict, train)
         return self
@@ -275,6 +284,30 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             refuse_sparse_beside_dense(table_of(features), fitted)
         with _infinite_features(features, "X"):
             return super().predict(with_text_categories(features), **kwargs)
+
+    def score(
+        self,
+        X: Any,
+        y: ArrayLike | str | None = None,
+        sample_weight: ArrayLike | str | None = None,
+        *,
+        qid: ArrayLike | str | None = None,
+        group: ArrayLike | None = None,
+        metric: Metric | str | None = None,
+        labels: Mapping[str, ArrayLike] | None = None,
+    ) -> float:
+        """Return a metric of the predictions.
+
+        It is `metric`, such as "NDCG@5"; else the last of `eval_metric`, as for the parent; else NDCG@10. Arguments may
+        be names of columns of X, and those that `fit` was given by name need not be repeated.
+        """
+        last = (metrics_of(self.eval_metric) or [None])[-1]
+        if metric is not None or last is None or isinstance(last, Metric):
+            return super().score(X, y, sample_weight, qid=qid, group=group, metric=metric or last, labels=labels)
+        inputs = self._inputs_to_judge(X, y, qid, group, sample_weight, labels)
+        matrix = self._matrix(checked_set(inputs, fitted=self._columns()))
+        function = ltr_metric_decorator(last, self.n_jobs) if callable(last) else None
+        return float(self.get_booster().eval_set([(matrix, "score")], feval=function).rpartition(":")[2])
 
     def load_model(self, fname: Any) -> None:
         """Load a model for `predict`; the parent's, but a ranker of ours keeps its loss.

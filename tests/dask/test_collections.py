@@ -1,5 +1,7 @@
 """What both rankers make of collections before they train, on two workers."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,7 +13,7 @@ import dask  # noqa: E402
 
 import boostplug as bp  # noqa: E402
 from boostplug.dask.collections import Part, parts_of  # noqa: E402
-from boostplug.estimators.inputs import DataSet  # noqa: E402
+from boostplug.data.inputs import Inputs  # noqa: E402
 
 pytestmark = pytest.mark.cluster
 LOCAL = "boostplug.LGBMRanker"
@@ -40,7 +42,7 @@ def frame(of=None):
 def parts(client, ddf=None, X=("a", "b"), fitted=None, **changes):
     ddf = frame() if ddf is None else ddf
     given = {"X": ddf[list(X)], "y": ddf["y"], "qid": ddf["qid"], **changes}
-    return parts_of(client, DataSet(**given), local=LOCAL, fitted=fitted)
+    return parts_of(client, Inputs(**given).split(), local=LOCAL, fitted=fitted)
 
 
 def test_a_part_holds_what_its_partition_held(client):
@@ -94,7 +96,8 @@ def test_a_column_named_qid_and_arrays_are_taken_alike(client):
     by_column = client.gather(parts(client, X=("a", "b", "qid"), qid=None).futures)
     blocks = ddf[["a", "b"]].to_dask_array(lengths=True)
     by_array = parts(client, X=("a", "b"), y=ddf["y"].values, qid=ddf["qid"]).futures
-    in_columns = parts_of(client, DataSet(blocks.rechunk({1: 1}), ddf["y"].values, ddf["qid"]), local=LOCAL).futures
+    given = Inputs(X=blocks.rechunk({1: 1}), y=ddf["y"].values, qid=ddf["qid"])
+    in_columns = parts_of(client, given.split(), local=LOCAL).futures
     for others in (by_column, client.gather(by_array), client.gather(in_columns)):
         for part, other in zip(expected, others, strict=True):
             np.testing.assert_array_equal(np.asarray(part.X), np.asarray(other.X))
@@ -151,8 +154,8 @@ def test_wrong_values_are_named_where_they_stand(client, column, value, message)
 @pytest.mark.parametrize("name", ["X", "y", "qid", "sample_weight"])
 def test_data_in_memory_are_sent_to_the_local_ranker(client, name):
     ddf, known = frame(), table()
-    given = DataSet(ddf[["a", "b"]], ddf["y"], ddf["qid"])
-    given = given._replace(**{name.removeprefix("sample_"): known["y"].to_numpy()})
+    given = Inputs(X=ddf[["a", "b"]], y=ddf["y"], qid=ddf["qid"])
+    given = replace(given, **{name.removeprefix("sample_"): known["y"].to_numpy()})
     with pytest.raises(ValueError, match=rf"^{name} must be a Dask collection, got 'ndarr.*use boostplug\.LGBMRanker"):
         parts_of(client, given, local=LOCAL)
 
@@ -170,4 +173,4 @@ def test_other_columns_and_categories_are_refused(client):
     with pytest.raises(ValueError, match=r"^X in partition 1: the columns \['c'\] have other categories .*categorize"):
         parts(client, per_partition, X=("a", "c"), qid=per_partition["a"])
     with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has the training set's columns in another order"):
-        parts(client, X=("b", "a"), fitted=found.table._replace(names=("a", "b")), place=0)
+        parts(client, X=("b", "a"), fitted=found.table._replace(names=("a", "b")), where="eval_set[0]'s ")
