@@ -12,7 +12,6 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Callable
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path
@@ -24,7 +23,7 @@ from inputs.tables import PARTS, REFERENCE, TABLES, Input
 
 ROUNDS = 3
 REMEDY = r"drop|astype|make it|leave out"
-FINISHED = "the process ended"  # the outcome of a cell that aborts it
+ENDED = "the process ended"  # the outcome of a cell that aborts it
 
 
 # --- the entrances: each returns numbers that depend on the features ----------------------------------------------
@@ -278,23 +277,12 @@ def reference(named, entrance, kind):
         return np.asarray(ENTRANCES[entrance].run(Input(REFERENCE[named], KINDS[kind])), dtype=float)
 
 
-@contextmanager
-def _line_each(path):
-    with path.open("a", encoding="utf-8") as file:
-
-        def write(*entry):
-            file.write(json.dumps(entry) + "\n")
-            file.flush()
-
-        yield write
-
-
 def main(results):
     count_trainings()
-    with tempfile.TemporaryDirectory() as folder, _line_each(Path(results)) as write:
+    with tempfile.TemporaryDirectory() as folder, Path(results).open("a", encoding="utf-8", buffering=1) as file:
         for cell in map(tuple, json.load(sys.stdin)):
-            write(cell, FINISHED)
-            write(cell, outcome(*cell, Path(folder)))
+            print(json.dumps([cell, ENDED]), file=file)
+            print(json.dumps([cell, outcome(*cell, Path(folder))]), file=file)
 
 
 def run_apart(cells, seconds=240):
