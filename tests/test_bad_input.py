@@ -774,6 +774,7 @@ def page():
         "# Bad input and the message it gets\n",
         "None of these trains a model silently: each raises, or warns where that is said.",
         "The command line prints the messages of `compare`.",
+        "[What gets in](guides/what_gets_in.md) says what becomes of each kind of column.",
         "Written by `python tests/test_bad_input.py` from the list that the tests run.\n",
     ]
     for section, cases in CASES.items():
