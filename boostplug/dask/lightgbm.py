@@ -210,7 +210,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
             )
 
     def _example(self, X: Any, *args: Any, **kwargs: Any) -> NDArray[Any]:
-        few = X._meta_nonempty if isinstance(X, dd.DataFrame) else np.zeros((1, X.shape[1]), X.dtype)  # noqa: SLF001
+        few = _example_rows(X) if isinstance(X, dd.DataFrame) else np.zeros((1, X.shape[1]), X.dtype)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # a frame that does not know its categories makes some up
             return np.asarray(self.to_local().predict(few, *args, **kwargs))
@@ -254,6 +254,13 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         if params.get("linear_tree") or params.get("linear_trees"):
             raise ValueError("linear_tree trains on one machine only: LightGBM ignores the other workers; leave it")
         return params
+
+
+def _example_rows(X: Any) -> Any:
+    """Return rows as a frame may hold them; a column of text may be one of missing values, and its partitions say."""
+    few = X._meta_nonempty  # noqa: SLF001
+    texts = few.select_dtypes(["object", "string"]).columns
+    return few.assign(**dict.fromkeys(texts, np.nan))
 
 
 class _KnownSums:

@@ -152,7 +152,7 @@ def _dialect(pandas: Any, path: Path) -> tuple[str, list[str]]:
     separator = max(headers, key=lambda one: len(headers[one]))
     if len(headers[separator]) == 1:
         raise ValueError(
-            f"{path.name} has a single column, {headers[separator][0]!r}; write a header, and separate columns by "
+            f"{path.name} has one column, {headers[separator][0]!r}; columns must be separated by "
             "',', ';', a tab or '|'"
         )
     return separator, headers[separator]

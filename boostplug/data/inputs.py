@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -122,10 +122,7 @@ class Inputs:
         if self.qid is not None and not isinstance(self.qid, str):
             several = list(self.qid) if isinstance(self.qid, (list, tuple)) else column_names(self.qid)
             if len(several) > 1 and all(isinstance(name, str) and name in there for name in several):
-                raise ValueError(
-                    f"{qid} names several columns, {shown(several)}; make one id of them: "
-                    f"frame.groupby({several!r}, sort=False).ngroup()"
-                )
+                refuse_several_ids(qid, several)
         arrays = [n for n in ("qid", "group") if not (getattr(self, n) is None or isinstance(getattr(self, n), str))]
         if "qid" in columns and arrays:
             raise ValueError(
@@ -252,6 +249,14 @@ def refuse_uncomputed_unless_dask(X: Any, name: str) -> None:
     """Raise for polars' lazy frames; collections of Dask may be split before they are computed."""
     if not hasattr(X, "__dask_graph__"):
         refuse_uncomputed(X, name)
+
+
+def refuse_several_ids(argument: str, names: Sequence[Any]) -> NoReturn:
+    """Raise for ids in several columns."""
+    raise ValueError(
+        f"{argument} names several columns, {shown(names)}; make one id of them, in a column of its own: "
+        f"frame.groupby({[*names]!r}, sort=False).ngroup()"
+    )
 
 
 def refuse_absent(name: str, argument: str, there: Sequence[Any]) -> None:

@@ -174,12 +174,27 @@ def _read_array(X: Any, name: str, least: int) -> NDArray[Any]:
         raise ValueError(f"{name} has {int(X.mask.sum())} masked values; pass {name}.filled(numpy.nan)")
     try:
         array = np.asarray(X)
+        array = np.asarray(X, object) if array.dtype.kind in "SU" else array  # as they were, beside a text
     except ValueError:
         raise ValueError(f"{name} is a list of rows of different lengths; pass as many features in each") from None
     _refuse_shape(array if array.shape else X, name, least)
+    _refuse_text(array, name)
     numbers = array if array.dtype.kind in "biuf" else real_numbers(name, np.ravel(array)).reshape(array.shape)
     _warn_of_large(numbers, name)
     return np.asarray(numbers, np.float64) if isinstance(X, (list, tuple)) else numbers
+
+
+def _refuse_text(array: NDArray[Any], name: str) -> None:
+    """Raise for texts in an array of objects, with the number of their column."""
+    if array.dtype.kind != "O":
+        return
+    texts = np.frompyfunc(lambda value: isinstance(value, (str, bytes)), 1, 1)(array).astype(bool)
+    if texts.any():
+        row, place = np.unravel_index(int(np.argmax(texts)), array.shape)
+        raise ValueError(
+            f"{name}: column {place} holds text, {shown(array[row, place])}, which the frameworks cannot read: drop it, "
+            "or pass a DataFrame in which it is a category"
+        )
 
 
 # --- DataFrames ----------------------------------------------------------------------------------------------------
@@ -324,7 +339,9 @@ def _categorical(column: nw.Series[Any]) -> Any:
     values = native.to_pylist() if hasattr(native, "to_pylist") else column.to_list()
     is_text = column.dtype in (nw.String, nw.Object)
     known = sorted({value for value in values if isinstance(value, str)}) if is_text else _categories_of(column)
-    return imported("pandas", "DataFrames need").Categorical(values, categories=known)
+    arrow = getattr(native, "type", getattr(getattr(native, "dtype", None), "pyarrow_dtype", None))
+    ordered = isinstance(column.dtype, nw.Enum) or bool(getattr(arrow, "ordered", False))
+    return imported("pandas", "DataFrames need").Categorical(values, categories=known, ordered=ordered)
 
 
 # --- Two tables ----------------------------------------------------------------------------------------------------
@@ -412,12 +429,22 @@ def _refuse_other_types(X: Any, table: Table, fitted: Table, name: str) -> None:
         elif place in there:
             kind, remedy = f"of a {type(X).__name__}", "pass a DataFrame, whose columns have categories"
         else:
-            kind = ", ".join(map(shown, here[place][:_SHOWN_CATEGORIES]))
+            unlike = [one for one in here[place] if not is_number(one)] or here[place]
+            kind = ", ".join(map(shown, unlike[:_SHOWN_CATEGORIES]))
             remedy = "make it numbers, or make it categorical in the training set too"
         raise ValueError(
             f"in {name}, column {column} is {'not ' if place in there else ''}categorical ({kind}), and in the "
             f"training set it is{'' if place in there else ' not'}; {remedy}"
         )
+
+
+def is_number(value: Any) -> bool:
+    """Return whether a value, such as a text, can be read as a number."""
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _report_new(values: Any, where: str, *, refuse: bool) -> None:

@@ -10,6 +10,7 @@ from boostplug.core.checks import check_column_names, numbers, refuse_rounded_id
 from boostplug.data.click_log import ClickLog
 from boostplug.data.files import read_table_file
 from boostplug.data.inputs import is_missing
+from boostplug.data.tables import is_number
 
 _IDS = ("qid", "query", "document", "ranker")
 
@@ -99,15 +100,7 @@ def _log_of(columns: dict[str, Any]) -> ClickLog:
 
 
 def _numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
-    text = next((k for k, value in enumerate(values) if isinstance(value, str) and not _is_number(value)), None)
-    if text is not None:
-        raise ValueError(f"{name}[{text}] = {shown(values[text])} is no number")
+    """Return numbers, which may stand in a column of texts."""
+    texts = np.array([isinstance(value, str) and not is_number(value) for value in values.tolist()], bool)
+    refuse_where(name, texts, values, "is no number")
     return numbers(name, np.asarray(values, np.float64))
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -238,7 +238,8 @@ class ColumnPlaces(NamedTuple):
         """Return a sequence with an entry per column of X without the entries of columns that are taken out."""
         if not self.taken or given is None or isinstance(given, (str, Mapping)) or len(given) != len(self.passed):
             return given
-        return [entry for entry, name in zip(given, self.passed, strict=True) if name not in self.taken]
+        kept = [place for place, name in enumerate(self.passed) if name not in self.taken]
+        return given[kept] if isinstance(given, np.ndarray) else type(given)([given[place] for place in kept])
 
     def from_text(self, argument: str, given: Any, convert: Callable[[str, Any], Any]) -> Any:
         """Return an argument that may also be a text of numbers: "1,0,-1", "(1,0,-1)", "[0,1],[2]", "[[0,1],[2]]"."""

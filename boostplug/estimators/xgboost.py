@@ -69,6 +69,9 @@ def count_features(params: dict[str, Any], places: ColumnPlaces) -> None:
     for name, convert in converters.items():
         if params.get(name) is not None:
             params[name] = places.from_text(name, params[name], convert)
+    constraints = params.get("interaction_constraints")
+    if isinstance(constraints, list) and not any(isinstance(one, str) for group in constraints for one in group):
+        params["interaction_constraints"] = json.dumps(constraints)  # the only form of places beside names of columns
 
 
 @contextmanager

@@ -240,7 +240,8 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
     def _features(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
         """Return checked features, of the columns known from `fit` unless `reset`."""
         X = without_columns(X, {"qid": "qid", **self._columns_by_role}.values())
-        X = _numbers_of_frame(X) if is_frame(X) else X
+        if is_frame(X) or np.asarray(X).dtype.kind in "OU":  # else scikit-learn's own errors
+            X = _numbers_of(X)
         with reading_features():
             features: NDArray[Any] = validate_data(
                 self, X, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
@@ -306,8 +307,8 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         return tags
 
 
-def _numbers_of_frame(X: Any) -> Any:
-    """Return a DataFrame of numbers, refusing categories by name."""
+def _numbers_of(X: Any) -> Any:
+    """Return a table of numbers, refusing text and categories by name."""
     X = read_features(X)
     table = table_of(X)
     if table.categories:

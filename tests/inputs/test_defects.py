@@ -169,7 +169,7 @@ def test_a_repeated_name_is_refused(tmp_path, read):
 
 def test_a_file_of_one_column_gets_a_word_on_separators(tmp_path):
     with pytest.raises(ValueError, match=r"one column.*separat"):
-        compare(written(tmp_path, TABLE, sep="|"))
+        compare(written(tmp_path, TABLE, sep="^"))
 
 
 # --- Parquet ------------------------------------------------------------------------------------------------------

@@ -145,7 +145,8 @@ def _fold(parts: Sequence[Any], columns: Columns) -> list[Part]:
         try:
             part = _part(_read(data, name, columns, train) if is_table_file(data) else data, data, columns, train)
         except ValueError as error:
-            raise ValueError(f"{name}: {error}".removeprefix(f"{name}: " * str(error).startswith(name))) from None
+            where = f"{name} ({Path(data).name})" if is_table_file(data) else name
+            raise ValueError(str(error) if str(error).startswith(f"{name}:") else f"{where}: {error}") from None
         if not part.queries.n_rows:
             raise ValueError(f"{name} has no rows; pass a part with queries")
         fold.append(part)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import column_names, shown, vector
-from boostplug.data.inputs import Inputs, Source, refuse_absent
+from boostplug.data.inputs import Inputs, Source, refuse_absent, refuse_several_ids
 from boostplug.data.tables import read_features, split_columns
 
 Ints = NDArray[np.int64]
@@ -45,6 +45,8 @@ class Columns(NamedTuple):
 
     def check(self) -> None:
         """Raise for arguments that are no names of columns, and for a split that is none."""
+        if isinstance(self.qid, (list, tuple)):
+            refuse_several_ids("qid", self.qid)
         for what in ("label", "qid", "weight", "position"):
             name = getattr(self, what)
             if not (isinstance(name, str) or (name is None and what != "qid")):
