@@ -501,8 +501,8 @@ MUTANTS = [
         (
             "a query that appears again is accepted",
             "datasets.parquet.ParquetTable.queries",
-            "if len(again):",
-            "if len(again) < 0:",
+            "len(again)",
+            "len(again) < 0",
         ),
         (
             "batches give a query the weight of another query",
