@@ -713,10 +713,9 @@ CASES = {
         Case(
             "strings as a feature",
             lambda: batches({"y": [1, 0], "q": [1, 1], "x": ["de", "fr"]}),
-            match="the column 'x' holds (large_)?string, and features are numbers",
-            shown="ValueError: FOLDER/rows.parquet: the column 'x' holds string, and features are numbers (integers, "
-            "floats, decimals, booleans); write numbers in its place (codes of categories, say), or name the features "
-            "that you want, features=[…]",
+            match="the column 'x' holds (large_)?string, not one of integer",
+            shown="ValueError: FOLDER/rows.parquet: the column 'x' holds string, not one of integer, floating, "
+            "boolean, decimal, null; convert it (text to codes, say), or choose other columns (features=[…])",
         ),
         Case("no rows in a batch", lambda: batches(rows=0)),
     ],

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 import xgboost as xgb
 
+from boostplug.core.checks import shown
 from boostplug.datasets.ranking_data import RankingData
-
-__all__ = ["BatchIter"]
 
 
 class BatchIter(xgb.DataIter):
@@ -35,12 +34,21 @@ class BatchIter(xgb.DataIter):
         batch = next(self._next, None)
         if batch is None:
             return False
-        firsts = np.cumsum(batch.group) - batch.group
+        weight = None
+        if batch.weight is not None:
+            weight = batch.weight[np.cumsum(batch.group) - batch.group]
+            differs = batch.weight != np.repeat(weight, batch.group)
+            if differs.any():
+                query = shown(batch.qid[np.argmax(differs)])
+                raise ValueError(
+                    f"the weights of query {query} differ, and a DMatrix has one weight per query; write one for all "
+                    "rows of a query, or train by LightGBM (sequence()), which has weights per row"
+                )
         input_data(
             data=batch.X,
             label=batch.y,
             group=batch.group,  # no ids, which XGBoost takes modulo 2^32
-            weight=None if batch.weight is None else batch.weight[firsts],
+            weight=weight,
             feature_names=list(self._feature_names),
         )
         return True

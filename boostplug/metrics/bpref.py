@@ -17,9 +17,10 @@ class Bpref(OfRelevance):
 
     .. math:: \frac1R \sum_{i\,\mathrm{relevant}} \left(1 - \frac{\min(n_i, R)}{\min(N, R)}\right)
 
-    R documents are judged relevant and N non-relevant, of which :math:`n_i` stand above i; without any of these (N = 0)
-    the value is 1. Buckley & Voorhees, "Retrieval evaluation with incomplete information" (SIGIR 2004), in the form of
-    `trec_eval` since its version 8, whose divisor is min(N, R) and not R.
+    R documents are judged relevant and N non-relevant, of which :math:`n_i` stand above i. A fraction 0/0 is 0. The sum
+    leaves out documents with the score -inf, which count as not retrieved. Buckley & Voorhees, "Retrieval evaluation
+    with incomplete information" (SIGIR 2004), in the form of `trec_eval` since its version 8, whose divisor is
+    min(N, R) and not R.
 
     Rows that are not labelled are the ones that are not judged: other metrics count them as non-relevant.
 

@@ -80,6 +80,7 @@ def test_files_are_one_in_their_natural_order(kind, cuts, tmp_path):
     path = {"folder": str(tmp_path), "list": files, "iterator": iter(files), "folders": [tmp_path]}[kind]
     found = batches_by_query(path, **COLUMNS, rows=13)
     assert found.group.tolist() == SIZES
+    assert found.group.dtype == np.int64
     assert joined(found, "qid").tolist() == table["q"]
     assert np.array_equal(joined(found, "y"), table["y"])
 
@@ -133,6 +134,27 @@ def test_kinds_of_numbers(values, expected, tmp_path):
     assert np.array_equal(batch.X[:, 0], np.array(expected, np.float32), equal_nan=True)
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (pa.array(["07", "7"]), pa.array([7, 8]), ["07", "7", "7", "8"]),
+        (pa.array([7, 8]), pa.array(["8", "x"]), ["7", "8", "8", "x"]),
+        (pa.array([1, 2]), pa.array([3, 2**63], pa.uint64()), [1, 2, 3, 2**63]),
+        (pa.array([1.0, 2.0]), pa.array([2, 3]), [1, 2, 2, 3]),
+        (pa.array(["a", "b"]).dictionary_encode(), pa.array(["b", "c"]), ["a", "b", "b", "c"]),
+        (pa.array([1, 2], pa.date32()), pa.array([2, 3], pa.date32()), [f"1970-01-0{day}" for day in (2, 3, 3, 4)]),
+        (pa.array([Decimal("1.50"), Decimal("2.00")]), pa.array([], pa.null()), ["1.50", "2.00"]),
+    ],
+    ids=str,
+)
+def test_ids_of_several_types_become_one(first, second, expected, tmp_path):
+    for i, ids in enumerate((first, second)):
+        pq.write_table(pa.table({"x": [1.0] * len(ids), "y": [0] * len(ids), "q": ids}), tmp_path / f"{i}.parquet")
+    (batch,) = batches_by_query(tmp_path, **COLUMNS)
+    assert batch.qid.tolist() == expected
+    assert batch.n_queries == len(set(expected))
+
+
 def test_features_are_named_or_all_others(tmp_path):
     path = write(tmp_path / "train.parquet", columns())
     assert batches_by_query(path, **COLUMNS, weight="w").feature_names == ("a", "b")
@@ -173,7 +195,7 @@ def test_a_query_that_appears_again_is_named(at_once, tmp_path, monkeypatch):
     ids = ["a", "b", "c", "d", "e", "b", "f", "a"]
     path = write(tmp_path / "train.parquet", columns([2] * 8, ids))
     message = (
-        r"train.parquet, row 10: query 'b' appears again after other queries \(it starts at .*train.parquet, row 2\)"
+        r"train.parquet, row 10: query 'b' appears again after other queries; sort the rows by query first \(stably\)"
     )
     with pytest.raises(ValueError, match=message):
         batches_by_query(path, **COLUMNS)
@@ -182,17 +204,22 @@ def test_a_query_that_appears_again_is_named(at_once, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "options", "message"),
     [
-        ({"x": [1e300, 0.0]}, {}, r"train.parquet, row 0: 'x' is 1e\+300, beyond float32; rescale it"),
+        ({"x": [1e300, 0.0]}, {}, r"train.parquet, counted from row 0: x holds numbers beyond float32; rescale it"),
         ({"x": None, "y": [0, 1]}, {}, r"has no column beside 'y', 'q'; it needs features"),
-        ({"y": [1.0, np.nan]}, {}, r"train.parquet, row 1: the label 'y' is nan, which is not finite; drop such rows"),
-        ({"y": ["1", "2"]}, {}, r"the label 'y' holds string; it must hold numbers"),
-        ({"q": [1, None]}, {}, r"counted from row 0: q\[1\] is missing; give each row the id of its query"),
-        ({"q": [1.0, 1.5]}, {}, r"q\[1\] = 1.5 is no whole number; write ids as integers or text"),
-        ({"q": [b"a", b"b"]}, {}, r"the qid 'q' holds binary; ids are integers or strings"),
-        ({"x": [1, 2]}, {"qid": "y"}, r"label, qid and weight are three columns; got 'y', 'y'"),
-        ({"x": [1, 2]}, {"features": ["x", "v"]}, r"has no column 'v', a feature; it has x, y, q"),
-        ({"x": [1, 2]}, {"features": ["x", "x"]}, r"features must be a list of names of columns, each once; got"),
-        ({"x": [1, 2]}, {"features": ["x", "y"]}, r"features holds 'y', which is the label, the qid or the weight"),
+        ({"y": [1.0, np.nan]}, {}, r"train.parquet, .* row 0: y\[1\] = nan is no finite label; drop such rows"),
+        ({"y": ["1", "2"]}, {}, r"train.parquet: the column 'y' holds (large_)?string, not one of integer, "),
+        ({"q": [1, None]}, {}, r"counted from row 0: q has 1 missing ids; give each row the id of its query"),
+        ({"q": [1.0, 1.5]}, {}, r"q: Float value 1.5.* was truncated .*; write ids as integers or as text"),
+        ({"q": [b"a", b"b"]}, {}, r"train.parquet: the column 'q' holds binary, not one of integer, .* string"),
+        ({"q": [2.0**53, 1.0]}, {}, r"q\[0\] = .* is too large an id for float64"),
+        ({"x": [[1], [2]]}, {}, r"the column 'x' holds list<.*, not one of .*; convert it \(text to codes, "),
+        ({"x": pa.array([{"a": 1}] * 2)}, {}, r"the column 'x' holds struct<"),
+        ({"x": pa.array(["a", "b"]).dictionary_encode()}, {}, r"the column 'x' holds dictionary<"),
+        ({"x": pa.array([1, 2], pa.timestamp("s"))}, {}, r"the column 'x' holds timestamp"),
+        ({"x": [1, 2]}, {"qid": "y"}, r"label, qid, weight and features must be different columns; got \['y', 'y'\]"),
+        ({"x": [1, 2]}, {"features": ["x", "v"]}, r"train.parquet must have one column 'v'; it has \['x', 'y', 'q'\]"),
+        ({"x": [1, 2]}, {"features": ["x", "x"]}, r"label, .* features must be different columns; got \['y', "),
+        ({"x": [1, 2]}, {"features": ["x", "y"]}, r"label, .* features must be different columns; got \['y', "),
     ],
 )  # fmt: skip
 def test_refused_in_words(given, options, message, tmp_path):
@@ -203,10 +230,11 @@ def test_refused_in_words(given, options, message, tmp_path):
 
 def test_other_files_than_parquet_are_refused(tmp_path):
     (tmp_path / "train.txt").write_text("1 qid:1 1:1\n")
-    with pytest.raises(
-        ValueError, match=r"train.txt is no Parquet file, or a damaged one; write it anew, or leave it out"
-    ):
+    message = r"train.txt is no Parquet file, or a damaged one \(.*\); write it again, or leave it out"
+    with pytest.raises(ValueError, match=message):
         batches_by_query(tmp_path, **COLUMNS)
+    with pytest.raises(FileNotFoundError, match="nowhere is no file and no folder of Parquet files; check the path"):
+        batches_by_query([tmp_path / "nowhere"], **COLUMNS)
 
 
 def test_files_that_change_meanwhile_are_noticed(tmp_path):

@@ -81,6 +81,8 @@ def _of_list(metric, scores, labels, judged, rows):
         return _correlation(metric, scores, labels, [i for i in rows if judged[i]])
     value = _AT_RANKS[type(metric)]
     documents = [(labels[i], bool(judged[i])) for i in rows]
+    if isinstance(metric, bp.Bpref):
+        documents = [(labels[i], bool(judged[i]), scores[i] > -np.inf) for i in rows]
     values = [value(metric, [documents[i] for i in order]) for order in _orders(metric, [scores[i] for i in rows])]
     if np.isnan(values[0]):
         empty = getattr(metric, "empty", "skip")
@@ -191,12 +193,13 @@ def _rbp_of(metric, ranked):
 
 
 def _bpref_of(metric, ranked):
-    relevant = [grade >= metric.relevant for grade, judged in ranked if judged]
+    relevant = [grade >= metric.relevant for grade, judged, _ in ranked if judged]
+    retrieved = [found for _, judged, found in ranked if judged]
     n = sum(relevant)
     least = min(n, len(relevant) - n)
     if n == 0:
         return np.nan
-    above = [sum(not other for other in relevant[:i]) for i, one in enumerate(relevant) if one]
+    above = [sum(not other for other in relevant[:i]) for i, one in enumerate(relevant) if one and retrieved[i]]
     return sum(1 - min(more, n) / least if more else 1.0 for more in above) / n
 
 

@@ -32,6 +32,9 @@ def test_by_hand():
     assert bp.MAP()(scores, judged) < 1 / 3 + 2 / 4  # which counts the first document as non-relevant
     none_wrong = Queries([0, 1, 0, 2, 1], group=[5], labelled=[False, True, False, True, True])
     assert bp.Bpref()(scores, none_wrong) == 1.0
+    assert bp.Bpref()([5.0, -np.inf, 3.0, 2.0, -np.inf], none_wrong) == pytest.approx(1 / 3, rel=1e-15)  # not retrieved
+    assert bp.Bpref()([-np.inf, 2.0, 1.0], Queries([0, 1, 1], group=[3])) == 1.0
+    assert bp.Bpref()([-np.inf, 2.0, -np.inf], Queries([0, 1, 1], group=[3])) == 0.5
     assert bp.Bpref()([1.0, 1.0], Queries([1, 0], group=[2])) == 0.5
     assert bp.Bpref(ties="order")([1.0, 1.0], Queries([1, 0], group=[2])) == 1.0
     assert bp.Bpref(ties="order")([1.0, 1.0], Queries([0, 1], group=[2])) == 0.0

@@ -237,6 +237,8 @@ def binary_preference(
 
     .. math:: \frac1R \sum_i 1 - \frac{\min(n_i, M)}M, \qquad M = \min(N, R)
 
+    Relevant documents of the score -inf are not retrieved, and add nothing.
+
     With `average`, the expected value over a random order of tied documents: with c non-relevant documents above a
     block and s in it, each relevant one of the block has c … c + s above it, all equally likely.
     """
@@ -247,14 +249,11 @@ def binary_preference(
             out[q] = np.nan
             continue
         n = judged_by_score(scores, code, boundaries[q], boundaries[q + 1], workspace)
-        most = min(n - n_relevant[q], n_relevant[q])
-        if most == 0:
-            out[q] = 1.0
-            continue
+        most = max(min(n - n_relevant[q], n_relevant[q]), 1.0)  # with N = 0 each relevant document adds 1
         total = 0.0
         above = 0.0  # non-relevant documents above the block
         a = 0
-        while a < n:
+        while a < n and keys[a] > -np.inf:
             b = a + 1
             hits = relevant[rows[a]]
             while average and b < n and keys[b] == keys[a]:
