@@ -192,8 +192,8 @@ def _refuse_text(array: NDArray[Any], name: str) -> None:
     if texts.any():
         row, place = np.unravel_index(int(np.argmax(texts)), array.shape)
         raise ValueError(
-            f"{name}: column {place} holds text, {shown(array[row, place])}, which the frameworks cannot read: drop it, "
-            "or pass a DataFrame in which it is a category"
+            f"{name}: column {place} holds text, {shown(array[row, place])}, which the frameworks cannot read: drop "
+            "it, or pass a DataFrame in which it is a category"
         )
 
 
@@ -249,7 +249,7 @@ def _content_of(column: nw.Series[Any]) -> str:
     if kind.is_numeric() or kind == nw.Boolean:
         return "numbers"
     if kind in (nw.Categorical, nw.Enum):
-        content = _content_of_values(_categories_of(column) or ())
+        content = _content_of_values(_categories_of(column))
         return "categories" if content in ("numbers", "text") else "categories that are neither text nor numbers"
     if kind.is_temporal():
         return "dates or times"
@@ -319,29 +319,41 @@ def _warn_of_large(values: NDArray[Any], name: str) -> None:
         )
 
 
-def _categories_of(column: nw.Series[Any]) -> tuple[Any, ...] | None:
-    """Return the categories of a column of pandas or pyarrow, or of an Enum; None where they are but values."""
+def _categories_of(column: nw.Series[Any]) -> tuple[Any, ...]:
+    """Return the categories of a column of any library."""
     native = column.to_native()
-    if hasattr(native, "cat") and hasattr(native.cat, "categories"):
+    if _is_pandas_categorical(native):
         return tuple(native.cat.categories)
-    if hasattr(native, "unify_dictionaries"):
-        return tuple(native.unify_dictionaries().chunk(0).dictionary.to_pylist()) if native.num_chunks else ()
+    arrow = _dictionary(native)
+    if arrow is not None:
+        return tuple(arrow.chunk(0).dictionary.to_pylist()) if arrow.num_chunks else ()
     if isinstance(column.dtype, nw.Enum):
         return tuple(column.dtype.categories)
     return tuple(sorted(set(column.drop_nulls().to_list())))
 
 
 def _categorical(column: nw.Series[Any]) -> Any:
-    """Return a column as a pandas Categorical; None if it is one already."""
+    """Return a column of categories or text as a pandas Categorical; None if it is one already."""
     native = column.to_native()
-    if hasattr(native, "cat") and hasattr(native.cat, "categories"):
+    if _is_pandas_categorical(native):
         return None
-    values = native.to_pylist() if hasattr(native, "to_pylist") else column.to_list()
+    arrow = _dictionary(native)
+    values = column.to_list() if arrow is None else arrow.to_pylist()
+    ordered = isinstance(column.dtype, nw.Enum) if arrow is None else arrow.type.ordered
     is_text = column.dtype in (nw.String, nw.Object)
     known = sorted({value for value in values if isinstance(value, str)}) if is_text else _categories_of(column)
-    arrow = getattr(native, "type", getattr(getattr(native, "dtype", None), "pyarrow_dtype", None))
-    ordered = isinstance(column.dtype, nw.Enum) or bool(getattr(arrow, "ordered", False))
     return imported("pandas", "DataFrames need").Categorical(values, categories=known, ordered=ordered)
+
+
+def _is_pandas_categorical(native: Any) -> bool:
+    return hasattr(native, "cat") and hasattr(native.cat, "categories")
+
+
+def _dictionary(native: Any) -> Any:
+    """Return a dictionary column of pyarrow, or of pandas with Arrow's types, with one dictionary; else None."""
+    if hasattr(getattr(native, "dtype", None), "pyarrow_dtype"):
+        native = native.array.__arrow_array__()
+    return native.unify_dictionaries() if hasattr(native, "unify_dictionaries") else None
 
 
 # --- Two tables ----------------------------------------------------------------------------------------------------
