@@ -178,7 +178,7 @@ CASES = {
         Case("`compare`: a validation part of nothing", lambda: compare(split=(0.8, 0.0, 0.2))),
         Case("ranker: query ids as text left in X", lambda: fit_lgb(X=FRAME.assign(user=[f"u{q}" for q in QID]))),
         Case("`compare`: a column of dates", lambda: compare(TABLE.assign(day=pd.Timestamp("2026-01-01")))),
-        Case("`compare`: numbers of dtype object", lambda: compare(TABLE.astype({"a": object}))),
+        Case("`compare`: a column of lists", lambda: compare(TABLE.assign(tags=[["x"]] * len(TABLE)))),
         Case("ranker: the labels left in X (a warning)", lambda: fit_lgb(X=FRAME.assign(grade=Y))),
         Case("`compare`: two columns of one name", lambda: compare(TABLE.rename(columns={"b": "a"}))),
         Case(

@@ -259,19 +259,26 @@ def vector(name: str, values: ArrayLike) -> NDArray[Any]:
     array = _array(name, values)
     if array.ndim == 0:
         raise ValueError(f"{name} must be one-dimensional, got shape (), the single value {shown(values)}; pass a list")
-    if array.ndim == 2 and array.shape[1] == 1:
-        from sklearn.exceptions import DataConversionWarning
-
-        warnings.warn(
-            f"A column-vector {name} was passed when a 1d array was expected; it is taken as one of shape "
-            f"({len(array)},)",
-            DataConversionWarning,
-            stacklevel=3,
-        )
-        return array[:, 0]
     if array.ndim != 1:
-        raise ValueError(f"{name} must be one-dimensional; got shape {array.shape}; pass one column")
+        raise ValueError(
+            f"{name} must be one-dimensional, got shape {array.shape}; pass a single column, of shape (n,)"
+        )
     return array
+
+
+def column_as_vector(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return `values` as a one-dimensional array; a table of one column is taken, with scikit-learn's warning."""
+    array = _array(name, values)
+    if array.ndim != 2 or array.shape[1] != 1:
+        return vector(name, array)
+    from sklearn.exceptions import DataConversionWarning
+
+    warnings.warn(
+        f"A column-vector {name} was passed when a 1d array was expected; it is taken as one of shape ({len(array)},)",
+        DataConversionWarning,
+        stacklevel=3,
+    )
+    return array[:, 0]
 
 
 def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:

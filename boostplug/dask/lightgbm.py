@@ -159,11 +159,12 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
             If a worker is lost; then LightGBM cannot train on the others again until ``client.restart()``.
         """
         refuse_on_collections(refused, _REASONS)
-        given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT).split()
-        self._fit_places = ColumnPlaces(column_names(X), frozenset(given.columns.values()))
         params = {**self._params_of_workers(), "time_out": check_integer("time_out", self.time_out, 1, " (minutes)")}
         objective, loss = self._objective_of_fit([])
         _refuse_objective(objective, loss)
+        given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT).split()
+        places = ColumnPlaces(column_names(X), frozenset(given.columns.values()))
+        local.count_features(params, places)
         if isinstance(init_model, (str, Path)):
             init_model = lgb.Booster(model_file=init_model)
         client, job = client_of(self.client), _LightGBMJob(loss)
@@ -175,11 +176,10 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
                 job=job,
                 init_model=init_model,
                 feature_name=feature_name,
-                categorical_feature=self._fit_places.among_features("categorical_feature", categorical_feature),
+                categorical_feature=places.among_features("categorical_feature", categorical_feature),
             )
         told = model.__dict__.pop("_told")
         _forget_network(model.booster_)
-        del self._fit_places
         self.__dict__.update(_fitted_state(model), _columns_by_role={"qid": "qid", **given.columns})
         for text in told:
             warnings.warn(text, UserWarning, stacklevel=2)
@@ -242,7 +242,6 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         params = self._local_params()
         if params["n_jobs"] is None:  # lightgbm.dask warns of it
             del params["n_jobs"]
-        self._count_features(params)
         for alias in (*ALIASES["early_stopping_round"], "eval_metric"):
             refuse_on_collections({alias: params.get(alias) or None}, {alias: _EVALUATION})
         for alias in ALIASES["tree_learner"]:

@@ -10,7 +10,15 @@ from typing import Any, NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import column_names, numbers, refuse_other_order, refuse_where, shown, vector
+from boostplug.core.checks import (
+    column_as_vector,
+    column_names,
+    numbers,
+    refuse_other_order,
+    refuse_where,
+    shown,
+    vector,
+)
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import (
@@ -83,11 +91,18 @@ class Inputs:
     """Columns that an earlier fit named, taken out of X where it has them."""
     where: str = ""
     """Start of the name of X in messages: "eval_set[0]'s "."""
+    name: str = ""
+    """Name of X in messages, in place of `where`: "valid"."""
     arguments: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Names of the arguments in messages, where they differ: {"weight": "sample_weight"}."""
     source: Source = _IN_MEMORY
     least_columns: int = 1
     how_to_drop: Callable[[list[str]], str] | None = None
+
+    @property
+    def table_name(self) -> str:
+        """Name of X in messages."""
+        return self.name or f"{self.where}X"
 
     def argument(self, role: str) -> str:
         """Return what messages call an argument."""
@@ -95,7 +110,7 @@ class Inputs:
 
     def split(self) -> "Inputs":
         """Return the same inputs with arrays in place of names, and `X` without these columns."""
-        refuse_uncomputed_unless_dask(self.X, f"{self.where}X")
+        refuse_uncomputed_unless_dask(self.X, self.table_name)
         there = column_names(self.X)
         columns = {role: name for role, name in self.columns.items() if name in there}
         columns |= {role: getattr(self, role) for role in _ROLES if isinstance(getattr(self, role), str)}
@@ -131,8 +146,8 @@ class Inputs:
             )
         if "qid" not in columns and not arrays:
             raise ValueError(
-                f"{qid} or {self.argument('group')} is missing: pass the query id of each row, the sizes of the "
-                f"queries, or a DataFrame with a column of ids, {qid}='qid'"
+                f"{qid} or {self.argument('group')} is missing: pass the query id of each row, the name of a "
+                "DataFrame's column of ids, or the sizes of the queries"
             )
         used = [columns[role] for role in _ROLES if role in columns]
         if len(set(used)) < len(used):
@@ -156,7 +171,7 @@ class Inputs:
         more = {} if self.how_to_drop is None else {"how_to_drop": self.how_to_drop}
         if self.how_to_drop is None and "qid" not in given.columns:
             more = {"how_to_drop": _drop_or_name}
-        X = read_features(given.X, f"{self.where}X", fitted=fitted, least=self.least_columns, **more)
+        X = read_features(given.X, self.table_name, fitted=fitted, least=self.least_columns, **more)
         labels = given.labels if isinstance(given.labels, Mapping) else {}
         refuse_other_order(
             X=given.X,
@@ -181,8 +196,8 @@ class Inputs:
         self._refuse_other_length(X.shape[0], queries.n_rows)
         for name in [] if fitted is not None else columns_equal_to(X, y):
             warnings.warn(
-                f"column {name!r} of {self.where}X equals {self.argument('y')}, so the model sees the labels; drop it "
-                "from X",
+                f"column {name!r} of {self.table_name} equals {self.argument('y')}, so the model sees the labels; drop "
+                f"it from {self.table_name}",
                 UserWarning,
                 stacklevel=4,
             )
@@ -191,7 +206,7 @@ class Inputs:
     def _refuse_other_length(self, n_rows: int, n_labels: int) -> None:
         what = f"{self.argument('y')} has" if self.y is not None else "the queries have"
         if n_rows != n_labels:
-            raise ValueError(f"{self.where}X has {n_rows} rows, but {what} {n_labels}; pass one label per row")
+            raise ValueError(f"{self.table_name} has {n_rows} rows, but {what} {n_labels}; pass one label per row")
 
     def labels_of_rows(self) -> Floats:
         """Return `y` as finite numbers, unless `labelled` says that some mean nothing."""
@@ -199,7 +214,7 @@ class Inputs:
         if "y" in self.columns:
             self._refuse_text(title)
             self._refuse_missing(self.y, title, "Drop such rows.")
-        y = numbers(title, self.y)
+        y = numbers(title, column_as_vector(title, self.y))
         remedy = "drop such rows, or give them a finite label"
         more = " and labelled=False" if self.labelled is not None else ""
         refuse_where(title, ~np.isfinite(y), y, f"is not finite; {remedy}{more}")
@@ -263,12 +278,18 @@ def refuse_absent(name: str, argument: str, there: Sequence[Any]) -> None:
     """Raise where an argument names a column that is not there."""
     if name in there:
         return
+    if not there:
+        raise ValueError(
+            f"{argument}={name!r} names a column, and X has no named columns; pass a DataFrame, or an array"
+        )
     texts = list(map(str, there))
     close = get_close_matches(name, texts, n=1)
     hint = f"did you mean {close[0]!r}? " if close else ""
-    more = f" and {len(texts) - _MOST_LISTED} more" if len(texts) > _MOST_LISTED else ""
-    listed = ", ".join(map(repr, texts[:_MOST_LISTED])) + more if texts else "none: pass a DataFrame"
-    raise ValueError(f"there is no column {name!r} for {argument}; {hint}the columns are {listed}")
+    listed = [*map(repr, texts)]
+    if len(listed) > _MOST_LISTED:
+        half = _MOST_LISTED // 2
+        listed = [*listed[:half], f"… ({len(listed) - 2 * half} more)", *listed[-half:]]
+    raise ValueError(f"there is no column {name!r} for {argument}; {hint}the columns are {', '.join(listed)}")
 
 
 def is_missing(values: Any) -> NDArray[np.bool_]:

@@ -41,7 +41,7 @@ class Table(NamedTuple):
     """Categories of each categorical column, by the column's index; None if not known."""
     sparse: bool | None = None
     """True for a sparse matrix; None if not known."""
-    reader: str = "training"
+    reader: str = "the model"
     """What expects these columns, in messages: the class of the fitted ranker."""
 
     def column(self, place: int) -> str:

@@ -55,6 +55,14 @@ _VECTORS = ("monotone_constraints", "feature_contri", "max_bin_by_feature")
 _PLACES = ("categorical_feature", "interaction_constraints")
 
 
+def count_features(params: dict[str, Any], places: ColumnPlaces) -> None:
+    """Count the features in parameters that count the columns of X as it was passed."""
+    for names, convert in ((_VECTORS, places.of_features), (_PLACES, places.among_features)):
+        aliases = [alias for name in names for alias in ALIASES[name]]
+        for name in params.keys() & aliases:
+            params[name] = places.from_text(name, params[name], convert)
+
+
 class RefusedByLightGBMError(lgb.basic.LightGBMError, ValueError):
     """Error of LightGBM that is also a ValueError, as XGBoost's errors are."""
 
@@ -405,20 +413,12 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         """Hand LightGBM the loss itself, which then sees the Dataset, and no built-in ndcg that refuses our labels."""
         params = without_nested(super()._process_params(stage))
         if stage == "fit":
-            self._count_features(params)
+            count_features(params, self._fit_places)
         if stage == "fit" and isinstance(self._objective, Loss):
             params["objective"] = _Assigning(self._objective, self._fit_queries)
             if not self._names_metric():
                 params["metric"] = None
         return params
-
-    def _count_features(self, params: dict[str, Any]) -> None:
-        """Count the features in parameters that count the columns of X as it was passed."""
-        places = self._fit_places
-        for names, convert in ((_VECTORS, places.of_features), (_PLACES, places.among_features)):
-            aliases = [alias for name in names for alias in ALIASES[name]]
-            for name in params.keys() & aliases:
-                params[name] = places.from_text(name, params[name], convert)
 
 
 class _Assigning:

@@ -82,12 +82,13 @@ class RankingScorer(BaseEstimator):
         together. The ids are then those of the call before, with the same labels: no feature, no importance.
         """
         refuse_other_order(X=given.X, y=given.y, qid=given.qid, sample_weight=given.weight)
-        labels = np.asarray(given.y, np.float64).tobytes()
+        y = given.labels_of_rows()
+        labels = y.tobytes()
         group = given.group
         last, sizes = self.__dict__.get("_last", (b"", None))
         if group is None and last == labels and not are_contiguous(given.qid):
             given, group = replace(given, qid=None), sizes
-        queries = Queries(given.y, qid=given.qid, group=group, weight=given.weight)
+        queries = Queries(y, qid=given.qid, group=group, weight=given.weight)
         self._last = labels, np.diff(queries.boundaries)
         return queries
 

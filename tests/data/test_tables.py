@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_matrix
 
-from boostplug.data.tables import features_of, is_frame, split_columns, without_qid
+from boostplug.data.tables import align, is_frame, read_features, split_columns, table_of, without_columns
 
 VALUES = {"a": [1.5, 2.5, np.nan], "b": [1, 2, 3]}
 FRAMES = {
@@ -19,31 +19,46 @@ FRAMES = {
 
 @pytest.mark.parametrize("kind", FRAMES)
 def test_frames_keep_values_and_names(kind):
-    X, table = features_of(FRAMES[kind](VALUES))
-    assert table == (3, 2, ("a", "b"), {}, False)
+    X = read_features(FRAMES[kind](VALUES))
+    assert table_of(X) == (3, 2, ("a", "b"), {}, False, "the model")
     np.testing.assert_array_equal(np.asarray(X, dtype=float), [[1.5, 1], [2.5, 2], [np.nan, 3]])
-    assert isinstance(X, pd.DataFrame if kind == "pandas" else np.ndarray)  # pandas may hold categories
+    assert isinstance(X, pd.DataFrame)
 
 
 @pytest.mark.parametrize("kind", FRAMES)
 def test_columns_are_split_off(kind):
     frame = FRAMES[kind]({**VALUES, "qid": ["x", "x", "y"]})
     assert is_frame(frame)
-    rest, qid = without_qid(frame)
-    assert features_of(rest)[1].names == ("a", "b")
-    assert list(np.asarray(qid)) == ["x", "x", "y"]
-    rest, (b, a) = split_columns(frame, ["b", "a"])
-    assert (list(np.asarray(b)), list(np.asarray(a))[:2]) == ([1, 2, 3], [1.5, 2.5])
-    assert without_qid(rest)[0].shape == (3, 0)
+    rest, (b, qid) = split_columns(frame, ["b", "qid"])
+    assert (list(np.asarray(b)), list(np.asarray(qid))) == ([1, 2, 3], ["x", "x", "y"])
+    assert table_of(read_features(rest)).names == ("a",)
+    assert without_columns(frame, ["qid", "a", "b", "z"]).shape == (3, 0)
 
 
 def test_single_precision_stays():
-    assert features_of(pl.DataFrame({"a": np.float32([1, 2])}))[0].dtype == np.float32
-    assert features_of(np.float32([[1], [2]]))[0].dtype == np.float32
-    assert features_of([[1, 2]])[0].dtype == np.float64
+    assert read_features(pl.DataFrame({"a": np.float32([1, 2])})).dtypes["a"] == np.float32
+    assert read_features(np.float32([[1], [2]])).dtype == np.float32
+    assert read_features([[1, 2]]).dtype == np.float64
 
 
-def test_arrays_and_sparse_matrices_are_not_copied():
+def test_arrays_sparse_matrices_and_plain_frames_are_not_copied():
     for X in (np.eye(3, dtype=np.int8), csr_matrix(np.eye(3)), pd.DataFrame(np.eye(3))):
-        assert features_of(X)[0] is X
+        assert read_features(X) is X
         assert not is_frame(np.eye(3))
+
+
+def test_the_users_frame_stays():
+    frame = pd.DataFrame({"a": pd.array([1, None], dtype="Int64"), "b": [1, 2]})
+    read = read_features(frame)
+    assert (str(frame.dtypes["a"]), str(read.dtypes["a"])) == ("Int64", "float64")
+    assert np.shares_memory(read["b"].to_numpy(), frame["b"].to_numpy())
+
+
+def test_new_categories_may_come_after_the_known_ones():
+    kinds = [pd.DataFrame({"c": pd.Categorical(list(values))}) for values in ("ab", "cb")]
+    fitted = table_of(kinds[0])
+    assert list(align(kinds[1], fitted, new="appended")["c"].cat.categories) == ["a", "b", "c"]
+    with pytest.raises(ValueError, match=r"column 'c' has categories that the model does not know \('c'\)"):
+        align(kinds[1], fitted, new="refused")
+    with pytest.warns(UserWarning, match=r"\('c'\), in 1 rows"):
+        assert align(kinds[1], fitted)["c"].isna().tolist() == [True, False]

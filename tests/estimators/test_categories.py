@@ -139,11 +139,17 @@ def of_polars(categories):
     return pl.DataFrame({"kind": pl.Series(VALUES).cast(pl.Enum(categories)), "size": SIZE})
 
 
-def test_xgboost_reads_categories_of_polars_by_content_and_continues_none():
-    if not hasattr(xgb.Booster, "get_categories"):
-        pytest.skip("XGBoost takes them since 3.1")
+@both_rankers
+def test_categories_of_polars_go_by_content_too(name):
     one, other = of_polars(["red", "green", "blue"]), of_polars(["blue", "red", "green"])
-    model = fit("XGBRanker", one)
+    model = fit(name, one)
     np.testing.assert_array_equal(model.predict(other), model.predict(one))
-    with pytest.raises(ValueError, match=r"^in X beside xgb_model, column 'kind' is categorical, .*to_pandas"):
-        fit("XGBRanker", other, model=model)
+    np.testing.assert_array_equal(fit(name, other, model=model).predict(one), fit(name, one, model=model).predict(one))
+
+
+@both_rankers
+def test_text_is_of_the_training_sets_categories(name):
+    model = fit(name)
+    texts = X.assign(kind=X["kind"].astype(str))
+    np.testing.assert_array_equal(model.predict(texts), model.predict(X))
+    assert model.score(texts, Y, qid=QID) == model.score(X, Y, qid=QID)

@@ -76,7 +76,7 @@ def test_arrays_of_another_width_are_refused(ranker, width):
         model.predict(x)
     with pytest.raises(ValueError, match=rf"X has {width} features, .* 4"):
         model.score(x, VY, qid=VQID)
-    with pytest.raises(ValueError, match=rf"eval_set\[0\]'s X has {width} features, but training is expecting 4"):
+    with pytest.raises(ValueError, match=rf"eval_set\[0\]'s X has {width} features, but the model is expecting 4"):
         fit(ranker, X, eval_set=[(x, VY)], eval_qid=[VQID])
 
 

@@ -217,7 +217,7 @@ def test_a_model_to_go_on_from_has_the_same_columns(form, tmp_path):
     assert ranker(X=X, init_model=model).booster_.num_trees() == 10
     with pytest.raises(ValueError, match="X beside init_model has the training set's columns in another order"):
         ranker(X=PERMUTED, init_model=model)
-    with pytest.raises(ValueError, match="X beside init_model has 3 features, the training set 4"):
+    with pytest.raises(ValueError, match="X beside init_model has 3 features, but the model is expecting 4"):
         ranker(X=X[:, :3], init_model=model)
     names = {"feature_name": list(PERMUTED)}
     with pytest.raises(ValueError, match="X beside init_model has the training set's columns in another order"):

@@ -38,9 +38,9 @@ def test_queries_by_the_name_of_their_column(kind, frame):
 
 def test_a_column_that_is_not_there(kind, frame):
     X, y = frame
-    with pytest.raises(ValueError, match=r"qid='query' names no column of X; its columns are .*'session'"):
+    with pytest.raises(ValueError, match=r"there is no column 'query' for qid; .*the columns are .*'session'"):
         kind(objective=bp.QBRank(), **SMALL).fit(X, y, qid="query")
-    with pytest.raises(ValueError, match="names no column of X; its columns are none: pass a DataFrame"):
+    with pytest.raises(ValueError, match="qid='session' names a column, and X has no named columns; pass a DataFrame"):
         kind(objective=bp.QBRank(), **SMALL).fit(X.to_numpy(), y, qid="session")
 
 

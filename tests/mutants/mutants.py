@@ -364,8 +364,8 @@ MUTANTS = [
         ),
         (
             "categories in another order are matched by position",
-            "data.tables.align_columns",
-            "table.categories[place] == known",
+            "data.tables.align",
+            "here == known",
             "True",
         ),
     ),

@@ -169,10 +169,10 @@ def test_unknown_queries_are_an_error(data):
     scorer = bp.make_scorer(NDCG)
     with pytest.raises(ValueError, match=r"NDCG@5 needs the query of each row.*enable_metadata_routing=True"):
         scorer(model, X, y)
-    with pytest.raises(ValueError, match="given more than once: by qid and by group"):
+    with pytest.raises(ValueError, match=r"exactly one of group .* got both"):
         scorer(model, X, y, qid=qid, group=np.bincount(qid))
     frame = pd.DataFrame(X, columns=list("abcd")).assign(qid=qid)
-    with pytest.raises(ValueError, match="by qid and by the column qid of X"):
+    with pytest.raises(ValueError, match="given twice: by X's column 'qid' and by qid"):
         scorer(model, frame, y, qid=qid)
     with pytest.raises(ValueError, match="needs the query"):
         cross_val_score(model, X, y, scoring=scorer, error_score="raise")

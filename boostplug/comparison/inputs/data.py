@@ -2,6 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -118,8 +119,8 @@ def _read(path: Any, name: str, columns: Columns, train: Table | None = None) ->
     split = [columns.split] if isinstance(columns.split, str) else []
     try:
         return read_table_file(path, ids=[columns.qid, *split], texts=texts)
-    except (ValueError, FileNotFoundError) as error:
-        raise type(error)(f"{name}: {error}") from None
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{name}: {error}") from None
 
 
 def _file(path: Any, name: str) -> Path:
@@ -142,26 +143,28 @@ def _fold(parts: Sequence[Any], columns: Columns) -> list[Part]:
     fold: list[Part] = []
     for data, name in zip(parts, PARTS, strict=True):
         train = None if not fold else table_of(fold[0].X)._replace(names=fold[0].feature_names)
+        title = f"{name} ({Path(data).name})" if is_table_file(data) else name
         try:
-            part = _part(_read(data, name, columns, train) if is_table_file(data) else data, data, columns, train)
+            part = _part(
+                _read(data, name, columns, train) if is_table_file(data) else data, data, title, columns, train
+            )
         except ValueError as error:
-            where = f"{name} ({Path(data).name})" if is_table_file(data) else name
-            raise ValueError(str(error) if str(error).startswith(f"{name}:") else f"{where}: {error}") from None
+            raise ValueError(str(error) if title in str(error) else f"{title}: {error}") from None
         if not part.queries.n_rows:
             raise ValueError(f"{name} has no rows; pass a part with queries")
         fold.append(part)
     return fold
 
 
-def _part(data: Any, passed: Any, columns: Columns, train: Table | None) -> Part:
+def _part(data: Any, passed: Any, name: str, columns: Columns, train: Table | None) -> Part:
     """Return a part from any form of data; `passed` is what the user gave, such as the path of the table `data`."""
     if isinstance(data, RankingData):
         _refuse_columns(columns, data)
         table = table_of(data.X)._replace(names=data.feature_names)
-        X = data.X if train is None else align(data.X, train, table=table)
+        X = data.X if train is None else align(data.X, train, name, table=table)
         return Part(X, data.queries, data.qid, data.feature_names)
     given = data if isinstance(data, Inputs) else _inputs(data, passed, columns)
-    checked = given.checked(train)
+    checked = replace(given, name=name).checked(train)
     return Part(checked.X, checked.queries, checked.qid, checked.table.names)
 
 

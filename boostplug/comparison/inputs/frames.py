@@ -131,7 +131,7 @@ def parts_of(frame: Any, columns: Columns, source: Source) -> list[Inputs]:
         inputs = replace(inputs, X=X)
     inputs = inputs.split()
     inputs = replace(inputs, y=inputs.labels_of_rows(), qid=inputs.ids_of_rows())
-    inputs = replace(inputs, X=read_features(inputs.X, how_to_drop=how_to_drop))
+    inputs = replace(inputs, X=read_features(inputs.X, source.file or "train", how_to_drop=how_to_drop))
     query, first = _numbered(inputs.qid)
     if names is not None:
         part = _parts_by_name(vector("split", names), query, columns.split)
