@@ -64,7 +64,7 @@ def test_the_same_file_in_other_forms(written, changed):
         ("q1 Q0 d7 4 1_0 x\n", "line 1: the score '1_0' is no finite number"),
         (RUN + "q1 Q0 d8 4 0.1 x\n", "line 6: document 'd8' of query 'q1' stands on line 3 already; keep one of them"),
         (b"q1 Q0 caf\xe9 4 0.1 x\n", "line 1: the byte 0xE9 is no UTF-8; save the file as UTF-8"),
-        (RUN.encode("utf-16"), "is UTF-16; save it as UTF-8"),
+        (RUN.encode("utf-16"), "is no text; decompress it .only gzip is read., or save it as UTF-8"),
         (gzip.compress(RUN.encode(), mtime=0)[:-9], "is damaged or cut short"),
         (b"x" * (1 << 20), "line 1: it is longer than 1048576 bytes"),
     ],
