@@ -37,7 +37,7 @@ _NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)
 _ENTRY = re.compile(rb"0*(\d{1,10}):(?:%s)" % _NUMBER.pattern, re.IGNORECASE)
 _QUERY = re.compile(rb"qid:.+", re.DOTALL)
 _INTEGER = re.compile(rb"[+-]?\d{1,19}")
-_CONTROL = re.compile(rb"[\0-\x08\x0b-\r]")
+_CONTROL = re.compile(rb"[\0-\x08\x0b-\x1f]")
 _LINE = '"<grade> qid:<query> <feature>:<value> … # comment"'
 _MOST_COLUMNS = 2**31 - 1  # as in both frameworks
 _SIZES = (".query", ".group")
@@ -335,7 +335,7 @@ def texts_of(texts: Sequence[str], times: NDArray[np.int64] | None = None) -> ND
     return np.array(texts, dtype=object if is_uneven else np.str_)
 
 
-@lru_cache(1 << 12)
+@lru_cache(64)  # Istella repeats one token
 def _number(token: bytes) -> float | None:
     """Return the number that a token stands for, NaN for NULL; None if it is no number."""
     if not _NUMBER.fullmatch(token):

@@ -79,7 +79,7 @@ def new_block(n_bytes: int) -> Block:
 
 @inlined(inline="always")
 def _after_blanks(buf: Bytes, at: int) -> int:
-    while buf[at] <= 32 and buf[at] != 10:
+    while buf[at] == 32 or buf[at] == 9 or buf[at] == 13:
         at += 1
     return at
 
