@@ -13,7 +13,6 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, NoReturn
@@ -335,7 +334,6 @@ def texts_of(texts: Sequence[str], times: NDArray[np.int64] | None = None) -> ND
     return np.array(texts, dtype=object if is_uneven else np.str_)
 
 
-@lru_cache(64)  # Istella repeats one token
 def _number(token: bytes) -> float | None:
     """Return the number that a token stands for, NaN for NULL; None if it is no number."""
     if not _NUMBER.fullmatch(token):
@@ -405,7 +403,7 @@ def _blocks(path: Path, stream: BinaryIO) -> Iterator[bytes]:
 
 def _add(file: _File, text: bytes, block: Any) -> None:
     """Add the rows of a block to those of its file."""
-    n_rows, n_entries, n_runs, n_odd, n_lines, is_unsorted, bad = block.counts.tolist()
+    n_rows, n_entries, n_runs, n_odd, n_lines, is_unsorted, n_missing, bad = block.counts.tolist()
     labels, row_end = block.labels[:n_rows].copy(), block.row_end[:n_rows].copy()
     ids, values = block.ids[:n_entries], block.values[:n_entries].copy()
     for start, stop, place in block.odd[:n_odd].tolist():
@@ -437,6 +435,7 @@ def _add(file: _File, text: bytes, block: Any) -> None:
     file.n_rows += n_rows
     file.n_lines += n_lines
     file.n_entries += n_entries
+    file.n_missing += n_missing
     file.first_feature = min(file.first_feature, int(ids.min(initial=_MOST_COLUMNS)))
     file.last_feature = max(file.last_feature, int(ids.max(initial=-1)))
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from boostplug.kernels.base.compiling import compiled, inlined
 
 # Places of the parser's counts.
-ROWS, ENTRIES, RUNS, ODD, LINES, UNSORTED, BAD = range(7)
+ROWS, ENTRIES, RUNS, ODD, LINES, UNSORTED, MISSING, BAD = range(8)
 
 _POWER = np.array([float(f"1e{i}") for i in range(300)])
 _EXACT, _CLOSE, _MISSING, _UNSURE = range(4)
@@ -42,9 +42,10 @@ class Block(NamedTuple):
         Span of the document id of each row, empty without one.
     odd : ndarray of shape (n, 3)
         Span of each token left to Python, and its place: an entry, or ``-1 - row`` for a label.
-    counts : ndarray of shape (7,)
-        Lengths of the arrays above, whether a row's features are unsorted, and where the first malformed token starts,
-        -1 without one. The parser stops there.
+    counts : ndarray of shape (8,)
+        Numbers of rows, entries, runs, odd tokens and lines, whether a row's features are unsorted, how many values
+        are beyond float32 and so NaN, and where the first malformed token starts, -1 without one. The parser stops
+        there.
     """
 
     labels: NDArray[np.float64]
@@ -70,7 +71,7 @@ def new_block(n_bytes: int) -> Block:
         runs=np.empty((n_rows, 3), np.int32),
         docs=np.empty((n_rows, 2), np.int32),
         odd=np.empty((n_rows + n_entries, 3), np.int32),
-        counts=np.empty(7, np.int64),
+        counts=np.empty(8, np.int64),
     )
 
 
@@ -148,7 +149,7 @@ def _number(buf: Bytes, at: int) -> tuple[float, int, int]:
     sign = -1.0 if negative else 1.0
     if mantissa == 0:
         return sign * 0.0, _EXACT, at
-    if mantissa == _TOO_LONG or exponent < -290 or exponent > 290:
+    if mantissa == _TOO_LONG or exponent < -290 or exponent >= len(_POWER):
         return 0.0, _UNSURE, start
     scaled = sign * mantissa
     value = scaled / _POWER[-exponent] if exponent < 0 else scaled * _POWER[exponent]
@@ -222,8 +223,11 @@ def _parse_features(buf: Bytes, at: int, out: Block) -> int:
         single = np.float32(value)
         if kind == _CLOSE and np.float32(value * (1 - _CLOSENESS)) != np.float32(value * (1 + _CLOSENESS)):
             kind = _UNSURE
-        if kind == _UNSURE or np.isinf(single) or not _is_end(buf[at]):
+        if kind == _UNSURE or not _is_end(buf[at]):
             at = _leave(buf, start, entry, out)
+        elif np.isinf(single):
+            single = np.float32(np.nan)
+            counts[MISSING] += 1
         ids[entry], values[entry] = index, single
         entry += 1
         if index <= last_id:
