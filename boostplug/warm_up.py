@@ -241,6 +241,6 @@ def _list_pairs() -> None:
 def _read() -> None:
     with TemporaryDirectory(prefix="boostplug-") as folder:
         path = Path(folder, "lines.txt")
-        path.write_text("2 qid:1 1:0.5 2:-1.5e-3 # a\n0 qid:1 2:1\n")
-        for sparse in (False, True):
-            load_letor(path, sparse=sparse)
+        for feature in (2, 300, 70_000):  # features are kept as integers of 8, 16 or 32 bits
+            path.write_text(f"2 qid:1 1:0.5 2:-1.5e-3 # a\n0 qid:1 {feature}:1\n")
+            load_letor(path)

@@ -12,24 +12,19 @@ from numpy.typing import NDArray
 
 from boostplug.kernels.base.compiling import compiled, inlined
 
-__all__ = ["COUNTS", "Block", "new_block", "parse_block", "scatter"]
-
 # Places of the parser's counts.
-COUNTS = ("rows", "entries", "runs", "odd", "docs", "lines", "max_id", "max_id_line", "zero_line", "unsorted", "bad")
-ROWS, ENTRIES, RUNS, ODD, DOCS, LINES, MAX_ID, MAX_ID_LINE, ZERO_LINE, UNSORTED, BAD = range(len(COUNTS))
+ROWS, ENTRIES, RUNS, ODD, LINES, UNSORTED, MISSING, BAD = range(8)
 
 _POWER = np.array([float(f"1e{i}") for i in range(300)])
 _EXACT, _CLOSE, _MISSING, _UNSURE = range(4)
 _FULL = 10**17  # a number below it takes one more digit
 _TOO_LONG = 10**18
-_MAX_ID = 2**31 - 2
-_STOPS = np.isin(np.arange(256), [10, 0, 11, 12, 28, 29, 30, 0x85, 0xA8, 0xA9])  # what `_end_of_comment` looks at
+_LARGEST_FEATURE = 2**31 - 2
 _NULL, _NAN, _DOCID = (np.frombuffer(word, np.uint8) for word in (b"null", b"nan", b"docid"))
 _CLOSENESS = 1e-15  # three roundings to double; 4 ulp cover them
 
 Bytes = NDArray[np.uint8]
 Int32s = NDArray[np.int32]
-Int64s = NDArray[np.int64]
 
 
 class Block(NamedTuple):
@@ -37,43 +32,46 @@ class Block(NamedTuple):
 
     Attributes
     ----------
-    labels, row_end, row_line : ndarray
-        Of each row: grade, end of its entries, line in the block (from 0).
+    labels, row_end, lines : ndarray
+        Label of each row, end of its entries, and its line in the block, from 1.
     ids, values : ndarray
-        Of each entry: feature id as written, value.
+        Feature of each entry, as written, and its value.
     runs : ndarray of shape (n, 3)
-        Of each run of rows with one query id: span of the id (-1, -1 without one), first row.
+        Span of the query id of each run of rows with one id, empty without one; first row of the run.
     docs : ndarray of shape (n, 2)
-        Of each row: span of its document id, (-1, -1) without one.
+        Span of the document id of each row, empty without one.
     odd : ndarray of shape (n, 3)
-        Of each token left to Python: its span, and its place: an entry, or ``-1 - row`` for a grade.
-    counts : ndarray of shape (len(COUNTS),)
-        ``bad`` is where the first malformed token starts, -1 without one; `rows` and so on count what stands before.
+        Span of each token left to Python, and its place: an entry, or ``-1 - row`` for a label.
+    counts : ndarray of shape (8,)
+        Numbers of rows, entries, runs, odd tokens and lines, whether a row's features are unsorted, how many values
+        are beyond float32 and so NaN, and where the first malformed token starts, -1 without one. The parser stops
+        there.
     """
 
     labels: NDArray[np.float64]
     row_end: Int32s
-    row_line: Int32s
+    lines: Int32s
     ids: Int32s
     values: NDArray[np.float32]
     runs: Int32s
     docs: Int32s
     odd: Int32s
-    counts: Int64s
+    counts: NDArray[np.int64]
 
 
-def new_block(n_rows: int, n_entries: int) -> Block:
-    """Return arrays for a block of at most so many rows and entries."""
+def new_block(n_bytes: int) -> Block:
+    """Return arrays for a block of so many bytes: the shortest row takes two of them, the shortest entry three."""
+    n_rows, n_entries = n_bytes // 2, n_bytes // 3
     return Block(
         labels=np.empty(n_rows, np.float64),
         row_end=np.empty(n_rows, np.int32),
-        row_line=np.empty(n_rows, np.int32),
+        lines=np.empty(n_rows, np.int32),
         ids=np.empty(n_entries, np.int32),
         values=np.empty(n_entries, np.float32),
         runs=np.empty((n_rows, 3), np.int32),
         docs=np.empty((n_rows, 2), np.int32),
         odd=np.empty((n_rows + n_entries, 3), np.int32),
-        counts=np.empty(len(COUNTS), np.int64),
+        counts=np.empty(8, np.int64),
     )
 
 
@@ -82,39 +80,19 @@ def new_block(n_rows: int, n_entries: int) -> Block:
 
 @inlined(inline="always")
 def _after_blanks(buf: Bytes, at: int) -> int:
-    while buf[at] == 32 or buf[at] == 9:
+    while buf[at] == 32 or buf[at] == 9 or buf[at] == 13:
         at += 1
     return at
 
 
 @inlined(inline="always")
 def _is_end(c: int) -> bool:
-    return c == 32 or c == 10 or c == 35 or c == 9  # noqa: PLR1714 (a chain compiles to less than a tuple)
+    return c <= 32 or c == 35
 
 
 @inlined(inline="always")
 def _end_of_token(buf: Bytes, at: int) -> int:
     while not _is_end(buf[at]):
-        at += 1
-    return at
-
-
-@inlined(inline="always")
-def _is_break(buf: Bytes, at: int) -> bool:
-    """Whether a character ends here that ends lines elsewhere; letor.py names them."""
-    c = int(buf[at])
-    if c < 32:
-        return c == 0 or c == 11 or c == 12 or 28 <= c <= 30  # noqa: PLR1714
-    before = int(buf[at - 1])
-    if c == 0x85:
-        return before < 0x80 or before == 0xC2
-    return 0xA8 <= c <= 0xA9 and before == 0x80 and int(buf[at - 2]) == 0xE2
-
-
-@inlined(inline="always")
-def _end_of_comment(buf: Bytes, at: int) -> int:
-    """Return where a comment ends: at the newline, or at what may be meant as one."""
-    while not (_STOPS[buf[at]] and (buf[at] == 10 or _is_break(buf, at))):
         at += 1
     return at
 
@@ -171,7 +149,7 @@ def _number(buf: Bytes, at: int) -> tuple[float, int, int]:
     sign = -1.0 if negative else 1.0
     if mantissa == 0:
         return sign * 0.0, _EXACT, at
-    if mantissa == _TOO_LONG or exponent < -290 or exponent > 290:
+    if mantissa == _TOO_LONG or exponent < -290 or exponent >= len(_POWER):
         return 0.0, _UNSURE, start
     scaled = sign * mantissa
     value = scaled / _POWER[-exponent] if exponent < 0 else scaled * _POWER[exponent]
@@ -193,8 +171,8 @@ def _leave(buf: Bytes, start: int, place: int, out: Block) -> int:
 
 
 @inlined()
-def _parse_grade(buf: Bytes, at: int, out: Block) -> int:
-    """Parse the grade of a row; return where it ends, as the next three do."""
+def _parse_label(buf: Bytes, at: int, out: Block) -> int:
+    """Parse the label of a row; return where it ends, as the next three do."""
     row = out.counts[ROWS]
     end: int
     value, kind, end = _number(buf, at)
@@ -207,38 +185,29 @@ def _parse_grade(buf: Bytes, at: int, out: Block) -> int:
 @inlined()
 def _parse_query(buf: Bytes, at: int, out: Block) -> int:
     """Parse the query's id of a row, if there is one; begin a run where it is not that of the row before."""
-    first = end = -1
+    first = end = at
     if buf[at] == 113 and buf[at + 1] == 105 and buf[at + 2] == 100 and buf[at + 3] == 58:  # qid:
-        start = at
-        first = at = at + 4
-        while not _is_end(buf[at]):
-            if _is_break(buf, at) and out.counts[BAD] < 0:
-                out.counts[BAD] = at
-            at += 1
-        end = at
+        first = at + 4
+        end = _end_of_token(buf, first)
         if end == first:
-            out.counts[BAD] = start
+            out.counts[BAD] = at
     n = out.counts[RUNS]
-    if n > 0:
-        last = out.runs[n - 1, 0]
-        same = end - first == out.runs[n - 1, 1] - last and (first < 0) == (last < 0)
-        if same:
-            for i in range(end - first):
-                if buf[first + i] != buf[last + i]:
-                    same = False
-                    break
-        if same:
-            return at
-    out.runs[n, 0], out.runs[n, 1], out.runs[n, 2] = first, end, out.counts[ROWS]
-    out.counts[RUNS] += 1
-    return at
+    last = out.runs[n - 1, 0]
+    same = n > 0 and end - first == out.runs[n - 1, 1] - last
+    if same:
+        for i in range(end - first):
+            same = same and buf[first + i] == buf[last + i]
+    if not same:
+        out.runs[n, 0], out.runs[n, 1], out.runs[n, 2] = first, end, out.counts[ROWS]
+        out.counts[RUNS] += 1
+    return end
 
 
 @inlined(error_model="numpy")
-def _parse_features(buf: Bytes, at: int, line: int, out: Block) -> int:
+def _parse_features(buf: Bytes, at: int, out: Block) -> int:
     """Parse the entries of a row, up to the first malformed one."""
     ids, values, counts = out.ids, out.values, out.counts
-    entry, max_id = counts[ENTRIES], counts[MAX_ID]
+    entry = counts[ENTRIES]
     last_id = np.int64(-1)
     while counts[BAD] < 0:
         start = _after_blanks(buf, at)
@@ -246,7 +215,7 @@ def _parse_features(buf: Bytes, at: int, line: int, out: Block) -> int:
         if buf[at] == 10 or buf[at] == 35:
             break
         index, at = _digits(buf, start, np.int64(0))
-        if at == start or index > _MAX_ID or buf[at] != 58:
+        if at == start or index > _LARGEST_FEATURE or buf[at] != 58:
             counts[BAD] = start
             break
         start = at + 1
@@ -254,19 +223,17 @@ def _parse_features(buf: Bytes, at: int, line: int, out: Block) -> int:
         single = np.float32(value)
         if kind == _CLOSE and np.float32(value * (1 - _CLOSENESS)) != np.float32(value * (1 + _CLOSENESS)):
             kind = _UNSURE
-        if kind == _UNSURE or np.isinf(single) or not _is_end(buf[at]):
+        if kind == _UNSURE or not _is_end(buf[at]):
             at = _leave(buf, start, entry, out)
+        elif np.isinf(single):
+            single = np.float32(np.nan)
+            counts[MISSING] += 1
         ids[entry], values[entry] = index, single
         entry += 1
         if index <= last_id:
             counts[UNSORTED] = 1
         last_id = index
-        if index > max_id:
-            max_id = index
-            counts[MAX_ID_LINE] = line
-        if index == 0 and counts[ZERO_LINE] < 0:
-            counts[ZERO_LINE] = line
-    counts[ENTRIES], counts[MAX_ID] = entry, max_id
+    counts[ENTRIES] = entry
     return at
 
 
@@ -274,56 +241,54 @@ def _parse_features(buf: Bytes, at: int, line: int, out: Block) -> int:
 def _parse_comment(buf: Bytes, at: int, out: Block) -> int:
     """Parse the comment that may end a line, and the document's id in it."""
     row = out.counts[ROWS]
-    out.docs[row, 0] = out.docs[row, 1] = -1
-    if buf[at] != 35:
-        return at
-    end: int = _end_of_comment(buf, at)
-    if buf[end] != 10:
-        out.counts[BAD] = end
-        return end
-    at = _after_blanks(buf, at + 1)
-    if _is_word(buf, at, _DOCID):
-        at = _after_blanks(buf, at + 5)
-        if buf[at] == 61:  # =
-            start = _after_blanks(buf, at + 1)
-            at = start
-            while not (buf[at] == 32 or buf[at] == 9 or buf[at] == 10):
-                at += 1
-            if at > start:
-                out.docs[row, 0], out.docs[row, 1] = start, at
-                out.counts[DOCS] += 1
-    return end
+    out.docs[row, 0] = out.docs[row, 1] = 0
+    if buf[at] == 35:
+        word = _after_blanks(buf, at + 1)
+        if _is_word(buf, word, _DOCID):
+            equals = _after_blanks(buf, word + 5)
+            if buf[equals] == 61:  # =
+                start = end = _after_blanks(buf, equals + 1)
+                while buf[end] > 32:
+                    end += 1
+                out.docs[row, 0], out.docs[row, 1] = start, end
+    line_end: int = _end_of_comment(buf, at, out)
+    return line_end
+
+
+@inlined(inline="always")
+def _end_of_comment(buf: Bytes, at: int, out: Block) -> int:
+    """Return where a line ends, refusing control characters in its comment: one of them may be meant as a newline."""
+    while buf[at] > 13 or buf[at] == 9:
+        at += 1
+    if buf[at] == 13 and buf[at + 1] == 10:
+        at += 1
+    if buf[at] != 10:
+        out.counts[BAD] = at
+    return at
 
 
 @compiled()
-def parse_block(buf: Bytes, end: int, out: Block) -> None:
-    """Parse the lines of ``buf[:end]``, which ends with a newline, up to the first malformed token."""
+def parse_block(buf: Bytes, out: Block) -> None:
+    """Parse lines up to the first malformed token; the last one ends with a newline."""
     counts = out.counts
     counts[:] = 0
-    counts[MAX_ID] = counts[ZERO_LINE] = counts[BAD] = -1
-    line = -1
+    counts[BAD] = -1
     at = 0
-    while at < end:
-        line += 1
+    while at < len(buf) and counts[BAD] < 0:
+        counts[LINES] += 1
         at = _after_blanks(buf, at)
-        if buf[at] == 35:
-            at = _end_of_comment(buf, at)
-            if buf[at] != 10:
-                counts[BAD] = at
-                break
-        if buf[at] != 10:
-            at = _parse_grade(buf, at, out)
+        if buf[at] == 10 or buf[at] == 35:
+            at = _end_of_comment(buf, at, out)
+        else:
+            at = _parse_label(buf, at, out)
             at = _parse_query(buf, _after_blanks(buf, at), out)
-            at = _parse_features(buf, at, line, out)
+            at = _parse_features(buf, at, out)
             if counts[BAD] < 0:
                 at = _parse_comment(buf, at, out)
-            if counts[BAD] >= 0:
-                break
             row = counts[ROWS]
-            out.row_line[row], out.row_end[row] = line, counts[ENTRIES]
+            out.lines[row], out.row_end[row] = counts[LINES], counts[ENTRIES]
             counts[ROWS] += 1
         at += 1
-    counts[LINES] = line + (counts[BAD] < 0)
 
 
 @compiled()

@@ -63,7 +63,7 @@ def test_the_same_file_in_other_forms(written, changed):
         ("# a\n\nq1 Q0 d7 4 inf x\n", "line 3: 'q1 Q0 d7 4 inf x' is not .* with a finite <score>"),
         (RUN + "q1 Q0 d8 4 0.1 x\n", "line 6: query 'q1' has document 'd8' already; keep one"),
         (b"q1 Q0 caf\xe9 4 0.1 x\n", r"line 1: 'q1 Q0 caf\\\\xe9 4 0.1 x' is not .* in UTF-8"),
-        (RUN.encode("utf-16"), "is UTF-16; save it as UTF-8"),
+        (RUN.encode("utf-16"), "is no text; decompress it .only gzip is read., or save it as UTF-8"),
         (gzip.compress(RUN.encode(), mtime=0)[:-9], "is damaged or cut short"),
     ],
 )

@@ -19,6 +19,7 @@ ALLOWED = (ValueError, TypeError, OSError, ImportError)
 """What may come out of a call, for a reason; the first that fits is counted."""
 
 DOCUMENTED_WARNINGS = (
+    "values beyond float32, as Istella's 1.79769313486e+308, are read as missing (NaN)",
     "has nothing to learn from",
     "have no judgements and are left out",
     "distance does not grow strictly",

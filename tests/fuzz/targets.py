@@ -539,7 +539,7 @@ def load_letor(dice):
     name = dice.one(("'data.txt'", "'data.txt'", "'data.txt.gz'", "'data.svm'", "'data.bz2'"))
     side = ""
     if dice.percent(25):
-        suffix = dice.one(("query", "group"))
+        suffix = dice.one(("query", "group", "weight", "position"))
         content = dice.one((*("3", "2\\n1", "1 1 1", "", "0 3", "-1", "x", "1.5", "9" * 30, "2\\x00", "1e1", "\\xff"),))
         side = f", {suffix}=b'{content}'"
     path = dice.one(HOSTILE) if dice.percent(3) else f"file({_letor(dice)}, {name}{side})"
