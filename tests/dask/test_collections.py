@@ -48,7 +48,7 @@ def parts(client, ddf=None, X=("a", "b"), fitted=None, **changes):
 def test_a_part_holds_what_its_partition_held(client):
     known = table()
     found = parts(client, weight=frame()["w"])
-    assert (found.n_rows, found.table) == (20, (20, 2, ("a", "b"), {}, False))
+    assert (found.n_rows, found.table) == (20, (20, 2, ("a", "b"), {}, False, "the model"))
     held = client.gather(found.futures)
     assert all(isinstance(part, Part) for part in held)
     pd.testing.assert_frame_equal(pd.concat([part.X for part in held]), known[["a", "b"]])
@@ -139,7 +139,7 @@ def test_split_queries_are_an_error(client):
 @pytest.mark.parametrize(
     ("column", "value", "message"),
     [
-        ("y", np.nan, r"in partition 1 of the training set: labels\[2\] = nan is not finite"),
+        ("y", np.nan, r"in partition 1 of the training set: y\[2\] = nan is not finite"),
         ("w", -1.0, r"in partition 1 of the training set: weight\[2\] = -1.0 is not a finite weight"),
         ("qid", None, r"in partition 1 of the training set: qid\[2\] = .* is not an id"),
     ],
@@ -170,7 +170,7 @@ def test_other_columns_and_categories_are_refused(client):
         return known.iloc[at].astype({"c": "category"})
 
     per_partition = dd.from_map(read, [slice(0, 1), slice(1, 20)], meta=read(slice(0, 0)))
-    with pytest.raises(ValueError, match=r"^X in partition 1: the columns \['c'\] have other categories .*categorize"):
+    with pytest.raises(ValueError, match=r"^X in partition 1: the columns 'c' have other categories .*categorize"):
         parts(client, per_partition, X=("a", "c"), qid=per_partition["a"])
     with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has the training set's columns in another order"):
         parts(client, X=("b", "a"), fitted=found.table._replace(names=("a", "b")), where="eval_set[0]'s ")
