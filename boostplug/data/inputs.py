@@ -19,6 +19,7 @@ from boostplug.core.checks import (
     shown,
     vector,
 )
+from boostplug.core.extras import imported
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import (
@@ -294,9 +295,5 @@ def refuse_absent(name: str, argument: str, there: Sequence[Any]) -> None:
 
 def is_missing(values: Any) -> NDArray[np.bool_]:
     """Return where a column has no value, or NaN."""
-    if hasattr(values, "isna"):  # of pandas
-        return np.asarray(values.isna(), dtype=bool)
-    array = np.asarray(values)
-    if array.dtype.kind == "O":
-        return np.array([value is None or value != value for value in array], dtype=bool)  # noqa: PLR0124 (NaN)
-    return np.isnan(array) if array.dtype.kind in "fmM" else np.zeros(len(array), dtype=bool)
+    found: NDArray[np.bool_] = imported("pandas", "columns of tables need").isna(np.asarray(values))
+    return found

@@ -24,8 +24,7 @@ _EXACT = 2**53  # from here on float64 rounds integers
 _REMEDIES = {  # for a column of this content, beside dropping it
     "dates or times": "make it a number, such as the days since the first date",
     "text": "make it a category with astype('category')",
-    "lists": "give each entry a column of its own",
-    "structs": "give each field a column of its own",
+    "lists or structs": "give each entry a column of its own",
     "categories that are neither text nor numbers": "write their names, .astype(str).astype('category')",
 }
 
@@ -143,18 +142,13 @@ def read_features(
         refuse_repeated(column_names(X), name)
         _refuse_shape(X, name, least)
         if fitted is not None:
-            refuse_other_columns(_named(X), fitted, name)
+            refuse_other_columns(table_of(X), fitted, name)
         X = _read_frame(X, name, (fitted and fitted.categories) or {}, how_to_drop)
     elif not hasattr(X, "nnz"):
         X = _read_array(X, name, least)
     else:
         _refuse_shape(X, name, least)
     return X if fitted is None else align(X, fitted, name)
-
-
-def _named(X: Any) -> Table:
-    """Return shape and names of a DataFrame of any library."""
-    return table_of(X)._replace(categories=None)
 
 
 def _refuse_shape(X: Any, name: str, least: int) -> None:
@@ -253,36 +247,29 @@ def _content_of(column: nw.Series[Any]) -> str:
         return "categories" if content in ("numbers", "text") else "categories that are neither text nor numbers"
     if kind.is_temporal():
         return "dates or times"
-    if kind in (nw.List, nw.Array):
-        return "lists"
-    if kind == nw.Struct:
-        return "structs"
+    if kind.is_nested():
+        return "lists or structs"
     if kind == nw.String and column.null_count() < len(column):
         return "text"
     values = column.to_numpy()
-    if values.dtype.kind in "biuf":  # of pandas' sparse columns
-        return "numbers"
-    return _content_of_values(values[~_missing(column)])
+    return "numbers" if values.dtype.kind in "biuf" else _content_of_values(values[~_missing(column)])  # sparse columns
+
+
+_CONTENTS: tuple[tuple[tuple[type, ...], str], ...] = (
+    ((str,), "text"),
+    ((Real, Decimal, np.bool_), "numbers"),
+    ((date, time, timedelta, np.datetime64, np.timedelta64), "dates or times"),
+    ((list, tuple, dict, np.ndarray), "lists or structs"),
+)
 
 
 def _content_of_values(values: Iterable[Any]) -> str:
     """Return what Python objects are: "numbers", "text", …; "numbers" where there are none."""
-    contents = {_CONTENT.get(kind) or _content_of_type(kind) for kind in {*map(type, values)}}
+    contents = {
+        next((content for types, content in _CONTENTS if issubclass(kind, types)), f"{kind.__name__} objects")
+        for kind in {*map(type, values)}
+    }
     return "text" if "text" in contents else min(contents - {"numbers"}, default="numbers")
-
-
-_CONTENT: dict[type, str] = {str: "text", bool: "numbers", int: "numbers", float: "numbers", dict: "structs"}
-
-
-def _content_of_type(kind: type) -> str:
-    """Return what objects of a type are."""
-    if kind.__name__ in ("Period", "datetime64", "timedelta64") or issubclass(kind, (date, time, timedelta)):
-        return "dates or times"
-    if issubclass(kind, (Real, Decimal, np.bool_)):
-        return "numbers"
-    if issubclass(kind, (list, tuple, np.ndarray)):
-        return "lists"
-    return "text" if issubclass(kind, str) else "structs" if issubclass(kind, Mapping) else f"{kind.__name__} objects"
 
 
 def _missing(column: nw.Series[Any]) -> NDArray[np.bool_]:
@@ -527,52 +514,34 @@ def columns_equal_to(X: Any, y: Any) -> list[str]:
 
 def refuse_infinite(X: Any, name: str = "X") -> None:
     """Raise for the first number that is infinite in float32, in which XGBoost reads features."""
-    entries = X.tocoo() if hasattr(X, "nnz") else None
-    blocks = (
-        [entries.data] if entries is not None else [X] if isinstance(X, np.ndarray) else map(np.asarray, _floats(X))
-    )
-    for place, values in enumerate(blocks):
-        with np.errstate(over="ignore"):
-            infinite = (
-                np.isinf(values.astype(np.float32, copy=False)) if values.dtype.kind in "fO" else np.zeros(0, bool)
-            )
-        if not infinite.any():
-            continue
+    X = X.select_dtypes("number") if hasattr(X, "iloc") else X
+    sparse = X.tocoo() if hasattr(X, "nnz") else None
+    values = np.asarray(X) if sparse is None else sparse.data
+    with np.errstate(over="ignore"):
+        infinite = np.isinf(values.astype(np.float32, copy=False))
+    if infinite.any():
         at = np.unravel_index(int(np.argmax(infinite)), values.shape)
-        row, column = at if len(at) == 2 else (at[0], place)
-        if entries is not None:
-            row, column = entries.row[at], entries.col[at]
+        row, place = at if sparse is None else (sparse.row[at], sparse.col[at])
         names = column_names(X)
         raise ValueError(
-            f"{name} holds {values[at]:g} in row {row}, column {repr(names[column]) if names else column}, which is "
+            f"{name} holds {values[at]:g} in row {row}, column {repr(names[place]) if names else place}, which is "
             "infinite to XGBoost (beyond 3.4e38); replace it by NaN, which means missing, or by a smaller number"
         )
 
 
-def _floats(X: Any) -> Iterator[Any]:
-    """Yield the columns of a pandas DataFrame, categories as nothing."""
-    return (np.zeros(0) if hasattr(kind, "categories") else X.iloc[:, i] for i, kind in enumerate(X.dtypes))
-
-
 def with_text_categories(X: Any) -> Any:
-    """Return a pandas DataFrame whose categories XGBoost can read: text, or integers of 64 bits.
+    """Return features whose categories XGBoost can read: other numbers than integers, and mixtures, become text.
 
-    Other numbers and mixtures become text. XGBoost keeps categories by content, so the model stays the same.
+    XGBoost keeps categories by content, so the model stays the same.
     """
-    changed = {}
-    for place, known in (table_of(X).categories or {}).items():
-        if not (all(isinstance(one, str) for one in known) or _are_int64(known)):
-            changed[place] = X.iloc[:, place].cat.rename_categories([str(one) for one in known])
-    if not changed:
-        return X
-    X = X.copy(deep=False)
-    for place, column in changed.items():
-        X.isetitem(place, column)
+    kinds = X.dtypes if hasattr(X, "iloc") else ()
+    changed = [
+        place
+        for place, kind in enumerate(kinds)
+        if hasattr(kind, "categories") and kind.categories.inferred_type not in ("string", "integer", "empty")
+    ]
+    X = X.copy(deep=False) if changed else X
+    for place in changed:
+        column = X.iloc[:, place]
+        X.isetitem(place, column.cat.rename_categories([str(one) for one in column.cat.categories]))
     return X
-
-
-def _are_int64(values: Sequence[Any]) -> bool:
-    return all(
-        isinstance(value, (int, np.integer)) and not isinstance(value, bool) and -(2**63) <= value < 2**63
-        for value in values
-    )
