@@ -110,8 +110,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     def fit(
         self,
         X: Any,
-        y: ArrayLike | None,
-        sample_weight: ArrayLike | None = None,
+        y: ArrayLike | str | None,
+        sample_weight: ArrayLike | str | None = None,
         init_score: Any = None,
         group: ArrayLike | None = None,
         eval_set: Any = None,
@@ -128,28 +128,33 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         *,
         eval_X: Any = None,
         eval_y: Any = None,
-        qid: ArrayLike | None = None,
+        qid: ArrayLike | str | None = None,
         eval_qid: Any = None,
         pairs: Pairs | None = None,
         eval_pairs: Any = None,
-        labels: Mapping[str, ArrayLike] | None = None,
+        labels: Mapping[str, ArrayLike | str] | None = None,
         eval_labels: Any = None,
-        position: ArrayLike | None = None,
+        position: ArrayLike | str | None = None,
     ) -> "LGBMRanker":
         """Fit the ranker. Takes the parent's parameters and these.
 
+        Labels, ids, weights and positions may be names of columns of X, which then are no features: ``fit(frame,
+        y="grade", qid="query_id")``. `predict`, `score` and validation sets know them from then on. Arguments that
+        count columns, such as `categorical_feature`, count those of X as it is passed.
+
         Parameters
         ----------
-        X : array-like of shape (n_rows, n_features)
-            A DataFrame may hold the query ids as a column named qid, which is no feature then.
-        y : array-like of shape (n_rows,), or None
+        X : array, sparse matrix, or DataFrame of pandas, polars or pyarrow, of shape (n_rows, n_features)
+            Numbers and categories. A column named qid holds the query ids, unless `qid` names another.
+        y : array-like of shape (n_rows,), str or None
             Grades; with our losses any numbers below 1e38, which are trained on in single precision. None: there are
             `pairs` alone.
         qid : array-like of shape (n_rows,) or str, optional
-            Query id of each row, or the name of a DataFrame's column that holds them; the rows of a query stand
-            together. Give `qid`, `group` or a column named qid.
-        sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
+            Query id of each row; the rows of a query stand together. Give `qid`, `group` or a column named qid.
+        sample_weight : array-like of shape (n_queries,) or (n_rows,), or str, optional
             Weights per query or per row, each 0 or from 1e-100 to 1e100.
+        eval_set : list of (X, y), optional
+            Where columns were named for training, a DataFrame alone will do.
         eval_qid : list of array-like, optional
             Query ids of each validation set.
         pairs : Pairs, optional

@@ -160,8 +160,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         y: ArrayLike | str | None,
         *,
         group: ArrayLike | None = None,
-        qid: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        qid: ArrayLike | str | None = None,
+        sample_weight: ArrayLike | str | None = None,
         base_margin: ArrayLike | None = None,
         eval_set: Any = None,
         eval_group: Any = None,
@@ -173,20 +173,28 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         feature_weights: ArrayLike | None = None,
         pairs: Pairs | None = None,
         eval_pairs: Any = None,
-        labels: Mapping[str, ArrayLike] | None = None,
+        labels: Mapping[str, ArrayLike | str] | None = None,
         eval_labels: Any = None,
-        position: ArrayLike | None = None,
+        position: ArrayLike | str | None = None,
     ) -> "XGBRanker":
         """Fit the ranker. Takes the parent's parameters, of which these go further.
 
+        Labels, ids, weights and positions may be names of columns of X, which then are no features: ``fit(frame,
+        y="grade", qid="query_id")``. `predict`, `score` and validation sets know them from then on. Arguments that
+        count columns, such as `feature_weights`, count those of X as it is passed.
+
         Parameters
         ----------
-        y : array-like of shape (n_rows,), or None
+        X : array, sparse matrix, or DataFrame of pandas, polars or pyarrow, of shape (n_rows, n_features)
+            Numbers and, with ``enable_categorical=True``, categories. A column named qid holds the query ids, unless
+            `qid` names another.
+        y : array-like of shape (n_rows,), str or None
             Grades; with our losses any numbers below 1e38, which are trained on in single precision. None: there are
             `pairs` alone.
         qid : array-like of shape (n_rows,) or str, optional
-            Query id of each row, or the name of a DataFrame's column that holds them; the rows of a query stand
-            together, in any order of ids.
+            Query id of each row; the rows of a query stand together, in any order of ids.
+        eval_set : list of (X, y), optional
+            Where columns were named for training, a DataFrame alone will do.
         pairs : Pairs, optional
             Explicit preferences between rows of X, for losses of ours that take them (`Loss.takes_pairs`).
         eval_pairs : list of Pairs or None, optional
@@ -198,7 +206,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             Those of each validation set.
         position : array-like of int of shape (n_rows,), optional
             Where users saw each row, from 1; for losses that learn from clicks (`Unbiased`). Validation needs none.
-        sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
+        sample_weight : array-like of shape (n_queries,) or (n_rows,), or str, optional
             Weights ≥ 0 per query, or per row for our losses and metrics; built-in ones get each query's mean weight.
         xgb_model : Booster, XGBModel, str or path, optional
             The model that the training continues. Its categories go by content, its base score stays, and it stays as

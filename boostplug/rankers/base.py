@@ -135,13 +135,13 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
     def fit(
         self,
         X: Any,
-        y: ArrayLike | None,
+        y: ArrayLike | str | None,
         *,
-        qid: ArrayLike | None = None,
+        qid: ArrayLike | str | None = None,
         group: ArrayLike | None = None,
         pairs: Pairs | None = None,
         labelled: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
+        sample_weight: ArrayLike | str | None = None,
         eval_set: Any = None,
         eval_qid: Any = None,
         eval_group: Any = None,
@@ -155,8 +155,8 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         ----------
         X : array-like of shape (n_rows, n_features)
             Real numbers within single precision, NaN where missing. A DataFrame may hold the query ids as column
-            ``qid``.
-        y : array-like of shape (n_rows,), or None
+            ``qid``. `y`, `qid` and `sample_weight` may be names of its columns, which then are no features.
+        y : array-like of shape (n_rows,), str or None
             Grades, any finite numbers, higher is better. None: there are `pairs` alone.
         qid, group : array-like, optional
             Query id of each row (the rows of a query stand together), or sizes of the queries in row order.
