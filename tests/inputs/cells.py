@@ -251,6 +251,7 @@ def outcome(table, entrance, kind, folder):
     TRAININGS.clear()
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
+        warnings.filterwarnings("ignore", "X does not have valid feature names", UserWarning)  # LightGBM before 4.7
         try:
             found = np.asarray(ENTRANCES[entrance].run(Input(TABLES[table], KINDS[kind], folder)), dtype=float)
         except Exception as error:  # noqa: BLE001 (any of them is an outcome)
