@@ -26,18 +26,13 @@ POSITION = "position of the row"
 """The name under which positions travel beside labels; no label can have it, because of its spaces."""
 
 _SIZES = (
-    "is not taken with collections: sizes say nothing of where partitions begin; pass {}qid, the query id of each row"
+    "is not taken with collections: sizes say nothing of where partitions begin; pass the query id of each row instead"
 )
 _PAIRS = (
     "on collections are not possible, because pairs number the rows of one table, and a worker does not know the rows "
     "of others; train on one machine, or build the pairs into grades"
 )
-_REASONS = {
-    "group": _SIZES.format(""),
-    "eval_group": _SIZES.format("eval_"),
-    "pairs": _PAIRS,
-    "eval_pairs": _PAIRS,
-}
+_REASONS = {"group": _SIZES, "eval_group": _SIZES, "pairs": _PAIRS, "eval_pairs": _PAIRS}
 _SET_CATEGORIES = "give both the same with ddf[column].cat.set_categories(…)"
 
 
@@ -190,22 +185,24 @@ def parts_of(client: Any, inputs: Inputs, *, local: str, fitted: Table | None = 
         If the collections do not fit each other, a query is split, or what they hold is wrong; the message names the
         partition, and rows by their places in it.
     """
-    where, labels = inputs.where, inputs.labels or {}
-    given = {"X": inputs.X, "y": inputs.y, "qid": inputs.qid, "weight": inputs.weight, "position": inputs.position}
+    where = inputs.where
+    given = {role: getattr(inputs, role) for role in ("X", "y", "qid", "weight", "position")}
     given = {role: values for role, values in given.items() if values is not None or role in ("X", "y")}
-    roles = [*given, *(f"labels[{check_label_name(name)!r}]" for name in labels)]
-    pieces = [
-        _pieces(checked_collection(values, local, f"{where}{inputs.argument(role)}", 2 if role == "X" else 1))
-        for role, values in zip(roles, [*given.values(), *labels.values()], strict=True)
-    ]
-    for role, its in zip(roles, pieces, strict=True):
-        if len(its) != len(pieces[0]):
-            raise ValueError(
-                f"{where}{inputs.argument(role)} has {len(its)} partitions, X has {len(pieces[0])}; take both from one "
-                "frame, or repartition one as the other is"
-            )
+    titles = {role: f"{where}{inputs.argument(role)}" for role in given}
+    labels = {check_label_name(name): values for name, values in (inputs.labels or {}).items()}
+    pieces = {role: _pieces(values, local, titles[role], 2 if role == "X" else 1) for role, values in given.items()}
+    of_labels = {name: _pieces(values, local, f"{where}labels[{name!r}]", 1) for name, values in labels.items()}
+    counts = {name: len(its) for name, its in (*pieces.items(), *of_labels.items())}
+    if len({*counts.values()}) > 1:
+        raise ValueError(
+            f"{where}X and its labels must have the same partitions; got {counts}; take all from one frame, or "
+            "repartition one as the other is"
+        )
     # Columns of one frame share its tasks only while none of their graphs is optimised on its own.
-    made = [delayed(_part)(*row, roles=roles, labels=[*labels]) for row in zip(*pieces, strict=True)]
+    made = [
+        delayed(_part)({r: its[k] for r, its in pieces.items()}, {n: its[k] for n, its in of_labels.items()})
+        for k in range(counts["X"])
+    ]
     parts = Parts(client, client.compute(made), inputs.weight is not None, where)
     with client.as_current():  # wait asks the current one
         wait(parts.futures)
@@ -237,10 +234,10 @@ def checked_collection(value: Any, local: str, name: str = "X", n_dimensions: in
     return value.rechunk({1: -1}) if isinstance(value, da.Array) and value.ndim == 2 else value
 
 
-def _pieces(collection: Any) -> list[Any]:
+def _pieces(value: Any, local: str, name: str, n_dimensions: int) -> list[Any]:
     """Return the partitions of a collection as delayed values."""
-    pieces = collection.to_delayed(optimize_graph=False)
-    return list(pieces.flat) if isinstance(collection, da.Array) else list(pieces)
+    pieces = checked_collection(value, local, name, n_dimensions).to_delayed(optimize_graph=False)
+    return list(pieces.flat) if isinstance(pieces, np.ndarray) else list(pieces)
 
 
 def names_of_columns(inputs: Inputs) -> tuple[str, ...]:
@@ -267,23 +264,18 @@ def refuse_on_collections(refused: Mapping[str, Any], reasons: Mapping[str, str]
             raise ValueError(f"{name} {reason}")
 
 
-def _part(*columns: Any, roles: list[str], labels: list[str]) -> Part | str:
+def _part(given: dict[str, Any], labels: dict[str, Any]) -> Part | str:
     """Return a partition, or what is wrong with it: an error here would fill the worker's log."""
-    n_rows = columns[0].shape[0]
-    for role, values in zip(roles, columns, strict=True):
-        if np.shape(values)[0] != n_rows:
-            return (
-                f"X has {n_rows} rows and {role} {np.shape(values)[0]}; take them from one frame, and call persist() "
-                "on it after a shuffle"
-            )
-    n = len(roles) - len(labels)
-    given = dict(zip(roles[:n], columns, strict=False))
-    qid, by_name = given.pop("qid"), dict(zip(labels, columns[n:], strict=True))
+    n_rows = {name: np.shape(values)[0] for name, values in (*given.items(), *labels.items())}
+    if len({*n_rows.values()}) > 1:
+        return (
+            f"the numbers of rows differ, {n_rows}; take all from one frame, and call persist() on it after a shuffle"
+        )
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            ids, of_row = distinct(qid, "qid")
-            inputs = Inputs(**given, labels=by_name or None, group=np.bincount(of_row))
+            ids, of_row = distinct(given["qid"], "qid")
+            inputs = Inputs(**{**given, "qid": None}, labels=labels, group=np.bincount(of_row))
             if (of_row[1:] < of_row[:-1]).any():
                 inputs.checked()  # names rows by their places in the partition
                 inputs = inputs.of_rows(np.argsort(of_row, kind="stable"))
