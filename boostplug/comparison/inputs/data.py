@@ -69,6 +69,7 @@ def folds_of_folder(folder: Path) -> list[Fold]:
 
 def _triples(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence[Sequence[Any]]:
     """Return train, valid and test of each fold, as they were passed; of one table as `Inputs`."""
+    refuse_uncomputed(train, "train")
     parts, alone = (train, valid, test), valid is None and test is None
     if alone and (is_table_file(train) or is_frame(train)):
         source = _source_of(train)
@@ -88,7 +89,6 @@ def _triples(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence[Se
 
 def _folds(train: Any) -> Sequence[Sequence[Any]]:
     """Return the folds of a folder, of a fold, or of a list of folds."""
-    refuse_uncomputed(train, "train")
     if isinstance(train, (str, PathLike)):
         return folds_of_folder(Path(train))
     is_fold = isinstance(train, tuple) and len(train) == len(PARTS) and all(map(_is_part, train))
@@ -106,7 +106,11 @@ def _folds(train: Any) -> Sequence[Sequence[Any]]:
 
 def _is_part(data: Any) -> bool:
     """Return whether an entry of a tuple is a part, and so the tuple a fold."""
-    return isinstance(data, Mapping) or is_frame(data) or (isinstance(data, tuple) and hasattr(data[0], "shape"))
+    return (
+        isinstance(data, Mapping)
+        or is_frame(data)
+        or (isinstance(data, tuple) and len(data) > 1 and hasattr(data[0], "shape"))
+    )
 
 
 def _source_of(data: Any) -> Source:
