@@ -10,7 +10,7 @@ import numpy as np
 
 from boostplug.adapters.options import is_dart
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
-from boostplug.comparison.inputs.data import PARTS
+from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.recommendation import METRICS, RECOMMENDED
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, check_columns
 from boostplug.comparison.training.runs import Method, Plan

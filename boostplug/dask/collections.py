@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -18,7 +18,7 @@ from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
 from boostplug.data.inputs import Inputs
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Table, refuse_other_categories, refuse_other_columns, rows_of, table_of
+from boostplug.data.tables import Table, refuse_other_categories, refuse_other_columns
 from boostplug.estimators.inputs import with_float32_labels
 from boostplug.metrics import Metric
 
@@ -26,19 +26,23 @@ POSITION = "position of the row"
 """The name under which positions travel beside labels; no label can have it, because of its spaces."""
 
 _SIZES = (
-    "is not taken with collections: sizes say nothing of where partitions begin; pass {}qid, the query id of each row"
+    "is not taken with collections: sizes say nothing of where partitions begin; pass the query id of each row instead"
 )
 _PAIRS = (
     "on collections are not possible, because pairs number the rows of one table, and a worker does not know the rows "
     "of others; train on one machine, or build the pairs into grades"
 )
-_REASONS = {
-    "group": _SIZES.format(""),
-    "eval_group": _SIZES.format("eval_"),
-    "pairs": _PAIRS,
-    "eval_pairs": _PAIRS,
-}
+_REASONS = {"group": _SIZES, "eval_group": _SIZES, "pairs": _PAIRS, "eval_pairs": _PAIRS}
 _SET_CATEGORIES = "give both the same with ddf[column].cat.set_categories(…)"
+
+
+class Summary(NamedTuple):
+    """Summary of a partition that the driver holds."""
+
+    n_queries: int
+    table: Table
+    warnings: tuple[str, ...]
+    """Texts of warnings about the partition."""
 
 
 class Part(NamedTuple):
@@ -50,17 +54,12 @@ class Part(NamedTuple):
     """Labels and weights too."""
     ids: Ids
     """For each query, in the order of `queries`."""
-    warnings: tuple[str, ...] = ()
-    """Texts of warnings about the partition."""
+    summary: Summary
 
-
-class Summary(NamedTuple):
-    """Summary of a partition that the driver holds."""
-
-    n_rows: int = 0
-    n_queries: int = 0
-    table: Table = Table(0, 0, None)
-    weighted: bool = False
+    @property
+    def weight(self) -> NDArray[np.float64]:
+        """Weights of the rows, 1 where none are given."""
+        return np.ones(self.queries.n_rows) if self.queries.row_weight is None else self.queries.row_weight
 
 
 @dataclass(frozen=True)
@@ -71,46 +70,37 @@ class Parts:
     ----------
     client : distributed.Client
     futures : list of Future
-    summaries : list of Summary
+    weighted : bool
+        Whether rows have weights.
     where : str
         Which set it is, for errors: "eval_set[0]'s ".
+    summaries : list of Summary
     """
 
     client: Any
     futures: list[Any]
-    summaries: list[Summary]
+    weighted: bool
     where: str = ""
-
-    @property
-    def n_rows(self) -> int:
-        """Of all partitions."""
-        return sum(summary.n_rows for summary in self.summaries)
+    summaries: list[Summary] = field(default_factory=list)
 
     @property
     def table(self) -> Table:
         """Rows, columns and their names, of all partitions."""
-        return self._filled()[0][1].table._replace(n_rows=self.n_rows)
+        return self.filled[0][1].table._replace(n_rows=sum(summary.table.n_rows for summary in self.summaries))
 
     @property
-    def weighted(self) -> bool:
-        """Whether rows have weights."""
-        return self._filled()[0][1].weighted
+    def filled(self) -> list[tuple[int, Summary]]:
+        """Numbers and summaries of the partitions that have rows."""
+        return [(number, summary) for number, summary in enumerate(self.summaries) if summary.table.n_rows]
 
     def ask(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return what a function says of the `Part` of each partition, called where that lies.
-
-        Raises
-        ------
-        ValueError
-            If the function has raised one, or a partition is wrong; the message names the partition.
-        """
+        """Return what a function says of the `Part` of each partition, called where that lies."""
         holders = self.client.who_has(self.futures)  # on an idle worker it would copy the data
         answers: list[Any] = self.client.gather(
             [
                 self.client.submit(
-                    _answer,
-                    future,
                     function,
+                    future,
                     *arguments,
                     workers=list(holders[future.key]) or None,
                     allow_other_workers=True,
@@ -119,11 +109,6 @@ class Parts:
                 for future in self.futures
             ]
         )
-        wrong = [(number, answer) for number, answer in enumerate(answers) if isinstance(answer, str)]
-        if wrong:
-            number, fault = wrong[0]
-            more = f" (and in {len(wrong) - 1} more partitions)" if len(wrong) > 1 else ""
-            raise ValueError(f"in partition {number} of {self.where or 'the training set'}: {fault}{more}")
         return answers
 
     def blocks(self, function: Callable[[Part, int], Any], n_columns: int | None = None) -> Any:
@@ -141,7 +126,7 @@ class Parts:
         return da.concatenate(
             [
                 da.from_delayed(delayed(function)(self.futures[number], int(firsts[number])), shape, dtype=np.float64)
-                for number, _ in self._filled()
+                for number, _ in self.filled
             ],
             allow_unknown_chunksizes=True,
         )
@@ -158,16 +143,13 @@ class Parts:
 
     def repeat_warnings(self) -> None:
         """Repeat each warning about a partition once, here at the driver."""
-        for text in dict.fromkeys(text for texts in self.ask(_warnings) for text in texts):
+        for text in dict.fromkeys(text for summary in self.summaries for text in summary.warnings):
             warnings.warn(text, UserWarning, stacklevel=3)
 
     def score(self, ranker: Any, metric: Metric) -> float:
         """Return a metric over all queries of the predictions of a ranker; NaN where it is defined on none."""
         total, count = np.sum(self.ask(_sum_and_count, ranker, metric), axis=0)
         return float(total / count) if count else np.nan
-
-    def _filled(self) -> list[tuple[int, Summary]]:
-        return [(number, summary) for number, summary in enumerate(self.summaries) if summary.n_rows]
 
 
 def client_of(given: Any) -> Any:
@@ -204,31 +186,34 @@ def parts_of(client: Any, inputs: Inputs, *, local: str, fitted: Table | None = 
         partition, and rows by their places in it.
     """
     where = inputs.where
-    labels = {f"labels[{check_label_name(name)!r}]": values for name, values in (inputs.labels or {}).items()}
-    labels |= {} if inputs.position is None else {"position": inputs.position}
-    X = check_features(inputs.X, local, f"{where}X")
-    given = {"X": X, "y": inputs.y, "qid": inputs.qid, "sample_weight": inputs.weight, **labels}
-    pieces = {
-        name: _pieces(f"{where}{name}", value, local, len_=None if name == "X" else 1)
-        for name, value in given.items()
-        if not (name == "sample_weight" and value is None)
-    }
-    for name, its in pieces.items():
-        if len(its) != len(pieces["X"]):
-            raise ValueError(
-                f"{where}{name} has {len(its)} partitions, X has {len(pieces['X'])}; take both from one frame, or "
-                "repartition one as the other is"
-            )
+    given = {role: getattr(inputs, role) for role in ("X", "y", "qid", "weight", "position")}
+    given = {role: values for role, values in given.items() if values is not None or role in ("X", "y")}
+    titles = {role: f"{where}{inputs.argument(role)}" for role in given}
+    labels = {check_label_name(name): values for name, values in (inputs.labels or {}).items()}
+    pieces = {role: _pieces(values, local, titles[role], 2 if role == "X" else 1) for role, values in given.items()}
+    of_labels = {name: _pieces(values, local, f"{where}labels[{name!r}]", 1) for name, values in labels.items()}
+    counts = {name: len(its) for name, its in (*pieces.items(), *of_labels.items())}
+    if len({*counts.values()}) > 1:
+        raise ValueError(
+            f"{where}X and its labels must have the same partitions; got {counts}; take all from one frame, or "
+            "repartition one as the other is"
+        )
     # Columns of one frame share its tasks only while none of their graphs is optimised on its own.
-    names = names_of_columns(inputs)
-    made = [delayed(_part)(*row, names=tuple(pieces), labels=names) for row in zip(*pieces.values(), strict=True)]
-    parts = Parts(client, client.compute(made), [], where)
+    made = [
+        delayed(_part)({r: its[k] for r, its in pieces.items()}, {n: its[k] for n, its in of_labels.items()})
+        for k in range(counts["X"])
+    ]
+    parts = Parts(client, client.compute(made), inputs.weight is not None, where)
     with client.as_current():  # wait asks the current one
         wait(parts.futures)
-    parts.summaries.extend(parts.ask(_summary))
-    if not parts.n_rows:
+    summaries = parts.ask(_summary)
+    faults = [(number, fault) for number, fault in enumerate(summaries) if isinstance(fault, str)]
+    if faults:
+        raise ValueError(f"in partition {faults[0][0]} of {where or 'the training set'}: {faults[0][1]}")
+    parts.summaries.extend(summaries)
+    if not parts.filled:
         raise ValueError(f"{where}X and its labels have no rows")
-    _refuse_unlike(parts.summaries, where)
+    _refuse_unlike(parts)
     if fitted is not None:
         refuse_other_columns(parts.table, fitted, f"{where}X")
         refuse_other_categories(parts.table, fitted, f"{where}X", f"the training set; {_SET_CATEGORIES}")
@@ -236,15 +221,23 @@ def parts_of(client: Any, inputs: Inputs, *, local: str, fitted: Table | None = 
     return parts
 
 
-def check_features(X: Any, local: str, name: str = "X") -> Any:
-    """Return features on a cluster, in blocks of whole rows; refuse what lies in memory."""
-    if isinstance(X, da.Array) and X.ndim == 2:
-        return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
-    if isinstance(X, dd.DataFrame):
-        return X
-    if isinstance(X, (da.Array, dd.Series)):
-        raise ValueError(f"{name} must be a table, got {X.ndim} dimension(s); pass a dask DataFrame, or a 2-d array")
-    raise _in_memory(name, X, local)
+def checked_collection(value: Any, local: str, name: str = "X", n_dimensions: int = 2) -> Any:
+    """Return a collection on a cluster, in blocks of whole rows; refuse what lies in memory."""
+    if not isinstance(value, (dd.DataFrame, dd.Series, da.Array)):
+        raise ValueError(
+            f"{name} must be a Dask collection, got {shown(type(value).__name__)}; for data in memory use {local}, "
+            "which trains on one machine, or dask.dataframe.from_pandas and dask.array.from_array"
+        )
+    if value.ndim != n_dimensions:
+        remedy = "a dask DataFrame, or a 2-d array" if n_dimensions == 2 else "one column of a frame"
+        raise ValueError(f"{name} must have {n_dimensions} dimension(s), got {value.ndim}; pass {remedy}")
+    return value.rechunk({1: -1}) if isinstance(value, da.Array) and value.ndim == 2 else value
+
+
+def _pieces(value: Any, local: str, name: str, n_dimensions: int) -> list[Any]:
+    """Return the partitions of a collection as delayed values."""
+    pieces = checked_collection(value, local, name, n_dimensions).to_delayed(optimize_graph=False)
+    return list(pieces.flat) if isinstance(pieces, np.ndarray) else list(pieces)
 
 
 def names_of_columns(inputs: Inputs) -> tuple[str, ...]:
@@ -271,85 +264,32 @@ def refuse_on_collections(refused: Mapping[str, Any], reasons: Mapping[str, str]
             raise ValueError(f"{name} {reason}")
 
 
-def _in_memory(name: str, value: Any, local: str) -> ValueError:
-    return ValueError(
-        f"{name} must be a Dask collection, got {shown(type(value).__name__)}; for data in memory use {local}, which "
-        "trains on one machine, or dask.dataframe.from_pandas and dask.array.from_array"
-    )
-
-
-def _pieces(name: str, value: Any, local: str, len_: int | None) -> list[Any]:
-    """Return the partitions of a collection as delayed values; `len_` is how many dimensions it must have."""
-    if not isinstance(value, (dd.DataFrame, dd.Series, da.Array)):
-        raise _in_memory(name, value, local)
-    if len_ is not None and value.ndim != len_:
-        raise ValueError(f"{name} must be one-dimensional, got {value.ndim} dimensions; pass one column of a frame")
-    pieces = value.to_delayed(optimize_graph=False)
-    return list(pieces.ravel()) if isinstance(value, da.Array) else list(pieces)
-
-
-def _part(*columns: Any, names: tuple[str, ...], labels: tuple[str, ...]) -> Part | str:
+def _part(given: dict[str, Any], labels: dict[str, Any]) -> Part | str:
     """Return a partition, or what is wrong with it: an error here would fill the worker's log."""
-    given = dict(zip(names, columns, strict=True))
-    n_rows = given["X"].shape[0]
-    for name, values in given.items():
-        if np.shape(values)[0] != n_rows:
-            return (
-                f"X has {n_rows} rows and {name} {np.shape(values)[0]}; take them from one frame, and call persist() "
-                "on it after a shuffle"
-            )
-    by_name = dict(zip(labels, columns[len(names) - len(labels) :], strict=True))
-    position = by_name.pop(POSITION, None)
-    inputs = Inputs(
-        X=given["X"],
-        y=given["y"],
-        group=[n_rows],
-        weight=given.get("sample_weight"),
-        labels=by_name or None,
-        position=position,
-    )
+    n_rows = {name: np.shape(values)[0] for name, values in (*given.items(), *labels.items())}
+    if len({*n_rows.values()}) > 1:
+        return (
+            f"the numbers of rows differ, {n_rows}; take all from one frame, and call persist() on it after a shuffle"
+        )
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            checked = inputs.checked()
             ids, of_row = distinct(given["qid"], "qid")
-            part = _by_query(checked.X, checked.queries, ids, of_row)
-            with_float32_labels(part.queries)
-        return part._replace(warnings=tuple(str(warning.message) for warning in caught))
+            inputs = Inputs(**{**given, "qid": None}, labels=labels, group=np.bincount(of_row))
+            if (of_row[1:] < of_row[:-1]).any():
+                inputs.checked()  # names rows by their places in the partition
+                inputs = inputs.of_rows(np.argsort(of_row, kind="stable"))
+            checked = inputs.checked()
+            with_float32_labels(checked.queries)
     except ValueError as error:
         return str(error)
+    texts = tuple(str(warning.message) for warning in caught)
+    summary = Summary(checked.queries.n_queries, checked.table, texts)
+    return Part(checked.X, checked.queries, ids, summary)
 
 
-def _by_query(X: Any, queries: Queries, ids: Ids, of_row: NDArray[np.int64]) -> Part:
-    """Return a partition with the rows of each query together, in the order of the first of them."""
-    order = np.argsort(of_row, kind="stable")
-    if (of_row[1:] < of_row[:-1]).any():
-        X = rows_of(X, order)
-    optional = {"weight": queries.row_weight, "position": queries.position}
-    ordered = queries.replaced(
-        labels=queries.labels[order],
-        group=np.bincount(of_row, minlength=len(ids.ids)),
-        labels_by_name={name: values[order] for name, values in queries.labels_by_name.items()},
-        **{name: None if values is None else values[order] for name, values in optional.items()},
-    )
-    return Part(X, ordered, ids)
-
-
-def _answer(part: Part | str, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Return what a function says of a partition, or what is wrong."""
-    try:
-        return part if isinstance(part, str) else function(part, *arguments)
-    except ValueError as error:
-        return str(error)
-
-
-def _summary(part: Part) -> Summary:
-    queries = part.queries
-    return Summary(queries.n_rows, queries.n_queries, table_of(part.X), queries.row_weight is not None)
-
-
-def _warnings(part: Part) -> tuple[str, ...]:
-    return part.warnings
+def _summary(part: Part | str) -> Summary | str:
+    return part if isinstance(part, str) else part.summary
 
 
 def _sum_and_count(part: Part, ranker: Any, metric: Metric) -> tuple[float, float]:
@@ -370,15 +310,10 @@ def _of_ids(part: Part, function: Callable[..., Any], *arguments: Any) -> Any:
     return function(part.ids, *arguments)
 
 
-def _refuse_unlike(summaries: list[Summary], where: str) -> None:
+def _refuse_unlike(parts: Parts) -> None:
     """Raise where partitions have other columns, or other categories, which would be other numbers."""
-    filled = [(number, summary) for number, summary in enumerate(summaries) if summary.n_rows]
-    first, known = filled[0]
-    for number, summary in filled[1:]:
-        refuse_other_columns(summary.table, known.table, f"{where}X in partition {number}, beside partition {first},")
-        refuse_other_categories(
-            summary.table,
-            known.table,
-            f"{where}X in partition {number}",
-            f"partition {first}; call X.categorize() first",
-        )
+    (first, known), *others = parts.filled
+    for number, summary in others:
+        name = f"{parts.where}X in partition {number}"
+        refuse_other_columns(summary.table, known.table, f"{name}, beside partition {first},")
+        refuse_other_categories(summary.table, known.table, name, f"partition {first}; call X.categorize() first")

@@ -439,9 +439,7 @@ def _fitted_state(ranker: lgb.LGBMRanker) -> dict[str, Any]:
 
 def _weights_and_columns(names: tuple[str, ...], part: Part, _first: int) -> Floats:
     """Return the weights of a part's rows, and more columns of it by name, as one table."""
-    queries = part.queries
-    weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
-    return np.column_stack([weight, *(column_of(name, part) for name in names)])
+    return np.column_stack([part.weight, *(column_of(name, part) for name in names)])
 
 
 def _sizes(part: Part, _first: int) -> NDArray[np.int64]:

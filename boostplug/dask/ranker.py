@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from boostplug.core.checks import check_instance
-from boostplug.dask.collections import check_features, client_of, parts_of, refuse_on_collections
+from boostplug.dask.collections import checked_collection, client_of, parts_of, refuse_on_collections
 from boostplug.data.inputs import Inputs
 from boostplug.estimators.inputs import FIT, columns_to_judge
 from boostplug.metrics import NDCG, Metric
@@ -51,7 +51,7 @@ class RankerOnCollections:
         model = self.to_local()
         if not isinstance(X, (da.Array, dd.DataFrame)):
             return model.predict(X, *args, **kwargs)
-        X = check_features(X, _name_of(model))
+        X = checked_collection(X, _name_of(model))
         some = self._example(X, *args, **kwargs)
         predict = partial(_predictions, example=some, args=args, kwargs=kwargs)
         shared = delayed(model)  # once in the graph, whatever the number of partitions

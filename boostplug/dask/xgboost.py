@@ -420,11 +420,11 @@ def _codes(part: Part, first: int) -> NDArray[np.int64]:
 
 def _weights(largest: float, part: Part, _first: int) -> Any:
     """Return weights of rows in a unit in which single precision holds them; `largest` is that of all partitions."""
-    return weight_in_single(part.queries.row_weight, largest)
+    return weight_in_single(part.weight, largest)
 
 
 def _largest_weight(part: Part) -> float:
-    return 0.0 if part.queries.row_weight is None else float(part.queries.row_weight.max(initial=0.0))
+    return float(part.weight.max(initial=0.0))
 
 
 def _refuse_functions(metrics: list[Any]) -> None:

@@ -77,7 +77,9 @@ def _boundaries_of_sizes(group: ArrayLike, n_rows: int, rows_of: str) -> Ints:
 def _boundaries_of_ids(qid: ArrayLike, n_rows: int, rows_of: str) -> Ints:
     ids = vector("qid", qid)
     if len(ids) != n_rows:
-        raise ValueError(f"qid must have one id per row: got {len(ids)} ids for {n_rows} {rows_of}")
+        raise ValueError(
+            f"qid must have one id per row: got {len(ids)} ids for {n_rows} {rows_of}; sizes of queries go into group"
+        )
     if ids.dtype.kind in "cV":
         raise ValueError(f"qid must hold ids, numbers or strings; got dtype {ids.dtype}")
     try:

@@ -53,10 +53,10 @@ def test_a_column_may_say_the_split(frame):
 @pytest.mark.parametrize(
     ("split", "message"),
     [
-        ((0.5, 0.5), "give three shares, .*; got 2"),
-        ((0.5, 0.3, 0.3), "the three shares must sum to 1; got 1.1"),
-        ((0.5, 0.0, 0.5), "each share must be above 0; valid has 0"),
-        ({0.5}, "split: give three shares"),
+        ((0.5, 0.5), r"three shares above 0 that sum to 1, .*; got \(0.5, 0.5\)"),
+        ((0.5, 0.3, 0.3), r"three shares above 0 that sum to 1, .*; got \(0.5, 0.3, 0.3\)"),
+        ((0.5, 0.0, 0.5), "three shares above 0 that sum to 1"),
+        ({0.5}, "split must be three shares"),
         ("part", "there is no column 'part' for split"),
         ("shop", "column 'shop' must hold 'train', 'valid' and 'test'; got '[xyz]'"),
     ],
@@ -70,7 +70,7 @@ def test_a_query_in_several_parts_and_a_single_query(frame):
     part = np.array(["train", "valid", "test"])[np.arange(len(frame)) % 3]
     with pytest.raises(ValueError, match="puts 100 queries into several parts"):
         bp.compare(frame.assign(part=part), label="grade", qid="query", split="part", **SOME)
-    with pytest.raises(ValueError, match=r"train holds 1 query, and a split .* is 'query' the column of query ids"):
+    with pytest.raises(ValueError, match=r"at least 3 queries; train has 1. Is 'query' the column of query ids"):
         bp.compare(frame.assign(query=7), label="grade", qid="query", **SOME)
 
 

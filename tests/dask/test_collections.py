@@ -14,6 +14,7 @@ import dask  # noqa: E402
 import boostplug as bp  # noqa: E402
 from boostplug.dask.collections import Part, parts_of  # noqa: E402
 from boostplug.data.inputs import Inputs  # noqa: E402
+from boostplug.estimators.inputs import FIT  # noqa: E402
 
 pytestmark = pytest.mark.cluster
 LOCAL = "boostplug.LGBMRanker"
@@ -48,7 +49,7 @@ def parts(client, ddf=None, X=("a", "b"), fitted=None, **changes):
 def test_a_part_holds_what_its_partition_held(client):
     known = table()
     found = parts(client, weight=frame()["w"])
-    assert (found.n_rows, found.table) == (20, (20, 2, ("a", "b"), {}, False, "the model"))
+    assert found.table == (20, 2, ("a", "b"), {}, False, "the model")
     held = client.gather(found.futures)
     assert all(isinstance(part, Part) for part in held)
     pd.testing.assert_frame_equal(pd.concat([part.X for part in held]), known[["a", "b"]])
@@ -108,7 +109,7 @@ def test_a_column_named_qid_and_arrays_are_taken_alike(client):
 def test_blocks_are_those_of_partitions_with_rows(client):
     known = table()
     found = parts(client, dd.from_map(lambda at: known.iloc[at], [slice(0, 4), slice(4, 4), slice(4, 20)]))
-    assert [summary.n_rows for summary in found.summaries] == [4, 0, 16]
+    assert [summary.table.n_rows for summary in found.summaries] == [4, 0, 16]
     blocks = found.blocks(lambda part, first: part.queries.query_of_row + first)
     assert blocks.npartitions == 2
     np.testing.assert_array_equal(blocks.compute(), np.repeat(np.arange(6), SIZES))
@@ -151,10 +152,25 @@ def test_wrong_values_are_named_where_they_stand(client, column, value, message)
         parts(client, frame(known), weight=frame(known)["w"])
 
 
+@pytest.mark.parametrize(("name", "params"), [("XGBRanker", {}), ("LGBMRanker", {"min_child_samples": 1})])
+def test_weights_count_though_those_of_the_first_partition_are_all_1(client, name, params):
+    pytest.importorskip({"XGBRanker": "xgboost", "LGBMRanker": "lightgbm"}[name])
+    rng = np.random.default_rng(0)
+    known = pd.DataFrame(rng.integers(0, 12, (400, 2)) / 4, columns=["a", "b"])  # so that the halves have the same bins
+    y, qid = pd.Series(rng.integers(0, 3, 400) * 1.0), pd.Series(np.repeat(np.arange(40), 10))
+    weight = pd.Series(np.repeat([1.0, 0.25, 8.0], [200, 100, 100]))
+    params = {"objective": bp.RankNet(), "n_estimators": 5, "max_depth": 3, **params}
+    local = getattr(bp, name)(**params).fit(known, y, qid=qid, sample_weight=weight)
+    X, *columns = (dd.from_pandas(values, npartitions=2) for values in (known, y, qid, weight))
+    ranker = getattr(bp.dask, name)(**params, client=client)
+    ranker.fit(X, columns[0], qid=columns[1], sample_weight=columns[2])
+    np.testing.assert_allclose(ranker.predict(known), local.predict(known), rtol=1e-4, atol=1e-5)
+
+
 @pytest.mark.parametrize("name", ["X", "y", "qid", "sample_weight"])
 def test_data_in_memory_are_sent_to_the_local_ranker(client, name):
     ddf, known = frame(), table()
-    given = Inputs(X=ddf[["a", "b"]], y=ddf["y"], qid=ddf["qid"])
+    given = Inputs(X=ddf[["a", "b"]], y=ddf["y"], qid=ddf["qid"], arguments=FIT)
     given = replace(given, **{name.removeprefix("sample_"): known["y"].to_numpy()})
     with pytest.raises(ValueError, match=rf"^{name} must be a Dask collection, got 'ndarr.*use boostplug\.LGBMRanker"):
         parts_of(client, given, local=LOCAL)

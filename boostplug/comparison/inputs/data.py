@@ -9,21 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.inputs.frames import Columns, how_to_drop, parts_of
+from boostplug.comparison.inputs.frames import PARTS, Columns, parts_of
 from boostplug.comparison.training.frameworks import Part
-from boostplug.core.checks import column_names, shown
+from boostplug.core.checks import shown
 from boostplug.data.files import first_row, is_table_file, read_table_file
 from boostplug.data.inputs import Inputs, Source
 from boostplug.data.tables import Table, align, is_frame, refuse_uncomputed, table_of
 from boostplug.datasets import Fold, RankingData, load_fold, load_folds
 from boostplug.datasets.letor import load_files
 
-PARTS = ("train", "valid", "test")
 _FEW = 0.1  # of the queries
-_FORMS = (
-    "a boostplug.RankingData(X, y, qid=…), (X, y, qid), a mapping with X, y and qid or group, or a DataFrame with "
-    "label= naming its column of grades"
-)
 _FIELDS = ("X", "y", "qid", "group", "weight", "labels", "position")
 
 
@@ -74,36 +69,33 @@ def folds_of_folder(folder: Path) -> list[Fold]:
 
 def _triples(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence[Sequence[Any]]:
     """Return train, valid and test of each fold, as they were passed; of one table as `Inputs`."""
-    if (valid is None) != (test is None):
-        raise ValueError("give train, valid and test; or only train: one DataFrame or file, a fold, or a list of folds")
-    if valid is not None:
-        if columns.split is not None:
-            raise ValueError("split divides one DataFrame into three parts; leave it out beside valid and test")
-        parts = (train, valid, test)
-        if all(isinstance(part, (str, PathLike)) and not is_table_file(part) for part in parts):
-            return [load_files([_file(part, name) for part, name in zip(parts, PARTS, strict=True)])]
-        return [parts]
-    if is_table_file(train):
-        return [parts_of(_read(train, "train", columns), columns, Source(Path(train).name, first_row(train)))]
     refuse_uncomputed(train, "train")
-    if is_frame(train):
-        return [parts_of(train, columns, Source())]
+    parts, alone = (train, valid, test), valid is None and test is None
+    if alone and (is_table_file(train) or is_frame(train)):
+        source = _source_of(train)
+        return [parts_of(_read(train, columns, None) if source.file else train, columns, source)]
     if columns.split is not None:
-        raise ValueError(f"split divides one DataFrame by query; train is {shown(train)}: leave out split")
+        raise ValueError(
+            "split divides one DataFrame, CSV or Parquet file; pass only that as train, or leave out split"
+        )
+    if alone:
+        return _folds(train)
+    if valid is None or test is None:
+        raise ValueError("give train, valid and test; or only train: one DataFrame or file, a fold, or a list of folds")
+    if all(isinstance(part, (str, PathLike)) and not is_table_file(part) for part in parts):
+        return [load_files(parts)]
+    return [parts]
+
+
+def _folds(train: Any) -> Sequence[Sequence[Any]]:
+    """Return the folds of a folder, of a fold, or of a list of folds."""
     if isinstance(train, (str, PathLike)):
-        folder = Path(train)
-        if not folder.is_dir():
-            what = f"{folder} is a file" if folder.exists() else f"there is no folder {folder}"
-            raise FileNotFoundError(f"train: {what}; name the folder of a fold or of Fold*, or three files")
-        return folds_of_folder(folder)
-    if (hasattr(train, "train") and hasattr(train, "test")) or (
-        isinstance(train, tuple) and len(train) == len(PARTS) and all(map(_is_part, train))
-    ):
-        train = [train]
+        return folds_of_folder(Path(train))
+    is_fold = isinstance(train, tuple) and len(train) == len(PARTS) and all(map(_is_part, train))
     try:
-        folds = [] if _is_part(train) else [tuple(fold) for fold in train]
+        folds = [tuple(fold) for fold in ([train] if is_fold else train)]
     except TypeError:
-        folds = [()]
+        folds = []
     if not folds or any(len(fold) != len(PARTS) for fold in folds):
         raise ValueError(
             "without valid and test, train must be a fold (train, valid, test), a list of folds, or a folder of LETOR "
@@ -112,30 +104,25 @@ def _triples(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence[Se
     return folds
 
 
-def _read(path: Any, name: str, columns: Columns, train: Table | None = None) -> Any:
+def _is_part(data: Any) -> bool:
+    """Return whether an entry of a tuple is a part, and so the tuple a fold."""
+    return (
+        isinstance(data, Mapping)
+        or is_frame(data)
+        or (isinstance(data, tuple) and len(data) > 1 and hasattr(data[0], "shape"))
+    )
+
+
+def _source_of(data: Any) -> Source:
+    return Source(Path(data).name, first_row(data)) if is_table_file(data) else Source()
+
+
+def _read(path: Any, columns: Columns, train: Table | None) -> Any:
     """Return the table of a CSV or Parquet file; what is text in the training set is text in the others."""
     categories = {} if train is None or train.names is None else train.categories or {}
     texts = [train.names[k] for k, known in categories.items() if all(isinstance(one, str) for one in known)]  # type: ignore[union-attr, index]
     split = [columns.split] if isinstance(columns.split, str) else []
-    try:
-        return read_table_file(path, ids=[columns.qid, *split], texts=texts)
-    except FileNotFoundError as error:
-        raise FileNotFoundError(f"{name}: {error}") from None
-
-
-def _file(path: Any, name: str) -> Path:
-    if not Path(path).is_file():
-        raise FileNotFoundError(f"{name}: there is no file {path}; check the path")
-    return Path(path)
-
-
-def _is_part(data: Any) -> bool:
-    """Return whether something is one part, whether or not it is a complete one."""
-    return (
-        isinstance(data, Mapping)
-        or is_frame(data)
-        or (isinstance(data, tuple) and bool(data) and (is_frame(data[0]) or hasattr(data[0], "shape")))
-    )
+    return read_table_file(path, ids=[columns.qid, *split], texts=texts)
 
 
 def _fold(parts: Sequence[Any], columns: Columns) -> list[Part]:
@@ -143,11 +130,10 @@ def _fold(parts: Sequence[Any], columns: Columns) -> list[Part]:
     fold: list[Part] = []
     for data, name in zip(parts, PARTS, strict=True):
         train = None if not fold else table_of(fold[0].X)._replace(names=fold[0].feature_names)
-        title = f"{name} ({Path(data).name})" if is_table_file(data) else name
+        source = _source_of(data)
+        title = f"{name} ({source.file})" if source.file else name
         try:
-            part = _part(
-                _read(data, name, columns, train) if is_table_file(data) else data, data, title, columns, train
-            )
+            part = _part(_read(data, columns, train) if source.file else data, source, title, columns, train)
         except ValueError as error:
             raise ValueError(str(error) if title in str(error) else f"{title}: {error}") from None
         if not part.queries.n_rows:
@@ -156,55 +142,42 @@ def _fold(parts: Sequence[Any], columns: Columns) -> list[Part]:
     return fold
 
 
-def _part(data: Any, passed: Any, name: str, columns: Columns, train: Table | None) -> Part:
-    """Return a part from any form of data; `passed` is what the user gave, such as the path of the table `data`."""
+def _part(data: Any, source: Source, title: str, columns: Columns, train: Table | None) -> Part:
+    """Return a part from any form of data."""
+    refuse_uncomputed(data, title)
+    if not isinstance(data, Inputs) and not is_frame(data):
+        named = columns._replace(qid="qid", split=None).given()
+        if named:
+            what, kind = next(iter(named)), type(data).__name__
+            raise ValueError(f"a {kind} is no DataFrame with named columns; leave out {what}")
     if isinstance(data, RankingData):
-        _refuse_columns(columns, data)
         table = table_of(data.X)._replace(names=data.feature_names)
-        X = data.X if train is None else align(data.X, train, name, table=table)
+        X = data.X if train is None else align(data.X, train, title, table=table)
         return Part(X, data.queries, data.qid, data.feature_names)
-    given = data if isinstance(data, Inputs) else _inputs(data, passed, columns)
-    checked = replace(given, name=name).checked(train)
+    if is_frame(data):
+        data = columns.inputs(data, source)
+    elif not isinstance(data, Inputs):
+        data = _inputs(data, columns)
+    checked = replace(data, name=title).checked(train)
     return Part(checked.X, checked.queries, checked.qid, checked.table.names)
 
 
-def _inputs(data: Any, passed: Any, columns: Columns) -> Inputs:
-    refuse_uncomputed(data, "it")
-    if is_frame(data):
-        source = Source(Path(passed).name, first_row(passed)) if is_table_file(passed) else Source()
-        return columns.inputs(data, source)
-    _refuse_columns(columns, data)
+def _inputs(data: Any, columns: Columns) -> Inputs:
+    """Return the inputs of a tuple (X, y, qid) or (DataFrame, y), a mapping, or an object with such attributes."""
     if isinstance(data, (tuple, list)):
-        return _from_tuple(data, columns)
-    fields: dict[str, Any] = {
+        if len(data) not in (2, 3):
+            raise ValueError(f"a tuple must be (X, y, qid), or (DataFrame, y); got {len(data)} entries")
+        data = dict(zip(_FIELDS, data, strict=False))
+    given: dict[str, Any] = {
         name: data.get(name) if isinstance(data, Mapping) else getattr(data, name, None) for name in _FIELDS
     }
-    if fields["X"] is None or fields["y"] is None:
-        raise ValueError(f"it must be {_FORMS}; got {type(data).__name__}")
-    if fields["qid"] is not None:
-        fields["group"] = None  # both say the same
-    return Inputs(**fields)
-
-
-def _from_tuple(data: Sequence[Any], columns: Columns) -> Inputs:
-    if len(data) == 2 and is_frame(data[0]) and columns.qid in column_names(data[0]):
-        return Inputs(X=data[0], y=data[1], qid=columns.qid, how_to_drop=how_to_drop)
-    if len(data) != 3:
+    if given["X"] is None or given["y"] is None:
         raise ValueError(
-            f"a tuple must be (X, y, qid), or (DataFrame with a column {columns.qid!r}, y); got {len(data)} entries"
+            "it must be a boostplug.RankingData(X, y, qid=…), (X, y, qid), a mapping with X, y and qid or group, or a "
+            f"DataFrame with label= naming its column of grades; got {type(data).__name__}"
         )
-    X, y, ids = data
-    if not isinstance(ids, str) and len(ids) < len(y) and sum(ids) == len(y):
-        raise ValueError(
-            f"qid must have one id per row: got {len(ids)} ids for {len(y)} labels. For sizes of queries, pass "
-            "bp.RankingData(X, y, group=sizes)."
-        )
-    return Inputs(X=X, y=y, qid=ids)
-
-
-def _refuse_columns(columns: Columns, data: Any) -> None:
-    """Raise where columns are named of data that have none."""
-    named = {"qid", "split"}
-    what = next((what for what in columns.given() if what not in named), None)
-    if what is not None:
-        raise ValueError(f"a {type(data).__name__} is no DataFrame with named columns; leave out {what}")
+    if given["qid"] is not None:
+        given["group"] = None  # both say the same
+    elif given["group"] is None and is_frame(given["X"]):
+        given["qid"] = columns.qid
+    return Inputs(**given)

@@ -12,25 +12,19 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.inputs.data import PARTS, folds_of, name_of_folder
-from boostplug.comparison.inputs.frames import Columns
+from boostplug.comparison.inputs.data import folds_of, name_of_folder
+from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.summary import Data, DataPart, Size
 from boostplug.comparison.training.frameworks import Part
 from boostplug.comparison.training.kept import print_of_part
-from boostplug.core.checks import column_names
+from boostplug.core.extras import imported
 from boostplug.core.threads import Computed
-from boostplug.data.tables import is_frame, table_of
+from boostplug.data.tables import table_of
 from boostplug.estimators.inputs import with_float32_labels
-
-__all__ = ["Content", "LoadedData", "content_hashes", "query_codes", "shared_data_warning"]
 
 Hashes = NDArray[np.uint64]
 
 _ROWS = 1 << 16  # of a table at once
-_SHIFT = np.uint64(32)
-_MISSING = np.uint64(0x7FF8_0000_0000_0001)
-_MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
-_LABEL = np.uint64(0x9E3779B97F4A7C15)
 _MOST_NAMED = 3
 _LEAST_QUERIES = 30  # of a test part
 _LEAST_ROWS = 50  # in which numbers that all differ are no accident
@@ -95,14 +89,20 @@ class LoadedData:
     @Computed
     def contents(self) -> list[list["Content"]]:
         """The hashes of each part of each fold."""
-        return [[content_hashes(part) for part in fold] for fold in self.folds]
+        return [[_content(part) for part in fold] for fold in self.folds]
 
     def codes(self, part: int) -> list[NDArray[np.int64]] | None:
         """Return for each fold a number for each query of a part, by its place: the same where it is the same query.
 
         None: all are different, as in a single fold.
         """
-        return None if len(self.folds) == 1 else query_codes([fold[part] for fold in self.contents])
+        if len(self.folds) == 1:
+            return None
+        pandas = imported("pandas", "comparisons need")
+        contents = [fold[part] for fold in self.contents]
+        both = pandas.concat([pandas.DataFrame({"id": one.ids, "queries": one.queries}) for one in contents])
+        codes = both.groupby(["id", "queries"], sort=False).ngroup().to_numpy()
+        return np.split(codes, np.cumsum([len(one.ids) for one in contents])[:-1])
 
     def shared_data(self) -> list[str]:
         """Return a warning for each two parts of a fold that have data in common."""
@@ -110,7 +110,7 @@ class LoadedData:
         for f, fold in enumerate(self.contents):
             where = f"Fold {f + 1}: " if len(self.folds) > 1 else ""
             for (a, name_a), (b, name_b) in combinations(zip(fold, PARTS, strict=True), 2):
-                warning = shared_data_warning(a, b, name_a, name_b)
+                warning = _shared_data(a, b, name_a, name_b)
                 found += [] if warning is None else [f"{where}{warning[0].upper()}{warning[1:]}"]
         return found
 
@@ -162,24 +162,19 @@ class LoadedData:
 
 
 def _ids(part: Part) -> list[str]:
-    """Return the named columns of whole numbers, or of categories, of which nearly every row has one of its own."""
-    X, n = part.X, part.queries.n_rows
-    if part.feature_names is None or not is_frame(X) or n < _LEAST_ROWS:
+    """Return the columns of whole numbers, or of categories, of which nearly every row has one of its own."""
+    n = part.queries.n_rows
+    if not hasattr(part.X, "iloc") or n < _LEAST_ROWS:
         return []
-    found = []
-    for name in column_names(X):
-        values = np.asarray(X[name])
-        try:
-            whole = values.dtype.kind not in "fc" or bool(np.all(values == np.floor(values)))
-            if whole and len(np.unique(values.astype(str) if values.dtype.kind == "O" else values)) > _UNIQUE * n:
-                found.append(str(name))
-        except TypeError:  # values that do not compare
-            continue
-    return found
+    return [
+        str(name)
+        for name, column in part.X.items()
+        if (column.dtype.kind not in "fc" or (column % 1 == 0).all()) and column.nunique() > _UNIQUE * n
+    ]
 
 
 class Content(NamedTuple):
-    """Hashes of a part's documents and queries: equal where features and labels are, in whatever form and order.
+    """Hashes of a part's documents and queries: equal where features and labels are, in any form and order.
 
     Attributes
     ----------
@@ -195,37 +190,38 @@ class Content(NamedTuple):
     ids: NDArray[Any]
 
 
-def content_hashes(part: Part) -> Content:
-    """Return the hashes of a part."""
-    queries = part.queries
-    rows = _mixed(_feature_hashes(part.X) + _LABEL * _bits(queries.labels))
-    sizes = np.diff(queries.boundaries).astype(np.uint64)
-    return Content(rows, _mixed(_sums(rows, queries.boundaries) + sizes), part.ids)
+def _content(part: Part) -> Content:
+    """Return the hashes of a part; all sums are modulo 2^64."""
+    rng, one = np.random.default_rng(0), np.uint64(1)
+    label, *features = rng.integers(2**63, size=1 + part.X.shape[1], dtype=np.uint64) | one
+    sums = _row_sums(part.X, np.array(features, np.uint64)) + label * _hashes(part.queries.labels)
+    rows = imported("pandas", "comparisons need").util.hash_array(sums + one)
+    return Content(rows, np.diff(np.cumsum(np.r_[np.uint64(0), rows])[part.queries.boundaries]), part.ids)
 
 
-def _sums(values: Hashes, boundaries: NDArray[Any]) -> Hashes:
-    """Return the sums of consecutive slices; 0 of empty ones."""
-    running = np.concatenate([np.zeros(1, np.uint64), np.cumsum(values, dtype=np.uint64)])  # modulo 2**64
-    sums: Hashes = running[boundaries[1:]] - running[boundaries[:-1]]
+def _row_sums(X: Any, factors: Hashes) -> Hashes:
+    """Return the sum of each row's hashes times factors; zeros have the hash 0, so sparse and dense rows are alike."""
+    if hasattr(X, "tocsr"):
+        X = X.tocsr()
+        return np.asarray(type(X)((_hashes(X.data), X.indices, X.indptr), X.shape) @ factors)
+    sums = np.zeros(X.shape[0], np.uint64)
+    if hasattr(X, "iloc"):
+        for k, factor in enumerate(factors):
+            sums += _hashes(X.iloc[:, k]) * factor
+        return sums
+    for start in range(0, len(X), _ROWS):
+        block = X[start : start + _ROWS]
+        sums[start : start + _ROWS] = _hashes(block.ravel()).reshape(block.shape) @ factors
     return sums
 
 
-def query_codes(contents: Sequence[Content]) -> list[NDArray[np.int64]]:
-    """Return a number for each query of several parts: the same where both id and content are."""
-    codes: dict[tuple[Any, int], int] = {}
-    return [
-        np.array(
-            [
-                codes.setdefault(key, len(codes))
-                for key in zip(content.ids.tolist(), content.queries.tolist(), strict=True)
-            ],
-            dtype=np.int64,
-        )
-        for content in contents
-    ]
+def _hashes(values: Any) -> Hashes:
+    """Return a hash of each value: of numbers as float64, of categories by what they are."""
+    hash_array = imported("pandas", "comparisons need").util.hash_array
+    return np.asarray(hash_array(values.array if hasattr(values, "cat") else np.asarray(values, np.float64) + 0.0))
 
 
-def shared_data_warning(a: Content, b: Content, name_a: str, name_b: str) -> str | None:
+def _shared_data(a: Content, b: Content, name_a: str, name_b: str) -> str | None:
     """Return a warning where two parts have queries or documents in common; None where they have not.
 
     What stands several times in one part, such as a document without any feature, tells nothing.
@@ -246,8 +242,7 @@ def shared_data_warning(a: Content, b: Content, name_a: str, name_b: str) -> str
         )
     if _are_numbers(a.ids) and _are_numbers(b.ids):  # they only count the queries of each part
         return None
-    known = set(a.ids.tolist())
-    ids = np.array([i in known for i in b.ids.tolist()], dtype=bool)
+    ids = imported("pandas", "comparisons need").Series(b.ids).isin(a.ids)
     if ids.any():
         return (
             f"{name_b} shares {_named(b.ids[ids], 'query id', 'query ids')} with {name_a}, but not the documents. If "
@@ -258,15 +253,9 @@ def shared_data_warning(a: Content, b: Content, name_a: str, name_b: str) -> str
 
 def _shared(a: Hashes, b: Hashes) -> NDArray[np.bool_]:
     """Return where the second part has hashes that occur in both, and in each of them once."""
-    shared: NDArray[np.bool_] = np.isin(b, _once(a)) & np.isin(b, _once(b))
-    return shared
-
-
-def _once(hashes: Hashes) -> Hashes:
-    """Return the hashes that occur once."""
-    values, counts = np.unique(hashes, return_counts=True)
-    once: Hashes = values[counts == 1]
-    return once
+    pandas = imported("pandas", "comparisons need")
+    once = [pandas.Series(hashes).drop_duplicates(keep=False) for hashes in (a, b)]
+    return np.isin(b, once[0]) & np.isin(b, once[1])
 
 
 def _are_numbers(ids: NDArray[Any]) -> bool:
@@ -278,43 +267,3 @@ def _named(ids: NDArray[Any], one: str, many: str) -> str:
     """Return how many there are, and the first of them."""
     listed = ", ".join(map(str, ids[:_MOST_NAMED])) + (", …" if len(ids) > _MOST_NAMED else "")
     return f"{len(ids):,} {one if len(ids) == 1 else many} ({listed})"
-
-
-def _feature_hashes(X: Any) -> Hashes:
-    """Return a hash of each row's features; zeros add nothing, so that sparse and dense rows are alike."""
-    factors = np.random.default_rng(0).integers(2**63, 2**64, size=X.shape[1], dtype=np.uint64) | np.uint64(1)
-    if hasattr(X, "tocsr"):
-        sparse = X.tocsr()
-        return _sums(_bits(sparse.data) * factors[sparse.indices], sparse.indptr)
-    if hasattr(X, "iloc"):
-        hashes = np.zeros(len(X), np.uint64)
-        for i, factor in enumerate(factors):
-            hashes += _of_column(X.iloc[:, i]) * factor
-        return hashes
-    array = np.asarray(X)
-    blocks = [_bits(array[start : start + _ROWS]) @ factors for start in range(0, len(array), _ROWS)]
-    return np.concatenate(blocks) if blocks else np.zeros(0, np.uint64)
-
-
-def _of_column(column: Any) -> Hashes:
-    """Return bits of a pandas column's values; those of categories and strings are of the values themselves."""
-    from pandas.api.types import is_numeric_dtype
-    from pandas.util import hash_array
-
-    if is_numeric_dtype(column.dtype):
-        return _bits(column.to_numpy(dtype=np.float64, na_value=np.nan))
-    return np.asarray(hash_array(column.to_numpy(dtype=object)), dtype=np.uint64)
-
-
-def _bits(values: Any) -> Hashes:
-    """Return the bits of numbers as float64, 0 for zeros of both signs, and one value for all NaN."""
-    numbers = np.asarray(values, dtype=np.float64) + 0.0
-    bits = numbers.view(np.uint64)
-    return np.where(np.isnan(numbers), _MISSING, bits ^ (bits >> _SHIFT))
-
-
-def _mixed(hashes: Hashes) -> Hashes:
-    """Return hashes of which sums no longer cancel out (the finaliser of SplitMix64, Steele et al. 2014)."""
-    mixed = (hashes ^ (hashes >> np.uint64(30))) * _MIX[0]
-    mixed = (mixed ^ (mixed >> np.uint64(27))) * _MIX[1]
-    return mixed ^ (mixed >> np.uint64(31))

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.document import versions
-from boostplug.comparison.inputs.data import PARTS
+from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.summary import Settings, from_json, to_json
 from boostplug.comparison.training.frameworks import Part
 from boostplug.comparison.training.runs import Method, RunOutcome
