@@ -417,7 +417,7 @@ MUTANTS = [
         (
             "Series whose index is in another order are read by position",
             "core.checks.refuse_other_order",
-            "_is_reordered(index, other)",
+            "_is_reordered(one, other)",
             "False",
         ),
         (
