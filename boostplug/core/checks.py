@@ -174,13 +174,8 @@ def refuse_rounded_ids(name: str, ids: NDArray[Any]) -> None:
     if ids.dtype.kind != "f":
         return
     digits = np.finfo(ids.dtype).nmant + 1
-    refuse_where(
-        name,
-        np.abs(ids) >= 2.0**digits,
-        ids,
-        f"is too large an id for {ids.dtype}, which rounds integers from 2^{digits} on, so that different ids become "
-        "equal; pass integers or strings",
-    )
+    why = f"is too large an id for {ids.dtype}, which rounds integers from 2^{digits} on; pass integers or strings"
+    refuse_where(name, np.abs(ids) >= 2.0**digits, ids, why)
 
 
 def refuse_weights(name: str, weights: NDArray[np.float64], *, zero: bool = True) -> None:
@@ -227,10 +222,7 @@ def called(what: str, per: str, function: Callable[..., Any], *arguments: NDArra
 
 def returned(what: str, per: str, values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return the result of a user's function as float64, refusing other shapes and values that are not numbers."""
-    try:
-        array = np.asarray(values)
-    except ValueError:  # entries of several lengths
-        array = np.empty((), object)
+    array = _array(what, values)
     if array.shape != shape or (array.dtype.kind not in "biuf" and array.size):
         raise ValueError(
             f"{what} must return one real number per {per}, an array of shape {shape}; it returned one of shape "
@@ -267,7 +259,7 @@ def _array(name: str, values: ArrayLike) -> NDArray[Any]:
     try:
         return np.asarray(values)
     except ValueError:
-        raise ValueError(f"{name} must be one-dimensional, but its entries are of several lengths") from None
+        raise ValueError(f"{name} holds entries of several lengths; one number for each is needed") from None
 
 
 class NoNumberError(TypeError, ValueError):

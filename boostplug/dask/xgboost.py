@@ -179,7 +179,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT)
         train = given.split()
         sets = validation_sets(
-            eval_set, given, train, Inputs.split, weight_name="sample_weight_eval_set",
+            eval_set, given, train, Inputs.split, "sample_weight_eval_set",
             qid=eval_qid, weight=sample_weight_eval_set, labels=eval_labels,
         )  # fmt: skip
         described, evals = _different(train, sets)

@@ -3,7 +3,6 @@
 import ast
 import math
 import warnings
-from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from types import MappingProxyType
@@ -12,14 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import (
-    check_instance,
-    numbers,
-    refuse_class,
-    refuse_other_order,
-    refuse_where,
-    shown,
-)
+from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Table, is_frame, read_features, without_columns
@@ -67,9 +59,8 @@ def metrics_of(eval_metric: Any, kinds: tuple[type, ...] = (Metric, str, Callabl
 
 def refuse_twice(argument: str, names: Sequence[str]) -> None:
     """Raise where a name stands twice, since results go by name."""
-    again = next((name for name, times in Counter(names).items() if times > 1), None)
-    if again is not None:
-        raise ValueError(f"{argument} holds {again} twice, and results go by name; leave one out")
+    if len({*names}) < len(names):
+        raise ValueError(f"{argument} holds a name twice, and results go by name: {shown([*names])}; leave one out")
 
 
 def callbacks_of(callbacks: Any) -> list[Any]:
@@ -88,13 +79,7 @@ def checked_set(inputs: Inputs, fitted: Table | None = None) -> CheckedInputs:
 
 
 def validation_sets(
-    eval_set: Any,
-    given: Inputs,
-    train: _Set,
-    check: Callable[[Inputs], _Set],
-    *,
-    weight_name: str = "eval_sample_weight",
-    **per_set: Any,
+    eval_set: Any, given: Inputs, train: _Set, check: Callable[[Inputs], _Set], weight_name: str = "", **per_set: Any
 ) -> list[_Set]:
     """Return the checked validation sets of a fit; `train` where one is the training set itself.
 
@@ -106,8 +91,8 @@ def validation_sets(
         The training set before and after its checks.
     check : callable
         Returns the checked set of the arguments of one.
-    weight_name : str
-        Name of the framework's argument that holds the weights of each set.
+    weight_name : str, optional
+        Name of the framework's argument that holds the weights of each set, where it has one.
     **per_set : list or None
         An entry per set for each field of `Inputs`, such as ``qid`` for the argument ``eval_qid``.
     """
@@ -117,8 +102,8 @@ def validation_sets(
     sets = []
     for place, (X, y) in enumerate(pairs):
         own = {field: values[place] for field, values in entries.items()}
-        is_its_own = all(value is None or value is getattr(given, field) for field, value in own.items())
-        if X is given.X and y is given.y and is_its_own:
+        nothing_else = all(one is None or (field == "qid" and one is given.qid) for field, one in own.items())
+        if X is given.X and y is given.y and nothing_else:
             sets.append(train)
             continue
         if own.get("labels") is None and isinstance(given.labels, Mapping):

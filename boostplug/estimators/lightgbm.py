@@ -193,7 +193,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         if eval_X is not None or eval_y is not None:
             eval_set = _pairs_of(eval_set, eval_X, eval_y)
         sets = validation_sets(
-            eval_set, given, train, partial(checked_set, fitted=train.table),
+            eval_set, given, train, partial(checked_set, fitted=train.table), "eval_sample_weight",
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=eval_sample_weight,
         )  # fmt: skip
         sets = each_starting_from("eval_init_score", _by_place(eval_init_score, len(sets)), sets)

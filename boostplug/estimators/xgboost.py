@@ -4,7 +4,6 @@ import copy
 import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -234,7 +233,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
                 refuse_sparse_beside_dense(train.table, known, name)
         columns, places = train.table, places_of(train)
         sets = validation_sets(
-            eval_set, given, train, partial(checked_set, fitted=columns), weight_name="sample_weight_eval_set",
+            eval_set, given, train, lambda one: checked_set(one, columns), "sample_weight_eval_set",
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=sample_weight_eval_set,
         )  # fmt: skip
         sets = each_starting_from("base_margin_eval_set", base_margin_eval_set, sets)
@@ -245,9 +244,10 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             places.of_features("feature_weights", feature_weights), columns.n_columns
         )
         matrix = self._matrix(train, feature_weights=feature_weights)
-        evals = [
-            matrix if is_training_set(one, train) else self._validation_matrix(one, columns, matrix) for one in sets
-        ]
+        if self.missing != 0:
+            for one in sets:
+                refuse_sparse_beside_dense(one.table, columns, f"{one.where}X")
+        evals = [matrix if is_training_set(one, train) else self._matrix(one, ref=matrix) for one in sets]
         params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
         count_features(params, places)
         results: dict[str, Any] = {}
@@ -395,11 +395,6 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
                 matrix = xgb.DMatrix(features, **fields)
         assign(matrix, given.queries)
         return matrix
-
-    def _validation_matrix(self, given: CheckedInputs, fitted: Table, ref: xgb.DMatrix) -> xgb.DMatrix:
-        if self.missing != 0:
-            refuse_sparse_beside_dense(given.table, fitted, f"{given.where}X")
-        return self._matrix(given, ref=ref)
 
     def _objective_and_metrics(self, eval_metric: Any) -> tuple[Loss | None, list[Any]]:
         """Return the loss, if it is one of ours, and the metrics; refuse what is none, and options without effect."""
