@@ -152,7 +152,8 @@ def refuse_other_order(**values: Any) -> None:
 
     Arguments without an index are skipped, and so are indexes with different entries or lengths.
     """
-    indexes = {name: value.index for name, value in values.items() if hasattr(getattr(value, "index", 0), "isin")}
+    found = {name: getattr(value, "index", None) for name, value in values.items()}
+    indexes = {name: its for name, its in found.items() if hasattr(its, "get_indexer")}
     for (first, one), (name, other) in combinations(indexes.items(), 2):
         if _is_reordered(one, other):
             remedy = f"pass {name}.loc[{first}.index]" if other.is_unique else "sort both by one column"
@@ -222,7 +223,10 @@ def called(what: str, per: str, function: Callable[..., Any], *arguments: NDArra
 
 def returned(what: str, per: str, values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return the result of a user's function as float64, refusing other shapes and values that are not numbers."""
-    array = _array(what, values)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # entries of several lengths
+        array = np.empty((), object)
     if array.shape != shape or (array.dtype.kind not in "biuf" and array.size):
         raise ValueError(
             f"{what} must return one real number per {per}, an array of shape {shape}; it returned one of shape "
@@ -259,7 +263,7 @@ def _array(name: str, values: ArrayLike) -> NDArray[Any]:
     try:
         return np.asarray(values)
     except ValueError:
-        raise ValueError(f"{name} holds entries of several lengths; one number for each is needed") from None
+        raise ValueError(f"{name} must be one-dimensional, but its entries are of several lengths") from None
 
 
 class NoNumberError(TypeError, ValueError):
