@@ -152,7 +152,7 @@ def refuse_other_order(**values: Any) -> None:
 
     Arguments without an index are skipped, and so are indexes with different entries or lengths.
     """
-    found = {name: getattr(value, "index", None) for name, value in values.items()}
+    found: dict[str, Any] = {name: getattr(value, "index", None) for name, value in values.items()}
     indexes = {name: its for name, its in found.items() if hasattr(its, "get_indexer")}
     for (first, one), (name, other) in combinations(indexes.items(), 2):
         if _is_reordered(one, other):
