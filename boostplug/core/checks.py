@@ -1,11 +1,11 @@
 """Checks of users' arguments. Error messages name the argument, the value and the remedy."""
 
 import math
-import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import fields
-from functools import cache
+from itertools import combinations
 from numbers import Real
 from operator import index
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -49,9 +49,9 @@ def check_flag(name: str, value: Any) -> bool:
 
 
 def check_integer(
-    name: str, value: Any, least: int, otherwise: str = "", remedy: str = "", *, most: int | None = None
+    name: str, value: Any, least: int, otherwise: str = "", remedy: str = "", *, most: int = _LARGEST_INTEGER
 ) -> int:
-    """Return an integer of any type as int, refusing values below `least` or above `most` or 2^63 - 1.
+    """Return an integer of any type as int, refusing values below `least` or above `most`.
 
     `otherwise` names the caller's other valid values (", or None for all"), `remedy` the remedy.
     """
@@ -59,19 +59,10 @@ def check_integer(
         number = least - 1 if isinstance(value, (bool, np.bool_)) else index(value)
     except TypeError:
         number = least - 1
-    if number > _LARGEST_INTEGER:
-        raise ValueError(f"{name} must be an integer below 2^63{otherwise}; got {shown(value)}")
-    if most is not None and number > most:
+    if not least <= number <= most:
+        limit = f"at least {least}" if number < least else f"at most {most}"
         raise ValueError(
-            f"{name} must be an integer of at most {most}{otherwise}; got {shown(value)}{remedy and '; ' + remedy}"
-        )
-    if number < least:
-        whole = isinstance(value, (float, np.floating)) and least <= float(value) <= (
-            _LARGEST_INTEGER if most is None else most
-        )
-        hint = f"pass {int(value)}" if whole and float(value).is_integer() else remedy
-        raise ValueError(
-            f"{name} must be an integer of at least {least}{otherwise}; got {shown(value)}{hint and '; ' + hint}"
+            f"{name} must be an integer of {limit}{otherwise}; got {shown(value)}{remedy and '; ' + remedy}"
         )
     return number
 
@@ -80,41 +71,26 @@ def check_number(
     name: str,
     value: Any,
     *,
-    above: float | None = None,
-    least: float | None = None,
-    below: float | None = None,
-    most: float | None = None,
+    above: float = -math.inf,
+    least: float = -math.inf,
+    below: float = math.inf,
+    most: float = math.inf,
     otherwise: str = "",
     remedy: str = "",
 ) -> float:
     """Return a real number as float, refusing values that are not finite or not within the limits."""
-    number = _as_float(value) if isinstance(value, Real) and not isinstance(value, (bool, np.bool_)) else math.nan
-    fits = (
-        math.isfinite(number)
-        and (above is None or number > above)
-        and (least is None or number >= least)
-        and (below is None or number < below)
-        and (most is None or number <= most)
-    )
-    if not fits:
-        limits = [
-            f"{word} {limit:g}"
-            for word, limit in (("above", above), ("of at least", least), ("below", below), ("of at most", most))
-            if limit is not None
-        ]
-        words = " ".join(["", " and ".join(limits)]).rstrip()
+    try:
+        number = math.nan if isinstance(value, (bool, np.bool_)) or not isinstance(value, Real) else float(value)
+    except (OverflowError, TypeError):  # beyond float64; NumPy's timedelta64 is registered as real
+        number = math.nan
+    if not (math.isfinite(number) and above < number < below and least <= number <= most):
+        limits = {"above": above, "of at least": least, "below": below, "of at most": most}
+        words = " and ".join(f"{word} {limit:g}" for word, limit in limits.items() if math.isfinite(limit))
         raise ValueError(
-            f"{name} must be a finite number{words}{otherwise}; got {shown(value)}{remedy and '; ' + remedy}"
+            f"{name} must be a finite number{words and ' ' + words}{otherwise}; got {shown(value)}"
+            f"{remedy and '; ' + remedy}"
         )
     return number
-
-
-def _as_float(value: Any) -> float:
-    """Return a real number as float, NaN if float64 cannot hold it."""
-    try:
-        return float(value)
-    except (OverflowError, TypeError):  # beyond float64; NumPy's timedelta64 is registered as real
-        return math.nan
 
 
 def check_choice(name: str, value: Any, choices: tuple[str, ...], otherwise: str = "") -> str:
@@ -127,18 +103,13 @@ def check_choice(name: str, value: Any, choices: tuple[str, ...], otherwise: str
 
 def check_choices(value: Any) -> None:
     """Check the fields of a dataclass that are annotated as ``Literal``."""
-    for name, hint in _hints(value.__class__).items():
-        if get_origin(hint) is Literal:
-            check_choice(f"{type(value).__name__}: {name}", getattr(value, name), get_args(hint))
-
-
-@cache
-def _hints(kind: type) -> dict[str, Any]:
-    """Return the annotations of a dataclass's fields; none if they cannot be read."""
     hints: dict[str, Any] = {}
     with suppress(Exception):  # an annotation may be any string
-        hints = get_type_hints(kind)
-    return {field.name: hints[field.name] for field in fields(kind) if field.name in hints}
+        hints = get_type_hints(type(value))
+    for field in fields(value):
+        hint = hints.get(field.name)
+        if get_origin(hint) is Literal:
+            check_choice(f"{type(value).__name__}: {field.name}", getattr(value, field.name), get_args(hint))
 
 
 def check_instance(name: str, value: Any, kind: type, example: str) -> Any:
@@ -167,21 +138,6 @@ def check_column_names(chosen: Mapping[str, Any]) -> None:
             raise ValueError(f"{argument} must be the name of a column; got {shown(name)}")
 
 
-@contextmanager
-def reading_features() -> Iterator[None]:
-    """Let scikit-learn check X within the block, and name X in NumPy's errors.
-
-    NumPy's warnings are off, because scikit-learn sums X up to check that it is finite.
-    """
-    try:
-        with np.errstate(over="ignore", invalid="ignore"):
-            yield
-    except (OverflowError, ValueError) as error:
-        if isinstance(error, OverflowError) or str(error).startswith("could not convert"):
-            raise ValueError(f"X must hold real numbers; {error}") from None
-        raise
-
-
 def refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: str) -> None:
     """Raise for the first element of `values` for which `bad` is True."""
     if bad.any():
@@ -196,34 +152,22 @@ def refuse_other_order(**values: Any) -> None:
 
     Arguments without an index are skipped, and so are indexes with different entries or lengths.
     """
-    seen: list[tuple[str, Any]] = []
-    for name, value in values.items():
-        index: Any = getattr(value, "index", None)
-        if not hasattr(index, "get_indexer"):
-            continue
-        if any(index is other or index.equals(other) for _, other in seen):
-            continue
-        for first, other in seen:
-            if _is_reordered(index, other):
-                remedy = f"pass {name}.loc[{first}.index]" if index.is_unique else "sort both by one column"
-                raise ValueError(
-                    f"{name} and {first} have the same index in different orders, and rows are matched by position; "
-                    f"{remedy}, or pass {name}.to_numpy() if the positions are right"
-                )
-        seen.append((name, index))
+    found: dict[str, Any] = {name: getattr(value, "index", None) for name, value in values.items()}
+    indexes = {name: its for name, its in found.items() if hasattr(its, "get_indexer")}
+    for (first, one), (name, other) in combinations(indexes.items(), 2):
+        if _is_reordered(one, other):
+            remedy = f"pass {name}.loc[{first}.index]" if other.is_unique else "sort both by one column"
+            raise ValueError(
+                f"{name} and {first} have the same index in different orders, and rows are matched by position; "
+                f"{remedy}, or pass {name}.to_numpy() if the positions are right"
+            )
 
 
-def _is_reordered(index: Any, other: Any) -> bool:
+def _is_reordered(one: Any, other: Any) -> bool:
     """Return whether two pandas indexes hold the same entries with the same counts in different orders."""
-    if len(index) != len(other):
+    if one is other or len(one) != len(other) or one.equals(other):
         return False
-    counts, others = index.value_counts(sort=False, dropna=False), other.value_counts(sort=False, dropna=False)
-    if len(counts) != len(others):
-        return False
-    places = others.index.get_indexer(counts.index)
-    if (places < 0).any() or not np.array_equal(others.to_numpy()[places], counts.to_numpy()):
-        return False
-    return not index.astype(object).equals(other.astype(object))  # entries may be equal and of different types
+    return list(one) != list(other) and Counter(one) == Counter(other)
 
 
 def refuse_rounded_ids(name: str, ids: NDArray[Any]) -> None:
@@ -231,54 +175,32 @@ def refuse_rounded_ids(name: str, ids: NDArray[Any]) -> None:
     if ids.dtype.kind != "f":
         return
     digits = np.finfo(ids.dtype).nmant + 1
-    refuse_where(
-        name,
-        np.abs(ids) >= 2.0**digits,
-        ids,
-        f"is too large an id for {ids.dtype}, which rounds integers from 2^{digits} on, so that different ids become "
-        "equal; pass integers or strings",
-    )
+    why = f"is too large an id for {ids.dtype}, which rounds integers from 2^{digits} on; pass integers or strings"
+    refuse_where(name, np.abs(ids) >= 2.0**digits, ids, why)
 
 
 def refuse_weights(name: str, weights: NDArray[np.float64], *, zero: bool = True) -> None:
-    """Raise for weights that are negative, not finite, or so small or large that products leave float64's range.
-
-    With `zero`, 0 is allowed.
-    """
-    within = (weights >= 1.0 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT)
-    if (within | (weights == 0) if zero else within).all():
-        return
-    fits = (weights >= 0 if zero else weights > 0) & np.isfinite(weights)
-    refuse_where(name, ~fits, weights, f"is not a finite {'weight ≥' if zero else 'number >'} 0")
-    remedy = "pass 0 to leave it out, or multiply all of them by one factor" if zero else "multiply it by some factor"
-    refuse_where(name, ~within & (weights > 0), weights, f"is beyond 1e-100 to 1e100; {remedy}")
+    """Raise for weights beyond the limits within which products stay finite; with `zero`, 0 is allowed."""
+    fits = (weights >= 1.0 / LARGEST_WEIGHT) & (weights <= LARGEST_WEIGHT) | (zero & (weights == 0))
+    refuse_where(name, ~fits, weights, f"is not {'0 or ' * zero}from 1e-100 to 1e100; drop it, or rescale all")
 
 
 def vector(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return `values` as a one-dimensional array."""
     array = _array(name, values)
-    if array.ndim == 0:
-        raise ValueError(f"{name} must be one-dimensional, got shape (), the single value {shown(values)}; pass a list")
     if array.ndim != 1:
         raise ValueError(
-            f"{name} must be one-dimensional, got shape {array.shape}; pass a single column, of shape (n,)"
+            f"{name} must be one-dimensional, got shape {array.shape}; pass a list, or a single column, of shape (n,)"
         )
     return array
 
 
 def column_as_vector(name: str, values: ArrayLike) -> NDArray[Any]:
     """Return `values` as a one-dimensional array; a table of one column is taken, with scikit-learn's warning."""
-    array = _array(name, values)
-    if array.ndim != 2 or array.shape[1] != 1:
-        return vector(name, array)
-    from sklearn.exceptions import DataConversionWarning
+    from sklearn.utils import column_or_1d
 
-    warnings.warn(
-        f"A column-vector {name} was passed when a 1d array was expected; it is taken as one of shape ({len(array)},)",
-        DataConversionWarning,
-        stacklevel=3,
-    )
-    return array[:, 0]
+    array = _array(name, values)
+    return column_or_1d(array, warn=True) if array.shape[1:] == (1,) else vector(name, array)
 
 
 def numbers(name: str, values: ArrayLike) -> NDArray[np.float64]:
@@ -321,73 +243,49 @@ def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool) -> NDArray[n
     """
     array = _array("scores", scores)
     if array.shape != (n_rows,):
-        remedy = "; a ranking model has one output per row" if array.ndim > 1 else ""
-        remedy = "; pass scores.ravel()" if array.shape == (n_rows, 1) else remedy
-        raise ValueError(f"scores must have shape ({n_rows},), one per row; got shape {array.shape}{remedy}")
-    array = real_numbers("scores", array)
-    if array.dtype.itemsize > 8:
-        array = numbers("scores", array)
-    checked = frozen(np.ascontiguousarray(array, dtype=np.float64).view())
-    if not checked.size:
-        return checked
-    largest = float(checked.max())  # NaN if any score is
-    if math.isnan(largest):
-        undefined = np.isnan(checked)
         raise ValueError(
-            f"scores[{int(np.argmax(undefined))}] is NaN and has no rank ({int(undefined.sum())} of {n_rows} scores "
-            "are NaN); look for NaN gradients, a diverged model or init_score, or replace them"
+            f"scores must have shape ({n_rows},), one per row; got shape {array.shape}; a ranking model has one output "
+            "per row"
         )
-    if finite and max(largest, -float(checked.min())) > _LARGEST_SCORE:
-        row = int(np.argmax(np.abs(checked)))
-        what = f"is beyond ±{_LARGEST_SCORE:g}" if math.isfinite(checked[row]) else "is not finite"
-        raise ValueError(f"scores[{row}] = {checked[row]} {what}; lower the learning rate, or check init_score")
+    with np.errstate(over="ignore"):  # longdouble beyond float64 becomes infinite
+        checked = frozen(np.ascontiguousarray(real_numbers("scores", array), dtype=np.float64).view())
+    most = _LARGEST_SCORE if finite else math.inf
+    if not -most <= checked.min(initial=0.0) <= checked.max(initial=0.0) <= most:  # both are NaN if any score is
+        why = f"is not a number within ±{most:g}" if finite else "has no rank"
+        remedy = "look for NaN gradients, lower the learning rate, or check init_score"
+        refuse_where("scores", ~(np.abs(checked) <= most), checked, f"{why}; {remedy}")
     return checked
 
 
 def _array(name: str, values: ArrayLike) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray) and values.mask.any():
         raise ValueError(f"{name} has {int(values.mask.sum())} masked values; drop such rows, or fill them")
-    if type(values).__module__.partition(".")[0] == "pyarrow" and hasattr(values, "to_numpy"):
-        values = values.to_numpy(zero_copy_only=False)
-    elif hasattr(values, "to_numpy"):  # pandas, polars
-        values = values.to_numpy()
     try:
         return np.asarray(values)
     except ValueError:
         raise ValueError(f"{name} must be one-dimensional, but its entries are of several lengths") from None
 
 
-def real_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Return an array of real numbers with a numeric dtype, refusing other values."""
-    if not array.size:
-        return np.zeros(array.shape)
-    if array.dtype.kind not in "biufO":
-        what = "Complex data not supported: " if array.dtype.kind == "c" else ""
-        raise ValueError(f"{what}{name} must hold real numbers, got dtype {array.dtype}; convert them first")
-    if array.dtype.kind in "biuf":
-        return array
-    if any(isinstance(value, (str, bytes)) for value in array):
-        raise ValueError(f"{name} must hold real numbers, got strings; convert them first")
-    try:
-        with np.errstate(over="ignore"):
-            return array.astype(np.float64)
-    except (TypeError, ValueError, ArithmeticError):
-        for at, value in enumerate(array):
-            _refuse_no_float(f"{name}[{at}]", value)
-        raise
-
-
 class NoNumberError(TypeError, ValueError):
     """Error for a value of a type that is no number: a TypeError to scikit-learn, a ValueError as all of ours."""
 
 
-def _refuse_no_float(name: str, value: Any) -> None:
-    """Raise for a value that cannot be converted to float."""
-    message = f"{name} = {shown(value)} is not a real number within ±1.8e308; convert it first"
-    try:
-        if value is not None:
-            float(value)
-    except TypeError as error:
-        raise NoNumberError(f"{message} ({error})") from None
-    except (ValueError, ArithmeticError):
-        raise ValueError(message) from None
+def real_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
+    """Return a vector of real numbers with a numeric dtype, refusing other values."""
+    if array.dtype.kind in "biuf":
+        return array
+    texts = array.dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in array)
+    if texts or (array.size and array.dtype.kind != "O"):
+        what = "Complex data not supported: " if array.dtype.kind == "c" else ""
+        got = "strings" if texts else f"dtype {array.dtype}"
+        raise ValueError(f"{what}{name} must hold real numbers, got {got}; convert them first")
+    out = np.empty(array.shape)
+    for at, value in enumerate(array):
+        try:
+            out[at] = math.nan if value is None else float(value)
+        except (TypeError, ValueError, ArithmeticError) as error:
+            kind = NoNumberError if isinstance(error, TypeError) else ValueError
+            raise kind(
+                f"{name}[{at}] = {shown(value)} is not a real number within ±1.8e308; convert it first ({error})"
+            ) from None
+    return out

@@ -42,7 +42,7 @@ class Range:
     log: bool = False
 
     def __post_init__(self) -> None:
-        check_number("Range: low", self.low, above=0.0 if self.log else None)
+        check_number("Range: low", self.low, above=0.0 if self.log else -np.inf)
         check_number("Range: high", self.high, least=float(self.low))
 
     @property

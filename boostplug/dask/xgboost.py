@@ -42,7 +42,7 @@ from boostplug.data.tables import (
     table_of,
     without_columns,
 )
-from boostplug.estimators.inputs import FIT, ColumnPlaces, ValidationInputs, validation_inputs, weight_in_single
+from boostplug.estimators.inputs import FIT, ColumnPlaces, validation_sets, weight_in_single
 from boostplug.estimators.xgboost import XGBRanker as LocalRanker
 from boostplug.estimators.xgboost import count_features, model_and_columns
 from boostplug.losses import Loss
@@ -173,14 +173,14 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             early_stopping_rounds = self.early_stopping_rounds
         loss, metrics = self._objective_and_metrics(self.eval_metric if eval_metric is None else eval_metric)
         _refuse_functions(metrics)
-        callbacks = self._checked_callbacks(early_stopping_rounds) or []
+        callbacks = self._checked_callbacks(early_stopping_rounds)
         self._refuse_one_machine()
         client = client_of(self.client)
         given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT)
         train = given.split()
-        sets = validation_inputs(
-            eval_set, given, train.columns, eval_qid=eval_qid, sample_weight_eval_set=sample_weight_eval_set,
-            eval_labels=eval_labels,
+        sets = validation_sets(
+            eval_set, given, train, Inputs.split, "sample_weight_eval_set",
+            qid=eval_qid, weight=sample_weight_eval_set, labels=eval_labels,
         )  # fmt: skip
         described, evals = _different(train, sets)
         places = ColumnPlaces(column_names(X), frozenset(train.columns.values()))
@@ -353,12 +353,12 @@ def _evaluated(
     return [metric(scores, matrix) for metric in metrics]
 
 
-def _different(train: Inputs, sets: list[ValidationInputs]) -> tuple[list[Inputs], list[int]]:
+def _different(train: Inputs, sets: list[Inputs]) -> tuple[list[Inputs], list[int]]:
     """Return each set once, the training set first, and the place of each validation set among them."""
     different, places = [train], []
     for one in sets:
-        places.append(0 if one.inputs is None else len(different))
-        different += [] if one.inputs is None else [one.inputs.split()]
+        places.append(0 if one is train else len(different))
+        different += [] if one is train else [one]
     return different, places
 
 

@@ -64,6 +64,10 @@ class CheckedInputs(NamedTuple):
     """Columns that are no features, by what they hold: {"qid": "query_id"}."""
     passed: tuple[Any, ...]
     """Names of all columns that X had as it was passed."""
+    where: str = ""
+    """Start of the name of X in messages."""
+    start: Floats | None = None
+    """Scores that boosting starts from."""
 
     @property
     def table(self) -> Table:
@@ -202,7 +206,7 @@ class Inputs:
                 UserWarning,
                 stacklevel=4,
             )
-        return CheckedInputs(X, queries, qid, given.columns, tuple(column_names(self.X)))
+        return CheckedInputs(X, queries, qid, given.columns, tuple(column_names(self.X)), self.where)
 
     def _refuse_other_length(self, n_rows: int, n_labels: int) -> None:
         what = f"{self.argument('y')} has" if self.y is not None else "the queries have"

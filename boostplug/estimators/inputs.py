@@ -1,42 +1,26 @@
 """Input of both rankers: queries from ids, sizes or columns, checked before any training."""
 
-import json
+import ast
 import math
 import warnings
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import (
-    check_instance,
-    numbers,
-    refuse_class,
-    refuse_other_order,
-    refuse_where,
-    shown,
-)
+from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Table, is_frame, read_features, table_of, without_columns
+from boostplug.data.tables import Table, is_frame, read_features, without_columns
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
 
 Floats = NDArray[np.float64]
-_FIELD_OF = {  # of a set, for each argument that holds an entry per validation set
-    "eval_qid": "qid",
-    "eval_group": "group",
-    "eval_pairs": "pairs",
-    "eval_labels": "labels",
-    "eval_sample_weight": "weight",
-    "sample_weight_eval_set": "weight",
-    "eval_init_score": "start",
-    "base_margin_eval_set": "start",
-}
+_Set = TypeVar("_Set", Inputs, CheckedInputs)
 FIT = MappingProxyType({"weight": "sample_weight"})  # names of a fit's arguments, where they differ from a set's
 _INFINITE = 1e38  # to LightGBM, and next to what single precision holds
 
@@ -57,147 +41,79 @@ def loss_of(objective: Any) -> Loss | None:
     return objective if isinstance(objective, Loss) else None
 
 
-def metrics_of(eval_metric: Any) -> list[Any]:
-    """Return a ranker's metrics as a list, refusing the class in place of an instance, and losses."""
+def metrics_of(eval_metric: Any, kinds: tuple[type, ...] = (Metric, str, Callable)) -> list[Any]:  # type: ignore[assignment]
+    """Return a ranker's metrics as a list, refusing what is none of these kinds, losses, and classes.
+
+    By default a framework's names, and functions, are metrics too.
+    """
     if eval_metric is None:
         return []
     metrics = list(eval_metric) if isinstance(eval_metric, (list, tuple)) else [eval_metric]
     for metric in metrics:
         refuse_class("eval_metric", metric, Metric)
-        if isinstance(metric, Loss):
-            raise ValueError(
-                f"eval_metric holds the loss {metric!r}; pass it as objective, and a metric such as NDCG(10)"
-            )
-    return metrics
-
-
-def frameworks_metrics_of(eval_metric: Any) -> list[Any]:
-    """Return the metrics of a ranker that takes a framework's names, and functions, besides ours."""
-    metrics = metrics_of(eval_metric)
-    for metric in metrics:
-        if not isinstance(metric, str) and not callable(metric):
-            raise TypeError(
-                f"eval_metric must hold names, metrics or functions; got {shown(metric)}; pass boostplug.NDCG(10)"
-            )
+        if not isinstance(metric, kinds) or isinstance(metric, Loss):
+            raise ValueError(f"eval_metric must hold metrics such as boostplug.NDCG(10); got {shown(metric)}")
     refuse_twice("eval_metric", [metric.name for metric in metrics if isinstance(metric, Metric)])
     return metrics
 
 
 def refuse_twice(argument: str, names: Sequence[str]) -> None:
     """Raise where a name stands twice, since results go by name."""
-    again = next((name for name, times in Counter(names).items() if times > 1), None)
-    if again is not None:
-        raise ValueError(f"{argument} holds {again} twice, and results go by name; leave one out")
+    if len({*names}) < len(names):
+        raise ValueError(f"{argument} holds a name twice, and results go by name: {shown([*names])}; leave one out")
 
 
-def callbacks_of(callbacks: Any, kind: Callable[[Any], bool], example: str) -> list[Any] | None:
-    """Return callbacks as a list, refusing what is none of this kind."""
-    if callbacks is None:
-        return None
-    given = list(callbacks) if isinstance(callbacks, Iterable) else None
-    wrong = callbacks if given is None else next((callback for callback in given if not kind(callback)), None)
-    if given is None or wrong is not None:
-        raise TypeError(f"callbacks must be a list of {example}; got {shown(wrong)}")
-    return given
+def callbacks_of(callbacks: Any) -> list[Any]:
+    """Return callbacks as a new list."""
+    if callbacks is not None and not isinstance(callbacks, (list, tuple)):
+        raise ValueError(f"callbacks must be a list; got {shown(callbacks)}; pass [callback]")
+    return list(callbacks or ())
 
 
-class CheckedSet(NamedTuple):
-    """A training or validation set whose arguments fit each other."""
-
-    X: Any
-    """Features only."""
-    queries: Queries
-    start: Floats | None = None
-    """Scores that boosting starts from."""
-    where: str = ""
-    """Start of the name of X in messages."""
-    given: CheckedInputs | None = None
-
-    @property
-    def table(self) -> Table:
-        """Names and categories of the columns."""
-        return table_of(self.X)
-
-    @property
-    def columns(self) -> Mapping[str, str]:
-        """Columns that are no features, by what they hold."""
-        return self.given.columns if self.given is not None else {}
-
-    def same_as(self, train: "CheckedSet") -> bool:
-        """Return whether this is the training set itself, with the same scores to start from."""
-        starts: Any = (self.start, train.start)
-        return self.queries is train.queries and np.array_equal(*starts)
-
-
-def checked_set(inputs: Inputs, start_name: str = "", start: Any = None, fitted: Table | None = None) -> CheckedSet:
-    """Return a set with its checked arguments; `fitted` decides the types of its columns."""
+def checked_set(inputs: Inputs, fitted: Table | None = None) -> CheckedInputs:
+    """Return a training or validation set, which has rows; `fitted` decides the types of its columns."""
     given = inputs.checked(fitted)
     if not given.queries.n_rows:
         raise ValueError(f"{inputs.where}X and its labels have no rows")
-    start = starting_scores(start_name, start, given.queries.n_rows, inputs.X)
-    return CheckedSet(given.X, given.queries, start, inputs.where, given)
+    return given
 
 
 def validation_sets(
-    eval_set: Any, inputs: Inputs, train: CheckedSet, fitted: Table | None = None, **per_set: Any
-) -> list[CheckedSet]:
-    """Return the checked validation sets of a fit; the training set itself is recognised.
+    eval_set: Any, given: Inputs, train: _Set, check: Callable[[Inputs], _Set], weight_name: str = "", **per_set: Any
+) -> list[_Set]:
+    """Return the checked validation sets of a fit; `train` where one is the training set itself.
 
     Parameters
     ----------
     eval_set : pair (X, y) or list of them, or None
         A DataFrame that holds the columns named for training needs no y.
-    inputs, train
+    given, train
         The training set before and after its checks.
-    fitted : Table, optional
-        What the columns must be; default: those of `train`.
+    check : callable
+        Returns the checked set of the arguments of one.
+    weight_name : str, optional
+        Name of the framework's argument that holds the weights of each set, where it has one.
     **per_set : list or None
-        The arguments of `fit` that hold an entry per validation set, such as ``eval_qid``, under the framework's names.
+        An entry per set for each field of `Inputs`, such as ``qid`` for the argument ``eval_qid``.
     """
-    sets = []
-    for place, one in enumerate(validation_inputs(eval_set, inputs, train.columns, **per_set)):
-        start_name, start = one.start
-        try:
-            if one.inputs is None:
-                start = starting_scores(start_name, start, train.queries.n_rows, train.X)
-                sets.append(train._replace(start=start, where=one.where))
-            else:
-                sets.append(checked_set(one.inputs, start_name, start, fitted or train.table))
-        except ValueError as error:
-            where = "" if one.where in str(error) or start_name in str(error).split("[", 1)[0] else one.where
-            raise ValueError(f"{where and f'in the validation set {place}: '}{error}") from None
-    return sets
-
-
-class ValidationInputs(NamedTuple):
-    """Arguments of a validation set; `inputs` is None for the training set itself."""
-
-    inputs: Inputs | None
-    start: tuple[str, Any]
-    where: str
-
-
-def validation_inputs(
-    eval_set: Any, train: Inputs, columns: Mapping[str, str], **per_set: Any
-) -> list[ValidationInputs]:
-    """Return the arguments of each validation set; `columns` are those that the training set has named."""
-    pairs = pairs_of(eval_set, named="y" in columns)
-    entries = {name: one_per_set(name, values, len(pairs)) for name, values in per_set.items()}
+    pairs = _pairs_of(eval_set, named="y" in train.columns)
+    names = {field: weight_name if field == "weight" else f"eval_{field}" for field in per_set}
+    entries = {field: one_per_set(names[field], values, len(pairs)) for field, values in per_set.items()}
     sets = []
     for place, (X, y) in enumerate(pairs):
-        given = {_FIELD_OF[name]: values[place] for name, values in entries.items()}
-        start_name = next((f"{name}[{place}]" for name in entries if _FIELD_OF[name] == "start"), "")
-        start, where = (start_name, given.pop("start", None)), f"eval_set[{place}]'s "
-        same_ids = given.get("qid") is None or given["qid"] is train.qid
-        others = (value for name, value in given.items() if name != "qid")
-        if X is train.X and y is train.y and same_ids and all(value is None for value in others):
-            sets.append(ValidationInputs(None, start, where))
+        own = {field: values[place] for field, values in entries.items()}
+        nothing_else = all(one is None or (field == "qid" and one is given.qid) for field, one in own.items())
+        if X is given.X and y is given.y and nothing_else:
+            sets.append(train)
             continue
-        if given.get("labels") is None and isinstance(train.labels, Mapping):
-            given["labels"] = {name: value for name, value in train.labels.items() if isinstance(value, str)} or None
-        arguments = {"qid": "eval_qid", "group": "eval_group", **train.arguments}
-        inputs = Inputs(X=X, y=y, **given, columns=columns_to_judge(columns), where=where, arguments=arguments)
-        sets.append(ValidationInputs(inputs, start, where))
+        if own.get("labels") is None and isinstance(given.labels, Mapping):
+            own["labels"] = {name: value for name, value in given.labels.items() if isinstance(value, str)} or None
+        where, arguments = f"eval_set[{place}]'s ", {"qid": "eval_qid", "group": "eval_group", **given.arguments}
+        columns = columns_to_judge(train.columns)
+        try:
+            sets.append(check(Inputs(X=X, y=y, **own, columns=columns, where=where, arguments=arguments)))
+        except ValueError as error:
+            raise ValueError(f"{'' if where in str(error) else f'in the validation set {place}: '}{error}") from None
     return sets
 
 
@@ -213,46 +129,50 @@ class ColumnPlaces(NamedTuple):
     """
 
     passed: Sequence[Any]
-    taken: frozenset[str]
+    taken: Collection[str]
 
-    @classmethod
-    def from_set(cls, train: CheckedSet) -> "ColumnPlaces":
-        """Return those of a training set."""
-        return cls(() if train.given is None else train.given.passed, frozenset(train.columns.values()))
+    @property
+    def kept(self) -> list[int]:
+        """Places of the features."""
+        return [place for place, name in enumerate(self.passed) if name not in self.taken]
 
     def among_features(self, argument: str, given: Any) -> Any:
         """Return a place, or nested lists of places and names, counted among the features."""
-        if not self.taken or given is None:
+        if not self.taken:
             return given
+        given = _numbers_of_text(given)
         if isinstance(given, (list, tuple, set)):
             return [self.among_features(argument, one) for one in given]
-        if not isinstance(given, (int, np.integer)) or isinstance(given, bool):
+        if not isinstance(given, (int, np.integer)):
             return given
-        given = int(given)
-        if not 0 <= given < len(self.passed) or self.passed[given] in self.taken:
-            what = f"{self.passed[given]!r}, which is no feature" if 0 <= given < len(self.passed) else "no column of X"
-            raise ValueError(f"{argument} names column {given}, {what}; pass places of features among X's columns")
-        return given - sum(name in self.taken for name in self.passed[:given])
+        if given not in self.kept:
+            raise ValueError(f"{argument} names column {given} of X, which is no feature; pass places of features")
+        return self.kept.index(int(given))
 
     def of_features(self, _argument: str, given: Any) -> Any:
         """Return a sequence with an entry per column of X without the entries of columns that are taken out."""
-        if not self.taken or given is None or isinstance(given, (str, Mapping)) or len(given) != len(self.passed):
+        if not self.taken:
             return given
-        kept = [place for place, name in enumerate(self.passed) if name not in self.taken]
-        return given[kept] if isinstance(given, np.ndarray) else type(given)([given[place] for place in kept])
+        given = _numbers_of_text(given)
+        if given is None or isinstance(given, (str, Mapping)) or len(given) != len(self.passed):
+            return given
+        return given[self.kept] if isinstance(given, np.ndarray) else type(given)([given[place] for place in self.kept])
 
-    def from_text(self, argument: str, given: Any, convert: Callable[[str, Any], Any]) -> Any:
-        """Return an argument that may also be a text of numbers: "1,0,-1", "(1,0,-1)", "[0,1],[2]", "[[0,1],[2]]"."""
-        text = given.strip() if isinstance(given, str) else ""
-        if not self.taken or not text or text.startswith("name:"):
-            return convert(argument, given)
-        inner = text[1:-1] if text.startswith(("(", "[[")) else text
-        converted = json.dumps(convert(argument, json.loads(f"[{inner}]")))[1:-1]
-        return converted if inner == text else f"{text[0]}{converted}{text[-1]}"
+
+def places_of(train: CheckedInputs) -> ColumnPlaces:
+    """Return the places of the features of a training set."""
+    return ColumnPlaces(train.passed, {*train.columns.values()})
+
+
+def _numbers_of_text(given: Any) -> Any:
+    """Return what a text such as "1,0,-1", "(1,0,-1)", "[0,1],[2]" or "[[0,1],[2]]" holds; all else as it is."""
+    with suppress(ValueError, SyntaxError):
+        return ast.literal_eval(given)
+    return given
 
 
 def fitted_position_bias(
-    loss: Loss | None, predict: Callable[[Any], Any], train: CheckedSet
+    loss: Loss | None, predict: Callable[[Any], Any], train: CheckedInputs
 ) -> dict[str, NDArray[Any]] | None:
     """Return the loss's `position_bias` at the fitted scores of the training set; None of losses without positions."""
     if loss is None or not loss.needs_position:
@@ -261,60 +181,56 @@ def fitted_position_bias(
     return loss.position_bias(np.asarray(predict(train.X), np.float64) + start, train.queries)
 
 
-def pairs_of(eval_set: Any, *, named: bool = False) -> list[Any]:
+def _pairs_of(eval_set: Any, *, named: bool) -> list[Any]:
     """Return fit's validation sets as a list of pairs; with `named` labels, DataFrames may stand alone."""
-    if isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple):
-        eval_set = [eval_set]  # LightGBM takes a single pair
-    if named:
-        given = [eval_set] if is_frame(eval_set) else eval_set
-        eval_set = None if given is None else [(one, None) if is_frame(one) else one for one in given]
-    sets = _entries("eval_set", eval_set, "pairs (X, y)", "pass [(X, y)]")
-    for pair in sets:
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise ValueError(
-                f"eval_set must hold pairs (X, y), got a {type(pair).__name__} in it; pass [(X, y)]: {shown(pair)}"
-            )
-    return sets
+    if eval_set is None:
+        return []
+    single = isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple)
+    sets = [eval_set] if single or is_frame(eval_set) else eval_set  # LightGBM takes a single pair
+    if isinstance(sets, (list, tuple)):
+        sets = [(one, None) if named and is_frame(one) else one for one in sets]
+        if all(isinstance(pair, (tuple, list)) and len(pair) == 2 for pair in sets):
+            return sets
+    raise ValueError(f"eval_set must be a list of pairs (X, y); got {shown(eval_set)}; pass [(X, y)]")
 
 
 def one_per_set(name: str, values: Any, n_sets: int) -> list[Any]:
     """Return fit's argument that holds an entry per validation set; None for each where it is None."""
-    entries = (
-        [None] * n_sets
-        if values is None
-        else _entries(name, values, "one entry per validation set", f"pass [{name}] for one set")
-    )
-    if len(entries) != n_sets:
-        raise ValueError(
-            f"{name} must hold one entry per validation set ({n_sets}), got {len(entries)}; pass [{name}] for one set"
-        )
-    return entries
-
-
-def _entries(name: str, values: Any, description: str, remedy: str) -> list[Any]:
     if values is None:
-        return []
-    if hasattr(values, "__dask_graph__"):
-        raise ValueError(f"{name} must be a list of {description}, got a {type(values).__name__}; {remedy}")
-    single = getattr(values, "ndim", 1) == 0 or not isinstance(values, Iterable)
-    if single or isinstance(values, (str, bytes, Mapping)):
-        raise ValueError(f"{name} must be a list of {description}, got {shown(values)}; {remedy}")
+        return [None] * n_sets
+    if not isinstance(values, (list, tuple)) or len(values) != n_sets:
+        raise ValueError(
+            f"{name} must be a list of one entry per validation set ({n_sets}); got {shown(values)}; pass [{name}] for "
+            "one set"
+        )
     return list(values)
 
 
-def starting_scores(name: str, values: Any, n_rows: int, X: Any = None) -> Any:
-    """Return what training or validation starts from, one finite number per row of `X`; None where it is None."""
+def starting_from(name: str, values: Any, given: CheckedInputs) -> CheckedInputs:
+    """Return a set with the scores that boosting starts from, one finite number per row; None where it is None."""
     if values is None:
-        return None
-    refuse_other_order(**{"X": X, name: values})
-    column = np.shape(values) == (n_rows, 1)
-    scores = numbers(name, np.ravel(values) if column else values)
+        return given._replace(start=None)
+    n_rows = given.queries.n_rows
+    refuse_other_order(**{"X": given.X, name: values})
+    scores = numbers(name, np.ravel(values) if np.shape(values) == (n_rows, 1) else values)
     if len(scores) != n_rows:
         raise ValueError(f"{name} must hold one score per row ({n_rows}), got {len(scores)} values")
     refuse_where(
         name, ~(np.abs(scores) < _INFINITE), scores, "is not finite in single precision; pass numbers below 1e38"
     )
-    return scores
+    return given._replace(start=scores)
+
+
+def each_starting_from(name: str, values: Any, sets: Sequence[CheckedInputs]) -> list[CheckedInputs]:
+    """Return validation sets with the scores that each starts from."""
+    starts = one_per_set(name, values, len(sets))
+    return [starting_from(f"{name}[{i}]", start, one) for i, (start, one) in enumerate(zip(starts, sets, strict=True))]
+
+
+def is_training_set(one: CheckedInputs, train: CheckedInputs) -> bool:
+    """Return whether a validation set is the training set itself, with the same scores to start from."""
+    starts: Any = (one.start, train.start)
+    return one.queries is train.queries and np.array_equal(*starts)
 
 
 def labels_in_single(queries: Queries, name: str = "labels") -> Floats:
@@ -353,49 +269,25 @@ def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:
     rounded = labels.astype(np.float32).astype(np.float64)
     if np.array_equal(rounded, labels):
         return queries
-    if warn:
-        _warn_of_merged_labels(queries, rounded)
-    return Queries(
-        rounded,
-        group=np.diff(queries.boundaries),
-        weight=queries.row_weight,
-        pairs=queries.pairs,
-        labelled=queries.labelled,
-        labels_by_name=queries.labels_by_name,
-        position=queries.position,
-    )
-
-
-def _warn_of_merged_labels(queries: Queries, rounded: Floats) -> None:
-    """Warn where labels that differ within a query are the same once they are rounded."""
-    values = np.unique(queries.labels)
-    if len(np.unique(values.astype(np.float32))) == len(values):
-        return
-    rows = queries.labelled_rows
-    query, labels, rounded = queries.query_of_row[rows], queries.labels[rows], rounded[rows]
-    order = np.lexsort((labels, query))
-    first, second = order[:-1], order[1:]
-    merged = (query[first] == query[second]) & (labels[first] != labels[second]) & (rounded[first] == rounded[second])
-    if merged.any():
-        a, b = (float(labels[rows[np.argmax(merged)]]) for rows in (first, second))
+    runs = queries.grade_runs
+    below, above = runs.run_grade[:-1], runs.run_grade[1:]
+    merged = below.astype(np.float32) == above.astype(np.float32)
+    merged[runs.query_run[1:-1] - 1] = False  # there the next query begins
+    if warn and merged.any():
+        at = int(np.argmax(merged))
         warnings.warn(
             "labels that differ within a query are equal in single precision, in which the frameworks keep them, "
-            f"such as {a!r} and {b!r} ({int(np.count_nonzero(merged))} times); subtract an offset from all labels, or "
-            "rescale them",
+            f"such as {below[at]!s} and {above[at]!s} ({int(merged.sum())} times); subtract an offset from all "
+            "labels, or rescale them",
             UserWarning,
-            stacklevel=4,
+            stacklevel=3,
         )
+    return queries.replaced(labels=rounded)
 
 
-def relative_weight(weight: Floats | None, mean: float | None = None) -> Floats | None:
-    """Return weights over their mean: XGBoost places the bins of features by sums of them in single precision.
-
-    `mean` is that of all weights, where these are some of them.
-    """
-    if weight is None:
-        return None
-    mean = float(weight.mean()) if mean is None else mean
-    return weight if mean == 0.0 else weight / mean
+def relative_weight(weight: Floats | None) -> Floats | None:
+    """Return weights over their mean: XGBoost places the bins of features by sums of them in single precision."""
+    return None if weight is None else weight / (weight.mean() or 1.0)
 
 
 def weight_in_single(weight: Floats | None, largest: float | None = None) -> Floats | None:
@@ -411,18 +303,25 @@ def weight_in_single(weight: Floats | None, largest: float | None = None) -> Flo
     return np.ldexp(weight, -math.frexp(largest)[1])
 
 
-def has_labels(sets: list[CheckedSet]) -> bool:
+def has_labels(sets: list[CheckedInputs]) -> bool:
     """Return whether there are validation sets, and each has a row with a label."""
     return bool(sets) and all(bool(one.queries.labelled_rows.any()) for one in sets)
 
 
-def refuse_unused_pairs(objective: Any, loss: Loss | None, pairs: Any) -> None:
-    """Raise for pairs that the objective could not use."""
-    if pairs is not None and (loss is None or not loss.takes_pairs):
+def check_uses(objective: Any, loss: Loss | None, given: Inputs) -> None:
+    """Raise for pairs that the objective could not use, and warn of positions that it does not read."""
+    if given.pairs is not None and (loss is None or not loss.takes_pairs):
         raise ValueError(f"pairs cannot be used by objective {objective!r}; pass a loss that takes them, as MPBoost()")
+    if given.position is not None and (loss is None or not loss.needs_position):
+        warnings.warn(
+            f"position is not used by objective {objective!r}, which trains as without it; take boostplug.Unbiased, or "
+            "lgb.train with lgb.Dataset(position=...) for LightGBM's lambdarank",
+            UserWarning,
+            stacklevel=3,
+        )
 
 
-def refuse_missing_labels(metrics: Iterable[Any], sets: Iterable[CheckedSet]) -> None:
+def refuse_missing_labels(metrics: Iterable[Any], sets: Iterable[CheckedInputs]) -> None:
     """Raise for a validation set without the label that a metric reads."""
     for metric in metrics:
         for one in sets:
@@ -431,17 +330,6 @@ def refuse_missing_labels(metrics: Iterable[Any], sets: Iterable[CheckedSet]) ->
                     f"{one.where}labels hold no {metric.label!r}, which {metric.name} reads; pass eval_labels, a "
                     "mapping of names to labels for each validation set"
                 )
-
-
-def warn_of_unused_positions(objective: Any, loss: Loss | None, position: Any) -> None:
-    """Warn of positions that the objective does not read."""
-    if position is not None and (loss is None or not loss.needs_position):
-        warnings.warn(
-            f"position is not used by objective {objective!r}, which trains as without it; take boostplug.Unbiased, or "
-            "lgb.train with lgb.Dataset(position=...) for LightGBM's lambdarank",
-            UserWarning,
-            stacklevel=3,
-        )
 
 
 class RankingScore:
@@ -465,7 +353,10 @@ class RankingScore:
         columns of X, and those that `fit` was given by name need not be repeated.
         """
         inputs = self._inputs_to_judge(X, y, qid, group, sample_weight, labels)
-        return ranking_score(self, inputs, metric or self._first_metric(), getattr(self, "_fitted_columns", None))
+        metric = Metric.parse(metric) if isinstance(metric, str) else metric or self._first_metric() or NDCG(10)
+        check_instance("metric", metric, Metric, "NDCG(10)")
+        checked = inputs.checked(getattr(self, "_fitted_columns", None))
+        return float(metric(np.asarray(self.predict(checked.X)), checked.queries))  # type: ignore[attr-defined]
 
     _columns_by_role: Mapping[str, str] = MappingProxyType({"qid": "qid"})
     """Columns of X that are no features, by what they hold."""
@@ -483,11 +374,3 @@ class RankingScore:
         """Return the first of our metrics among the ranker's parameters."""
         named = metrics_of(getattr(self, "eval_metric", None))
         return next((metric for metric in named if isinstance(metric, Metric)), None)
-
-
-def ranking_score(model: Any, inputs: Inputs, metric: Metric | str | None, fitted: Table | None = None) -> float:
-    """Return a metric of a model's predictions, NDCG@10 by default; `fitted` decides the types of the columns."""
-    metric = Metric.parse(metric) if isinstance(metric, str) else metric
-    metric = NDCG(10) if metric is None else check_instance("metric", metric, Metric, "NDCG(10)")
-    given = inputs.checked(fitted)
-    return float(metric(np.asarray(model.predict(given.X)), given.queries))

@@ -17,28 +17,29 @@ from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.core.checks import check_integer, check_number, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import threads_of_framework
-from boostplug.data.inputs import Inputs
+from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Table, align, refuse_unknown_categories, table_of
 from boostplug.estimators.inputs import (
     FIT,
-    CheckedSet,
     ColumnPlaces,
     RankingScore,
     callbacks_of,
+    check_uses,
     checked_set,
+    each_starting_from,
     fitted_position_bias,
-    frameworks_metrics_of,
     has_labels,
+    is_training_set,
     labels_in_single,
     loss_of,
-    pairs_of,
+    metrics_of,
+    places_of,
     refuse_missing_labels,
     refuse_twice,
-    refuse_unused_pairs,
+    starting_from,
     validation_sets,
-    warn_of_unused_positions,
     weight_in_single,
     with_float32_labels,
 )
@@ -60,7 +61,7 @@ def count_features(params: dict[str, Any], places: ColumnPlaces) -> None:
     for names, convert in ((_VECTORS, places.of_features), (_PLACES, places.among_features)):
         aliases = [alias for name in names for alias in ALIASES[name]]
         for name in params.keys() & aliases:
-            params[name] = places.from_text(name, params[name], convert)
+            params[name] = convert(name, params[name])
 
 
 class RefusedByLightGBMError(lgb.basic.LightGBMError, ValueError):
@@ -184,29 +185,28 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             If labels, queries, weights, features or parameters are wrong; before any training. What LightGBM itself
             refuses is also its ``LightGBMError``.
         """
-        metrics, cut_offs = frameworks_metrics_of(eval_metric), self._cut_offs(eval_at)
+        metrics, cut_offs = metrics_of(eval_metric), self._cut_offs(eval_at)
         objective, loss = self._objective_of_fit(metrics)
         given = Inputs(
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
             arguments=FIT,
         )  # fmt: skip
-        train = checked_set(given, "init_score", init_score)
-        refuse_unused_pairs(objective, loss, pairs)
-        warn_of_unused_positions(objective, loss, position)
+        train = starting_from("init_score", init_score, checked_set(given))
+        check_uses(objective, loss, given)
         init_model, features = _model_and_features(init_model, train.X, feature_name)
         train = train._replace(X=features, queries=with_float32_labels(train.queries))
         if eval_X is not None or eval_y is not None:
             eval_set = _pairs_of(eval_set, eval_X, eval_y)
         sets = validation_sets(
-            eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
-            eval_labels=eval_labels,
-            eval_sample_weight=eval_sample_weight, eval_init_score=_by_place(eval_init_score, eval_set),
+            eval_set, given, train, partial(checked_set, fitted=train.table), "eval_sample_weight",
+            qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=eval_sample_weight,
         )  # fmt: skip
+        sets = each_starting_from("eval_init_score", _by_place(eval_init_score, len(sets)), sets)
         refuse_missing_labels(metrics, sets)
         for one in sets:
             labels_in_single(one.queries, f"{one.where}labels")
         _refuse_other_starts(sets, train)
-        callbacks = callbacks_of(callbacks, callable, "functions of a round, as lightgbm.early_stopping(20)")
+        callbacks = callbacks_of(callbacks)
         if not metrics and loss is not None and has_labels(sets) and not self._names_metric():
             metrics = [NDCG(k) for k in cut_offs]
         if eval_names is not None:
@@ -217,7 +217,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 "place; leave one out"
             )
         known = [train.queries, *(one.queries for one in sets if one.queries is not train.queries)]
-        columns, places = train.table, ColumnPlaces.from_set(train)
+        columns, places = train.table, places_of(train)
         self._fit_queries, self._fit_places = train.queries, places
         try:
             super().fit(
@@ -247,7 +247,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         self.position_bias_ = self._fitted_position_bias(loss, train)
         return self
 
-    def _fitted_position_bias(self, loss: Loss | None, train: CheckedSet) -> dict[str, Any] | None:
+    def _fitted_position_bias(self, loss: Loss | None, train: CheckedInputs) -> dict[str, Any] | None:
         return fitted_position_bias(loss, self.predict, train)
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -318,8 +318,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
             columns=self._columns_by_role, arguments=FIT,
         )  # fmt: skip
-        given = checked_set(inputs, "init_score", init_score, self._fitted_columns)
-        refuse_unused_pairs(self.objective_, loss, pairs)
+        given = starting_from("init_score", init_score, checked_set(inputs, self._fitted_columns))
+        check_uses(self.objective_, loss, inputs)
         queries = with_float32_labels(given.queries)
         start = np.zeros(queries.n_rows) if given.start is None else given.start
         leaves = np.reshape(self.predict(given.X, pred_leaf=True), (queries.n_rows, -1))
@@ -519,20 +519,19 @@ def _categories_of(model: lgb.Booster, table: Table) -> dict[int, tuple[Any, ...
     return dict(zip(places, map(tuple, categories), strict=True))
 
 
-def _by_place(eval_init_score: Any, eval_set: Any) -> Any:
+def _by_place(eval_init_score: Any, n: int) -> Any:
     """Return LightGBM's eval_init_score as a list, which may be a dict by place."""
     if not isinstance(eval_init_score, Mapping):
         return eval_init_score
-    n = len(pairs_of(eval_set))
     unknown = [place for place in eval_init_score if place not in range(n)]
     if unknown:
         raise ValueError(f"eval_init_score has {shown(unknown)}, but eval_set has {n} entries, from 0")
     return [eval_init_score.get(i) for i in range(n)]
 
 
-def _refuse_other_starts(sets: Sequence[CheckedSet], train: CheckedSet) -> None:
+def _refuse_other_starts(sets: Sequence[CheckedInputs], train: CheckedInputs) -> None:
     for i, one in enumerate(sets):
-        if one.start is not None and one.queries is train.queries and not one.same_as(train):
+        if one.start is not None and one.queries is train.queries and not is_training_set(one, train):
             raise ValueError(
                 f"eval_init_score[{i}] is of the training set itself, which starts from init_score; leave it None, or "
                 "pass eval_qid too, for a set of its own"

@@ -15,7 +15,7 @@ from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.adapters.xgboost import XGBoost
 from boostplug.core.checks import check_integer
 from boostplug.core.extras import needed_by
-from boostplug.data.inputs import Inputs
+from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import (
     Table,
@@ -28,22 +28,23 @@ from boostplug.data.tables import (
 )
 from boostplug.estimators.inputs import (
     FIT,
-    CheckedSet,
     ColumnPlaces,
     RankingScore,
     callbacks_of,
+    check_uses,
     checked_set,
+    each_starting_from,
     fitted_position_bias,
-    frameworks_metrics_of,
     has_labels,
+    is_training_set,
     labels_in_single,
     loss_of,
     metrics_of,
+    places_of,
     refuse_missing_labels,
-    refuse_unused_pairs,
     relative_weight,
+    starting_from,
     validation_sets,
-    warn_of_unused_positions,
     weight_in_single,
     with_float32_labels,
 )
@@ -68,7 +69,7 @@ def count_features(params: dict[str, Any], places: ColumnPlaces) -> None:
     converters = {"interaction_constraints": places.among_features, "monotone_constraints": places.of_features}
     for name, convert in converters.items():
         if params.get(name) is not None:
-            params[name] = places.from_text(name, params[name], convert)
+            params[name] = convert(name, params[name])
     constraints = params.get("interaction_constraints")
     if isinstance(constraints, list) and not any(isinstance(one, str) for group in constraints for one in group):
         params["interaction_constraints"] = json.dumps(constraints)  # the only form of places beside names of columns
@@ -228,9 +229,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
             arguments=FIT,
         )  # fmt: skip
-        train = checked_set(given, "base_margin", base_margin)
-        refuse_unused_pairs(self.objective, loss, pairs)
-        warn_of_unused_positions(self.objective, loss, position)
+        train = starting_from("base_margin", base_margin, checked_set(given))
+        check_uses(self.objective, loss, given)
         train = train._replace(queries=with_float32_labels(train.queries))
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         if known is not None:
@@ -239,12 +239,12 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             train = train._replace(X=align(train.X, known, name, new="refused"))
             if self.missing != 0:
                 refuse_sparse_beside_dense(train.table, known, name)
-        columns, places = train.table, ColumnPlaces.from_set(train)
+        columns, places = train.table, places_of(train)
         sets = validation_sets(
-            eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group, eval_pairs=eval_pairs,
-            eval_labels=eval_labels,
-            sample_weight_eval_set=sample_weight_eval_set, base_margin_eval_set=base_margin_eval_set,
+            eval_set, given, train, lambda one: checked_set(one, columns), "sample_weight_eval_set",
+            qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=sample_weight_eval_set,
         )  # fmt: skip
+        sets = each_starting_from("base_margin_eval_set", base_margin_eval_set, sets)
         refuse_missing_labels(metrics, sets)
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
         feature_weights = self.feature_weights if feature_weights is None else feature_weights
@@ -252,7 +252,10 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             places.of_features("feature_weights", feature_weights), columns.n_columns
         )
         matrix = self._matrix(train, feature_weights=feature_weights)
-        evals = [matrix if one.same_as(train) else self._validation_matrix(one, columns, matrix) for one in sets]
+        if self.missing != 0:
+            for one in sets:
+                refuse_sparse_beside_dense(one.table, columns, f"{one.where}X")
+        evals = [matrix if is_training_set(one, train) else self._matrix(one, ref=matrix) for one in sets]
         params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
         count_features(params, places)
         results: dict[str, Any] = {}
@@ -316,7 +319,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         if metric is not None or last is None or isinstance(last, Metric):
             return super().score(X, y, sample_weight, qid=qid, group=group, metric=metric or last, labels=labels)
         inputs = self._inputs_to_judge(X, y, qid, group, sample_weight, labels)
-        matrix = self._matrix(checked_set(inputs, fitted=self._columns()))
+        matrix = self._matrix(checked_set(inputs, self._columns()))
         function = ltr_metric_decorator(last, self.n_jobs) if callable(last) else None
         return float(self.get_booster().eval_set([(matrix, "score")], feval=function).rpartition(":")[2])
 
@@ -376,7 +379,9 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         fitted: Table | None = self.__dict__.get("_fitted_columns")
         return _columns_of(self.get_booster()) if fitted is None else fitted
 
-    def _matrix(self, given: CheckedSet, *, ref: xgb.DMatrix | None = None, feature_weights: Any = None) -> xgb.DMatrix:
+    def _matrix(
+        self, given: CheckedInputs, *, ref: xgb.DMatrix | None = None, feature_weights: Any = None
+    ) -> xgb.DMatrix:
         """Return a (quantile) DMatrix whose labels and weights our losses and metrics read from the queries."""
         weight_of = weight_in_single if loss_of(self.objective) is None else relative_weight
         fields = {
@@ -387,7 +392,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             "feature_weights": feature_weights,
             "missing": self.missing,
             "enable_categorical": self.enable_categorical,
-            "feature_types": ColumnPlaces.from_set(given).of_features("feature_types", self.feature_types),
+            "feature_types": places_of(given).of_features("feature_types", self.feature_types),
             "nthread": self.n_jobs,
         }
         features = with_text_categories(given.X)
@@ -399,11 +404,6 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         assign(matrix, given.queries)
         return matrix
 
-    def _validation_matrix(self, given: CheckedSet, fitted: Table, ref: xgb.DMatrix) -> xgb.DMatrix:
-        if self.missing != 0:
-            refuse_sparse_beside_dense(given.table, fitted, f"{given.where}X")
-        return self._matrix(given, ref=ref)
-
     def _objective_and_metrics(self, eval_metric: Any) -> tuple[Loss | None, list[Any]]:
         """Return the loss, if it is one of ours, and the metrics; refuse what is none, and options without effect."""
         loss = loss_of(self.objective)
@@ -412,20 +412,19 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
                 f"objective must be one of our losses or a name, got {self.objective!r}; XGBoost's rankers take no "
                 "functions: derive a boostplug.Loss, or call xgb.train with obj="
             )
-        metrics = frameworks_metrics_of(eval_metric)
+        metrics = metrics_of(eval_metric)
         if loss is not None:
             named = {"objective": None, "eval_metric": metrics}
             refuse_fault(XGBoost().fault_of_parameters({**self.get_xgb_params(), **named}))
         refuse_unknown_parameters("xgboost", given_names(getattr(self, "kwargs", None) or {}))
         return loss, metrics
 
-    def _checked_callbacks(self, early_stopping_rounds: int | None) -> list[Any] | None:
+    def _checked_callbacks(self, early_stopping_rounds: int | None) -> list[Any]:
         """Return what is called each round, checked, as is early stopping."""
         if early_stopping_rounds is not None:
             check_integer("early_stopping_rounds", early_stopping_rounds, 1, ", or None")
-        kind = xgb.callback.TrainingCallback
-        given = callbacks_of(self.callbacks, lambda c: isinstance(c, kind), "xgboost.callback.TrainingCallback")
-        stops = early_stopping_rounds is not None or any(isinstance(c, xgb.callback.EarlyStopping) for c in given or ())
+        given = callbacks_of(self.callbacks)
+        stops = early_stopping_rounds is not None or any(isinstance(c, xgb.callback.EarlyStopping) for c in given)
         if stops and is_dart(self.get_xgb_params()):
             raise ValueError(
                 "booster='dart' has no best round: later rounds rescale earlier trees, so that the trees up to it are "

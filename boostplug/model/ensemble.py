@@ -12,9 +12,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_integer, check_number, column_names, frozen, reading_features, shown
+from boostplug.core.checks import check_integer, check_number, column_names, frozen, shown
 from boostplug.core.extras import imported
 from boostplug.core.threads import Computed
+from boostplug.data.tables import read_features
 from boostplug.model import saved
 from boostplug.model.lightgbm import booster_of, lightgbm_model
 from boostplug.model.xgboost import xgboost_model
@@ -332,9 +333,9 @@ class Ensemble:
                 raise ValueError(
                     f"X's column {k} is {given!r}, the model's is {name!r}; pass the columns of feature_names"
                 )
-        with reading_features():
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X up to see whether it is finite
             features: NDArray[np.floating] = check_array(
-                X,
+                read_features(X, least=0),
                 dtype=(np.float64, np.float32),
                 order="C",
                 ensure_all_finite="allow-nan",

@@ -4,6 +4,7 @@ import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -13,7 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from boostplug.core.best_round import BestRound
-from boostplug.core.checks import check_integer, reading_features
+from boostplug.core.checks import check_integer
 from boostplug.data.inputs import Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
@@ -23,7 +24,6 @@ from boostplug.estimators.inputs import (
     RankingScore,
     checked_set,
     metrics_of,
-    refuse_twice,
     validation_sets,
 )
 from boostplug.estimators.parameters import nested, resolved
@@ -208,8 +208,9 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         queries = train.queries
         _check_weights(queries)
         self._columns_by_role = dict(train.columns)
-        validation = validation_sets(eval_set, given, train, eval_qid=eval_qid, eval_group=eval_group)
-        sets = [(features if one.same_as(train) else self._features(one.X), one.queries) for one in validation]
+        check = partial(checked_set, fitted=train.table)
+        validation = validation_sets(eval_set, given, train, check, qid=eval_qid, group=eval_group)
+        sets = [(features if one is train else self._features(one.X), one.queries) for one in validation]
         watch = _Watch(sets, eval_metric, early_stopping_rounds, verbose)
         generator = self._rounds(Training(features, queries, check_random_state(self.random_state), sets))
         rounds: list[Round] = []
@@ -242,7 +243,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         X = without_columns(X, {"qid": "qid", **self._columns_by_role}.values())
         if is_frame(X) or np.asarray(X).dtype.kind in "OU":  # else scikit-learn's own errors
             X = _numbers_of(X)
-        with reading_features():
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X up to see whether it is finite
             features: NDArray[Any] = validate_data(
                 self, X, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
             )
@@ -357,11 +358,7 @@ class _Watch:
                 )
         flag = isinstance(verbose, (bool, np.bool_))
         self.every = int(verbose) if flag else check_integer("verbose", verbose, 0, ", True or False")
-        self.metrics = metrics_of(eval_metric) or ([NDCG(10)] if sets else [])
-        for metric in self.metrics:
-            if not isinstance(metric, Metric):
-                raise ValueError(f"eval_metric must hold metrics such as boostplug.NDCG(10); got {metric!r}")
-        refuse_twice("eval_metric", [metric.name for metric in self.metrics])
+        self.metrics = metrics_of(eval_metric, (Metric,)) or ([NDCG(10)] if sets else [])
         self.sets, self.patience = sets, patience
         self.scores = [np.zeros(queries.n_rows) for _, queries in sets]
         self.results: dict[str, dict[str, list[float]]] = {

@@ -140,9 +140,9 @@ def test_every_weight_of_single_precision_and_more_is_one(weight):
 def test_integers_and_numbers_have_their_limits():
     assert check_integer("k", 2**63 - 1, 1) == 2**63 - 1
     assert check_integer("k", np.int8(3), 1) == 3
-    with pytest.raises(ValueError, match=r"^k must be an integer below 2\^63; got 9223372036854775808$"):
+    with pytest.raises(ValueError, match=rf"^k must be an integer of at most {2**63 - 1}; got {2**63}$"):
         check_integer("k", 2**63, 1)
-    with pytest.raises(ValueError, match=r"^k must be an integer of at least 1; got 3\.0; pass 3$"):
+    with pytest.raises(ValueError, match=r"^k must be an integer of at least 1; got 3\.0$"):
         check_integer("k", np.float16(3), 1)
     with pytest.raises(ValueError, match=r"^x must be a finite number; got 1000"):
         check_number("x", 10**400)

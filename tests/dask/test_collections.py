@@ -141,7 +141,7 @@ def test_split_queries_are_an_error(client):
     ("column", "value", "message"),
     [
         ("y", np.nan, r"in partition 1 of the training set: y\[2\] = nan is not finite"),
-        ("w", -1.0, r"in partition 1 of the training set: weight\[2\] = -1.0 is not a finite weight"),
+        ("w", -1.0, r"in partition 1 of the training set: weight\[2\] = -1.0 is not 0 or from 1e-100 to 1e100"),
         ("qid", None, r"in partition 1 of the training set: qid\[2\] = .* is not an id"),
     ],
 )

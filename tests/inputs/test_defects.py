@@ -322,6 +322,16 @@ COUNTED = {
     "interaction_constraints of XGBoost": (
         "XGBRanker", {"interaction_constraints": [[1], [2, 3]]}, {}, {"interaction_constraints": [[0], [1, 2]]}, {},
     ),
+    "constraints as text": (
+        "LGBMRanker",
+        {"monotone_constraints": "0,1,0,-1", "interaction_constraints": "[1],[2,3]"}, {"categorical_feature": "2"},
+        {"monotone_constraints": "1,0,-1", "interaction_constraints": "[0],[1,2]"}, {"categorical_feature": "1"},
+    ),
+    "constraints of XGBoost as text": (
+        "XGBRanker",
+        {"monotone_constraints": "(0,1,0,-1)", "interaction_constraints": "[[1],[2,3]]"}, {},
+        {"monotone_constraints": "(1,0,-1)", "interaction_constraints": "[[0],[1,2]]"}, {},
+    ),
     "feature_weights": (
         "XGBRanker", {"colsample_bynode": 0.5}, {"feature_weights": [0.0, 1.0, 0.0, 1.0]}, {"colsample_bynode": 0.5},
         {"feature_weights": [1.0, 0.0, 1.0]},

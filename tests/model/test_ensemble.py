@@ -262,11 +262,11 @@ def test_takes_dataframes_by_name(frame):
         (np.zeros((3, 5)), "X has 5 columns, the model 6 features"),
         (np.zeros((3, 7)), "X has 7 columns, the model 6 features"),
         (np.zeros((3, 0)), "X has 0 columns, the model 6 features"),
-        (np.zeros(6), "2D array"),
+        (np.zeros(6), "Reshape your data"),
         (np.full((2, 6), np.inf), "X contains infinity"),
         (np.full((2, 6), -np.inf, np.float32), "X contains infinity"),
-        ([["a"] * 6], "^X must hold real numbers; could not convert string"),
-        ([[10**400] * 6], "^X must hold real numbers; int too large"),
+        ([["a"] * 6], "^X: column 0 holds text, 'a'"),
+        ([[10**400] * 6], r"^X\[0\] = 1000.* is not a real number"),
     ],
 )
 def test_refuses_input_that_it_was_not_fitted_for(model, X, message):

@@ -346,9 +346,9 @@ MUTANTS = [
         ),
         (
             "equal labels of two queries bring the warning on merged labels",
-            "estimators.inputs._warn_of_merged_labels",
-            "(query[first] == query[second]) & (labels[first] != labels[second])",
-            "labels[first] != labels[second]",
+            "estimators.inputs.with_float32_labels",
+            "runs.query_run[1:-1] - 1",
+            "runs.query_run[:0]",
         ),
         (
             "LightGBM receives the parameters of losses",
@@ -417,7 +417,7 @@ MUTANTS = [
         (
             "Series whose index is in another order are read by position",
             "core.checks.refuse_other_order",
-            "_is_reordered(index, other)",
+            "_is_reordered(one, other)",
             "False",
         ),
         (

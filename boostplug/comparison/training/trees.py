@@ -88,23 +88,20 @@ class Trees:
     xgboost: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, least, most in (
-            ("num_leaves", 2, 131_072),  # LightGBM's own limit
-            ("max_depth", 0, None),
-            ("max_bin", 2, None),
-            ("min_rows", 0, None),
-        ):
+        for name, least in (("num_leaves", 2), ("max_depth", 0), ("max_bin", 2), ("min_rows", 0)):
+            most: dict[str, Any] = {"most": 131_072} if name == "num_leaves" else {}  # LightGBM's own limit
             remedy = "0 is for no limit" if name == "max_depth" else f"the default is {getattr(Trees, name)}"
-            object.__setattr__(self, name, check_integer(name, getattr(self, name), least, remedy=remedy, most=most))
-        for name, above, least_number, top in (
-            ("learning_rate", 0.0, None, None),
-            ("min_hessian", None, 0.0, None),
-            ("l2", None, 0.0, None),
-            ("row_fraction", 0.0, None, 1.0),
-            ("column_fraction", 0.0, None, 1.0),
-        ):
+            object.__setattr__(self, name, check_integer(name, getattr(self, name), least, remedy=remedy, **most))
+        limits_by_name: dict[str, dict[str, Any]] = {
+            "learning_rate": {"above": 0.0},
+            "min_hessian": {"least": 0.0},
+            "l2": {"least": 0.0},
+            "row_fraction": {"above": 0.0, "most": 1.0},
+            "column_fraction": {"above": 0.0, "most": 1.0},
+        }
+        for name, limits in limits_by_name.items():
             remedy = f"the default is {getattr(Trees, name)}"
-            number = check_number(name, getattr(self, name), above=above, least=least_number, most=top, remedy=remedy)
+            number = check_number(name, getattr(self, name), **limits, remedy=remedy)
             object.__setattr__(self, name, number)
         for name in ("lightgbm", "xgboost"):
             given = getattr(self, name)
