@@ -1,5 +1,7 @@
 """CSV and Parquet files as DataFrames: ids are texts as written, and a column has one type in the complete file."""
 
+import csv
+import lzma
 import re
 import warnings
 import zlib
@@ -16,8 +18,8 @@ from boostplug.data.tables import refuse_repeated
 _PARQUET = (".parquet", ".pq")
 _SUFFIXES = (".csv", ".tsv", *_PARQUET)
 _SEPARATORS = (",", ";", "\t", "|")
-_LOOKED_AT = 100  # lines, to see how decimals are written
-_DECIMAL_COMMA = re.compile(r"-?\d+,\d+")
+_DECIMAL_COMMA = r"[-+]?\d+,\d+([eE][-+]?\d+)?"
+_LIKE_A_NUMBER = r"\s*[-+]?[\d.,'/ ]*\d[\d.,'/ ]*[%€$]?\s*"
 _DATE = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?( ?(Z|UTC|[+-]\d{2}:?\d{2}))?"
 _INTEGER = r"0|-?[1-9]\d{0,17}"  # read as an integer and written again, it is the same text
 _INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")  # an index without a name, as pandas and Dask write it
@@ -57,7 +59,7 @@ def read_table_file(
     texts : sequence of str
         Columns that are text, whatever they look like, since those of the training set are.
     columns : mapping of str to str, optional
-        Columns to read, by the arguments that name them. Default: all.
+        Columns to read, by the arguments that name them, which see to their types. Default: all.
 
     Returns
     -------
@@ -97,7 +99,7 @@ def _reading(path: Path) -> Iterator[None]:
     """Name the file in errors of pandas and pyarrow."""
     try:
         yield
-    except (ValueError, OSError, EOFError, zlib.error) as error:
+    except (ValueError, OSError, EOFError, zlib.error, lzma.LZMAError) as error:
         raise ValueError(f"{path} cannot be read: {error}") from None
 
 
@@ -118,48 +120,52 @@ def _left_out(path: Path, places: Sequence[int]) -> None:
 
 def _read_csv(path: Path, ids: Sequence[str], texts: Sequence[str], columns: Mapping[str, str] | None) -> Any:
     pandas = imported("pandas", "CSV files need")
-    separator, header = _dialect(pandas, path)
-    named = [name for name in header if name]
-    read = _chosen(path, columns, named)
+    separator, header, first_line = _dialect(pandas, path)
+    read = _chosen(path, columns, [name for name in header if name])
     if columns is None:
         _left_out(path, [place for place, name in enumerate(header) if not name])
+    names = [name or f"{place} without a name" for place, name in enumerate(header)]
     as_text = [name for name in read if name in ids or name in texts]
-
-    def table(names: Sequence[str], **options: Any) -> Any:
-        with _reading(path):
-            found = pandas.read_csv(path, sep=separator, usecols=names, low_memory=False, **options)
-        if len(names) and not isinstance(found.index, pandas.RangeIndex):
-            raise ValueError(f"{path.name}: rows have more cells than the header has names; name each column")
-        return found
-
-    decimal = "," if separator == ";" and _has_decimal_commas(table(read, nrows=_LOOKED_AT, dtype=str)) else "."
-    frame = table([name for name in read if name not in as_text], decimal=decimal)
-    as_text += [name for name in frame if _holds_text(pandas, frame[name])]
-    written = table(as_text, dtype=str, keep_default_na=False, na_values=[""])
+    common = {"sep": separator, "names": names, "header": first_line, "low_memory": False}
+    with _reading(path):  # all columns: pandas sees rows that are too long only then
+        frame = pandas.read_csv(path, **common, dtype=dict.fromkeys(as_text, str))
+        if not isinstance(frame.index, pandas.RangeIndex):
+            raise ValueError(f"its rows have more cells than the {len(header)} names of the header; name each column")
+        frame = frame[read]
+        if columns is None:
+            as_text += [name for name in read if name not in as_text and _holds_text(pandas, frame[name])]
+        written = pandas.read_csv(path, **common, usecols=as_text, dtype=str, keep_default_na=False, na_values=[""])
     for name in as_text:
-        column = written[name]
-        frame[name] = _as_ids(column) if name in ids else column.astype("category") if name in texts else _typed(column)
+        if name in ids:
+            frame[name] = _as_ids(written[name])
+        elif name in texts:
+            frame[name] = written[name].astype("category")
+        else:
+            frame[name] = _typed(pandas, path, written[name], separator)
     return frame[read]
 
 
-def _dialect(pandas: Any, path: Path) -> tuple[str, list[str]]:
-    """Return separator and header: the separator that makes the most columns."""
-    headers = {}
-    for separator in ("\t",) if _suffix(path) == ".tsv" else _SEPARATORS:
-        with _reading(path):
-            line = pandas.read_csv(path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False)
-        headers[separator] = line.iloc[0].tolist()
-    separator = max(headers, key=lambda one: len(headers[one]))
+def _dialect(pandas: Any, path: Path) -> tuple[str, list[str], int]:
+    """Return separator, header, and the header's line: the separator that makes the most columns.
+
+    One that cuts a quoted name, or cuts the first row into another number of cells, is unlikely. The first line may
+    declare it as Excel does: ``sep=;``.
+    """
+    with _reading(path):  # complete lines, without a byte order mark
+        lines = pandas.read_csv(path, sep="\x01", header=None, nrows=3, dtype=str, quoting=csv.QUOTE_NONE)[0].tolist()
+    declared = re.fullmatch(r'"?sep=(.)"?', lines[0])
+    known = declared[1] if declared else "\t" if _suffix(path) == ".tsv" else _SEPARATORS
+    lines = lines[bool(declared) :][:2]  # the header and the first row
+    headers = {separator: next(csv.reader(lines, delimiter=separator)) for separator in known}
+    rows = {separator: next(csv.reader(lines[-1:], delimiter=separator)) for separator in known}
+    likely = [one for one, names in headers.items() if '"' not in "".join(names) and len(rows[one]) == len(names)]
+    separator = max(likely or headers, key=lambda one: len(headers[one]))
     if len(headers[separator]) == 1:
         raise ValueError(
-            f"{path.name} has one column, {headers[separator][0]!r}; columns must be separated by "
-            "',', ';', a tab or '|'"
+            f"{path.name} has one column, {headers[separator][0]!r}; columns must be separated by ',', ';', a tab or "
+            "'|'"
         )
-    return separator, headers[separator]
-
-
-def _has_decimal_commas(frame: Any) -> bool:
-    return any(_DECIMAL_COMMA.fullmatch(cell) for name in frame for cell in frame[name].dropna())
+    return separator, headers[separator], int(bool(declared))
 
 
 def _holds_text(pandas: Any, column: Any) -> bool:
@@ -175,15 +181,27 @@ def _as_ids(column: Any) -> Any:
     return column.astype(object)
 
 
-def _typed(column: Any) -> Any:
-    """Return a column of texts as what they are: numbers too long for an integer, dates, or categories."""
-    pandas = imported("pandas", "CSV files need")
+def _typed(pandas: Any, path: Path, column: Any, separator: str) -> Any:
+    """Return a column of texts as what they are: dates, numbers written in another way, or categories."""
     kinds = column.astype("category")
     values = kinds.cat.categories.to_series()
     if values.str.fullmatch(_DATE).all():
-        return column.map(pandas.Timestamp, na_action="ignore").astype(object)
-    numbers = pandas.to_numeric(values, errors="coerce")
-    return column.map(numbers) if numbers.notna().all() else kinds
+        return pandas.to_datetime(column, errors="coerce", format="ISO8601", utc=True)
+    numbers = values.str.strip()
+    if separator != ",":
+        numbers = numbers.where(~numbers.str.fullmatch(_DECIMAL_COMMA), numbers.str.replace(",", "."))
+    numbers = pandas.to_numeric(numbers, errors="coerce")
+    if numbers.notna().all():
+        return column.map(numbers)
+    if values.str.fullmatch(_LIKE_A_NUMBER).mean() > 0.5:
+        other = values[numbers.isna()].iloc[0]
+        warnings.warn(
+            f"{path.name}: column {column.name!r} is read as a category, because not all of it are numbers, such as "
+            f"{other!r}; write numbers as 1234.5 and missing ones as nothing if it is one of numbers",
+            UserWarning,
+            stacklevel=2,
+        )
+    return kinds
 
 
 # --- Parquet -------------------------------------------------------------------------------------------------------
@@ -202,9 +220,15 @@ def _read_parquet(path: Path, ids: Sequence[str], texts: Sequence[str], columns:
     types = pa.types
     for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         kind = column.type.value_type if types.is_dictionary(column.type) else column.type
-        is_text = types.is_string(kind) or types.is_large_string(kind)
-        if name in ids and not (types.is_integer(kind) or types.is_floating(kind)):
-            table = table.set_column(place, name, column.cast(kind).cast(pa.large_string()))
-        elif name in texts or (is_text and not types.is_dictionary(column.type)):
-            table = table.set_column(place, name, column.cast(kind).cast(pa.large_string()).dictionary_encode())
+        is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+        is_id = name in ids and not (types.is_integer(kind) or types.is_floating(kind))
+        if not (is_id or name in texts or (is_text and not types.is_dictionary(column.type))):
+            continue
+        try:
+            text = column.cast(kind).cast(pa.large_string())
+        except pa.ArrowException as error:
+            raise ValueError(
+                f"{path.name}: column {name!r} holds {kind}, which is no text ({error}); convert it"
+            ) from None
+        table = table.set_column(place, name, text if is_id else text.dictionary_encode())
     return table

@@ -119,7 +119,8 @@ class Inputs:
         there = column_names(self.X)
         columns = {role: name for role, name in self.columns.items() if name in there}
         columns |= {role: getattr(self, role) for role in _ROLES if isinstance(getattr(self, role), str)}
-        labels = self.labels if isinstance(self.labels, Mapping) else {}
+        labels = {role[8:-2]: name for role, name in columns.items() if role.startswith("labels[")}
+        labels |= self.labels if isinstance(self.labels, Mapping) else {}
         columns |= {f"labels[{name!r}]": value for name, value in labels.items() if isinstance(value, str)}
         if "qid" in there and not isinstance(self.qid, str):
             columns.setdefault("qid", "qid")
@@ -139,6 +140,11 @@ class Inputs:
     def _refuse_ambiguous(self, columns: Mapping[str, str], there: Sequence[Any]) -> None:
         """Raise where queries are given twice or not at all, ids are several columns, or a column has two uses."""
         qid = self.argument("qid")
+        if isinstance(self.group, str):
+            raise ValueError(
+                f"{self.argument('group')} must hold the sizes of the queries; got {self.group!r}; name a column of "
+                f"ids by {qid}={self.group!r}"
+            )
         if self.qid is not None and not isinstance(self.qid, str):
             several = list(self.qid) if isinstance(self.qid, (list, tuple)) else column_names(self.qid)
             if len(several) > 1 and all(isinstance(name, str) and name in there for name in several):

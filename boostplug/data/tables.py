@@ -85,6 +85,8 @@ def refuse_uncomputed(X: Any, name: str = "X") -> None:
         raise ValueError(f"{name} is a {type(X).__name__}, which is not computed yet; pass {name}.collect()")
     if type(X).__module__.partition(".")[0] in {"dask", "dask_expr"}:
         raise ValueError(f"{name} is a {type(X).__name__} of dask, which is not computed yet; pass {name}.compute()")
+    if type(X).__name__ == "RecordBatch":
+        raise ValueError(f"{name} is a RecordBatch; pass pyarrow.Table.from_batches([{name}])")
 
 
 def refuse_repeated(names: Iterable[Any], what: str) -> None:
@@ -174,7 +176,8 @@ def _read_array(X: Any, name: str, least: int) -> NDArray[Any]:
     _refuse_shape(array if array.shape else X, name, least)
     _refuse_text(array, name)
     numbers = array if array.dtype.kind in "biuf" else real_numbers(name, np.ravel(array)).reshape(array.shape)
-    _warn_of_large(numbers, name)
+    if numbers.dtype.kind in "iu" and numbers.size:
+        _warn_of_large([numbers.min(), numbers.max()], name)
     return np.asarray(numbers, np.float64) if isinstance(X, (list, tuple)) else numbers
 
 
@@ -201,16 +204,24 @@ def _read_frame(
     read: dict[int, Any] = {}
     unreadable: dict[str, list[str]] = {}
     names = column_names(X)
-    for place, column in enumerate(_columns(X)):
-        content = _content_of(column)
-        if content == "text" and place in categories:
-            content = "categories"
-        if content == "numbers":
-            read[place] = _numbers(column, f"{name}: column {names[place]!r}")
-        elif content == "categories":
-            read[place] = _categorical(column)
-        else:
-            unreadable.setdefault(content, []).append(str(names[place]))
+    for place, column in _columns(X):
+        try:
+            content = _content_of(column)
+            if place in categories and (
+                content == "text" or (content == "numbers" and column.null_count() == len(column))
+            ):
+                content = "categories"
+            if content == "numbers":
+                read[place] = _numbers(column, f"{name}: column {names[place]!r}")
+            elif content == "categories":
+                read[place] = _categorical(column, categories.get(place, ()))
+            else:
+                unreadable.setdefault(content, []).append(str(names[place]))
+        except Warning:
+            raise
+        except Exception as error:  # noqa: BLE001 (a library may raise anything for types that it cannot convert)
+            what = f"cannot be read as numbers or categories ({error})"
+            raise ValueError(f"{name}: column {names[place]!r} {what}; drop it, or convert it first") from None
     if unreadable:
         raise ValueError(f"{name}: {_why_unreadable(unreadable, how_to_drop)}")
     pandas = imported("pandas", "DataFrames need")
@@ -230,11 +241,24 @@ def _why_unreadable(columns: Mapping[str, list[str]], how_to_drop: Callable[[lis
     return f"{listed}, which the frameworks cannot read: {', or '.join(remedies)}"
 
 
-def _columns(X: Any) -> Iterator[nw.Series[Any]]:
-    if hasattr(X, "iloc"):  # by place, as names of pandas may be of any type
-        yield from (nw.from_native(X.iloc[:, place], series_only=True) for place in range(X.shape[1]))
-    else:
-        yield from nw.from_native(X, eager_only=True).iter_columns()
+def _columns(X: Any) -> Iterator[tuple[int, nw.Series[Any]]]:
+    """Yield place and column; of pandas only those that are no plain numbers, which stay as they are."""
+    if not hasattr(X, "iloc"):
+        yield from enumerate(nw.from_native(X, eager_only=True).iter_columns())
+        return
+    for place, kind in enumerate(X.dtypes):
+        if not (
+            isinstance(kind, np.dtype) and kind.kind in "biuf" and kind.itemsize <= 8 and _is_exact(X, place, kind)
+        ):
+            yield place, nw.from_native(X.iloc[:, place], series_only=True)
+
+
+def _is_exact(X: Any, place: int, kind: np.dtype[Any]) -> bool:
+    """Return whether floats hold the numbers of a column of pandas."""
+    if kind.kind in "bf" or kind.itemsize < 8 or not len(X):
+        return True
+    values = X.iloc[:, place].to_numpy()
+    return max(abs(int(values.min())), abs(int(values.max()))) <= _EXACT
 
 
 def _content_of(column: nw.Series[Any]) -> str:
@@ -243,8 +267,11 @@ def _content_of(column: nw.Series[Any]) -> str:
     if kind.is_numeric() or kind == nw.Boolean:
         return "numbers"
     if kind in (nw.Categorical, nw.Enum):
-        content = _content_of_values(_categories_of(column))
-        return "categories" if content in ("numbers", "text") else "categories that are neither text nor numbers"
+        known = _categories_of(column)
+        is_read = _content_of_values(known) in ("numbers", "text") and not any(
+            isinstance(one, Decimal) for one in known
+        )
+        return "categories" if is_read else "categories that are neither text nor numbers"
     if kind.is_temporal():
         return "dates or times"
     if kind.is_nested():
@@ -278,25 +305,24 @@ def _missing(column: nw.Series[Any]) -> NDArray[np.bool_]:
 
 def _numbers(column: nw.Series[Any], name: str) -> NDArray[Any] | None:
     """Return a column as a numeric array, NaN where it has no value; None if pandas has it as that already."""
-    native = column.to_native()
+    kind = getattr(column.to_native(), "dtype", None)
+    if column.dtype.is_integer() and len(column):
+        _warn_of_large([one for one in (column.min(), column.max()) if isinstance(one, (int, np.integer))], name)
+    if isinstance(kind, np.dtype) and kind.kind in "biuf" and kind.itemsize <= 8:
+        return None
     values = column.to_numpy()
     if values.dtype.kind not in "biuf":
         there = ~_missing(column)
         numbers = np.full(len(values), np.nan)
-        try:
-            numbers[there] = values[there].astype(np.float64)
-        except OverflowError:
-            raise ValueError(f"{name} holds numbers beyond 1.8e308; drop it, or rescale it") from None
-        values = numbers
-    _warn_of_large(values, name)
-    return None if isinstance(getattr(native, "dtype", None), np.dtype) and native.dtype.kind in "biuf" else values
+        numbers[there] = values[there].astype(np.float64)
+        _warn_of_large([one for one in values[there] if isinstance(one, int)], name)
+        return numbers
+    return values.astype(np.float64, copy=False) if values.dtype.itemsize > 8 else values
 
 
-def _warn_of_large(values: NDArray[Any], name: str) -> None:
+def _warn_of_large(values: Iterable[Any], name: str) -> None:
     """Warn of integers that floats cannot hold."""
-    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8 or not values.size:
-        return
-    largest = max(int(values.max()), int(values.min()), key=abs)
+    largest = max((int(value) for value in values), key=abs, default=0)
     if abs(largest) > _EXACT:
         warnings.warn(
             f"{name} holds integers beyond 2^53, such as {largest}, which the frameworks round; if they are ids, drop "
@@ -319,17 +345,23 @@ def _categories_of(column: nw.Series[Any]) -> tuple[Any, ...]:
     return tuple(sorted(set(column.drop_nulls().to_list())))
 
 
-def _categorical(column: nw.Series[Any]) -> Any:
-    """Return a column of categories or text as a pandas Categorical; None if it is one already."""
+def _categorical(column: nw.Series[Any], known: tuple[Any, ...]) -> Any:
+    """Return a column of categories or text as a pandas Categorical; None if it is one already.
+
+    Texts are categories in the order of the `known` ones of the training set, others after them.
+    """
     native = column.to_native()
     if _is_pandas_categorical(native):
         return None
+    pandas = imported("pandas", "DataFrames need")
+    if column.dtype not in (nw.Categorical, nw.Enum):
+        values = [None if missing else value for value, missing in zip(column.to_list(), _missing(column), strict=True)]
+        new = {value for value in values if value is not None and value not in known}
+        return pandas.Categorical(values, categories=pandas.Index([*known, *sorted(new, key=str)], dtype=object))
     arrow = _dictionary(native)
     values = column.to_list() if arrow is None else arrow.to_pylist()
     ordered = isinstance(column.dtype, nw.Enum) if arrow is None else arrow.type.ordered
-    is_text = column.dtype in (nw.String, nw.Object)
-    known = sorted({value for value in values if isinstance(value, str)}) if is_text else _categories_of(column)
-    return imported("pandas", "DataFrames need").Categorical(values, categories=known, ordered=ordered)
+    return pandas.Categorical(values, categories=_categories_of(column), ordered=ordered)
 
 
 def _is_pandas_categorical(native: Any) -> bool:
@@ -340,7 +372,8 @@ def _dictionary(native: Any) -> Any:
     """Return a dictionary column of pyarrow, or of pandas with Arrow's types, with one dictionary; else None."""
     if hasattr(getattr(native, "dtype", None), "pyarrow_dtype"):
         native = native.array.__arrow_array__()
-    return native.unify_dictionaries() if hasattr(native, "unify_dictionaries") else None
+    is_dictionary = hasattr(native, "unify_dictionaries") and str(native.type).startswith("dictionary")
+    return native.unify_dictionaries() if is_dictionary else None
 
 
 # --- Two tables ----------------------------------------------------------------------------------------------------
@@ -508,7 +541,8 @@ def columns_equal_to(X: Any, y: Any) -> list[str]:
     return [
         str(name)
         for place, (name, kind) in enumerate(X.dtypes.items())
-        if getattr(kind, "kind", "") in "iuf" and np.array_equal(X.iloc[:, place].to_numpy(), y)
+        if getattr(kind, "kind", "") in "biuf"
+        and np.array_equal(X.iloc[:, place].to_numpy(), y.astype(np.float32) if kind == np.float32 else y)
     ]
 
 
@@ -530,18 +564,25 @@ def refuse_infinite(X: Any, name: str = "X") -> None:
 
 
 def with_text_categories(X: Any) -> Any:
-    """Return features whose categories XGBoost can read: other numbers than integers, and mixtures, become text.
+    """Return features whose categories XGBoost can read: text, or integers of 64 bits.
 
-    XGBoost keeps categories by content, so the model stays the same.
+    Other numbers and mixtures become text. XGBoost keeps categories by content, so the model stays the same.
     """
     kinds = X.dtypes if hasattr(X, "iloc") else ()
-    changed = [
-        place
-        for place, kind in enumerate(kinds)
-        if hasattr(kind, "categories") and kind.categories.inferred_type not in ("string", "integer", "empty")
-    ]
+    changed = {}
+    for place, kind in enumerate(kinds):
+        known = getattr(kind, "categories", None)
+        if known is None or known.inferred_type == "string" or known.dtype == np.int64:
+            continue
+        column = X.iloc[:, place].cat
+        if known.inferred_type == "integer" and all(-(2**63) <= one < 2**63 for one in known):
+            changed[place] = column.rename_categories(np.array(known, np.int64))
+        elif len(known):
+            names = [str(one) for one in known]
+            changed[place] = column.rename_categories(names if len({*names}) == len(names) else [*map(repr, known)])
+        else:
+            changed[place] = np.full(len(X), np.nan)  # nothing but missing values
     X = X.copy(deep=False) if changed else X
-    for place in changed:
-        column = X.iloc[:, place]
-        X.isetitem(place, column.cat.rename_categories([str(one) for one in column.cat.categories]))
+    for place, column in changed.items():
+        X.isetitem(place, column)
     return X

@@ -35,7 +35,7 @@ def load_clicks(
     ----------
     path : str or path-like
         A Parquet file if the name ends in ``.parquet`` or ``.pq``, else CSV with a header, which may be compressed
-        (``.csv.gz``); its separator is found. Other columns are not read. Ids are texts as written, or integers where
+        (``.csv.gz``); its separator is found. Other columns are left out. Ids are texts as written, or integers where
         all are written as such.
     clicked, position, qid : str, default "clicked", "position", "qid"
         Names of columns: whether, or with `impressions` how often, the row was clicked; its place on the page, from 1;
@@ -101,6 +101,8 @@ def _log_of(columns: dict[str, Any]) -> ClickLog:
 
 def _numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
     """Return numbers, which may stand in a column of texts."""
+    if values.dtype.kind != "O":
+        return numbers(name, values)
     texts = np.array([isinstance(value, str) and not is_number(value) for value in values.tolist()], bool)
     refuse_where(name, texts, values, "is no number")
-    return numbers(name, np.asarray(values, np.float64))
+    return numbers(name, np.array([float(v) if isinstance(v, str) else v for v in values], object))

@@ -106,8 +106,6 @@ def validation_sets(
         if X is given.X and y is given.y and nothing_else:
             sets.append(train)
             continue
-        if own.get("labels") is None and isinstance(given.labels, Mapping):
-            own["labels"] = {name: value for name, value in given.labels.items() if isinstance(value, str)} or None
         where, arguments = f"eval_set[{place}]'s ", {"qid": "eval_qid", "group": "eval_group", **given.arguments}
         columns = columns_to_judge(train.columns)
         try:
@@ -141,7 +139,7 @@ class ColumnPlaces(NamedTuple):
         if not self.taken:
             return given
         given = _numbers_of_text(given)
-        if isinstance(given, (list, tuple, set)):
+        if isinstance(given, (list, tuple, set, np.ndarray)):
             return [self.among_features(argument, one) for one in given]
         if not isinstance(given, (int, np.integer)):
             return given
@@ -186,6 +184,7 @@ def _pairs_of(eval_set: Any, *, named: bool) -> list[Any]:
     if eval_set is None:
         return []
     single = isinstance(eval_set, tuple) and len(eval_set) == 2 and not isinstance(eval_set[0], tuple)
+    single = single and not (named and is_frame(eval_set[1]) and eval_set[1].shape[1] > 1)
     sets = [eval_set] if single or is_frame(eval_set) else eval_set  # LightGBM takes a single pair
     if isinstance(sets, (list, tuple)):
         sets = [(one, None) if named and is_frame(one) else one for one in sets]

@@ -231,6 +231,11 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         )  # fmt: skip
         train = starting_from("base_margin", base_margin, checked_set(given))
         check_uses(self.objective, loss, given)
+        if "qid" in (train.table.names or ()):
+            raise ValueError(
+                f"X has a feature 'qid' beside the ids in {train.columns['qid']!r}, and XGBoost's predict leaves out a "
+                "column of this name; rename it, or drop it"
+            )
         train = train._replace(queries=with_float32_labels(train.queries))
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         if known is not None:

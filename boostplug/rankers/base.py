@@ -202,7 +202,6 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         given = Inputs(
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labelled=labelled, arguments=FIT
         )
-        self._columns_by_role = {}
         features = self._features(given.split().X, reset=True)
         train = checked_set(given)
         queries = train.queries
@@ -240,9 +239,9 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _features(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
         """Return checked features, of the columns known from `fit` unless `reset`."""
-        X = without_columns(X, {"qid": "qid", **self._columns_by_role}.values())
-        if is_frame(X) or np.asarray(X).dtype.kind in "OU":  # else scikit-learn's own errors
-            X = _numbers_of(X)
+        X = X if reset else without_columns(X, {"qid": "qid", **self._columns_by_role}.values())
+        if is_frame(X) or isinstance(X, list) or getattr(getattr(X, "dtype", None), "kind", "") in ("O", "U"):
+            X = _numbers_of(X)  # of all else scikit-learn has its own errors
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X up to see whether it is finite
             features: NDArray[Any] = validate_data(
                 self, X, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"

@@ -88,7 +88,7 @@ class RankingScorer(BaseEstimator):
         last, sizes = self.__dict__.get("_last", (b"", None))
         if group is None and last == labels and not are_contiguous(given.qid):
             given, group = replace(given, qid=None), sizes
-        queries = Queries(y, qid=given.qid, group=group, weight=given.weight)
+        queries = Queries(y, qid=given.qid, group=group, weight=given.weight, labels_by_name=given.labels)
         self._last = labels, np.diff(queries.boundaries)
         return queries
 

@@ -242,7 +242,7 @@ def _shared_data(a: Content, b: Content, name_a: str, name_b: str) -> str | None
         )
     if _are_numbers(a.ids) and _are_numbers(b.ids):  # they only count the queries of each part
         return None
-    ids = imported("pandas", "comparisons need").Series(b.ids).isin(a.ids)
+    ids = imported("pandas", "comparisons need").Series(b.ids.astype(str)).isin(a.ids.astype(str))
     if ids.any():
         return (
             f"{name_b} shares {_named(b.ids[ids], 'query id', 'query ids')} with {name_a}, but not the documents. If "

@@ -1,0 +1,301 @@
+"""Corners of the door for data: what an adversary found, and what becomes of it now."""
+
+import datetime as dt
+import lzma
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import boostplug as bp
+from boostplug.data.files import read_table_file
+
+RNG = np.random.default_rng(0)
+N_QUERIES, N_DOCUMENTS = 40, 5
+N = N_QUERIES * N_DOCUMENTS
+QUERY = np.repeat(np.arange(N_QUERIES), N_DOCUMENTS)
+A = RNG.normal(size=N)
+B = RNG.integers(0, 5, N)
+GRADE = ((A > 0) + (B > 2)).astype(float)
+KIND = np.array(["red", "green", "blue", "grey", "pink"])[B]
+TABLE = pd.DataFrame({"a": A, "k": pd.Categorical(KIND)})
+SMALL = {"losses": "ranknet", "baselines": "lambdarank", "frameworks": "lightgbm", "rounds": 2, "seeds": 1}
+SMALL |= {"num_threads": 1, "label": "grade", "qid": "qid", "progress": False}
+
+both_rankers = pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker"])
+
+
+def make(name, **params):
+    if name == "LGBMRanker":
+        params |= {"verbose": -1, "min_child_samples": 1, "min_data_per_group": 1, "cat_smooth": 1.0}
+    else:
+        params |= {"enable_categorical": True}
+    return getattr(bp, name)(objective=bp.RankNet(), n_estimators=5, n_jobs=1, **params)
+
+
+def fit(name, X, y=GRADE, params=None, **more):
+    more |= {"verbose": False} if name == "XGBRanker" else {}
+    return make(name, **(params or {})).fit(X, y, **({"qid": QUERY} if not isinstance(y, str) else {}), **more)
+
+
+def csv(folder, text, name="table.csv"):
+    path = folder / name
+    path.write_text(text)
+    return path
+
+
+# --- CSV ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_row_with_too_many_cells_is_refused(tmp_path):
+    path = csv(tmp_path, "qid,a,b,grade\n1,3,9,0\n1,1,234,8,1\n")
+    with pytest.raises(ValueError, match=r"table\.csv cannot be read: .*Expected 4 fields in line 3, saw 5"):
+        read_table_file(path, ids=["qid"])
+    log = csv(tmp_path, "qid,position,clicked\nx,1,0\nx,2,1,1\n", "log.csv")
+    with pytest.raises(ValueError, match="Expected 3 fields in line 3, saw 4"):
+        bp.datasets.load_clicks(log)
+
+
+@pytest.mark.parametrize("values", [["1,5", "2"], ["+1,5", "-2,25"], [" 1,5", "2 "], ["1,5e3", "1"], ["1", "2,5"]])
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_decimal_commas_are_numbers_beside_other_separators(tmp_path, values, separator):
+    rows = [[str(k), value] for k, value in enumerate([*["3"] * 150, *values])]
+    path = csv(tmp_path, "\n".join(separator.join(row) for row in [["qid", "a"], *rows]))
+    found = read_table_file(path, ids=["qid"])["a"].to_numpy()
+    np.testing.assert_array_equal(found[-2:], [float(value.replace(",", ".")) for value in values])
+
+
+@pytest.mark.parametrize("other", ["1.234,5", "-", "n/a?"])
+def test_numbers_that_become_categories_are_warned_of(tmp_path, other):
+    path = csv(tmp_path, "\n".join(["qid;a", *(f"{k};{k}.5" for k in range(9)), f"10;{other}"]))
+    with pytest.warns(UserWarning, match="column 'a' is read as a category, because not all of it are numbers"):
+        assert str(read_table_file(path, ids=["qid"]).dtypes["a"]) == "category"
+
+
+def test_the_separator_is_found_beside_others_in_names(tmp_path):
+    for text, names in (
+        ('qid;"price, EUR, net";grade\n1;2;0\n', ["qid", "price, EUR, net", "grade"]),
+        ("qid\tprice, EUR, net, x\tgrade\n1\t2\t0\n", ["qid", "price, EUR, net, x", "grade"]),
+        ("sep=;\nqid;a\n1;2\n", ["qid", "a"]),
+        ("\ufeffqid,a\r\n1,2\r\n", ["qid", "a"]),
+    ):
+        assert list(read_table_file(csv(tmp_path, text), ids=["qid"])) == names
+    damaged = tmp_path / "table.csv.xz"
+    damaged.write_bytes(lzma.compress(b"qid,a\n1,2\n")[:-20])
+    with pytest.raises(ValueError, match="cannot be read"):
+        read_table_file(damaged)
+
+
+@pytest.mark.parametrize("day", ["0000-00-00", "2024-13-01"])
+def test_days_that_do_not_exist_are_dates_all_the_same(tmp_path, day):
+    frame = pd.DataFrame({"a": A, "day": ["2024-05-01"] * (N - 1) + [day], "qid": QUERY, "grade": GRADE})
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    with pytest.raises(ValueError, match=r"\['day'\] holds dates or times.*--drop day"):
+        bp.compare(tmp_path / "table.csv", **SMALL)
+
+
+def test_ids_are_compared_as_texts_where_files_hold_them_as_numbers_and_texts(tmp_path):
+    paths = []
+    for part, rows in (("train", slice(0, 100)), ("valid", slice(100, 150)), ("test", slice(150, N))):
+        ids = (QUERY[rows] % 10 if part == "test" else QUERY[rows]).astype(object)
+        ids[-N_DOCUMENTS:] = "NA" if part == "test" else ids[-N_DOCUMENTS:]
+        paths.append(tmp_path / f"{part}.csv")
+        pd.DataFrame({"a": A[rows], "qid": ids, "grade": GRADE[rows]}).sort_values(
+            "qid", key=lambda s: s.astype(str), kind="stable"
+        ).to_csv(paths[-1], index=False)
+    assert any("query ids" in text for text in bp.compare(*paths, **SMALL).document["warnings"])
+
+
+# --- Parquet and click logs ---------------------------------------------------------------------------------------
+
+
+def test_ids_that_are_no_texts_are_refused_by_name(tmp_path):
+    table = pa.table({"qid": [[int(q)] for q in QUERY], "a": A, "grade": GRADE})
+    pq.write_table(table, tmp_path / "table.parquet")
+    with pytest.raises(ValueError, match=r"column 'qid' holds list<.*convert it"):
+        bp.compare(tmp_path / "table.parquet", **SMALL)
+
+
+def test_texts_of_each_arrow_type_are_categories(tmp_path):
+    for kind in (pa.string(), pa.large_string(), pa.string_view()):
+        pq.write_table(pa.table({"k": pa.array(KIND.tolist(), type=kind)}), tmp_path / "table.parquet")
+        assert pa.types.is_dictionary(read_table_file(tmp_path / "table.parquet").column("k").type)
+
+
+def test_positions_of_a_click_log_are_no_dates(tmp_path):
+    log = pd.DataFrame({"qid": [1, 1], "position": pd.to_datetime(["2020-01-01", "2020-01-02"]), "clicked": [0, 1]})
+    log.to_parquet(tmp_path / "log.parquet")
+    with pytest.raises(ValueError, match="position must hold real numbers"):
+        bp.datasets.load_clicks(tmp_path / "log.parquet")
+
+
+# --- categories ---------------------------------------------------------------------------------------------------
+
+FORMS = {
+    "text of pyarrow": lambda: pa.table({"a": A, "k": KIND.tolist()}),
+    "text of Arrow in pandas": lambda: pd.DataFrame({"a": A, "k": pd.Series(KIND, dtype=pd.ArrowDtype(pa.string()))}),
+    "text of polars": lambda: pl.DataFrame({"a": A, "k": KIND.tolist()}),
+    "objects": lambda: pd.DataFrame({"a": A, "k": KIND.astype(object)}),
+}
+
+
+@both_rankers
+@pytest.mark.parametrize("form", FORMS)
+def test_text_follows_the_training_sets_categories(name, form):
+    model, other = fit(name, TABLE), FORMS[form]()
+    np.testing.assert_array_equal(model.predict(other), model.predict(TABLE))
+    fit(name, TABLE, eval_set=[(other, GRADE)], eval_qid=[QUERY])
+
+
+@both_rankers
+def test_categories_of_numbers_and_texts_are_found_again(name):
+    mixed = [1, "u"] * (N // 2)
+    table = pd.DataFrame({"a": A, "k": pd.Categorical(mixed)})
+    model = fit(name, table)
+    other = pd.DataFrame({"a": A, "k": pd.Series(mixed, dtype=object)})
+    np.testing.assert_array_equal(model.predict(other), model.predict(table))
+
+
+@both_rankers
+def test_a_row_whose_category_is_missing_predicts(name):
+    model = fit(name, TABLE)
+    expected = model.predict(TABLE[:1].assign(k=pd.Categorical([None], categories=TABLE["k"].cat.categories)))
+    for missing in (
+        pd.DataFrame({"a": A[:1], "k": [None]}),
+        pl.DataFrame({"a": A[:1], "k": [None]}),
+        pa.table({"a": A[:1], "k": pa.nulls(1)}),
+    ):
+        np.testing.assert_array_equal(model.predict(missing), expected)
+
+
+CODES = {
+    "Int64": lambda: pd.Series(pd.array(B, dtype="Int64")).astype("category"),
+    "Arrow integers": lambda: pd.Series(B, dtype=pd.ArrowDtype(pa.int64())).astype("category"),
+    "objects": lambda: pd.Series(pd.Categorical(pd.Series(B.tolist(), dtype=object))),
+    "uint64": lambda: pd.Series(pd.Categorical(B.astype(np.uint64))),
+    "floats": lambda: pd.Series(pd.Categorical(B / 2)),
+    "truth values": lambda: pd.Series(pd.Categorical(B > 2)),
+    "1 and '1'": lambda: pd.Series(pd.Categorical([1, "1"] * (N // 2))),
+    "nothing": lambda: pd.Series(pd.Categorical([None] * N)),
+}
+
+
+@both_rankers
+@pytest.mark.parametrize("codes", CODES)
+def test_categories_of_every_type_of_number_train(name, codes):
+    table = pd.DataFrame({"a": A, "k": CODES[codes]()})
+    assert np.ptp(fit(name, table).predict(table)) > 0
+
+
+def test_xgboost_takes_categories_of_another_integer_type():
+    table = pd.DataFrame({"a": A, "k": pd.Categorical(B)})
+    model = fit("XGBRanker", table)
+    narrow = table.assign(k=pd.Categorical(B.astype(np.int8)))
+    np.testing.assert_array_equal(model.predict(narrow), model.predict(table))
+
+
+# --- arguments ----------------------------------------------------------------------------------------------------
+
+NAMED = pd.DataFrame({"query_id": QUERY, "a": A, "b": B, "c": B[::-1].copy(), "grade": GRADE})
+PLAIN = NAMED[["a", "b", "c"]]
+
+
+@pytest.mark.parametrize(
+    ("as_passed", "among_features"),
+    [
+        ({"cat_feature": "2,3"}, {"cat_feature": "1,2"}),
+        ({"monotone_constraints": "0,1,-1,0,0"}, {"monotone_constraints": "1,-1,0"}),
+        ({"feature_contri": "1,.1,1,1,1"}, {"feature_contri": ".1,1,1"}),
+        ({"interaction_constraints": "[1],[2,3]"}, {"interaction_constraints": "[0],[1,2]"}),
+    ],
+)
+def test_texts_of_places_count_the_columns_as_passed(as_passed, among_features):
+    named = fit("LGBMRanker", NAMED, "grade", params=as_passed, qid="query_id")
+    plain = fit("LGBMRanker", PLAIN, params=among_features)
+    np.testing.assert_array_equal(named.predict(NAMED), plain.predict(PLAIN))
+    named.export()
+
+
+def test_places_may_be_an_array():
+    named = fit("LGBMRanker", NAMED, "grade", categorical_feature=np.array([2]), qid="query_id")
+    plain = fit("LGBMRanker", PLAIN, categorical_feature=[1])
+    np.testing.assert_array_equal(named.predict(NAMED), plain.predict(PLAIN))
+
+
+@both_rankers
+def test_labels_by_name_need_not_be_repeated(name):
+    table = NAMED.assign(sale=(A > 0.5).astype(float))
+    model = fit(name, table, "grade", labels={"sale": "sale"}, qid="query_id")
+    expected = model.score(table, metric="NDCG@5.on(sale)", labels={"sale": table["sale"]})
+    assert model.score(table, metric="NDCG@5.on(sale)") == expected
+    assert bp.make_scorer(bp.NDCG(5).on("sale"))(model, table, GRADE) == expected
+
+
+@both_rankers
+def test_two_frames_are_two_validation_sets(name):
+    model = fit(name, NAMED, "grade", eval_set=(NAMED[:100], NAMED[100:]), qid="query_id")
+    assert len(model.evals_result_) == 2
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fit("LGBMRanker", NAMED, "grade", group="query_id"), "group must hold the sizes .* qid='query_id'"),
+        (lambda: bp.RankingData(pa.RecordBatch.from_pandas(NAMED), "grade", qid="query_id"), "Table.from_batches"),
+        (lambda: fit("XGBRanker", NAMED.assign(qid=B), "grade", qid="query_id"), "X has a feature 'qid' beside"),
+        (lambda: bp.RankBoostRanker().fit([[1, 2], [3]], [0, 1], qid=[1, 1]), "list of rows of different lengths"),
+    ],
+)
+def test_other_mistakes_have_a_remedy(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_fit_that_fails_leaves_the_reference_ranker_as_it_was():
+    ranker = bp.RankBoostRanker(n_estimators=2).fit(NAMED, "grade", qid="query_id")
+    expected = ranker.predict(NAMED)
+    with pytest.raises(ValueError, match="has no value in row 0"):
+        ranker.fit(NAMED.assign(grade=np.nan), "grade", qid="query_id")
+    np.testing.assert_array_equal(ranker.predict(NAMED), expected)
+
+
+LARGE = [2**60 + k for k in range(N - 1)]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        lambda: pd.array([*LARGE, None], dtype="Int64"),
+        lambda: pd.Series([*LARGE, None], dtype=object),
+        lambda: pd.Series([*LARGE, None], dtype=pd.ArrowDtype(pa.int64())),
+        lambda: np.array([*LARGE, 0]),
+    ],
+)
+def test_large_integers_are_warned_of_beside_missing_ones(column):
+    with pytest.warns(UserWarning, match="column 'd' holds integers beyond 2\\^53"):
+        bp.RankingData(pd.DataFrame({"a": A, "d": column()}), GRADE, qid=QUERY)
+
+
+def test_a_truth_value_that_equals_the_labels_is_warned_of():
+    y = (A > 0).astype(float)
+    for copy in (y > 0, y.astype(np.float32), y.astype(int)):
+        with pytest.warns(UserWarning, match="column 'leak' of X equals y"):
+            bp.RankingData(pd.DataFrame({"a": A, "leak": copy}), y, qid=QUERY)
+
+
+@pytest.mark.parametrize(
+    ("values", "content"),
+    [
+        (pa.DictionaryArray.from_arrays(pa.array([0, 1] * (N // 2)), pa.array(["x", None])), "cannot be read"),
+        (pd.Categorical([dt.date(2024, 1, 1 + k % 9) for k in range(N)]), "neither text nor numbers"),
+        ([dt.timedelta(days=int(k)) for k in B], "dates or times"),
+        ([b"x"] * N, "bytes objects"),
+    ],
+)
+def test_other_contents_are_refused_by_the_columns_name(values, content):
+    table = pa.table({"a": A, "odd": values}) if isinstance(values, pa.Array) else TABLE.assign(odd=values)
+    with pytest.raises(ValueError, match=rf"(?=.*odd)(?=.*{content})(?=.*drop)"):
+        fit("LGBMRanker", table)
