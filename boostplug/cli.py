@@ -390,7 +390,7 @@ def replicate(
     kept = "" if json is None else "; the same command goes on where it was"
     with _reported("replicate", f"interrupted{kept}", lambda: kept):
         _check_outputs({"--json": json}, {"--data": _files_below(data)} if data and json and json.exists() else {})
-        from boostplug.studies.replication import replicate as run
+        from boostplug.replication import replicate as run
 
         if figures is not None:
             from boostplug.comparison.report.drawing import require_matplotlib

@@ -297,7 +297,7 @@ PAGES = {
         "[Measuring speed](../guides/bench.md)",
         (
             Section("Losses on your data", ("compare", "comparison.result.CompareResult")),
-            Section("Claims of papers", ("studies.replication.replicate", "studies.replication.ReplicationResult")),
+            Section("Claims of papers", ("replication.replicate", "replication.ReplicationResult")),
             Section("Speed", ("studies.speed.bench", "studies.speed.BenchResult", "studies.speed.BenchResults")),
         ),
     ),

@@ -18,7 +18,7 @@ from boostplug.comparison import console
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.frameworks import FRAMEWORKS
 from boostplug.datasets import make_ranking
-from boostplug.studies.replication import run as replicate
+from boostplug.replication import run as replicate
 
 runner = CliRunner()
 

@@ -39,8 +39,8 @@ MORE = (
     "studies.speed.BenchResult",
     "studies.speed.bench",
     "comparison.result.CompareResult",
-    "studies.replication.ReplicationResult",
-    "studies.replication.replicate",
+    "replication.ReplicationResult",
+    "replication.replicate",
     "selection.folds.Folds",
     "selection.scorer.RankingScorer",
 )

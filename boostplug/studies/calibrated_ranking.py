@@ -19,8 +19,9 @@ from boostplug.comparison.report.drawing import COLOURS, MARKERS, drawn
 from boostplug.core.files import write_file
 from boostplug.losses import CRR, CalibratedSoftmax, LogisticError, Loss, QBRank
 from boostplug.metrics import ECE, NDCG, LogLoss
+from boostplug.replication.tables import markdown, rounded
 from boostplug.studies.quality.sets import SETS
-from boostplug.studies.tables import decimals, fill, markdown, rounded
+from boostplug.studies.tables import decimals, fill
 from boostplug.studies.trainings import trainings
 
 __all__ = ["draw", "main", "measured", "tables"]

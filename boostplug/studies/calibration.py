@@ -31,8 +31,8 @@ from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_bundled, make_ranking
 from boostplug.losses import MPBoost, QBRank
 from boostplug.metrics import NDCG
+from boostplug.replication.tables import markdown
 from boostplug.studies.quality.sets import SETS, share_of
-from boostplug.studies.tables import markdown
 
 __all__ = ["DESIGNS", "Design", "Estimate", "Pool", "Sample", "coverage", "estimate", "null", "pool", "trainings"]
 

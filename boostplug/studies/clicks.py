@@ -27,8 +27,9 @@ from boostplug.data.pairs import Pairs
 from boostplug.datasets import RankingData
 from boostplug.losses import Loss, QBRank, RankNet, Unbiased
 from boostplug.metrics import NDCG
+from boostplug.replication.tables import markdown, rounded
 from boostplug.studies.quality.sets import SETS
-from boostplug.studies.tables import decimals, difference, fill, line_style, markdown, rounded, with_interval
+from boostplug.studies.tables import decimals, difference, fill, line_style, with_interval
 
 __all__ = ["draw", "main", "tables"]
 

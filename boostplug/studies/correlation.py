@@ -16,8 +16,9 @@ from boostplug.comparison.training.frameworks import Part
 from boostplug.data.queries import Queries
 from boostplug.losses import Correlation, Loss, MPBoost, RankNet, SquaredError
 from boostplug.metrics import SpearmanRho
-from boostplug.studies.sources import Fifths
-from boostplug.studies.tables import decimals, difference, fill, markdown, with_interval
+from boostplug.replication.sources import Fifths
+from boostplug.replication.tables import markdown
+from boostplug.studies.tables import decimals, difference, fill, with_interval
 from boostplug.studies.trainings import trainings
 
 __all__ = ["main", "market"]

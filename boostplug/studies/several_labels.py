@@ -16,8 +16,9 @@ from boostplug.comparison.result import CompareResult
 from boostplug.datasets import Fold, RankingData
 from boostplug.losses import QBRank
 from boostplug.metrics import NDCG
+from boostplug.replication.tables import markdown
 from boostplug.studies.quality.sets import SETS
-from boostplug.studies.tables import decimals, difference, fill, markdown, with_interval
+from boostplug.studies.tables import decimals, difference, fill, with_interval
 
 __all__ = ["main", "mslr_with_clicks", "shop"]
 

@@ -1,9 +1,9 @@
-"""Elements of the studies' pages: tables, numbers in words, and differences with intervals."""
+"""Elements of the studies' pages: tables filled in, numbers in words, and differences with intervals."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,11 +13,6 @@ from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS
 from boostplug.comparison.significance import bootstrap_interval
 from boostplug.core.files import write_file
 
-if TYPE_CHECKING:
-    from rich.table import Table
-
-__all__ = ["decimals", "difference", "fill", "line_style", "markdown", "rich_table", "rounded", "with_interval"]
-
 Floats = NDArray[np.float64]
 
 
@@ -25,40 +20,6 @@ def fill(page: Path, tables: Mapping[str, Sequence[str]]) -> None:
     """Write a page anew with the tables that it marks: ``<!-- table: NAME -->`` to ``<!-- end -->``."""
     marked = {f"table: {name}": lines for name, lines in tables.items()}
     write_file(page, filled(page.read_text(encoding="utf-8"), marked))
-
-
-def markdown(head: Sequence[str], body: Sequence[Sequence[str]], *, numbers: bool = False) -> list[str]:
-    """Return a table and a blank line, nothing without rows; columns but the first stand to the right if `numbers`."""
-    rule = "|---|" + ("---:|" if numbers else "---|") * (len(head) - 1)
-    lines = [f"| {' | '.join(cells)} |" for cells in body]
-    return [f"| {' | '.join(head)} |", rule, *lines, ""] if lines else []
-
-
-def rich_table(head: Sequence[str], rows: Iterable[Iterable[str]], *, dim: str = "") -> "Table":
-    """Return a table of numbers for a terminal; rows whose name ends with `dim` are shown faintly."""
-    from rich import box
-    from rich.table import Table
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-    for i, name in enumerate(head):
-        table.add_column(name, justify="right" if i else "left")
-    for row in rows:
-        name, *cells = row
-        table.add_row(name, *cells, style="dim" if dim and name.endswith(dim) else None)
-    return table
-
-
-def _five_decimals(value: float) -> float:
-    return round(value, 5)
-
-
-def rounded(value: Any, digits: Callable[[float], float] = _five_decimals) -> Any:
-    """Return a document with its numbers as `digits` returns them."""
-    if isinstance(value, dict):
-        return {key: rounded(item, digits) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [rounded(item, digits) for item in value]
-    return digits(value) if isinstance(value, float) else value
 
 
 def decimals(value: float | None, digits: int = 4, sign: Literal["", "+"] = "") -> str:

@@ -20,11 +20,12 @@ from boostplug.comparison.significance import holm
 from boostplug.comparison.training.store import head_of
 from boostplug.core.files import write_file
 from boostplug.losses import Loss
+from boostplug.replication.tables import markdown, rounded
 from boostplug.studies.quality.protocol import FIVE_SEEDS, NAMED_FIRST, PARTS
 from boostplug.studies.quality.run import kept_cells
 from boostplug.studies.quality.sets import SETS
 from boostplug.studies.quality.summary import Arm, Cells, arms
-from boostplug.studies.tables import fill, markdown, rounded, with_interval
+from boostplug.studies.tables import fill, with_interval
 
 __all__ = ["Estimate", "document", "estimate", "tables"]
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from boostplug.comparison.report.drawing import drawn, slug
-from boostplug.studies.tables import decimals, line_style, markdown, with_interval
+from boostplug.replication.tables import markdown
+from boostplug.studies.tables import decimals, line_style, with_interval
 
 __all__ = ["draw", "tables"]
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from boostplug.comparison.document import plain
 from boostplug.losses import Loss, QBRank
+from boostplug.replication.tables import rounded
 from boostplug.studies.quality.protocol import DEFAULTS, PARTS, PEERS, TWINS, StudyPart
 from boostplug.studies.quality.sets import SETS
 from boostplug.studies.quality.summary import (
@@ -24,7 +25,6 @@ from boostplug.studies.quality.summary import (
     variants,
     with_holm,
 )
-from boostplug.studies.tables import rounded
 
 __all__ = ["SCHEMA", "document"]
 

@@ -18,8 +18,8 @@ from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_fold
 from boostplug.metrics import MAP, NDCG, KendallTau, Metric, PairError
-from boostplug.studies.movielens import load_movielens
-from boostplug.studies.sources import N_FOLDS, Fifths, LetorFolds, Source, Split, joined, rotated
+from boostplug.replication.movielens import load_movielens
+from boostplug.replication.sources import N_FOLDS, Fifths, LetorFolds, Source, Split, joined, rotated
 
 __all__ = ["SETS", "DataSet", "balanced", "share_of", "with_clicks", "with_one_relevant"]
 

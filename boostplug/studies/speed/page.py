@@ -14,10 +14,10 @@ from typing import Any
 from boostplug.comparison.document import filled, marks, read
 from boostplug.comparison.summary import from_json
 from boostplug.core.files import write_file
+from boostplug.replication.tables import markdown
 from boostplug.studies.speed import BENCHES
 from boostplug.studies.speed.figures import draw
 from boostplug.studies.speed.result import SCHEMA, BenchResult, Row, cells, number
-from boostplug.studies.tables import markdown
 
 __all__ = ["main", "page", "with_tables"]
 

@@ -10,7 +10,7 @@ from boostplug.comparison.console import as_text
 from boostplug.comparison.document import as_json
 from boostplug.comparison.summary import to_json
 from boostplug.core.files import write_file
-from boostplug.studies.tables import rich_table
+from boostplug.replication.tables import rich_table
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
