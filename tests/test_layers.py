@@ -32,7 +32,6 @@ LAYERS = [
     ["warm_up"],
     ["comparison"],
     ["replication"],
-    ["studies"],
     ["doctor"],
     ["cli"],
 ]
@@ -107,7 +106,7 @@ def test_nothing_imports_upward(imports):
 
 def test_only_the_command_line_imports_the_replication(imports):
     importers = {folder_of(module) for module, targets in imports.items() if "replication" in map(folder_of, targets)}
-    assert importers == {"replication", "studies", "cli"}
+    assert importers == {"replication", "cli"}
 
 
 def test_nothing_imports_in_a_circle(imports):

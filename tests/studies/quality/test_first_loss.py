@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from boostplug.studies.quality import first_loss
-from boostplug.studies.quality.protocol import FIVE_SEEDS, NAMED_FIRST, PARTS, jobs_of
-from boostplug.studies.quality.sets import SETS
-from boostplug.studies.quality.summary import Cells
+from studies.quality import first_loss
+from studies.quality.protocol import FIVE_SEEDS, NAMED_FIRST, PARTS, jobs_of
+from studies.quality.sets import SETS
+from studies.quality.summary import Cells
 
 N = 30  # test queries of a fold
 QBRANK, CRR, MPBOOST = (loss.name for loss in NAMED_FIRST)
