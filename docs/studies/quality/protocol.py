@@ -11,7 +11,6 @@ from boostplug.comparison.training.runs import Method
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.naming import distinct_names
 from boostplug.losses import (
-    CRR,
     AdaRank,
     BinaryDistance,
     LambdaRank,
@@ -27,20 +26,6 @@ from boostplug.losses import (
 )
 from boostplug.metrics import MAP, NDCG
 from studies.quality.sets import SETS
-
-__all__ = [
-    "BEFORE",
-    "DEFAULTS",
-    "FIVE_SEEDS",
-    "NAMED_FIRST",
-    "PARTS",
-    "PEERS",
-    "QBRANKS",
-    "TWINS",
-    "Job",
-    "StudyPart",
-    "jobs_of",
-]
 
 PEERS: Mapping[str, tuple[str, ...]] = {
     "lightgbm": ("lambdarank", "rank_xendcg", "regression"),
@@ -91,9 +76,6 @@ _OTHERS: tuple[Loss, ...] = (
     _RANKNET_AND_REGRESSION,
     _MARGIN_1,
 )
-
-NAMED_FIRST: tuple[Loss, ...] = (QBRank(), CRR(), MPBoost())
-"""Among which the loss that the README names first is decided."""
 
 TWINS: Mapping[str, Loss] = {
     "lambdarank": LambdaRank(metric=NDCG(30), truncation=30, norm=True),
@@ -153,7 +135,6 @@ _NO_CATBOOST = {name: PEERS[name] for name in ("lightgbm", "xgboost")}
 
 _MADE = ("clicks", "fair-pairs", "one-relevant")  # of other sets
 _SETS = tuple(name for name in SETS if name not in {*_MADE, "nfcorpus-balanced"})
-_WHOLE_SETS = tuple(name for name in _SETS if SETS[name].pooled)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -174,8 +155,6 @@ class StudyPart:
     folds : tuple of int or None
         Of each set, from 0. None: the first ones, as many as the set says.
     first_seed : int
-    n_seeds : int or None
-        None: as many as the set says.
     shares : tuple of float
         Of the training queries.
     tune : int
@@ -190,7 +169,6 @@ class StudyPart:
     sets: tuple[str, ...] = _SETS
     folds: tuple[int, ...] | None = None
     first_seed: int = 0
-    n_seeds: int | None = None
     shares: tuple[float, ...] = (1.0,)
     tune: int = 0
     rounds: int = 300
@@ -287,34 +265,9 @@ PARTS: dict[str, StudyPart] = {
             folds=(2, 3, 4),
             first_seed=7,
         ),
-        StudyPart(
-            name="five seeds, 12 leaves",
-            leaves=12,
-            learning_rate=0.1,
-            losses=NAMED_FIRST,
-            peers={"lightgbm": ("lambdarank",), "xgboost": ("rank:ndcg",)},
-            sets=_WHOLE_SETS,
-            folds=(2, 3),
-            first_seed=101,
-            n_seeds=5,
-        ),
-        StudyPart(
-            name="five seeds, 31 leaves",
-            leaves=31,
-            learning_rate=0.1,
-            losses=NAMED_FIRST,
-            peers={"lightgbm": ("lambdarank", "regression"), "xgboost": ("rank:ndcg",)},
-            sets=_WHOLE_SETS,
-            folds=(2, 3, 4, 0, 1),
-            first_seed=101,
-            n_seeds=5,
-        ),
     )
 }
 """The parts of the study by name."""
-
-FIVE_SEEDS = ("five seeds, 31 leaves", "five seeds, 12 leaves")
-"""The parts that decide which loss is named first."""
 
 
 @dataclass(frozen=True)
@@ -350,7 +303,6 @@ def jobs_of(part: StudyPart) -> Iterator[Job]:
             for share in part.shares:
                 for framework in PEERS:
                     for method in part.methods(framework):
-                        n_seeds = part.n_seeds or SETS[data].n_seeds
-                        n_seeds = 1 if framework == "catboost" else n_seeds  # it takes ten times as long
+                        n_seeds = 1 if framework == "catboost" else SETS[data].n_seeds  # it takes ten times as long
                         for seed in range(part.first_seed, part.first_seed + n_seeds):
                             yield Job(part.name, data, fold, share, method, seed)
