@@ -37,7 +37,6 @@ _SHORT = {
     None: ("not judged", "not judged"),
 }  # of one claim, of several
 _PASSES = {True: "passes", False: "**fails**", None: "not checked"}
-_AFTER = "choice made after a result:"
 _DIGITS = 7
 _SHOWN = re.compile(r"\(figures/([a-z0-9-]+)\.png\)")
 
@@ -53,7 +52,7 @@ def tables(document: Document) -> dict[str, list[str]]:
         "not tested": _not_tested(document),
         "theorems": _checks(document["theorems"]),
         "baselines": _checks(document["baselines"]),
-        "deviations": _deviations(document),
+        "deviations": [*(f"- {line}" for line in document["deviations"]), ""],
     }
     found |= {
         f"means {name}": [f"Not run, since {_cell(wanted)} is not at hand.", ""]
@@ -99,13 +98,6 @@ def _not_run(document: Document) -> Iterator[str]:
     for wanted in dict.fromkeys(document["not_run"].values()):
         studies = [name for name, of_study in document["not_run"].items() if of_study == wanted]
         yield f"Not run, since {_cell(wanted)} is not at hand: {'; '.join(map(_cell, studies))}"
-
-
-def _deviations(document: Document) -> Iterator[str]:
-    for line in document["deviations"]:
-        after = line.lower().startswith(_AFTER)
-        yield f"- **{line[: len(_AFTER)].capitalize()}**{line[len(_AFTER) :]}" if after else f"- {line}"
-    yield ""
 
 
 def _duration(seconds: float | None) -> str:

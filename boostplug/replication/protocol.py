@@ -147,7 +147,7 @@ class Protocol:
     claims : tuple of Claim
         What the paper says of its experiments.
     deviations : tuple of str
-        What differs from the paper, and why; and every choice that was made after a result had been seen.
+        What differs from the paper, and why.
     theorems : tuple of Check
         What the paper proves: only an error of ours can make it fail.
     baselines : tuple of Check
