@@ -109,6 +109,16 @@ def test_only_the_command_line_imports_the_replication(imports):
     assert importers == {"replication", "cli"}
 
 
+def test_nothing_imports_the_studies():
+    """They are in the clone only: a wheel does not hold them."""
+    importers = {
+        module
+        for module, path in PATHS.items()
+        if any(name.partition(".")[0] == "studies" for name in dotted_names(module, path))
+    }
+    assert importers == set()
+
+
 def test_nothing_imports_in_a_circle(imports):
     of_folders = {}
     for module, targets in imports.items():
