@@ -27,17 +27,6 @@ __all__ = ["app", "main"]
 _FAILED, _REFUSED, _INTERRUPTED, _TERMINATED = 1, 2, 130, 143  # exit statuses
 _STORE = Path("boostplug-compare")  # default folder of finished trainings
 _MOST_THREADS = 1024
-_BENCHES = (
-    "gradients",
-    "rounds",
-    "convergence",
-    "rankers",
-    "scaling",
-    "clicks",
-    "import",
-    "cold",
-    "out-of-core",
-)  # in full here, as the help is not to import them
 _PLAIN = dict(zip("─│–…±Δ×≥≤→↓", "-|-.~Dx><>v", strict=True))  # for terminals that know ASCII alone
 
 _Threads = Annotated[
@@ -312,54 +301,6 @@ def _keep_or_remove(result: Any, folder: Path | None, *, done: bool, named: bool
 
 
 @app.command()
-def bench(
-    what: Annotated[str, typer.Argument(help=f"{', '.join(_BENCHES)}, or all.")],
-    short: Annotated[bool, typer.Option("--short", help="A quick look: --scale 0.05 --repeat 1.")] = False,
-    scale: Annotated[
-        float | None,
-        typer.Option(help="Documents, calls and rounds relative to the benchmark's own, from 0 to 1000. Default: 1."),
-    ] = None,
-    repeat: Annotated[int | None, typer.Option(min=1, help="Runs of it all. Default: 3.")] = None,
-    threads: _Threads = None,
-    json: _ResultFile = None,
-) -> None:
-    """Measure time and memory on this machine: gradients, rounds, rankers, imports, first calls.
-
-    Ratios compare numbers of one run. Several runs give the median and the range. Progress goes to stderr.
-    docs/guides/bench.md explains the numbers.
-
-    Exit status: 0; 1 if a measurement failed or a file could not be written; 2 for invalid options; 130 after
-    Ctrl-C, 143 after SIGTERM, which still show the benchmarks that are finished.
-    """
-    ended = failed = 0
-    results = []
-    with _reported("bench", "interrupted") as signals:
-        _check_outputs({"--json": json})
-        from boostplug.core.threads import threads_of_framework
-        from boostplug.studies.speed import BENCHES, SHORT, BenchResults
-        from boostplug.studies.speed import bench as run
-
-        scale = (SHORT if short else 1.0) if scale is None else scale
-        repeat = (1 if short else 3) if repeat is None else repeat
-        try:
-            for name in BENCHES if what == "all" else (what,):
-                try:
-                    with threads_of_framework(threads):
-                        results.append(run(name, scale=scale, repeat=repeat, progress=True))
-                except RuntimeError as error:  # a process that measures has failed
-                    _complain("bench", f"{name}: {error}")
-                    failed = _FAILED
-        except KeyboardInterrupt:
-            _complain("bench", "interrupted")
-            ended = signals()
-    if results:
-        result = BenchResults(results)
-        failed |= _write("bench", {json: result.to_json}) | _show("bench", result)
-    if ended or failed:
-        raise typer.Exit(ended or _FAILED)
-
-
-@app.command()
 def replicate(
     paper: Annotated[str, typer.Argument(help="rankboost-plus, adarank, mpboost, ndcg-boost or qbrank.")],
     data: Annotated[
@@ -390,7 +331,7 @@ def replicate(
     kept = "" if json is None else "; the same command goes on where it was"
     with _reported("replicate", f"interrupted{kept}", lambda: kept):
         _check_outputs({"--json": json}, {"--data": _files_below(data)} if data and json and json.exists() else {})
-        from boostplug.studies.replication import replicate as run
+        from boostplug.replication import replicate as run
 
         if figures is not None:
             from boostplug.comparison.report.drawing import require_matplotlib

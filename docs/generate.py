@@ -292,13 +292,11 @@ PAGES = {
     ),
     "comparing.md": Page(
         "Comparing",
-        "Compare losses on your data, judge the claims of papers, and measure speed. "
-        "[Comparing losses on your data](../guides/compare.md) · [Replicating the papers](../guides/replicate.md) · "
-        "[Measuring speed](../guides/bench.md)",
+        "Compare losses on your data, and judge the claims of papers. "
+        "[Comparing losses on your data](../guides/compare.md) · [Replicating the papers](../guides/replicate.md)",
         (
             Section("Losses on your data", ("compare", "comparison.result.CompareResult")),
-            Section("Claims of papers", ("studies.replication.replicate", "studies.replication.ReplicationResult")),
-            Section("Speed", ("studies.speed.bench", "studies.speed.BenchResult", "studies.speed.BenchResults")),
+            Section("Claims of papers", ("replication.replicate", "replication.ReplicationResult")),
         ),
     ),
     "queries.md": Page(
@@ -405,8 +403,7 @@ PAGES = {
     "cli.md": Page(
         "Command line",
         "`boostplug COMMAND --help` says the same. "
-        "[Comparing losses on your data](../guides/compare.md) · [Measuring speed](../guides/bench.md) · "
-        "[Replicating the papers](../guides/replicate.md)",
+        "[Comparing losses on your data](../guides/compare.md) · [Replicating the papers](../guides/replicate.md)",
         (),
         commands,
     ),

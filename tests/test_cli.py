@@ -18,7 +18,7 @@ from boostplug.comparison import console
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.frameworks import FRAMEWORKS
 from boostplug.datasets import make_ranking
-from boostplug.studies.replication import run as replicate
+from boostplug.replication import run as replicate
 
 runner = CliRunner()
 
@@ -301,10 +301,10 @@ def test_an_output_that_ends_early(folder, tmp_path, monkeypatch, ends):
 @pytest.mark.ci
 def test_closed_outputs(closed):
     code = "import sys; from boostplug.cli import main; main()"
-    command = f'"$0" -c "{code}" bench nothing {closed}'
+    command = f'"$0" -c "{code}" compare --data nothing {closed}'
     done = subprocess.run(["sh", "-c", command, sys.executable], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert ("there is no benchmark" in done.stderr) == ("2>&-" not in closed)
+    assert ("there is no folder nothing" in done.stderr) == ("2>&-" not in closed)
     assert "Traceback" not in done.stderr
 
 

@@ -31,7 +31,7 @@ LAYERS = [
     ["dask"],
     ["warm_up"],
     ["comparison"],
-    ["studies"],
+    ["replication"],
     ["doctor"],
     ["cli"],
 ]
@@ -104,9 +104,19 @@ def test_nothing_imports_upward(imports):
     assert upward == set()
 
 
-def test_only_the_command_line_imports_studies(imports):
-    importers = {folder_of(module) for module, targets in imports.items() if "studies" in map(folder_of, targets)}
-    assert importers == {"studies", "cli"}
+def test_only_the_command_line_imports_the_replication(imports):
+    importers = {folder_of(module) for module, targets in imports.items() if "replication" in map(folder_of, targets)}
+    assert importers == {"replication", "cli"}
+
+
+def test_nothing_imports_the_studies():
+    """They are in the clone only: a wheel does not hold them."""
+    importers = {
+        module
+        for module, path in PATHS.items()
+        if any(name.partition(".")[0] == "studies" for name in dotted_names(module, path))
+    }
+    assert importers == set()
 
 
 def test_nothing_imports_in_a_circle(imports):

@@ -34,13 +34,11 @@ pytestmark = pytest.mark.ci
 
 NOT_COPIED = shutil.ignore_patterns("gallery", "api", "__pycache__", "*.nb?", ".*")
 MODULES = ("dask", "datasets", "testing")
-# What users meet beside `bp.__all__`: what is returned, and the studies.
+# What users meet beside `bp.__all__`: what is returned, and the replication.
 MORE = (
-    "studies.speed.BenchResult",
-    "studies.speed.bench",
     "comparison.result.CompareResult",
-    "studies.replication.ReplicationResult",
-    "studies.replication.replicate",
+    "replication.ReplicationResult",
+    "replication.replicate",
     "selection.folds.Folds",
     "selection.scorer.RankingScorer",
 )

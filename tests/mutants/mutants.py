@@ -560,20 +560,20 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["studies/test_movielens.py"],
-        ("a MovieLens rating goes to another user", "studies.movielens.user_tasks", "chosen.row", "0"),
+        ["replication/test_movielens.py"],
+        ("a MovieLens rating goes to another user", "replication.movielens.user_tasks", "chosen.row", "0"),
     ),
     *_caught_by(
-        ["studies/replication"],
+        ["replication"],
         (
             "the learner that overfits more is taken for the one that overfits less",
-            "studies.replication.judging.curve_claims.overfits_less",
+            "replication.judging.curve_claims.overfits_less",
             "falls - own",
             "own - falls",
         ),
         (
             "a claim holds within noise",
-            "studies.replication.judging.verdicts.Difference.holds",
+            "replication.judging.verdicts.Difference.holds",
             "self.low",
             "self.mean",
         ),

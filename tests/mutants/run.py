@@ -128,8 +128,9 @@ def first_failure(tests, changed):
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "*.lock"))
         for path, text in changed.items():
             (copy / path.relative_to(ROOT)).write_text(text)
+        command = [sys.executable, "-m", "pytest", "-xq", "-p", "no:cacheprovider", "-m", "not benchmark and not fuzz"]
         result = subprocess.run(
-            [sys.executable, "-m", "pytest", "-xq", "-p", "no:cacheprovider", *(f"tests/{name}" for name in tests)],
+            [*command, *(f"tests/{name}" for name in tests)],
             cwd=copy,
             env={**os.environ, "PYTHONPATH": str(copy)},
             capture_output=True,

@@ -1,4 +1,4 @@
-"""The statistics of `compare` in a quick form of `boostplug.studies.calibration`: a few hundred trials of each."""
+"""The statistics of `compare` in a quick form of `studies.calibration`: a few hundred trials of each."""
 
 import json
 
@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from boostplug.studies import calibration
-from boostplug.studies.calibration import Design, coverage, estimate, exchanged, null, pool
+from studies import calibration
+from studies.calibration import Design, coverage, estimate, exchanged, null, pool
 
 TRIALS = 200
 SOME = Design(60, n_folds=3, n_seeds=2, weighted=True, n_shared=20)

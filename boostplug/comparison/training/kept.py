@@ -249,7 +249,7 @@ class _Pickler(pickle.Pickler):
 def _code_of_this_package() -> str:
     """Return a digest of this package's source files: in a clone the code changes while the version stays."""
     folder = Path(__file__).parents[2]
-    files = [file for file in sorted(folder.rglob("*.py")) if folder / "studies" not in file.parents]
+    files = [file for file in sorted(folder.rglob("*.py")) if folder / "replication" not in file.parents]
     return str(joblib.hash([(str(file.relative_to(folder)), file.read_bytes()) for file in files]))
 
 

@@ -16,11 +16,11 @@ from boostplug.data.queries import Queries
 from boostplug.datasets import make_ranking
 from boostplug.losses import MPBoost, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import NDCG
-from boostplug.studies.quality import __main__ as command
-from boostplug.studies.quality import page, protocol, result, run, sets, summary
-from boostplug.studies.quality.protocol import PARTS, PEERS, Job, StudyPart, jobs_of
-from boostplug.studies.quality.sets import SETS
-from boostplug.studies.quality.summary import Arm, Cells, arms
+from studies.quality import __main__ as command
+from studies.quality import page, protocol, result, run, sets, summary
+from studies.quality.protocol import PARTS, PEERS, Job, StudyPart, jobs_of
+from studies.quality.sets import SETS
+from studies.quality.summary import Arm, Cells, arms
 
 N_FOLDS = 5
 MADE = ("clicks", "fair-pairs", "one-relevant", "nfcorpus-balanced")  # of other sets

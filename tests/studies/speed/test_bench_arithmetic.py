@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from boostplug.studies.speed import bench
-from boostplug.studies.speed.benchmarks import scaling as scaling_module
-from boostplug.studies.speed.benchmarks.scaling import TRAININGS, Cluster, Costs, histogram_bytes, needs
+from studies.speed import bench
+from studies.speed.benchmarks import scaling as scaling_module
+from studies.speed.benchmarks.scaling import TRAININGS, Cluster, Costs, histogram_bytes, needs
 
 SCALE = Path(__file__).parents[3] / "docs" / "explanation" / "scale.md"
 XGBOOST, OUT_OF_CORE, LIGHTGBM = TRAININGS

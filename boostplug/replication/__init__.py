@@ -1,0 +1,20 @@
+"""Replications of the papers: each is a protocol, run by the same code.
+
+The files in reading order; each imports at its top, and only from files before it::
+
+    training/  study preferences baselines feature_steps task
+    judging/  study_results verdicts claims curve_claims groups
+    figures protocol
+    papers/
+    result page run
+
+>>> from boostplug.replication import PAPERS
+>>> PAPERS["adarank"].paper
+'Xu, Li. AdaRank: a boosting algorithm for information retrieval. SIGIR 2007.'
+"""
+
+from boostplug.replication.papers import PAPERS
+from boostplug.replication.result import ReplicationResult
+from boostplug.replication.run import replicate
+
+__all__ = ["PAPERS", "ReplicationResult", "replicate"]

@@ -1,0 +1,310 @@
+"""Judges of claims about means and ranks, and of checks: functions of one study's results; thresholds are arguments.
+
+A verdict is one of three. Of a claim "A is ahead of B": per unit of the study (a task; where there is one task, a test
+query; in training and over rounds, a fold) the difference in the paper's favour, its mean and 95 % interval. It holds
+where the interval lies above 0, does not where it lies below, and is level where the interval holds 0: then these data
+cannot tell.
+"""
+
+from collections.abc import Iterable, Sequence
+from functools import reduce
+from itertools import pairwise
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.best_round import above
+from boostplug.replication.judging.study_results import StudyResults
+from boostplug.replication.judging.verdicts import LEVEL, Difference, Verdict, interval, positive, worst
+from boostplug.replication.training.task import marks
+
+__all__ = [
+    "ahead",
+    "ahead_by",
+    "ahead_of_published",
+    "apart",
+    "best",
+    "bounded",
+    "chosen_near",
+    "close",
+    "near_published",
+    "nearer",
+    "never_rises",
+    "ranked",
+]
+
+Floats = NDArray[np.float64]
+
+_SLACK = 1e-9  # of a share, whose product with a number of measures is whole but for rounding
+
+
+def ahead(
+    results: StudyResults,
+    *,
+    learners: Sequence[str],
+    others: Sequence[str],
+    measures: Sequence[str],
+    against: Sequence[str] = (),
+    share: float = 1.0,
+    equal: bool = False,
+    part: Literal["train", "test"] = "test",
+) -> Verdict:
+    """Judge whether the mean of a learner is better than each other's; of several measures, at `share` of them.
+
+    Of several measures it holds where the learner is ahead at that share of them and on their average, by its interval.
+    It does not hold where the interval of the average lies below 0, or at more than 1 - `share` of the measures the
+    learner is behind by an interval of their number (95 % for all together, by Bonferroni). Of several others the worst
+    verdict counts. In a study of one task, measures that are means over queries are compared by blocks of queries where
+    others pool them.
+
+    Parameters
+    ----------
+    results : StudyResults
+    learners : sequence of str
+        One; or several whose values are averaged, such as one method with several seeds.
+    others, measures : sequence of str
+    against : sequence of str
+        The measures of the others, where they are not the same: such as those with a round chosen otherwise.
+    share : float, default 1.0
+        Of the measures: 1 for "each", .9 for "almost always"; with 0 their average decides alone.
+    equal : bool, default False
+        For "as good as or better": where intervals hold 0, means that are no worse do.
+    part : {"test", "train"}
+    """
+    verdicts = []
+    for other in others:
+        differences, folds = _differences(results, learners, other, measures, against, part)
+        gap = _joint(measures, differences, folds, share, equal=equal)
+        if len({results.sign(measure) for measure in measures}) > 1:  # errors and gains have no mean
+            means = f"{_named(learners)} to {other}"
+        else:
+            a, b = _mean(results, learners, measures, part), _mean(results, [other], against or measures, part)
+            means = f"{_named(learners)} {a:.4f}, {other} {b:.4f}"
+        verdicts.append(Verdict(f"{means}: {gap.ours}", gap.holds))
+    return worst(verdicts)
+
+
+def ahead_by(results: StudyResults, *, learner: str, other: str, measure: str, least: float) -> Verdict:
+    """Judge as `ahead`, but a relative gain below `least`, what the paper takes as significant, is level."""
+    verdict = ahead(results, learners=[learner], others=[other], measures=[measure])
+    a, b = results.mean(learner, measure), results.mean(other, measure)
+    if verdict.holds == "holds" and abs(a - b) < least * abs(b):
+        return Verdict(f"{verdict.ours}, below {least:.0%}", "level")
+    return verdict
+
+
+def best(
+    results: StudyResults,
+    *,
+    learners: Sequence[str],
+    others: Sequence[str],
+    measures: Sequence[str],
+    against: Sequence[str] = (),
+    share: float,
+) -> Verdict:
+    """Judge as `ahead`; besides, it is level where the learner is not ahead of all others at once at that share."""
+    first = np.ones(len(measures), bool)
+    for other in others:
+        differences, folds = _differences(results, learners, other, measures, against, "test")
+        first &= [positive(interval(of_one, folds).mean) for of_one in differences]
+    enough = first.sum() >= share * len(first) - _SLACK
+    said = Verdict(f"the best at {first.sum()} of {len(first)}", "holds" if enough else "level")
+    of_each = ahead(results, learners=learners, others=others, measures=measures, against=against, share=share)
+    return worst([of_each, said])
+
+
+def ahead_of_published(
+    results: StudyResults,
+    *,
+    learners: Sequence[str],
+    rows: Sequence[str],
+    measures: Sequence[str],
+    against: Sequence[str] = (),
+    share: float = 1.0,
+) -> Verdict:
+    """Judge as `ahead`, of rows of the study's published table in place of learners: the interval is that of ours."""
+    verdicts = []
+    for row in rows:
+        differences, folds = [], np.zeros(0)
+        for own, theirs in zip(measures, against or measures, strict=True):
+            values, folds = _averaged(results, learners, own, "test")
+            differences.append(results.sign(own) * (values - results.study.published[row][theirs]))
+        gap = _joint(measures, differences, folds, share)
+        verdicts.append(Verdict(f"{row}, published: {gap.ours}", gap.holds))
+    return worst(verdicts)
+
+
+def near_published(
+    results: StudyResults, *, learners: Sequence[str], measure: str, row: str, tolerance: float, offset: float = 0.0
+) -> Verdict:
+    """Judge whether a mean is within `tolerance` of a published figure plus `offset`; level where its interval is.
+
+    Several learners are averaged; `row` is that of the study's published table.
+    """
+    figure = results.study.published[row][measure] + offset
+    found = interval(*_averaged(results, learners, measure, "test"))
+    ours = _mean(results, learners, [measure])
+    said = f"{ours:.4f} [{found.low:.4f}, {found.high:.4f}], {ours - figure:+.4f} from {figure:.4f}"
+    return Verdict(said, found._replace(mean=ours).near(figure, tolerance))
+
+
+def ranked(results: StudyResults, *, measure: str, order: Sequence[str]) -> Verdict:
+    """Judge whether mean ranks over units ascend in this order, each neighbouring pair's by its interval."""
+    ranks, columns = results.ranks(measure), [results.learners.index(name) for name in order]
+    means = results.mean_ranks(measure)
+    gaps = [interval(ranks[:, after] - ranks[:, before]) for before, after in pairwise(columns)]
+    said = [Verdict(f"{gap.mean:+.2f} [{gap.low:+.2f}, {gap.high:+.2f}]", gap.holds) for gap in gaps]
+    joint = worst(said, ", ")
+    return Verdict(f"{', '.join(f'{name} {means[name]:.2f}' for name in order)} ({joint.ours})", joint.holds)
+
+
+def apart(results: StudyResults, *, measure: str, learner: str, others: Sequence[str]) -> Verdict:
+    """Judge whether a mean rank is better than each other's by more than Nemenyi's critical difference (.05).
+
+    It does not hold where it is worse than one of them by more than that; else it is level.
+    """
+    ranks, critical = results.mean_ranks(measure), results.critical_difference(measure)
+    gaps = {other: ranks[other] - ranks[learner] for other in others}
+    each = [
+        Verdict(f"{gap:+.2f} to {other}", Difference(gap, gap - critical, gap + critical).holds)
+        for other, gap in gaps.items()
+    ]
+    joint = worst(each, ", ")
+    return Verdict(f"{joint.ours} (critical {critical:.2f})", joint.holds)
+
+
+def nearer(
+    results: StudyResults, *, measures: Sequence[str], learner: str, near: str, far: str, share: float = 1.0
+) -> Verdict:
+    """Judge whether in mean ranks a learner between a better and a worse one is nearer to the better, `near`.
+
+    What is compared is the distance to the worse, which is `far`, less that to the better, each with its sign; of
+    several measures as in `ahead`.
+    """
+    names = (far, near, learner)
+    last, first, own = (results.learners.index(name) for name in names)
+    ranks = [results.ranks(measure) for measure in measures]
+    if len({len(of_measure) for of_measure in ranks}) > 1:
+        raise ValueError(f"some of {', '.join(measures)} is undefined on a task of {results.study.name}")
+    differences = [(r[:, last] - r[:, own]) - (r[:, own] - r[:, first]) for r in ranks]
+    gap = _joint(measures, differences, np.zeros(len(differences[0])), share)
+    means = dict(zip(results.learners, np.mean([r.mean(axis=0) for r in ranks], axis=0), strict=True))
+    ours = ", ".join(f"{name} {means[name]:.2f}" for name in sorted(names, key=means.__getitem__))
+    return Verdict(f"{ours}: {gap.ours}", gap.holds)
+
+
+def chosen_near(
+    results: StudyResults, *, measure: str, learner: str, parameter: str, value: float, tolerance: float
+) -> Verdict:
+    """Judge whether a parameter that validation chose, its mean over splits, is within `tolerance` of a figure.
+
+    It is level where the interval of the mean holds the figure. `parameter` is one of the grid, "." before an attribute
+    of its value: "distance.alpha".
+    """
+    name, *attributes = parameter.split(".")
+    values = [reduce(getattr, attributes, params[name]) for params in results.chosen(learner, measure)]
+    found = interval(np.array(values, float))
+    said = f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}], of {', '.join(f'{value:g}' for value in values)}"
+    return Verdict(said, found.near(value, tolerance))
+
+
+def bounded(results: StudyResults, *, learner: str, curve: str, bound: str) -> Verdict:
+    """Check that a trace of a learner is nowhere above another of its traces, in no split."""
+    curves, bounds = (results.split_curves(learner, "trace", name) for name in (curve, bound))
+    split, at = np.unravel_index(np.argmin(bounds - curves), curves.shape)
+    nearest = f"{curves[split, at]:.4f} to {bounds[split, at]:.4f}"
+    holds = not above(curves, bounds).any()
+    return _passed(f"nearest: {nearest} after round {marks(results.study.rounds)[at]}", holds=holds)
+
+
+def never_rises(results: StudyResults, *, learner: str, curve: str) -> Verdict:
+    """Check that a trace of a learner falls from each recorded round to the next, or stays, in every split."""
+    curves = results.split_curves(learner, "trace", curve)
+    back = above(curves[:, 1:], curves[:, :-1])
+    ours = f"from {np.median(curves[:, 0]):.4f} to {np.median(curves[:, -1]):.4f}"
+    if back.any():
+        at, split = marks(results.study.rounds), int(np.argmax(back.any(axis=1)))
+        first = int(np.argmax(back[split]))
+        times = f"{int(back.any(axis=1).sum())} of {len(curves)} trainings"
+        ours += f"; turns back in {times}, first between rounds {at[first]} and {at[first + 1]}"
+    return _passed(ours, holds=not back.any())
+
+
+def close(results: StudyResults, *, learner: str, measure: str, row: str, tolerance: float) -> Verdict:
+    """Check that the mean of a learner is within `tolerance` of a row of the study's published table."""
+    ours = results.mean(learner, measure)
+    difference = ours - results.study.published[row][measure]
+    return _passed(f"{ours:.4f} ({difference:+.4f})", holds=abs(difference) <= tolerance)
+
+
+def _passed(ours: str, *, holds: bool) -> Verdict:
+    return Verdict(ours, "holds" if holds else "does not hold")
+
+
+def _differences(
+    results: StudyResults,
+    learners: Sequence[str],
+    other: str,
+    measures: Sequence[str],
+    against: Sequence[str],
+    part: Literal["train", "test"],
+) -> tuple[list[Floats], Floats]:
+    """Return by how much a learner is ahead at each measure, unit by unit, and the fold of each unit."""
+    against = against or measures
+    blocks = any(map(results.in_blocks, (*measures, *against)))
+    differences, folds = [], np.zeros(0)
+    for own, theirs in zip(measures, against, strict=True):
+        values, folds = _averaged(results, learners, own, part, blocks=blocks)
+        of_other = results.unit_values(other, theirs, part, blocks=blocks)[0]
+        differences.append(results.sign(own) * (values - of_other))
+    return differences, folds
+
+
+def _joint(
+    measures: Sequence[str], differences: Sequence[Floats], folds: Floats, share: float, *, equal: bool = False
+) -> Verdict:
+    """Return the verdict on differences at several measures, and on their average; share 0: on the average alone."""
+    average = interval(np.mean(differences, axis=0), folds)
+    holds = average.holds
+    if equal and holds == "level" and not positive(-average.mean):
+        holds = "holds"
+    if len(measures) == 1:
+        return Verdict(str(average), holds)
+    each = [interval(of_one, folds) for of_one in differences]
+    n_ahead = sum(not positive(-gap.mean) if equal else positive(gap.mean) for gap in each)
+    said = f"{'no worse' if equal else 'ahead'} at {n_ahead} of {len(each)}, on average {average}"
+    if not share:
+        return Verdict(said, holds)
+    strict = [interval(of_one, folds, 1.0 - (1.0 - LEVEL) / len(each)) for of_one in differences]
+    behind = [name.partition(",")[0] for name, gap in zip(measures, strict, strict=True) if positive(-gap.high)]
+    if behind:
+        said += f", behind at {', '.join(behind)}"
+    if holds == "does not hold" or len(behind) > (1.0 - share) * len(each) + _SLACK:
+        return Verdict(said, "does not hold")
+    enough = n_ahead >= share * len(each) - _SLACK
+    return Verdict(said, "holds" if enough and holds == "holds" else "level")
+
+
+def _averaged(
+    results: StudyResults,
+    learners: Sequence[str],
+    measure: str,
+    part: Literal["train", "test"],
+    *,
+    blocks: bool = False,
+) -> tuple[Floats, Floats]:
+    """Return the values of each unit, averaged over learners, and the fold of each."""
+    found = [results.unit_values(name, measure, part, blocks=blocks) for name in learners]
+    values: Floats = np.mean([values for values, _ in found], axis=0)
+    return values, found[0][1]
+
+
+def _mean(results: StudyResults, learners: Iterable[str], measures: Sequence[str], part: str = "test") -> float:
+    return float(np.mean([results.mean(name, measure, part) for name in learners for measure in measures]))
+
+
+def _named(learners: Sequence[str]) -> str:
+    """Return a learner's name, or what several have in common."""
+    common = {learner.partition(",")[0] for learner in learners}
+    return f"{common.pop()} (mean of {len(learners)})" if len(common) < len(learners) else " and ".join(learners)

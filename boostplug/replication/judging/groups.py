@@ -1,0 +1,173 @@
+"""Parts of a test set: pairs of two grades, and queries by how many pairs they have; what papers claim of them."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from itertools import pairwise
+from types import MappingProxyType
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from boostplug.data.queries import Queries
+from boostplug.metrics import Metric, PairError
+from boostplug.metrics.grades import grades_of
+from boostplug.replication.judging.study_results import StudyResults
+from boostplug.replication.judging.verdicts import LEVEL, Difference, Verdict, interval, worst
+from boostplug.replication.training.study import Groups
+
+__all__ = [
+    "KindError",
+    "OfQueries",
+    "ahead_over_groups",
+    "by_thousands",
+    "gains_more",
+    "mean_rows",
+    "queries_by_pairs",
+]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class KindError(PairError):
+    """`PairError` on the pairs of two grades alone.
+
+    Attributes
+    ----------
+    high, low : float
+        The grades.
+    """
+
+    _: KW_ONLY
+    high: float = 2
+    low: float = 0
+
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the share of each query."""
+        kept, rest = self._of_kind(scores, queries)
+        return super().compute_per_query(kept, rest)
+
+    def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:
+        """Return the sum over queries, or over pairs if `pooled`, and the weight of these; see `Metric`."""
+        return super().sum_and_count(*self._of_kind(np.asarray(scores, dtype=np.float64), queries))
+
+    def _of_kind(self, scores: Floats, queries: Queries) -> tuple[Floats, Queries]:
+        kept = np.isin(queries.labels, (self.high, self.low))
+        own = scores[kept]
+        own.setflags(write=False)  # as the scores of any metric: kernels are compiled for no others
+        return own, queries.of_rows(kept)
+
+
+@dataclass(frozen=True)
+class OfQueries(Metric):
+    """A metric of the queries that have from `least` to below `below` pairs of different grades; others have none.
+
+    Attributes
+    ----------
+    metric : Metric
+        One of which higher is better.
+    least, below : float
+    """
+
+    metric: Metric
+    least: float
+    below: float = math.inf
+
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the metric's value, NaN for queries of other sizes."""
+        n_pairs = grades_of(queries).n_pairs
+        within = (n_pairs >= self.least) & (n_pairs < self.below)
+        values: Floats = np.where(within, self.metric.per_query(scores, queries), np.nan)
+        return values
+
+
+def by_thousands(last: int) -> list[tuple[str, float, float]]:
+    """Return names and limits of groups of queries: 0-1k, 1k-2k, … pairs, and from `last` thousand on."""
+    edges = [*range(last + 1), math.inf]
+    return [
+        (f"{a or 0}{'k' if a else ''}-{b}k" if b < math.inf else f"{a}k+", 1000.0 * a, 1000.0 * b)
+        for a, b in pairwise(edges)
+    ]
+
+
+def queries_by_pairs(results: StudyResults, *, last: int) -> Groups:
+    """Return how many queries of the first split's training part have how many pairs of different grades.
+
+    The last group has so many thousand pairs and more.
+    """
+    n_pairs = grades_of(results.loaded.splits[0].train.queries).n_pairs
+    groups = by_thousands(last)
+    counts = [float(((n_pairs >= least) & (n_pairs < below)).sum()) for _, least, below in groups]
+    return [name for name, _, _ in groups], {"queries": counts}
+
+
+def mean_rows(
+    results: StudyResults,
+    *,
+    measures: Mapping[str, str],
+    averaged: Mapping[str, tuple[Sequence[str], Sequence[str]]] = MappingProxyType({}),
+) -> Groups:
+    """Return test means: a row for each learner, each group that of a measure.
+
+    Parameters
+    ----------
+    results : StudyResults
+    measures : mapping of str to str
+        The measure's key by the group's name.
+    averaged : mapping, optional
+        Rows in place of one for each learner: learners, whose means are averaged, and the measure of each group.
+    """
+    rows = averaged or {learner: ([learner], [*measures.values()]) for learner in results.learners}
+    return [*measures], {
+        row: [float(np.mean([results.mean(learner, key) for learner in learners])) for key in keys]
+        for row, (learners, keys) in rows.items()
+    }
+
+
+def ahead_over_groups(
+    results: StudyResults,
+    *,
+    learner: str,
+    other: str,
+    measures: Sequence[str],
+    lead: float | None = None,
+    tolerance: float = 0.0,
+) -> Verdict:
+    """Judge whether a learner's mean lead over groups of test queries is what the paper prints, within `tolerance`.
+
+    It is level where it is not, but the 95 % interval of the lead (queries drawn within groups) holds that figure.
+    Where the paper prints none, it holds where the interval lies above 0, and does not where it lies below. `measures`
+    are those of the groups, such as `OfQueries`.
+    """
+    groups = [_leads(results, learner, other, measure) for measure in measures]
+    sizes = np.array([len(group) for group in groups])
+    found = interval(np.concatenate(groups), np.repeat(np.arange(len(groups), dtype=np.float64), sizes))
+    said = f"{found} over {int((sizes > 0).sum())} groups"
+    if lead is None:
+        return Verdict(said, found.holds)
+    return Verdict(f"{said}, the paper's {lead:+.2f}", found.near(lead, tolerance))
+
+
+def gains_more(results: StudyResults, *, learner: str, other: str, measure: str, than: str) -> Verdict:
+    """Judge whether a learner is ahead of another on one group of test queries, and by more than on a second group.
+
+    The worse verdict of two counts: on the lead in the first group, and on how much it exceeds that in the second, by
+    95 % intervals over queries (Welch's, of two samples). `measure` and `than` are the measures of the two groups.
+    """
+    here, there = (_leads(results, learner, other, of_group) for of_group in (measure, than))
+    if min(len(here), len(there)) < 2:
+        return Verdict(f"{len(here)} and {len(there)} queries, too few for an interval", "level")
+    first, second = interval(here), interval(there)
+    found = stats.ttest_ind(here, there, equal_var=False).confidence_interval(LEVEL)
+    more = Difference(first.mean - second.mean, float(found.low), float(found.high))
+    said = f"{first} against {second}: {more} more"
+    return Verdict(said, worst([first.verdict(), more.verdict()]).holds)
+
+
+def _leads(results: StudyResults, learner: str, other: str, measure: str) -> Floats:
+    """Return by how much a learner is ahead on each test query that has the measure."""
+    a, b = (results.unit_values(name, measure)[0] for name in (learner, other))
+    leads: Floats = results.sign(measure) * (a - b)
+    return leads[~np.isnan(leads)]

@@ -1,0 +1,329 @@
+"""Results of a study's tasks together: means, ranks over tasks, tests, curves."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from boostplug.comparison.significance import holm, randomisation_test
+from boostplug.replication.sources import Loaded
+from boostplug.replication.training.study import PARTS, Extra, Learner, Study
+from boostplug.replication.training.task import TaskResult, by_block, marks, pools_queries
+
+__all__ = ["StudyResults", "alike", "extent", "mean_rows", "measures_by_group"]
+
+Floats = NDArray[np.float64]
+
+_LEVEL = 0.05
+_ENUMERATED = 13  # tasks whose signs are all enumerated
+_EQUAL = 10  # decimals: values that differ by rounding share a rank
+
+
+def _signed_ranks(differences: Floats) -> float:
+    """Return the two-sided p-value of Wilcoxon's signed ranks, differences of 0 split between the signs.
+
+    Which method scipy chooses by itself, where there are ties or zeros, differs from version to version.
+    """
+    sizes = np.abs(differences)
+    if len(sizes) <= _ENUMERATED:
+        signed = np.sign(differences) * stats.rankdata(sizes)
+        return randomisation_test(signed, np.zeros(len(signed)), flips=2**_ENUMERATED)
+    if not sizes.any():
+        return 1.0
+    exact = len(sizes) <= 50 and len(np.unique(np.r_[0.0, sizes])) > len(sizes)
+    method = "exact" if exact else "approx"
+    return float(stats.wilcoxon(differences, zero_method="zsplit", method=method).pvalue)
+
+
+class StudyResults:
+    """The finished tasks of a study.
+
+    What is ranked are tasks, by their means over folds; in a study of one task, its folds. One that a learner has not
+    finished, or on which the measure is undefined, counts for none of them.
+
+    Parameters
+    ----------
+    study : Study
+    loaded : Loaded
+    results : mapping of (task, fold, learner) to dict
+        What `task.run` returned.
+    """
+
+    def __init__(self, study: Study, loaded: Loaded, results: Mapping[tuple[str, int, str], TaskResult]) -> None:
+        self.study, self.loaded, self._results = study, loaded, results
+        self.learners = [learner.name for learner in study.learners]
+        self.tasks = list(dict.fromkeys(split.task for split in loaded.splits))
+        self.folds = sorted({split.fold for split in loaded.splits})
+        self._metrics = {measure.key: measure.metric for measure in study.measures}
+
+    def sign(self, measure: str) -> float:
+        """Return 1 where greater values of a measure are better, else -1."""
+        return 1.0 if self._metrics[measure].greater_is_better else -1.0
+
+    def table(self, learner: str, measure: str, part: str = "test") -> Floats:
+        """Return values of shape (n_tasks, n_folds), NaN where there is none."""
+        return np.array(
+            [
+                [_number(self._value(task, fold, learner).get(part, {}).get(measure)) for fold in self.folds]
+                for task in self.tasks
+            ]
+        )
+
+    def _value(self, task: str, fold: int, learner: str) -> dict[str, Any]:
+        value: dict[str, Any] = self._results.get((task, fold, learner), {}).get("value", {})
+        return value
+
+    def units(self, measure: str) -> Floats:
+        """Return values of shape (n_units, n_learners) of the units that have one for every learner."""
+        tables = [self.table(learner, measure) for learner in self.learners]
+        columns = [_mean(table, axis=1) if len(self.tasks) > 1 else table[0] for table in tables]
+        values = np.array(columns).T
+        complete: Floats = values[~np.isnan(values).any(axis=1)]
+        return complete
+
+    def in_blocks(self, measure: str) -> bool:
+        """Return whether a measure's units are blocks of queries in a study of one task."""
+        return pools_queries(self._metrics[measure])
+
+    def unit_values(
+        self, learner: str, measure: str, part: str = "test", *, blocks: bool = False
+    ) -> tuple[Floats, Floats]:
+        """Return the values of each unit, and the fold of each; NaN where one is undefined.
+
+        Units are tasks, by their means over folds, all of fold 0. In a study of one task they are the queries (of a
+        metric that pools queries, or with `blocks`, blocks of them) of the test parts; of another part, or where a test
+        part is one query, the folds, all of fold 0 too.
+        """
+        table = self.table(learner, measure, part)
+        if len(self.tasks) > 1:
+            values: Floats = _mean(table, axis=1)
+            return values, np.zeros(len(values))
+        found = [self._value(self.tasks[0], fold, learner).get("per_query", {}).get(measure) for fold in self.folds]
+        if part != "test" or None in found:
+            return table[0], np.zeros(len(self.folds))
+        of_folds = [np.array([_number(value) for value in own]) for own in found]
+        if blocks and not self.in_blocks(measure):
+            of_folds = [by_block(own) for own in of_folds]
+        return np.concatenate(of_folds), np.repeat(np.array(self.folds, float), [len(own) for own in of_folds])
+
+    def split_curves(self, learner: str, part: str, name: str) -> Floats:
+        """Return the curve of each split that has one, at each of `marks`."""
+        return np.array([curve for _, curve in self._curves(learner, part, name)])
+
+    def unit_curves(self, learner: str, part: str, name: str) -> Floats:
+        """Return the curves of each task, or of each fold in a study of one task: of shape (n_units, n_marks).
+
+        A task's curve is the mean over its folds; of a trace, which may have no bound, the median. One without is NaN.
+        """
+        by_unit: dict[Any, list[Floats]] = {unit: [] for unit in (self.tasks if len(self.tasks) > 1 else self.folds)}
+        for (task, fold), curve in self._curves(learner, part, name):
+            by_unit[task if len(self.tasks) > 1 else fold].append(curve)
+        none = np.full(len(marks(self.study.rounds)), np.nan)
+        centre = np.median if part == "trace" else np.mean
+        return np.array([centre(own, axis=0) if own else none for own in by_unit.values()])
+
+    def _curves(self, learner: str, part: str, name: str) -> Iterator[tuple[tuple[str, int], Floats]]:
+        for split in self.loaded.splits:
+            curve = self._value(split.task, split.fold, learner).get("curves", {}).get(part, {}).get(name)
+            if curve:
+                yield (split.task, split.fold), np.array([_number(value) for value in curve])
+
+    def chosen(self, learner: str, measure: str) -> list[Mapping[str, Any]]:
+        """Return the parameters of the grid that were chosen, split by split."""
+        grid = next(one.grid for one in self.study.learners if one.name == learner)
+        splits = [self._value(split.task, split.fold, learner) for split in self.loaded.splits]
+        return [grid[value["candidate"][measure]] for value in splits if value]
+
+    def mean(self, learner: str, measure: str, part: str = "test") -> float:
+        """Return the mean over folds, then tasks."""
+        return float(_mean(_mean(self.table(learner, measure, part), axis=1), axis=0))
+
+    def ranks(self, measure: str) -> Floats:
+        """Return ranks of shape (n_units, n_learners), 1 the best; equal values share a rank."""
+        ranks: Floats = stats.rankdata(np.round(-self.sign(measure) * self.units(measure), _EQUAL), axis=1)
+        return ranks
+
+    def mean_ranks(self, measure: str) -> dict[str, float]:
+        """Return mean ranks over units."""
+        return dict(zip(self.learners, _mean(self.ranks(measure), axis=0).tolist(), strict=True))
+
+    def critical_difference(self, measure: str) -> float:
+        """Return the difference of mean ranks beyond which two learners differ at .05 (Nemenyi; Demšar 2006)."""
+        k, n = len(self.learners), len(self.units(measure))
+        q = stats.studentized_range.ppf(1.0 - _LEVEL, k, np.inf) / np.sqrt(2.0)
+        return float(q * np.sqrt(k * (k + 1) / (6.0 * n))) if n else float("nan")
+
+    def friedman(self, measure: str) -> float:
+        """Return Friedman's p-value that all learners rank alike; NaN for fewer than three."""
+        units = np.round(self.units(measure), _EQUAL)
+        if units.shape[1] < 3 or (units == units[:, :1]).all():
+            return float("nan")
+        return float(stats.friedmanchisquare(*units.T).pvalue)
+
+    def p_value(self, a: str, b: str, measure: str) -> float:
+        """Return the two-sided p-value that two learners are alike.
+
+        Over tasks by Wilcoxon's signed ranks; in a study of one task over its test queries, by random exchange of the
+        two within queries, each fold weighing the same.
+        """
+        if len(self.tasks) > 1:
+            units = np.round(self.units(measure), _EQUAL)
+            x, y = (units[:, self.learners.index(name)] for name in (a, b))
+            return _signed_ranks(x - y)
+        (x, folds), (y, _) = (self.unit_values(name, measure) for name in (a, b))
+        if x.shape != y.shape:  # a task has failed
+            return float("nan")
+        both = ~np.isnan(x) & ~np.isnan(y)
+        return randomisation_test(x[both], y[both], weight=alike(folds[both]))
+
+    def curve(self, learner: str, part: str, name: str) -> Floats:
+        """Return the mean over tasks and folds at each of `marks`, NaN where nothing was recorded.
+
+        Of a trace, which may have no bound (the E2 of discrete RankBoost passes 1e50), it is the median.
+        """
+        rows = self.split_curves(learner, part, name)
+        if not len(rows):
+            return np.full(len(marks(self.study.rounds)), np.nan)
+        if part == "trace":
+            defined = [column[~np.isnan(column)] for column in rows.T]
+            return np.array([np.median(column) if len(column) else np.nan for column in defined])
+        mean: Floats = _mean(rows, axis=0)
+        return mean
+
+    @property
+    def errors(self) -> dict[str, str]:
+        """What went wrong, by task, fold and learner."""
+        failed = {key: result["error"] for key, result in self._results.items() if "error" in result}
+        return {f"{task} fold {fold} {learner}".strip(): error for (task, fold, learner), error in failed.items()}
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """All of it as JSON's types but for NaN."""
+        measures = [measure.key for measure in self.study.measures]
+        curves = dict.fromkeys(PARTS, measures) | {"trace": list(self.study.traces)}
+        return {
+            "name": self.study.name,
+            "source": repr(self.study.source),
+            "tasks": len(self.tasks),
+            "folds": len(self.folds),
+            "rounds": self.study.rounds,
+            "notes": list(self.loaded.notes),
+            "published_applies": self.loaded.as_published,
+            "real": self.study.source.real,
+            "data_sha256": self.loaded.digest,
+            "measures": [
+                {
+                    "key": measure.key,
+                    "metric": repr(measure.metric),
+                    "chosen_by": repr(measure.chosen_by or measure.metric),
+                    "greater_is_better": measure.metric.greater_is_better,
+                }
+                for measure in self.study.measures
+            ],
+            "published": {name: dict(row) for name, row in self.study.published.items()},
+            "learners": [
+                {
+                    "name": learner.name,
+                    "ranker": learner.ranker.__name__,
+                    "params": {key: repr(value) for key, value in learner.params.items()},
+                    "grid": [{key: repr(value) for key, value in params.items()} for params in learner.grid],
+                    **{part: {key: self.mean(learner.name, key, part) for key in measures} for part in PARTS},
+                    "round": {key: self._mean_round(learner.name, key) for key in measures},
+                    "candidate": self._candidates(learner, measures),
+                    "mean_rank": {key: self.mean_ranks(key)[learner.name] for key in measures},
+                    "curves": {
+                        part: {name: self.curve(learner.name, part, name).tolist() for name in names}
+                        for part, names in curves.items()
+                    },
+                }
+                for learner in self.study.learners
+            ],
+            "curve_rounds": marks(self.study.rounds),
+            "tests": {key: self._tests(key) for key in measures},
+            "units": {key: self.units(key).tolist() for key in measures},
+            "extras": {extra.name: self._extra(extra) for extra in self.study.extras},
+            "errors": self.errors,
+        }
+
+    def _mean_round(self, learner: str, measure: str) -> float:
+        return float(_mean(self.table(learner, measure, "round"), axis=None))
+
+    def _candidates(self, learner: Learner, measures: Sequence[str]) -> dict[str, list[int]]:
+        """Return how often each candidate of a grid was chosen, by measure; nothing where there is no choice."""
+        if len(learner.grid) == 1:
+            return {}
+        chosen = {key: self.chosen(learner.name, key) for key in measures}
+        return {
+            key: [sum(own is params for own in picked) for params in learner.grid] for key, picked in chosen.items()
+        }
+
+    def _extra(self, extra: Extra) -> dict[str, Any]:
+        groups, rows = extra.groups(self)
+        return {"groups": groups, "rows": rows, "unit": extra.unit}
+
+    def _tests(self, measure: str) -> dict[str, Any]:
+        couples = list(combinations(self.learners, 2))
+        p = [self.p_value(a, b, measure) for a, b in couples]
+        return {
+            "units": len(self.units(measure)),
+            "friedman": self.friedman(measure),
+            "critical_difference": self.critical_difference(measure),
+            "pairs": [
+                {"a": a, "b": b, "p": p_value, "p_holm": float(adjusted)}
+                for (a, b), p_value, adjusted in zip(couples, p, holm(p), strict=True)
+            ],
+        }
+
+
+def alike(folds: Floats) -> Floats:
+    """Return the weight of each unit with which folds weigh the same."""
+    _, of_fold, counts = np.unique(folds, return_inverse=True, return_counts=True)
+    weight: Floats = 1.0 / counts[of_fold]
+    return weight
+
+
+def extent(study: Mapping[str, Any]) -> str:
+    """Return what a study's document is the mean of, in words."""
+    folds = f"{study['folds']} folds" if study["folds"] > 1 else "1 fold"
+    if study["tasks"] > 1:
+        return f"{study['tasks']} tasks" if study["folds"] == 1 else f"{study['tasks']} tasks of {folds}"
+    return folds
+
+
+def measures_by_group(study: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the keys of the measures of a study's document, a table's columns for each group."""
+    groups: dict[str, list[str]] = {}
+    for measure in study["measures"]:
+        groups.setdefault(measure["key"].partition(", ")[2], []).append(measure["key"])
+    return groups
+
+
+def mean_rows(study: Mapping[str, Any], keys: Sequence[str]) -> Iterator[tuple[str, bool, Mapping[str, Any]]]:
+    """Yield the test means of a study's document that have some measures: name, whether published, and values.
+
+    A published row of a learner of ours stands below it, without a name.
+    """
+    published = study["published"] if study["published_applies"] else {}
+    shown = {name: row for name, row in published.items() if row.keys() & {*keys}}
+    for learner in study["learners"]:
+        yield learner["name"], False, learner["test"]
+        if learner["name"] in shown:
+            yield "", True, shown.pop(learner["name"])
+    for name, row in shown.items():
+        yield name, True, row
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else float(value)
+
+
+def _mean(values: Floats | Sequence[Any], axis: int | None) -> Any:
+    """Return the mean of what is defined, NaN where nothing is."""
+    array = np.asarray(values, dtype=np.float64)
+    defined = ~np.isnan(array)
+    count = defined.sum(axis=axis)
+    total = np.where(defined, array, 0.0).sum(axis=axis)
+    return np.divide(total, count, out=np.full(np.shape(total), np.nan), where=count > 0)

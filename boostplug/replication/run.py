@@ -1,0 +1,151 @@
+"""`replicate`: run a paper's protocol, and say of each of its claims whether it holds."""
+
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from boostplug.comparison.console import progress_bar
+from boostplug.comparison.document import versions
+from boostplug.comparison.training.store import Store
+from boostplug.comparison.training.workers import in_processes
+from boostplug.core.checks import check_integer
+from boostplug.core.threads import get_num_threads
+from boostplug.replication.judging.study_results import StudyResults
+from boostplug.replication.papers import PAPERS
+from boostplug.replication.protocol import Protocol
+from boostplug.replication.result import ReplicationResult
+from boostplug.replication.sources import Loaded
+from boostplug.replication.training.study import Study
+from boostplug.replication.training.task import Job, TaskResult, run
+
+__all__ = ["replicate"]
+
+
+def replicate(
+    paper: str | Protocol,
+    data: str | Path | None = None,
+    *,
+    json: str | Path | None = None,
+    num_processes: int | None = None,
+    keep: bool = False,
+    progress: bool | None = None,
+) -> ReplicationResult:
+    """Run the experiments of a paper again.
+
+    Every task (a learner on one fold of one user, query or data set) is a job of its own. With `json`, finished tasks
+    are kept beside it in ``<json>.parts``: after Ctrl-C, a crash or a loss of power, the same call goes on where it
+    was, and its result is the same as without interruption. The file goes when the result is written, but for `keep`:
+    then a later call trains what has changed in the protocol alone, and nothing where that is a claim.
+
+    Parameters
+    ----------
+    paper : str or Protocol
+        One of `PAPERS`.
+    data : str or path-like, optional
+        Folder that holds the paper's data sets (one of them at least), or is one. Default: the bundled set, to which
+        no published figure applies.
+    json : str or path-like, optional
+        File for the result.
+    num_processes : int, optional
+        Each works with one thread. Default: as many as losses use threads. More than one: a script must call this
+        under ``if __name__ == "__main__":``.
+    keep : bool, default False
+        Leave ``<json>.parts`` where it is.
+    progress : bool, optional
+        A progress bar with an estimate, on stderr, where that is no terminal a line every 30 seconds. Default: the bar
+        alone.
+
+    Returns
+    -------
+    ReplicationResult
+        Its document is the same for any number of processes and interruptions.
+
+    Raises
+    ------
+    FileNotFoundError
+        If the folder does not exist, or holds none of the data sets.
+    OSError
+        If a file cannot be written.
+    ValueError
+        If an argument makes no sense, a file cannot be read, or ``<json>.parts`` belongs to another run or is damaged.
+    RuntimeError
+        If a process dies.
+    """
+    protocol = paper if isinstance(paper, Protocol) else _named(paper)
+    processes = get_num_threads() if num_processes is None else check_integer("num_processes", num_processes, 1)
+    with progress_bar(progress, 1) as advance:
+        advance("reading the data", 0)
+        studies = _load(protocol, None if data is None else Path(data))
+    path = None if json is None else Path(json)
+    head = {"paper": protocol.name, "seed": protocol.seed, "versions": versions()}
+    jobs = {
+        f"{job.key} | {_settings(job, digest)}": job
+        for study, digest, splits in [(study, loaded.digest, loaded.splits) for study, loaded in studies]
+        for split in splits
+        for learner in study.learners
+        for job in [Job(study, split, learner, protocol.seed)]
+    }
+    with Store(None if path is None else path.with_name(path.name + ".parts"), head) as store:
+        results = _results(jobs, store, processes, progress)
+        with progress_bar(progress, 1) as advance:
+            advance("judging the claims", 0)
+            result = ReplicationResult.of(
+                protocol,
+                [StudyResults(study, loaded, _of_study(study, jobs.values(), results)) for study, loaded in studies],
+                name="" if data is None else str(data),
+                seconds={job.key: results[job.key]["seconds"] for job in jobs.values()},
+            )
+        if path is not None:
+            result.to_json(path)
+            if not (keep or result.failed):
+                store.remove()
+    return result
+
+
+def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bool | None) -> dict[str, TaskResult]:
+    """Return the results of all jobs by `Job.key`, those that are kept and the others."""
+    results = {job.key: store.done[kept] for kept, job in jobs.items() if kept in store.done}
+    missing = {job.key: kept for kept, job in jobs.items() if kept not in store.done}
+    todo = [job for job in jobs.values() if job.key in missing]
+    with progress_bar(progress, len(jobs), completed=len(results), estimate=True) as advance:
+        for job, outcome in in_processes(run, todo, min(processes, max(1, len(todo)))):
+            results[job.key] = outcome
+            if "value" in outcome:  # what failed is tried again by the next run
+                store.add(missing[job.key], outcome)
+            advance(job.key, 1)
+    return results
+
+
+def _of_study(
+    study: Study, jobs: Iterable[Job], results: Mapping[str, TaskResult]
+) -> dict[tuple[str, int, str], TaskResult]:
+    own = [job for job in jobs if job.study is study]
+    return {(job.split.task, job.split.fold, job.learner.name): results[job.key] for job in own}
+
+
+def _named(paper: str) -> Protocol:
+    if paper not in PAPERS:
+        raise ValueError(f"there is no replication of {paper!r}; there are: {', '.join(PAPERS)}")
+    return PAPERS[paper]
+
+
+def _load(protocol: Protocol, folder: Path | None) -> list[tuple[Study, Loaded]]:
+    if folder is not None and not folder.is_dir():
+        raise FileNotFoundError(f"there is no folder {folder}; pass the folder that holds the data sets")
+    cache: dict[Any, Loaded | None] = {}
+    for study in protocol.studies:
+        if study.source not in cache:
+            cache[study.source] = study.source.load(folder)
+    studies = [(study, loaded) for study in protocol.studies if (loaded := cache[study.source]) is not None]
+    if not studies:
+        wanted = "; ".join(dict.fromkeys(study.source.wanted for study in protocol.studies if study.source.wanted))
+        raise FileNotFoundError(f"{folder} holds none of the data sets of {protocol.name}: {wanted}")
+    return studies
+
+
+def _settings(job: Job, data: str) -> str:
+    """Return a digest of what the result of a job depends on, but for versions and the seed."""
+    study = job.study
+    told = (data, study.rounds, study.measures, study.traces, job.learner)
+    return sha256(repr(told).encode()).hexdigest()[:16]

@@ -1,0 +1,453 @@
+"""Data of a study: folders of known data sets, or the bundled set; tasks and their folds."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from pathlib import Path
+from typing import ClassVar
+
+import numpy as np
+
+from boostplug.comparison.training.store import digest
+from boostplug.datasets import Fold, RankingData, load_bundled, load_fold, load_folds
+from boostplug.datasets.letor import load_files
+from boostplug.replication.movielens import load_movielens, user_tasks
+
+__all__ = [
+    "N_FOLDS",
+    "BundledFolds",
+    "BundledQueries",
+    "Fifths",
+    "LetorFolds",
+    "Loaded",
+    "MovieLensUsers",
+    "OwnSplit",
+    "QueryFolds",
+    "SingleQueries",
+    "Source",
+    "Split",
+    "joined",
+    "most_pairs",
+    "rotated",
+    "split_rows",
+]
+
+N_FOLDS = 5
+_DEPTH = 3  # of the folders that are searched
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """One fold of one task."""
+
+    task: str
+    fold: int
+    train: RankingData
+    vali: RankingData
+    test: RankingData
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """The splits of a study, tasks in order and the folds of each.
+
+    Attributes
+    ----------
+    splits : list of Split
+    notes : tuple of str
+    as_published : bool
+        Whether these are the data of the published figures.
+    """
+
+    splits: list[Split]
+    notes: tuple[str, ...] = ()
+    as_published: bool = False
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of all values."""
+        return digest(
+            array
+            for split in self.splits
+            for part in (split.train, split.vali, split.test)
+            for array in (part.X, part.y, part.group)
+        )
+
+
+class Source(ABC):
+    """A data set, and how tasks and folds are made of it.
+
+    Attributes
+    ----------
+    real : bool
+        Whether the data were measured, and not made by a program.
+    wanted : str
+        What a folder must hold; empty for the bundled set.
+    """
+
+    real: ClassVar[bool] = False
+
+    @property
+    def wanted(self) -> str:
+        """What a folder must hold; empty for the bundled set."""
+        return ""
+
+    @abstractmethod
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the splits; None where the folder does not hold the data set. Without folder: the bundled set."""
+
+
+def rotated(blocks: Sequence[RankingData]) -> list[Split]:
+    """Return 5 folds of five parts, as one task."""
+    return _folds("", lambda fifths: joined([blocks[k] for k in fifths]))
+
+
+def _folds(task: str, part: Callable[[list[int]], RankingData]) -> list[Split]:
+    """Return 5 folds of fifths, of which 3 are to train on, 1 to validate, 1 to test, rotating as LETOR's do."""
+
+    def of(f: int, *offsets: int) -> RankingData:
+        return part([(f + offset) % N_FOLDS for offset in offsets])
+
+    return [Split(task, f + 1, of(f, 0, 1, 2), of(f, 3), of(f, 4)) for f in range(N_FOLDS)]
+
+
+def joined(parts: Sequence[RankingData]) -> RankingData:
+    """Return several sets as one; their queries are numbered anew where files use the same ids."""
+    X, y, qid, group = (np.concatenate([part[name] for part in parts]) for name in ("X", "y", "qid", "group"))
+    own_ids = len(np.unique(qid)) == np.count_nonzero(group)
+    return RankingData(X=X, y=y, qid=qid if own_ids else None, group=group)
+
+
+def split_rows(data: RankingData, task: str, seed: Sequence[int]) -> list[Split]:
+    """Return 5 folds of the rows of a query.
+
+    The split of a task depends only on `seed` and its number of rows.
+    """
+    fifth = np.random.default_rng(seed).permutation(data.n_rows) % N_FOLDS
+
+    def rows(fifths: list[int]) -> RankingData:
+        kept = np.flatnonzero(np.isin(fifth, fifths))
+        return RankingData(X=data.X[kept], y=data.y[kept], qid=data.qid[kept], group=np.array([len(kept)]))
+
+    return _folds(task, rows)
+
+
+def most_pairs(parts: Sequence[RankingData], most: int, below: int) -> list[RankingData]:
+    """Return the queries with the most pairs of different grades, but fewer than `below`, each as a set of its own.
+
+    By descending number of pairs, at most `most` of them; among equals the first.
+    """
+    singles = [single for part in parts for single in _singles(part)]
+    pairs = np.array([_n_pairs(single) for single in singles])
+    order = np.argsort(-pairs, kind="stable")
+    return [singles[i] for i in order if 0 < pairs[i] < below][:most]
+
+
+def _singles(data: RankingData) -> Iterator[RankingData]:
+    for start, stop in pairwise(data.queries.boundaries):
+        rows = slice(start, stop)
+        yield RankingData(X=data.X[rows], y=data.y[rows], qid=data.qid[rows], group=np.array([stop - start]))
+
+
+def _n_pairs(data: RankingData) -> int:
+    return int(data.queries.grade_runs.n_pairs.sum())
+
+
+@dataclass(frozen=True)
+class _InFolder(Source):
+    """A data set in a folder, found by its name at or below the folder of all data.
+
+    Attributes
+    ----------
+    folders : tuple of str
+        Names that its folder may have, in lower-case letters and digits alone.
+    """
+
+    folders: tuple[str, ...]
+
+    real: ClassVar[bool] = True
+    content: ClassVar[str]
+
+    @property
+    def wanted(self) -> str:
+        """Names and content of the folder."""
+        return f"{' or '.join(self.folders)} (with {self.content})"
+
+    def holds(self, path: Path) -> bool:
+        """Return whether a folder has the files: train, vali and test, or those in Fold1."""
+        return all(any(path.glob(f"{part}*.txt*")) for part in ("train", "val", "test"))
+
+    @abstractmethod
+    def of(self, path: Path) -> Loaded:
+        """Return the splits."""
+
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the splits; None where the folder does not hold the data set."""
+        pending = [] if folder is None else [(folder.resolve(), 0)]
+        while pending:
+            path, depth = pending.pop(0)
+            own = [part.name for part in (path, *path.parents)][: depth + 2]  # a fold's parent may bear the name
+            names = {"".join(c for c in part.lower() if c.isalnum()) for part in own}
+            if names & {*self.folders} and self.holds(path):
+                return self.of(path)
+            if depth < _DEPTH:
+                pending += [(child, depth + 1) for child in sorted(path.iterdir()) if child.is_dir()]
+        return None
+
+
+@dataclass(frozen=True)
+class LetorFolds(_InFolder):
+    """A LETOR set in its own folds: one task.
+
+    Attributes
+    ----------
+    folders
+    n_queries, n_rows : int
+        What the published figures were measured on.
+    """
+
+    n_queries: int = 0
+    n_rows: int = 0
+
+    content: ClassVar[str] = "Fold1, Fold2, …"
+
+    def holds(self, path: Path) -> bool:
+        """Return whether a folder has several folds."""
+        return len([fold for fold in path.glob("Fold*") if fold.is_dir()]) > 1
+
+    def of(self, path: Path) -> Loaded:
+        """Return the folds."""
+        folds = load_folds(path)
+        splits = [Split("", f, *fold) for f, fold in enumerate(folds, 1)]
+        n_queries, n_rows = sum(fold.test.n_queries for fold in folds), sum(fold.test.n_rows for fold in folds)
+        if self.is_published(n_queries, n_rows):
+            return Loaded(splits, as_published=True)
+        note = (
+            f"The test parts hold {n_queries:,} queries and {n_rows:,} documents; the published figures are of "
+            f"{self.n_queries:,} and {self.n_rows:,}, and do not apply."
+        )
+        return Loaded(splits, (note,))
+
+    def is_published(self, n_queries: int, n_rows: int) -> bool:
+        """Return whether the published figures were measured on so many queries and documents."""
+        return (n_queries, n_rows) == (self.n_queries, self.n_rows)
+
+
+@dataclass(frozen=True)
+class OwnSplit(_InFolder):
+    """A LETOR set in its own training, validation and test part, or in those of Fold1: one task of one fold."""
+
+    content: ClassVar[str] = "train, vali and test file, or Fold1"
+
+    def of(self, path: Path) -> Loaded:
+        """Return the split."""
+        return Loaded([Split("", 1, *load_fold(path))])
+
+
+@dataclass(frozen=True)
+class SingleQueries(_InFolder):
+    """Queries of a set with the most critical pairs, each a task of its own, its documents in 5 folds.
+
+    Attributes
+    ----------
+    folders
+    most : int
+        So many queries, or a quarter of all where they are fewer than four times as many.
+    below : int
+        Queries of so many pairs and more are left out.
+    """
+
+    most: int = 300
+    below: int = 50_000
+    seed: int = 0
+
+    content: ClassVar[str] = OwnSplit.content
+
+    def of(self, path: Path) -> Loaded:
+        """Return the folds of the chosen queries."""
+        return self.of_parts(load_fold(path))
+
+    def of_parts(self, parts: Fold | Sequence[RankingData]) -> Loaded:
+        """Return the folds of the chosen queries of the parts of a set."""
+        n_queries = sum(part.n_queries for part in parts)
+        chosen = most_pairs(parts, min(self.most, n_queries // 4), self.below)
+        if not chosen:
+            raise ValueError(
+                f"a quarter of the {n_queries} queries of {' or '.join(self.folders)} is none with pairs of different "
+                "grades; pass the whole set"
+            )
+        splits = [
+            split
+            for i, query in enumerate(chosen)
+            for split in split_rows(query, f"query {query.qid[0]}", (self.seed, i))
+        ]
+        pairs = [_n_pairs(query) for query in chosen]
+        note = (
+            f"The {len(chosen)} of {n_queries:,} queries with the most pairs below {self.below:,}: from {min(pairs):,} "
+            f"to {max(pairs):,}."
+        )
+        return Loaded(splits, (note,), as_published=len(chosen) == self.most)
+
+
+@dataclass(frozen=True)
+class _InTexts(_InFolder):
+    """A set in LETOR files that are no folds."""
+
+    def holds(self, path: Path) -> bool:
+        """Return whether there is a file."""
+        return bool(self.texts(path))
+
+    def texts(self, path: Path) -> list[Path]:
+        """Return the LETOR files of a folder: of one that stands there plain and compressed, the plain one."""
+        plain = [text for text in path.glob("*.txt") if text.is_file()]
+        packed = [text for text in path.glob("*.txt.gz") if text.is_file() and text.with_suffix("") not in plain]
+        return sorted(plain + packed)
+
+
+@dataclass(frozen=True)
+class QueryFolds(_InTexts):
+    """A set without folds, its queries in 5 folds at random: one task.
+
+    Attributes
+    ----------
+    folders
+    n_queries : int
+        What the published figures were measured on.
+    seed : int
+    """
+
+    n_queries: int = 0
+    seed: int = 0
+
+    content: ClassVar[str] = "LETOR files *.txt"
+
+    def of(self, path: Path) -> Loaded:
+        """Return the folds of all queries in all files."""
+        singles = [single for part in load_files(self.texts(path)) for single in _singles(part)]
+        if len(singles) < N_FOLDS:
+            raise ValueError(f"{path} holds {len(singles)} queries, too few for {N_FOLDS} folds; pass the whole set")
+        order = np.random.default_rng(self.seed).permutation(len(singles))
+        blocks = [joined([singles[i] for i in order[f::N_FOLDS]]) for f in range(N_FOLDS)]
+        return Loaded(rotated(blocks), as_published=len(singles) == self.n_queries)
+
+
+@dataclass(frozen=True)
+class Fifths(_InTexts):
+    """A set in five files of queries, S1 to S5, made into folds by LETOR's rule: one task.
+
+    Fold f is trained on three of them from Sf on, validated on the next and tested on the one after that.
+
+    Attributes
+    ----------
+    folders
+    scale : float
+        What grades are multiplied by; metrics with a gain of 2^grade - 1 depend on it.
+    edges : tuple of float
+        Grades are the number of these that a judgement reaches, in place of its own value; default: its own value.
+    """
+
+    scale: float = 1.0
+    edges: tuple[float, ...] = ()
+
+    content: ClassVar[str] = "S1.txt to S5.txt, plain or compressed by gzip"
+
+    def holds(self, path: Path) -> bool:
+        """Return whether all five are there."""
+        return len(self.texts(path)) == N_FOLDS
+
+    def texts(self, path: Path) -> list[Path]:
+        """Return those of S1 to S5 that are there."""
+        names = {f"S{number}{suffix}" for number in range(1, N_FOLDS + 1) for suffix in (".txt", ".txt.gz")}
+        return [text for text in super().texts(path) if text.name in names]
+
+    def of(self, path: Path) -> Loaded:
+        """Return the folds."""
+        fifths = [self._graded(part) for part in load_files(self.texts(path))]
+        y = np.concatenate([part.y for part in fifths])
+        note = (
+            f"{sum(part.n_queries for part in fifths):,} queries, {len(y):,} documents, {len(np.unique(y))} different "
+            f"grades from {y.min():g} to {y.max():g}."
+        )
+        return Loaded(rotated(fifths), (note,))
+
+    def _graded(self, data: RankingData) -> RankingData:
+        y = np.digitize(data.y, self.edges).astype(np.float64) if self.edges else self.scale * data.y
+        return replace(data, y=y)
+
+
+@dataclass(frozen=True)
+class MovieLensUsers(Source):
+    """Each user of MovieLens-100k with enough ratings is a task, its films in 5 folds.
+
+    Attributes
+    ----------
+    min_ratings, max_missing
+        As in `user_tasks`.
+    n_ratings : int
+        What the published figures were measured on.
+    seed : int
+    examples : tuple of (int, int)
+        Only these users and folds; default: all.
+    """
+
+    min_ratings: int = 100
+    max_missing: float = 0.5
+    n_ratings: int = 100_000
+    seed: int = 0
+    examples: tuple[tuple[int, int], ...] = ()
+
+    wanted: ClassVar[str] = "u.data of MovieLens-100k"
+    real: ClassVar[bool] = True
+
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the folds of all users that have a feature."""
+        found = [] if folder is None else [path for at in ("", "*/") for path in sorted(folder.glob(f"{at}u.data"))]
+        if not found:
+            return None
+        ratings = load_movielens(found[0])
+        tasks = user_tasks(ratings, min_ratings=self.min_ratings, max_missing=self.max_missing)
+        if not tasks:
+            raise ValueError(f"{found[0]}: no user has {self.min_ratings} ratings; pass the whole u.data")
+        splits = [
+            split
+            for task in tasks
+            if task.n_features
+            for split in split_rows(task, f"user {task.qid[0]}", (self.seed, int(task.qid[0])))
+            if not self.examples or (int(task.qid[0]), split.fold) in self.examples
+        ]
+        if self.examples:
+            if len(splits) < len(self.examples):
+                return None  # of other ratings
+            return Loaded(splits, as_published=len(ratings) == self.n_ratings)
+        without = sum(not task.n_features for task in tasks)
+        note = (
+            f"{len(tasks)} users have at least {self.min_ratings} ratings; {without} of them have no feature (no other "
+            f"user has rated {1 - self.max_missing:.0%} of their films) and make no task."
+        )
+        return Loaded(splits, (note,), as_published=len(ratings) == self.n_ratings)
+
+
+@dataclass(frozen=True)
+class BundledFolds(Source):
+    """The bundled set, its queries in 5 folds: one task."""
+
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the folds."""
+        if folder is not None:
+            return None
+        singles = [single for part in load_bundled() for single in _singles(part)]
+        return Loaded(rotated([joined(singles[f::N_FOLDS]) for f in range(N_FOLDS)]))
+
+
+@dataclass(frozen=True)
+class BundledQueries(Source):
+    """Queries of the bundled set with the most pairs, each a task, its documents in 5 folds."""
+
+    most: int
+
+    def load(self, folder: Path | None) -> Loaded | None:
+        """Return the folds of the chosen queries."""
+        if folder is not None:
+            return None
+        return replace(SingleQueries((), most=self.most).of_parts(load_bundled()), as_published=False)

@@ -1,0 +1,98 @@
+"""Losses for cross-sections: Spearman's correlation per query, on Jester's real-valued ratings and on made-up markets.
+
+``python -m studies.correlation DATA PAGE.md`` trains in some minutes, and fills the tables of the page. DATA
+is the folder that holds ``jester``.
+"""
+
+import sys
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.comparison.training.frameworks import Part
+from boostplug.data.queries import Queries
+from boostplug.losses import Correlation, Loss, MPBoost, RankNet, SquaredError
+from boostplug.metrics import SpearmanRho
+from boostplug.replication.sources import Fifths
+from boostplug.replication.tables import markdown
+from studies.tables import decimals, difference, fill, with_interval
+from studies.trainings import trainings
+
+__all__ = ["main", "market"]
+
+Floats = NDArray[np.float64]
+
+_METHODS: dict[str, Loss | str] = {
+    "regression": "regression",
+    "SquaredError(centred=True)": SquaredError(centred=True),
+    "RankNet": RankNet(),
+    "MPBoost": MPBoost(),
+    "Correlation": Correlation(),
+}
+_ROWS, _CALLS = 8_000, 20  # of a query, and calls of a gradient
+
+
+def market(n_dates: int, seed: int, n_rows: int = 2_000, n_features: int = 20) -> Part:
+    """Return days of returns: a weak signal, a move of the market and a volatility that differ from day to day."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n_dates * n_rows, n_features)).astype(np.float32)
+    signal = 0.08 * X[:, 0] - 0.05 * X[:, 1] * (X[:, 2] > 0) + 0.04 * np.tanh(X[:, 3] * X[:, 4])
+    volatility = np.repeat(np.exp(rng.normal(scale=0.7, size=n_dates)), n_rows)
+    moves = np.repeat(rng.normal(size=n_dates), n_rows)
+    noise = rng.standard_t(4, size=len(X))
+    return Part(X, Queries(volatility * (signal + noise) + moves, group=np.full(n_dates, n_rows)))
+
+
+def _jester(folder: Path) -> tuple[Part, Part, Part]:
+    """Return the first fold of Jester, with real-valued ratings as labels."""
+    loaded = Fifths(("jester",)).load(folder)
+    if loaded is None:
+        raise FileNotFoundError(f"{folder} holds no folder jester; name the folder that holds the data sets")
+    first = loaded.splits[0]
+    train, valid, test = (Part(p.X, Queries(p.y, group=p.group)) for p in (first.train, first.vali, first.test))
+    return train, valid, test
+
+
+def table(fold: tuple[Part, Part, Part]) -> list[str]:
+    """Return each method's mean Spearman correlation, its difference to regression, and its rounds."""
+    done = [*trainings(fold, _METHODS, SpearmanRho())]
+    values: dict[str, Floats] = {}
+    rows = []
+    for name in _METHODS:
+        of_seeds = [one for one in done if one.method == name]
+        own = np.mean([SpearmanRho().per_query(one.scores, fold[2].queries) for one in of_seeds], axis=0)
+        rounds, values[name] = np.mean([one.watch.best_round for one in of_seeds]), own
+        beside = "–" if name == "regression" else with_interval(*difference([own], [values["regression"]]))
+        rows.append([name, decimals(float(np.nanmean(own))), beside, f"{rounds:.0f}"])
+    return markdown(["loss", "Spearman's ρ", "beside regression", "rounds"], rows)
+
+
+def times() -> list[str]:
+    """Return the time of a gradient on lists of 8,000 documents with real-valued labels, one thread."""
+    rng = np.random.default_rng(0)
+    queries = Queries(rng.normal(size=10 * _ROWS), group=np.full(10, _ROWS))
+    scores, rows = rng.normal(size=10 * _ROWS), []
+    for name, loss in _METHODS.items():
+        if isinstance(loss, str):
+            continue
+        loss.gradient_hessian(scores, queries)  # compiled, and what depends on the labels alone computed
+        seconds = []
+        for _ in range(_CALLS):
+            start = perf_counter()
+            loss.gradient_hessian(scores, queries)
+            seconds.append(perf_counter() - start)
+        rows.append([name, f"{1e3 * median(seconds) / 10:.2f}"])
+    return markdown(["loss", "ms for a list of 8,000"], rows, numbers=True)
+
+
+def main(folder: str, page: str) -> None:
+    """Train, and fill a page."""
+    made = market(60, 1), market(30, 2), market(60, 3)
+    fill(Path(page), {"jester": table(_jester(Path(folder))), "market": table(made), "times": times()})
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

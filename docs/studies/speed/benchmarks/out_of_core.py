@@ -1,0 +1,252 @@
+"""Benchmark out-of-core: memory and time of a training from Parquet, in memory, in batches, on Dask."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from boostplug.data.queries import Queries
+from boostplug.datasets import batches_by_query
+from boostplug.losses import MPBoost
+from boostplug.metrics import NDCG
+from studies.speed.benchmark import Benchmark, Column, Row
+from studies.speed.figures import Bars
+from studies.speed.measuring.clock import call_in_process
+from studies.speed.measuring.data import features_and_queries
+from studies.speed.measuring.frameworks import lightgbm_data
+from studies.speed.measuring.memory import status_mib
+
+__all__ = ["OutOfCore", "measured"]
+
+_FILES, _QUERIES, _SIZE, _FEATURES, _GRADES = 20, 1_000, 100, 50, 5  # queries of each file
+_ROUNDS = 10
+_MIB = 2**20
+_NAMES = [f"f{j}" for j in range(_FEATURES)]
+
+
+class OutOfCore(Benchmark):
+    """A training from a folder of Parquet files, in each of the ways to hold the data."""
+
+    name = "out-of-core"
+    title = "training from Parquet: in memory, in batches of whole queries, on two workers of Dask"
+    about = f"""\
+{_ROUNDS} rounds of MPBoost on {_FILES * _QUERIES * _SIZE:,} documents with {_FEATURES} float32 features, from {_FILES}
+Parquet files, each way in a process of its own. *Peak* is its largest resident set, libraries included; *above start*
+less what it was when the libraries were imported; *of the features* is that over the bytes of all features as float32.
+*Load* is the time until the framework holds its bins, *round* the median from one call of the loss to the next. NDCG@10
+is on queries that were not trained on. *In memory*: `pandas.read_parquet` and one float32 matrix, let go when the
+bins are made. *Batches*: `batches_by_query`. *Dask*: `bp.dask`'s rankers on two worker processes that share the
+threads; memory is the larger of the two, each of which holds half of the data.
+"""
+    columns = (
+        Column("peak_mib", "peak, MiB"),
+        Column("above_start_mib", "above start, MiB"),
+        Column("of_features", "of the features", "ratio", 2),
+        Column("load_seconds", "load, s"),
+        Column("round_seconds", "round, s"),
+        Column("ndcg", "NDCG@10", digits=4),
+    )
+    figures = (Bars(name="", title="Memory of a training", columns={"above_start_mib": ""}, unit="MiB above start"),)
+
+    def run(self) -> Iterator[Row]:
+        """Measure all of it once."""
+        n_queries = self.setting.count(_QUERIES, 5)
+        with TemporaryDirectory(prefix="boostplug-bench-", ignore_cleanup_errors=True) as folder:
+            self.setting.say("files")
+            try:
+                _write(Path(folder), n_queries)
+            except ImportError:
+                self.note("All is left out: pandas or pyarrow is not installed.")
+                return
+            for name in _WAYS:
+                self.setting.say(name)
+                rounds = self.setting.count(_ROUNDS, 3)
+                values = call_in_process(measured, name, folder, self.setting.threads, rounds)
+                if values is None:
+                    self.note(f"{name} is left out: what it needs is not installed.")
+                    continue
+                above = values["above_start_mib"]
+                if above is not None:
+                    values["of_features"] = above * _MIB / (_FILES * n_queries * _SIZE * _FEATURES * 4)
+                yield Row("", name, values, peer=False)
+
+
+def _write(folder: Path, n_queries: int) -> None:
+    """Write the files, and one more of queries that nothing is trained on."""
+    import pandas as pd
+    import pyarrow  # noqa: F401, ICN001 (by which pandas writes)
+
+    (folder / "train").mkdir()
+    X, queries = features_and_queries(n_queries, _SIZE, _FEATURES, _GRADES)
+    frame = pd.DataFrame(X, columns=_NAMES)
+    frame["label"] = queries.labels
+    rng = np.random.default_rng(0)
+    for number in range(_FILES + 1):
+        frame["query"] = queries.query_of_row + number * n_queries
+        test = number == _FILES
+        frame.to_parquet(
+            folder / "test.parquet" if test else folder / "train" / f"part-{number:02}.parquet", index=False
+        )
+        frame[_NAMES] += rng.normal(scale=0.1, size=(len(frame), _FEATURES)).astype(np.float32)
+
+
+def measured(name: str, folder: str, threads: int, rounds: int) -> dict[str, float | None] | None:
+    """Return what one way takes; None where a package is missing."""
+    framework, build = _WAYS[name]
+    try:
+        library = _library(framework, on_dask=build is None)
+    except ImportError:
+        return None
+    import pandas as pd
+    import pyarrow.parquet  # noqa: F401 (as read_parquet would)
+
+    test = pd.read_parquet(Path(folder) / "test.parquet")
+    X = test.iloc[:, :_FEATURES].to_numpy(np.float32)
+    queries = Queries(test["label"], qid=test["query"])
+    _Timed().gradient_hessian(np.zeros(queries.n_rows), queries)  # compiled, or read from numba's cache
+    if build is None:
+        seen, predict = _on_dask(library, Path(folder), threads, rounds)
+    else:
+        seen, predict = _in_this_process(library, build, Path(folder), threads, rounds)
+    return {
+        "peak_mib": seen.peak,
+        "above_start_mib": None if seen.peak is None or seen.start is None else seen.peak - seen.start,
+        "load_seconds": seen.calls[0] - seen.begun,
+        "round_seconds": median(np.diff(seen.calls).tolist()),
+        "ndcg": float(NDCG(10)(predict(X), queries)),
+    }
+
+
+class _Seen(NamedTuple):
+    """One process: its memory in MiB, and when the training was begun and its loss called, in seconds."""
+
+    start: float | None
+    peak: float | None
+    begun: float
+    calls: list[float]
+
+
+_calls: list[float] = []
+
+
+class _Timed(MPBoost):
+    """A loss that notes when it is called, wherever that is."""
+
+    def compute_gradient_hessian(self, scores: Any, queries: Queries, scale: float) -> Any:
+        _calls.append(perf_counter())
+        return super().compute_gradient_hessian(scores, queries, scale)
+
+
+_TREES: dict[str, dict[str, Any]] = {"xgboost": {"max_depth": 6}, "lightgbm": {"num_leaves": 63, "verbosity": -1}}
+
+
+def _in_this_process(
+    library: Any, build: Callable[[Path, int], Any], folder: Path, threads: int, rounds: int
+) -> tuple[_Seen, Callable[[Any], Any]]:
+    start, params = status_mib("VmRSS"), _TREES[library.__name__]
+    _calls.clear()
+    begun = perf_counter()
+    data = build(folder, threads)
+    if library.__name__ == "xgboost":
+        params = params | {"objective": "rank:pairwise", "nthread": threads, "base_score": 0.0}
+        booster = library.train({**params, "disable_default_eval_metric": True}, data, rounds, obj=_Timed())
+        return _Seen(start, status_mib("VmHWM"), begun, list(_calls)), booster.inplace_predict
+    booster = library.train({**params, "objective": _Timed(), "num_threads": threads}, data, rounds)
+    return _Seen(start, status_mib("VmHWM"), begun, list(_calls)), booster.predict
+
+
+def _on_dask(library: Any, folder: Path, threads: int, rounds: int) -> tuple[_Seen, Callable[[Any], Any]]:
+    import dask.dataframe as dd
+    import pandas as pd
+    from distributed import Client, LocalCluster
+
+    import boostplug.dask as on_dask
+
+    own = {"n_workers": 2, "threads_per_worker": max(1, threads // 2), "processes": True, "memory_limit": 0}
+    with LocalCluster(**own, dashboard_address=":0", silence_logs=40) as cluster, Client(cluster) as client:
+        started = client.run(_at_start, library.__name__)
+        begun = perf_counter()
+        frame = dd.read_parquet(folder / "train").rename(columns={"query": "qid"})
+        kind = on_dask.XGBRanker if library.__name__ == "xgboost" else on_dask.LGBMRanker
+        ranker = kind(objective=_Timed(), n_estimators=rounds, **_TREES[library.__name__])
+        ranker.fit(frame.drop(columns=["label"]), frame["label"])
+        ended = client.run(_at_end)
+        largest = max(started, key=lambda worker: ended[worker][0] or 0.0)
+        peak, calls = ended[largest]
+        seen = _Seen(started[largest], peak, begun, calls)
+        model = ranker.to_local()
+    return seen, lambda X: model.predict(pd.DataFrame(X, columns=_NAMES))
+
+
+def _at_start(framework: str) -> float | None:
+    """Return a worker's memory once all is imported."""
+    _library(framework, on_dask=True)
+    _calls.clear()
+    return status_mib("VmRSS")
+
+
+def _at_end() -> tuple[float | None, list[float]]:
+    return status_mib("VmHWM"), list(_calls)
+
+
+def _library(framework: str, *, on_dask: bool) -> Any:
+    if on_dask:
+        import boostplug.dask  # noqa: F401 (loaded, so that its memory is no part of the training)
+    return import_module(framework)
+
+
+def _whole(folder: Path) -> tuple[Any, Queries]:
+    import pandas as pd
+
+    frame = pd.read_parquet(folder / "train")
+    queries = Queries(frame.pop("label").to_numpy(), qid=frame.pop("query").to_numpy())
+    return frame.to_numpy(np.float32), queries
+
+
+def _batches(folder: Path) -> Any:
+    return batches_by_query(folder / "train", label="label", qid="query")
+
+
+def _xgboost_whole(folder: Path, threads: int) -> Any:
+    import xgboost as xgb
+
+    X, queries = _whole(folder)
+    return xgb.QuantileDMatrix(X, queries.labels, group=np.diff(queries.boundaries), nthread=threads)
+
+
+def _xgboost_batches(folder: Path, threads: int, *, cached: bool) -> Any:
+    import xgboost as xgb
+
+    if cached:
+        return xgb.ExtMemQuantileDMatrix(_batches(folder).data_iter(cache_prefix=folder / "cache"), nthread=threads)
+    return xgb.QuantileDMatrix(_batches(folder).data_iter(), nthread=threads)
+
+
+def _lightgbm_whole(folder: Path, threads: int) -> Any:
+    return lightgbm_data(*_whole(folder), {"num_threads": threads})
+
+
+def _lightgbm_batches(folder: Path, threads: int) -> Any:
+    import lightgbm as lgb
+
+    batches = _batches(folder)
+    params = {"num_threads": threads, "verbosity": -1}
+    return lgb.Dataset(batches.sequence(), **batches.fields(), params=params).construct()
+
+
+# The framework, and what builds its data set in this process; None on Dask.
+_WAYS: dict[str, tuple[str, Callable[[Path, int], Any] | None]] = {
+    "XGBoost, in memory: QuantileDMatrix": ("xgboost", _xgboost_whole),
+    "XGBoost, batches: QuantileDMatrix": ("xgboost", partial(_xgboost_batches, cached=False)),
+    "XGBoost, batches: ExtMemQuantileDMatrix": ("xgboost", partial(_xgboost_batches, cached=True)),
+    "XGBoost, Dask: each of two workers": ("xgboost", None),
+    "LightGBM, in memory": ("lightgbm", _lightgbm_whole),
+    "LightGBM, batches: Sequence": ("lightgbm", _lightgbm_batches),
+    "LightGBM, Dask: each of two workers": ("lightgbm", None),
+}

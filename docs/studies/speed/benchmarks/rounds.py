@@ -1,0 +1,151 @@
+"""Benchmark rounds: what a round of boosting costs with each loss, and how much of it is ours."""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from studies.speed.benchmark import Benchmark, Column, Row, Setting
+from studies.speed.figures import Bars
+from studies.speed.measuring.clock import seconds_of, turn_by_turn
+from studies.speed.measuring.data import MSLR_SHARES, default_losses, features_and_queries
+from studies.speed.measuring.frameworks import Boosting, Objective, lightgbm, xgboost
+
+__all__ = ["BoostingRounds"]
+
+_QUERIES, _SIZE, _FEATURES = 2_917, 120, 136
+_TURNS, _UNCOUNTED = 12, 2
+_ABOVE, _ABOVE_OF_DEARER = 0.06, {"RankNet": 0.09, "AdaRank": 0.09}
+_DUMMY, _REPLAYED = "a dummy objective", ", replayed"
+
+Derivatives = tuple[NDArray[Any], NDArray[Any]]
+
+
+class _Recorded:
+    """A loss as the framework calls it, that keeps the last derivatives and how long its calls take."""
+
+    def __init__(self, loss: Objective) -> None:
+        self._loss = loss
+        self.last: Derivatives | None = None
+        self.seconds: list[float] = []
+
+    def __call__(self, scores: Any, data: Any) -> Derivatives:
+        start = perf_counter()
+        self.last = self._loss(scores, data)
+        self.seconds.append(perf_counter() - start)
+        return self.last
+
+    def replay(self, _scores: Any, _data: Any) -> Derivatives:
+        """Return the last derivatives, as an objective that grows the same tree and computes nothing."""
+        assert self.last is not None
+        return self.last
+
+
+class BoostingRounds(Benchmark):
+    """A round of boosting with each loss, beside the built-in objectives and objectives that compute nothing."""
+
+    name = "rounds"
+    title = "a round of boosting, as a share of the built-in objective's"
+    about = f"""\
+Boosters of one framework take turns, round by round, on {_QUERIES * _SIZE:,} documents × {_FEATURES} features (lists of
+{_SIZE}, MSLR-WEB30K's grades): {_TURNS} rounds, of which the first {_UNCOUNTED} do not count. LightGBM grows 31 leaves,
+XGBoost 6 levels by `hist`. The *share* is the median round over the built-in ranking objective's.
+
+- *{_DUMMY[0].upper()}{_DUMMY[1:]}* returns the same two arrays at every call: what the framework takes for a round with
+  any custom objective. It grows other trees than a ranking loss does, though.
+- A loss's *replay* is a booster whose objective returns the derivatives that the loss has just returned to another: it
+  grows the same trees, and computes nothing. *Above the replay* is what the loss itself adds to a round; *call* is the
+  time inside it.
+
+Differences are medians over rounds, as shares of the built-in's round.
+"""
+    columns = (
+        Column("documents", "documents", "given"),
+        Column("milliseconds", "ms/round"),
+        Column("share", "share", "ratio", 3),
+        Column("above_dummy", "above the dummy", "ratio", 3),
+        Column("above_replay", "above the replay", "ratio", 3),
+        Column("replay_milliseconds", "replay, ms/round"),
+        Column("call_milliseconds", "call, ms"),
+    )
+    figures = (
+        Bars(
+            name="shares",
+            title="A round as a share of the built-in objective's",
+            columns={"share": ""},
+            unit="round as a share of lambdarank's (LightGBM), rank:ndcg's (XGBoost)",
+        ),
+        Bars(
+            name="added",
+            title="What a loss adds to a round that replays its derivatives",
+            columns={"above_replay": ""},
+            unit="share of the built-in objective's round",
+        ),
+    )
+
+    def __init__(self, setting: Setting) -> None:
+        super().__init__(setting)
+        X, queries = features_and_queries(setting.count(_QUERIES, 5), _SIZE, _FEATURES, MSLR_SHARES)
+        self._n = queries.n_rows
+        trees: dict[str, tuple[Callable[..., Boosting], dict[str, int]]] = {
+            "LightGBM": (lightgbm, {"num_leaves": 31, "num_threads": setting.threads}),
+            "XGBoost": (xgboost, {"max_depth": 6, "nthread": setting.threads}),
+        }
+        self._frameworks: list[Boosting] = []
+        for title, (binned, params) in trees.items():
+            setting.say(f"data for {title}")
+            try:
+                self._frameworks.append(binned(X, queries, params))
+            except ImportError:
+                self.note(f"{title} is left out: it is not installed.")
+        labels = queries.labels.astype(np.float32)
+        self._nothing = labels.mean() - labels, np.ones_like(labels)
+
+    def run(self) -> Iterator[Row]:
+        """Measure all of it once."""
+        for framework in self._frameworks:
+            self.setting.say(framework.title)
+            yield from self._in(framework)
+
+    def _in(self, framework: Boosting) -> Iterator[Row]:
+        recorded = {name: _Recorded(loss) for name, loss in default_losses().items()}
+        steps = {
+            framework.built_in: framework.rounds(framework.built_in),
+            framework.squared_errors: framework.rounds(framework.squared_errors),
+            _DUMMY: framework.rounds(lambda _scores, _data: self._nothing),
+        }
+        for name, loss in recorded.items():
+            steps |= {name: framework.rounds(loss), name + _REPLAYED: framework.rounds(loss.replay)}
+        timed = {name: partial(seconds_of, step) for name, step in steps.items()}
+        times = turn_by_turn(timed, _TURNS - _UNCOUNTED, _UNCOUNTED)
+        for name in steps:
+            if not name.endswith(_REPLAYED):
+                yield self._row(framework, name, times, recorded.get(name))
+
+    def _row(self, framework: Boosting, name: str, times: dict[str, list[float]], loss: _Recorded | None) -> Row:
+        unit = median(times[framework.built_in])
+        values = {
+            "documents": self._n,
+            "milliseconds": 1e3 * median(times[name]),
+            "share": median(times[name]) / unit,
+        }
+        if loss is None:
+            return Row(framework.title, name, values, peer=True)
+        replayed = times[name + _REPLAYED]
+        values |= {
+            "above_dummy": _above(times[name], times[_DUMMY]) / unit,
+            "above_replay": _above(times[name], replayed) / unit,
+            "replay_milliseconds": 1e3 * median(replayed),
+            "call_milliseconds": 1e3 * median(loss.seconds[_UNCOUNTED:]),
+        }
+        most = _ABOVE_OF_DEARER.get(name, _ABOVE)
+        return Row(framework.title, name, values, {"above_dummy": most, "above_replay": most})
+
+
+def _above(times: list[float], others: list[float]) -> float:
+    """Return the median difference of rounds that were made one after the other."""
+    return median(own - other for own, other in zip(times, others, strict=True))

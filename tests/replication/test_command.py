@@ -1,0 +1,47 @@
+"""`boostplug replicate`: what it prints and writes, and its exit statuses."""
+
+import json
+from dataclasses import replace
+
+import pytest
+from replication.test_machine import protocol
+from typer.testing import CliRunner
+
+from boostplug.cli import app
+from boostplug.replication import PAPERS
+from boostplug.replication.figures import Curves
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def toy(monkeypatch):
+    """A paper of one tiny study."""
+    figure = Curves(number="Figure 1", title="R2", study="toy", measures=("R2",), unit="share")
+    monkeypatch.setitem(PAPERS, "toy", replace(protocol(), figures=(figure,)))
+
+
+@pytest.mark.usefixtures("toy")
+def test_tables_claims_files(tmp_path):
+    pytest.importorskip("matplotlib")
+    target, figures = tmp_path / "toy.json", tmp_path / "figures"
+    done = runner.invoke(
+        app, ["replicate", "toy", "--json", str(target), "--figures", str(figures), "--processes", "1"]
+    )
+    assert done.exit_code == 0, done.output
+    assert "Rb-c" in done.stdout
+    assert "Claims" in done.stdout
+    assert json.loads(target.read_text())["protocol"] == "toy"
+    assert {path.suffix for path in figures.iterdir()} == {".png", ".svg"}
+
+
+@pytest.mark.usefixtures("toy")
+def test_interrupted_run_says_how_to_go_on(tmp_path, monkeypatch):
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("boostplug.replication.run.in_processes", interrupt)
+    done = runner.invoke(app, ["replicate", "toy", "--json", str(tmp_path / "toy.json")])
+    assert done.exit_code == 130
+    assert "the same command goes on where it was" in done.stderr
+    assert not (tmp_path / "toy.json").exists()
