@@ -25,6 +25,7 @@ from boostplug.data.queries import Queries
 from boostplug.data.tables import (
     Table,
     columns_equal_to,
+    drop_from_table,
     read_features,
     refuse_uncomputed,
     rows_of,
@@ -268,7 +269,7 @@ class Inputs:
 
 
 def _drop_or_name(names: list[str]) -> str:
-    return f"drop it from X, or pass qid={names[0]!r} if it holds the query ids"
+    return f"{drop_from_table(names)}, or pass qid={names[0]!r} if that holds the query ids"
 
 
 def refuse_uncomputed_unless_dask(X: Any, name: str) -> None:

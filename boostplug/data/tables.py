@@ -20,6 +20,7 @@ from boostplug.core.checks import column_names, real_numbers, shown
 from boostplug.core.extras import imported
 
 _SHOWN_CATEGORIES = 3
+_MOST_NAMED = 10  # columns
 _EXACT = 2**53  # from here on float64 rounds integers
 _REMEDIES = {  # for a column of this content, beside dropping it
     "dates or times": "make it a number, such as the days since the first date",
@@ -104,13 +105,18 @@ def table_of(X: Any) -> Table:
     return Table(int(X.shape[0]), int(X.shape[1]), names or None, categories, hasattr(X, "nnz"))
 
 
+def drop_from_table(names: Sequence[str]) -> str:
+    """Return how a user leaves out columns."""
+    return f"drop {'it' if len(names) == 1 else 'them'} from X"
+
+
 def read_features(
     X: Any,
     name: str = "X",
     *,
     fitted: Table | None = None,
     least: int = 1,
-    how_to_drop: Callable[[list[str]], str] = lambda _: "drop it from X",
+    how_to_drop: Callable[[list[str]], str] = drop_from_table,
 ) -> Any:
     """Return features as both frameworks read them.
 
@@ -235,10 +241,13 @@ def _read_frame(
 
 
 def _why_unreadable(columns: Mapping[str, list[str]], how_to_drop: Callable[[list[str]], str]) -> str:
-    listed = " and ".join(f"{shown(names)} hold{'s' * (len(names) == 1)} {what}" for what, names in columns.items())
+    listed = []
+    for what, names in columns.items():
+        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
+        remedy = f": {_REMEDIES[what]}" if what in _REMEDIES else ""
+        listed.append(f"{', '.join(map(repr, names[:_MOST_NAMED]))}{more} hold{'s' * (len(names) == 1)} {what}{remedy}")
     every = [name for names in columns.values() for name in names]
-    remedies = [how_to_drop(every), *(_REMEDIES[what] for what in columns if what in _REMEDIES)]
-    return f"{listed}, which the frameworks cannot read: {', or '.join(remedies)}"
+    return f"{'; '.join(listed)}; or {how_to_drop(every)}. The frameworks cannot read such columns"
 
 
 def _columns(X: Any) -> Iterator[tuple[int, nw.Series[Any]]]:
