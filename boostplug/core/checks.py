@@ -271,21 +271,23 @@ class NoNumberError(TypeError, ValueError):
 
 
 def real_numbers(name: str, array: NDArray[Any]) -> NDArray[Any]:
-    """Return a vector of real numbers with a numeric dtype, refusing other values."""
+    """Return an array of real numbers with a numeric dtype, refusing other values; None becomes NaN."""
     if array.dtype.kind in "biuf":
         return array
-    texts = array.dtype.kind == "O" and any(isinstance(value, (str, bytes)) for value in array)
-    if texts or (array.size and array.dtype.kind != "O"):
+    if array.size and array.dtype.kind not in "OSU":
         what = "Complex data not supported: " if array.dtype.kind == "c" else ""
-        got = "strings" if texts else f"dtype {array.dtype}"
-        raise ValueError(f"{what}{name} must hold real numbers, got {got}; convert them first")
+        raise ValueError(f"{what}{name} must hold real numbers, got dtype {array.dtype}; convert them first")
     out = np.empty(array.shape)
-    for at, value in enumerate(array):
+    for place, value in np.ndenumerate(array):
+        if isinstance(value, (str, bytes)):
+            where = f"{name}[{', '.join(map(str, place))}]"
+            raise ValueError(f"{where} = {shown(value)} is text and not a number; convert it to a number, or drop it")
         try:
-            out[at] = math.nan if value is None else float(value)
+            out[place] = math.nan if value is None else float(value)
         except (TypeError, ValueError, ArithmeticError) as error:
             kind = NoNumberError if isinstance(error, TypeError) else ValueError
+            where = f"{name}[{', '.join(map(str, place))}]"
             raise kind(
-                f"{name}[{at}] = {shown(value)} is not a real number within ±1.8e308; convert it first ({error})"
+                f"{where} = {shown(value)} is not a real number within ±1.8e308; convert it first ({error})"
             ) from None
     return out

@@ -224,7 +224,6 @@ class Inputs:
         """Return `y` as finite numbers, unless `labelled` says that some mean nothing."""
         title = self.title("y")
         if "y" in self.columns:
-            self._refuse_text(title)
             self._refuse_missing(self.y, title, "Drop such rows.")
         y = numbers(title, column_as_vector(title, self.y))
         remedy = "drop such rows, or give them a finite label"
@@ -253,12 +252,6 @@ class Inputs:
         """Return what messages call the values of an argument: with their column, if they come from one."""
         column = self.columns.get(role)
         return self.argument(role) + (f": column {column!r}" if column is not None and column != role else "")
-
-    def _refuse_text(self, title: str) -> None:
-        values = np.asarray(self.y)
-        text = next((v for v in values if isinstance(v, str)), None) if values.dtype.kind in "OU" else None
-        if text is not None:
-            raise ValueError(f"{title} holds text ({text!r}, …). Map it to numbers, such as 0 to 4.")
 
     def _refuse_missing(self, values: Any, title: str, remedy: str) -> None:
         missing = is_missing(values)

@@ -176,28 +176,14 @@ def _read_array(X: Any, name: str, least: int) -> NDArray[Any]:
         raise ValueError(f"{name} has {int(X.mask.sum())} masked values; pass {name}.filled(numpy.nan)")
     try:
         array = np.asarray(X)
-        array = np.asarray(X, object) if array.dtype.kind in "SU" else array  # as they were, beside a text
+        array = np.asarray(X, object) if array.dtype.kind in "SU" else array  # numbers as they were, beside a text
     except ValueError:
         raise ValueError(f"{name} is a list of rows of different lengths; pass as many features in each") from None
     _refuse_shape(array if array.shape else X, name, least)
-    _refuse_text(array, name)
-    numbers = array if array.dtype.kind in "biuf" else real_numbers(name, np.ravel(array)).reshape(array.shape)
+    numbers = real_numbers(name, array)
     if numbers.dtype.kind in "iu" and numbers.size:
         _warn_of_large([numbers.min(), numbers.max()], name)
     return np.asarray(numbers, np.float64) if isinstance(X, (list, tuple)) else numbers
-
-
-def _refuse_text(array: NDArray[Any], name: str) -> None:
-    """Raise for texts in an array of objects, with the number of their column."""
-    if array.dtype.kind != "O":
-        return
-    texts = np.frompyfunc(lambda value: isinstance(value, (str, bytes)), 1, 1)(array).astype(bool)
-    if texts.any():
-        row, place = np.unravel_index(int(np.argmax(texts)), array.shape)
-        raise ValueError(
-            f"{name}: column {place} holds text, {shown(array[row, place])}, which the frameworks cannot read: drop "
-            "it, or pass a DataFrame in which it is a category"
-        )
 
 
 # --- DataFrames ----------------------------------------------------------------------------------------------------
