@@ -46,7 +46,7 @@ def read_table_file(
     texts: Sequence[str] = (),
     columns: Mapping[str, str] | None = None,
 ) -> Any:
-    """Return the table of a CSV or Parquet file; columns of text are categories.
+    """Return the DataFrame of a CSV or Parquet file; columns of text are categories.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def read_table_file(
 
     Returns
     -------
-    pandas.DataFrame or pyarrow.Table
+    pandas.DataFrame
 
     Warns
     -----
@@ -208,6 +208,7 @@ def _typed(pandas: Any, path: Path, column: Any, separator: str) -> Any:
 
 
 def _read_parquet(path: Path, ids: Sequence[str], texts: Sequence[str], columns: Mapping[str, str] | None) -> Any:
+    pandas = imported("pandas", "Parquet files need")
     with needed_by("Parquet files need", "pyarrow"):
         import pyarrow as pa
         from pyarrow import parquet
@@ -231,4 +232,8 @@ def _read_parquet(path: Path, ids: Sequence[str], texts: Sequence[str], columns:
                 f"{path.name}: column {name!r} holds {kind}, which is no text ({error}); convert it"
             ) from None
         table = table.set_column(place, name, text if is_id else text.dictionary_encode())
-    return table
+
+    def type_in_pandas(kind: Any) -> Any:
+        return None if types.is_dictionary(kind) else pandas.ArrowDtype(kind)  # as written; dictionaries are categories
+
+    return table.to_pandas(types_mapper=type_in_pandas, ignore_metadata=True)

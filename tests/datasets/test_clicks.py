@@ -72,7 +72,7 @@ def test_a_file_without_rows_is_an_empty_log(tmp_path):
 @pytest.mark.parametrize(
     ("column", "values", "message"),
     [
-        ("session", ["b", None, "b", "a", "c"], r"qid\[1\] = (nan|None) is not an id .*qid='session'"),
+        ("session", ["b", None, "b", "a", "c"], r"qid\[1\] = (nan|None|<NA>) is not an id .*qid='session'"),
         ("doc", [7.0, 8.0, np.nan, 7.0, 9.0], r"document\[2\] = nan is not an id .*document='doc'"),
         ("rank", [2, 1, 1, 0, 1], r"position\[3\] = 0.0 is no place on a page.*position='rank'"),
         ("rank", ["2", "1", "first", "2", "1"], r"position\[2\] = 'first' is no number .*rows count from 0"),

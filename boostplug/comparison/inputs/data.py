@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.inputs.frames import PARTS, Columns, parts_of
+from boostplug.comparison.inputs.frames import PARTS, Columns, parts_of, read_table
 from boostplug.comparison.training.frameworks import Part
 from boostplug.core.checks import shown
-from boostplug.data.files import first_row, is_table_file, read_table_file
+from boostplug.data.files import first_row, is_table_file
 from boostplug.data.inputs import Inputs, Source
 from boostplug.data.tables import Table, align, is_frame, refuse_uncomputed, table_of
 from boostplug.datasets import Fold, RankingData, load_fold, load_folds
@@ -73,7 +73,7 @@ def _triples(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence[Se
     parts, alone = (train, valid, test), valid is None and test is None
     if alone and (is_table_file(train) or is_frame(train)):
         source = _source_of(train)
-        return [parts_of(_read(train, columns, None) if source.file else train, columns, source)]
+        return [parts_of(read_table(train, PARTS[0], columns) if source.file else train, columns, source)]
     if columns.split is not None:
         raise ValueError(
             "split divides one DataFrame, CSV or Parquet file; pass only that as train, or leave out split"
@@ -117,14 +117,6 @@ def _source_of(data: Any) -> Source:
     return Source(Path(data).name, first_row(data)) if is_table_file(data) else Source()
 
 
-def _read(path: Any, columns: Columns, train: Table | None) -> Any:
-    """Return the table of a CSV or Parquet file; what is text in the training set is text in the others."""
-    categories = {} if train is None or train.names is None else train.categories or {}
-    texts = [train.names[k] for k, known in categories.items() if all(isinstance(one, str) for one in known)]  # type: ignore[union-attr, index]
-    split = [columns.split] if isinstance(columns.split, str) else []
-    return read_table_file(path, ids=[columns.qid, *split], texts=texts)
-
-
 def _fold(parts: Sequence[Any], columns: Columns) -> list[Part]:
     """Return a fold as comparisons train on it; the training part decides the type of each column."""
     fold: list[Part] = []
@@ -133,7 +125,7 @@ def _fold(parts: Sequence[Any], columns: Columns) -> list[Part]:
         source = _source_of(data)
         title = f"{name} ({source.file})" if source.file else name
         try:
-            part = _part(_read(data, columns, train) if source.file else data, source, title, columns, train)
+            part = _part(read_table(data, name, columns, train) if source.file else data, source, title, columns, train)
         except ValueError as error:
             raise ValueError(str(error) if title in str(error) else f"{title}: {error}") from None
         if not part.queries.n_rows:

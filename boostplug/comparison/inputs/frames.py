@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_column_names, column_names, shown, vector
+from boostplug.data.files import read_table_file
 from boostplug.data.inputs import Inputs, Source, refuse_absent, refuse_several_ids
-from boostplug.data.tables import read_features, split_columns
+from boostplug.data.tables import Table, read_features, split_columns
 
 Ints = NDArray[np.int64]
 
@@ -78,6 +79,19 @@ class Columns(NamedTuple):
             source=source,
             how_to_drop=how_to_drop,
         )
+
+
+def read_table(path: Any, name: str, columns: Columns | None = None, train: Table | None = None) -> Any:
+    """Return the DataFrame of a CSV or Parquet file; what is text in the training set is text in the others."""
+    columns = columns or Columns()
+    names = train.names if train is not None and train.names is not None else ()
+    known = (train and train.categories) or {}
+    texts = [names[k] for k, of_column in known.items() if names and all(isinstance(one, str) for one in of_column)]
+    split = [columns.split] if isinstance(columns.split, str) else []
+    try:
+        return read_table_file(path, ids=[columns.qid, *split], texts=texts)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{name}: {error}") from None
 
 
 def how_to_drop(names: list[str]) -> str:
