@@ -3,7 +3,7 @@
 LLVM's vectoriser makes of one short loop three, for many numbers, for some and for what is left, asks beforehand
 whether arrays overlap, and takes most of the time that the loop takes to compile. A query's runs are mostly shorter
 than what pays for that. Lanes past the end of a run are read too, so arrays have `WIDTH` elements more than they hold,
-and are set aside by `only`. Each lane is computed as a number alone would be.
+and `first_lanes` replaces them. Each lane is computed as a number alone would be.
 """
 
 import operator
