@@ -39,7 +39,7 @@ _KNOWN = ("ips", "kurennoy")
 
 
 @dataclass(frozen=True, kw_only=True)
-@takes_from("base", "takes_negative_labels", "shift_invariant", "accuracy")
+@takes_from("base", "takes_negative_labels", "shift_invariant", "ties_in_row_order", "accuracy")
 class Unbiased(Loss):
     r"""A loss on pairs that is trained on clicks and corrects the position bias: users look at the top first.
 

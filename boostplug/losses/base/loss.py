@@ -173,6 +173,11 @@ class Loss(Named, ABC):
         return True
 
     @property
+    def ties_in_row_order(self) -> bool:
+        """Whether tied documents are ranked in row order, so that another order of rows gives other outputs."""
+        return False
+
+    @property
     def takes_negative_labels(self) -> bool:
         """Whether labels may be below 0."""
         return True

@@ -62,6 +62,7 @@ class CombinedLoss(Loss):
     binary_labels = _over_parts(any, "binary_labels")
     needs_position = _over_parts(any, "needs_position")
     couples_queries = _over_parts(any, "couples_queries")
+    ties_in_row_order = _over_parts(any, "ties_in_row_order")
     largest_label = _over_parts(partial(min, default=np.inf), "largest_label")
     accuracy = _over_parts(partial(max, default=1e-9), "accuracy")
 
