@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 from boostplug.adapters.aliases import LIGHTGBM as LIGHTGBM_ALIASES
 from boostplug.core.checks import shown
 
-__all__ = ["LIGHTGBM", "XGBOOST", "Option", "fault_of_options", "is_dart", "without_options"]
-
 
 class Option(NamedTuple):
     """Remedy for an option that has no effect.

@@ -25,24 +25,6 @@ from boostplug.losses import LOSSES, Loss
 from boostplug.losses.base.sums import CombinedLoss
 from boostplug.metrics import Metric
 
-__all__ = [
-    "Losses",
-    "as_tuple",
-    "check_trainable",
-    "frameworks_of",
-    "is_small",
-    "limits_of",
-    "methods_of",
-    "metrics_of",
-    "note_on_clicks",
-    "note_on_weights",
-    "parse_losses",
-    "parse_metrics",
-    "plan_of",
-    "store_of",
-    "suited_losses",
-]
-
 ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
 Folds = Sequence[Sequence[Part]]

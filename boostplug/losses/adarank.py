@@ -15,8 +15,6 @@ from boostplug.losses.ranknet import RankNet
 from boostplug.metrics import NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
 
-__all__ = ["AdaRank"]
-
 Floats = NDArray[np.float64]
 
 _FAR = 300.0  # exponents up to here are safe as they are; metrics are mostly within [-1, 1]

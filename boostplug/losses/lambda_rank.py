@@ -12,18 +12,17 @@ from boostplug.core.threads import run_over_queries
 from boostplug.core.values import Range, Space
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
+from boostplug.kernels.base.views import ListSums
 from boostplug.kernels.lists.lambda_halves import sum_lists
 from boostplug.kernels.lists.lambdas import PositionValues, RowWeights, sum_tops
 from boostplug.kernels.pairs.smooth import gap_sums
 from boostplug.losses.base.gains import ideal_dcg, rising_gains
-from boostplug.losses.base.lists import ListSums, sums_over_lists
+from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.logistic import LOGISTIC
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss
 from boostplug.losses.base.position_bias import PairCurve
 from boostplug.metrics import MAP, NDCG
 from boostplug.metrics.dcg import discounts
-
-__all__ = ["LambdaRank"]
 
 Floats = NDArray[np.float64]
 

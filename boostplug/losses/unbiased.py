@@ -29,8 +29,6 @@ from boostplug.losses.base.position_bias import PairCurve, PositionPairs, additi
 from boostplug.losses.lambda_rank import LambdaRank
 from boostplug.losses.ranknet import RankNet
 
-__all__ = ["Unbiased"]
-
 Floats = NDArray[np.float64]
 _T = TypeVar("_T")
 Method = Literal["unbiased_lambdamart", "ips", "kurennoy", "additive"]

@@ -16,24 +16,6 @@ from numba.core import cgutils
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
 
-__all__ = [
-    "WIDTH",
-    "absolute",
-    "broadcast",
-    "exponent",
-    "first_lanes",
-    "larger",
-    "largest_of",
-    "least_of",
-    "load",
-    "mantissa",
-    "power_of_two",
-    "smaller",
-    "store",
-    "sum_of",
-    "where_positive",
-]
-
 WIDTH = 8
 
 _FLOATS = ir.VectorType(ir.DoubleType(), WIDTH)

@@ -30,8 +30,6 @@ from boostplug.data.queries import Queries
 from boostplug.kernels.base.views import ListSums
 from boostplug.losses.base.loss import LARGEST_VALUE
 
-__all__ = ["ListSums", "sums_over_lists"]
-
 Floats = NDArray[np.float64]
 
 

@@ -16,8 +16,6 @@ from boostplug.core.naming import Named, read_value
 from boostplug.data.queries import Queries
 from boostplug.losses.base.relative import ScaledDerivatives, rescale
 
-__all__ = ["LARGEST_VALUE", "LARGEST_WEIGHT", "DerivativesFromSums", "HessianKind", "Loss", "Outputs", "takes_from"]
-
 Floats = NDArray[np.float64]
 Outputs = tuple[Floats, Floats] | ScaledDerivatives
 DerivativesFromSums = Callable[[Floats, Floats], Outputs]

@@ -11,8 +11,6 @@ from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries
 from boostplug.losses.base.loss import DerivativesFromSums, HessianKind, Loss, Outputs, takes_from
 
-__all__ = ["LossOnLabel"]
-
 Floats = NDArray[np.float64]
 
 

@@ -30,8 +30,6 @@ from boostplug.losses.base.loss import LARGEST_VALUE, LARGEST_WEIGHT, Derivative
 from boostplug.losses.base.on_label import LossOnLabel
 from boostplug.losses.base.relative import ScaledDerivatives, times, zero_underflowed
 
-__all__ = ["CombinedLoss", "LossSum", "added"]
-
 Floats = NDArray[np.float64]
 
 _SMALL = 1e-9  # a weight below it may take the last digits of a small Hessian
