@@ -299,8 +299,11 @@ def shifts_change_nothing(loss: Loss, scores: Floats, queries: Queries, rng: np.
 
 
 def permuting_permutes(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
-    """Check that the order of the documents within a query does not matter."""
-    order = np.lexsort((rng.random(queries.n_rows), queries.query_of_row))
+    """Check that the order of a query's documents does not matter, or only that of ties (`ties_in_row_order`)."""
+    rows, query = np.arange(queries.n_rows), queries.query_of_row
+    order = np.lexsort((rng.random(queries.n_rows), query))
+    if loss.ties_in_row_order:  # tied documents share the places that they have drawn, in row order
+        order[np.lexsort((rows, scores[order], query))] = np.lexsort((rows, scores, query))
     shuffled = _of_rows(queries, order)
     g, h = loss.gradient_hessian(scores, queries)
     _same_outputs(loss, queries, (g[order], h[order]), loss.gradient_hessian(scores[order], shuffled))

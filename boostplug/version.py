@@ -1,5 +1,3 @@
 """The version, in a file of its own so that the build and every module can read it without importing anything."""
 
-__all__ = ["__version__"]
-
 __version__ = "0.2.0.dev0"

@@ -25,9 +25,12 @@ METRIC = bp.NDCG(5).on("sale")
 
 @pytest.mark.parametrize(
     "loss",
-    [bp.MPBoost(), bp.CRR(), bp.AdaRank(), bp.Correlation(), bp.LambdaRank(), 0.5 * bp.NDCGBoost() + bp.ListNet()],
+    [
+        bp.MPBoost(), bp.CRR(), bp.AdaRank(), bp.Correlation(), bp.LambdaRank(), 0.5 * bp.NDCGBoost() + bp.ListNet(),
+        bp.CalibratedSoftmax(max_grade=1.0),
+    ],
     ids=lambda loss: loss.name,
-)
+)  # fmt: skip
 def test_a_bound_loss_is_the_loss_on_that_label(loss):
     bound = loss.on("sale")
     for one, other in zip(
@@ -37,7 +40,8 @@ def test_a_bound_loss_is_the_loss_on_that_label(loss):
     ):
         np.testing.assert_array_equal(one, other)
     assert bound.scale(QUERIES) == loss.scale(ON_SALE)
-    for name in ("hessian_kind", "shift_invariant", "has_gradient_of_value", "couples_queries", "accuracy"):
+    flags = ("shift_invariant", "has_gradient_of_value", "couples_queries", "accuracy", "hessian_kind")
+    for name in (*flags, "takes_negative_labels", "largest_label", "degree_in_labels"):
         assert getattr(bound, name) == getattr(loss, name)
 
 
@@ -257,6 +261,26 @@ def test_compare_takes_label_columns_of_a_frame():
     assert not result.failed
     assert result.document["data"]["features"] == DATA.X.shape[1]
     assert {"NDCG@5", "NDCG@5.on(sale)", "NDCG@5.on(click)"} <= set(result.table.columns)
+
+
+def test_compare_judges_a_bound_loss_by_the_label_that_it_reads():
+    pytest.importorskip("lightgbm")
+    data = bp.datasets.make_ranking(12, random_state=1)
+    labels = {"click": (data.y > 1).astype(float), "change": data.y - 2.0}
+    parts = [bp.RankingData(data.X, data.y, qid=data.qid, labels=labels)] * 3
+    assert data.y.max() > 1.0
+    taken = [bp.CalibratedSoftmax(max_grade=1.0).on("click"), bp.RankNet().on("change")]
+    taken.append(bp.RankNet() + bp.CalibratedSoftmax(max_grade=1.0).on("click"))
+    refused = [bp.NDCGBoost().on("change"), bp.RankNet() + bp.NDCGBoost().on("change")]
+    result = bp.compare(
+        *parts, losses=["all", *taken, *refused], baselines="lambdarank", rounds=1, seeds=1, frameworks="lightgbm"
+    )
+    assert not result.failed
+    names = {method["method"] for method in result.document["methods"]}
+    assert {loss.name for loss in taken} <= names
+    assert not {loss.name for loss in refused} & names
+    note = f"Left out, since they do not take labels from -2 to 2: {', '.join(loss.name for loss in refused)}."
+    assert note in result.document["notes"]
 
 
 def test_a_sweep_trains_the_sums_along_a_grid_and_names_the_front(tmp_path):

@@ -14,17 +14,6 @@ from boostplug.core.collective import Collective
 from boostplug.core.threads import OpenMPThreads, openmp_threads_of
 from boostplug.data.queries import Queries
 
-__all__ = [
-    "Adapter",
-    "Fields",
-    "MetricLike",
-    "ObjectiveLike",
-    "Part",
-    "Training",
-    "callers",
-    "openmp_threads_of_caller",
-]
-
 _MAX_FRAMES = 12  # between the framework and this package: wrappers of the framework and of the user
 
 

@@ -3,8 +3,6 @@
 The main name comes first, then the aliases, shortest first. If a user gives several, LightGBM takes the first.
 """
 
-__all__ = ["LIGHTGBM", "XGBOOST"]
-
 LIGHTGBM: dict[str, tuple[str, ...]] = {
     own: (own, *sorted(others, key=lambda other: (len(other), other)))
     for own, others in {

@@ -14,8 +14,6 @@ from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
 from boostplug.data.positions import positions_of
 
-__all__ = ["attached_to", "set_labels", "set_pairs", "set_positions"]
-
 
 def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
     """Attach preference pairs to a dataset; losses on pairs then use them in place of the grades.

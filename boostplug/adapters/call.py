@@ -24,8 +24,6 @@ from boostplug.core.threads import OpenMPThreads, threads_of_framework
 from boostplug.data.queries import Queries, why_nothing_is_learnt
 from boostplug.kernels.base.single_precision import TINY, first_step, to_single
 
-__all__ = ["assign", "called_by_get_params", "evaluate", "objective", "queries_of", "refuse_fault"]
-
 Floats32 = NDArray[np.float32]
 
 _RESCALE = ": please rescale the labels (or the margins) so that their gaps are about 1"

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from boostplug.core.collective import LOCAL, Collective
 
-__all__ = ["Call", "Workers", "in_step"]
-
 Floats = NDArray[np.float64]
 
 _MESSAGE_VALUES = 16  # values of one worker in the first operation; more values need a second one

@@ -12,8 +12,6 @@ from boostplug.adapters.aliases import LIGHTGBM as ALIASES
 from boostplug.adapters.options import LIGHTGBM, fault_of_options
 from boostplug.core.threads import OpenMPThreads
 
-__all__ = ["LightGBM"]
-
 _INFINITY = np.float32(1e38)  # LightGBM's replacement for an infinite label or weight
 _LEAST_LEAF = 1e-35  # its kZeroThreshold
 _RATES = 1e-2  # allows for learning rates and for smaller steps in later rounds

@@ -10,8 +10,6 @@ from typing import Any, NamedTuple
 from boostplug.adapters.aliases import LIGHTGBM as LIGHTGBM_ALIASES
 from boostplug.core.checks import shown
 
-__all__ = ["LIGHTGBM", "XGBOOST", "Option", "fault_of_options", "is_dart", "without_options"]
-
 
 class Option(NamedTuple):
     """Remedy for an option that has no effect.
@@ -39,7 +37,7 @@ _EVERY_PAIR = Option(
 _NORM = Option(
     "the loss's own normalization= is none, rows or query, and LambdaRank(truncation=30, norm=True) has LightGBM's"
 )
-_POSITIONS = Option("our losses read no positions; pass pairs=, or weights that correct for positions", off=_NO)
+_POSITIONS = Option("boostplug.Unbiased(base=…) is the loss that corrects for positions", off=_NO)
 _REGRESSION = Option("it shapes a regression objective; the losses of boostplug have parameters of their own")
 _GAINS = (
     "gains are written into the loss, as NDCGBoost(gain=…) or MPBoost(distance=…), and into a metric, as NDCG(gain=…)"

@@ -13,8 +13,6 @@ import numpy as np
 from boostplug.core.checks import shown
 from boostplug.core.extras import imported
 
-__all__ = ["refuse_unknown_parameters"]
-
 _OBJECTIVES = (  # together they cover every parameter of XGBoost's objectives
     *("rank:ndcg", "reg:pseudohubererror", "reg:quantileerror", "reg:tweedie", "reg:expectileerror"),
     *("binary:logistic", "count:poisson", "multi:softmax", "survival:aft"),

@@ -17,8 +17,6 @@ from boostplug.data.pairs import Pairs
 from boostplug.data.positions import positions_of
 from boostplug.data.queries import Queries
 
-__all__ = ["Attached", "Reading", "Record", "record_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Attached:

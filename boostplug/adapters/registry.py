@@ -7,8 +7,6 @@ from boostplug.adapters.adapter import Adapter, Training
 from boostplug.adapters.lightgbm import LightGBM
 from boostplug.adapters.xgboost import XGBoost
 
-__all__ = ["ADAPTERS", "adapter_of", "calling", "dataset_names"]
-
 ADAPTERS: tuple[Adapter, ...] = (
     LightGBM(),
     XGBoost(),

@@ -16,8 +16,6 @@ from boostplug.adapters.job import Workers
 from boostplug.adapters.options import XGBOOST, fault_of_options
 from boostplug.core.threads import OpenMPThreads
 
-__all__ = ["XGBoost"]
-
 Floats = NDArray[np.float64]
 
 _LEAST_GAIN = 1e-6  # XGBoost's kRtEps: it makes no split with a smaller gain

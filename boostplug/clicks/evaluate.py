@@ -24,8 +24,6 @@ from boostplug.data.queries import Queries
 from boostplug.datasets.synthetic import RandomState, generator
 from boostplug.metrics import DCG, Metric, Precision
 
-__all__ = ["Estimate", "Evaluation", "Evaluations", "Sensitivity", "evaluate"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

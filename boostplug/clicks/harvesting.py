@@ -10,8 +10,6 @@ from scipy.special import expit, log_expit
 
 from boostplug.clicks.shown import Items
 
-__all__ = ["all_pairs"]
-
 Floats = NDArray[np.float64]
 
 

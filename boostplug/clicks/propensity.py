@@ -20,8 +20,6 @@ from boostplug.data.positions import positions_of, refuse_without_propensity
 from boostplug.data.tables import read_features, table_of
 from boostplug.datasets.synthetic import RandomState, generator
 
-__all__ = ["Propensity", "effective_size", "propensity"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Estimator = Callable[[Floats], Floats]

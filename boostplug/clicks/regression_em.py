@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from boostplug.clicks.shown import Items, sums
 from boostplug.data.tables import rows_of
 
-__all__ = ["RegressionEM"]
-
 Floats = NDArray[np.float64]
 
 _ROUNDS_WITH_MODEL, _ROUNDS = 20, 500

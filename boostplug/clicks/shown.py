@@ -9,8 +9,6 @@ from scipy.sparse import csr_array
 
 from boostplug.data.click_log import ClickLog
 
-__all__ = ["Items", "Shown", "shown_rows", "sums"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -16,8 +16,6 @@ from boostplug.datasets.ranking_data import RankingData
 from boostplug.datasets.synthetic import RandomState, generator, machine_memory
 from boostplug.metrics.grades import exp2_less_one
 
-__all__ = ["simulate"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

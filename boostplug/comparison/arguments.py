@@ -22,25 +22,8 @@ from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
 from boostplug.data.tables import is_frame, refuse_infinite, refuse_sparse_beside_dense, table_of
 from boostplug.losses import LOSSES, Loss
+from boostplug.losses.base.sums import CombinedLoss
 from boostplug.metrics import Metric
-
-__all__ = [
-    "Losses",
-    "as_tuple",
-    "check_trainable",
-    "frameworks_of",
-    "is_small",
-    "limits_of",
-    "methods_of",
-    "metrics_of",
-    "note_on_clicks",
-    "note_on_weights",
-    "parse_losses",
-    "parse_metrics",
-    "plan_of",
-    "store_of",
-    "suited_losses",
-]
 
 ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
@@ -205,26 +188,34 @@ def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tu
     if losses != ALL and not (isinstance(losses, (list, tuple)) and ALL in losses):
         _refuse_without_positions(methods, folds)
         return left, notes
-    labels = [part.queries.labels[part.queries.judged] for fold in folds for part in fold[:2]]
-    least, largest = (float(f(np.concatenate(labels), initial=0.0)) for f in (np.min, np.max))
     without_positions = any(fold[0].queries.position is None for fold in folds)
-
-    def lacks_positions(loss: Loss) -> bool:
-        return loss.needs_position and without_positions
-
-    def refuses_labels(loss: Loss) -> bool:
-        most = 1.0 if loss.binary_labels else loss.largest_label
-        return most < largest or (least < 0.0 and not loss.takes_negative_labels)
-
-    for is_unsuited, why in (
-        (lacks_positions, "they learn from clicks at positions, and the data has no positions"),
-        (refuses_labels, f"they do not take labels from {least:g} to {largest:g}"),
-    ):
-        refused = [method for method in left if isinstance(loss := method.objective, Loss) and is_unsuited(loss)]
-        left = [method for method in left if method not in refused]
-        names = ", ".join(dict.fromkeys(method.name for method in refused))
-        notes += [f"Left out, since {why}: {names}."] if refused else []
+    refused: dict[str, list[Method]] = {}
+    for method in methods:
+        if not isinstance(loss := method.objective, Loss):
+            continue
+        if loss.needs_position and without_positions:
+            why = "they learn from clicks at positions, and the data has no positions"
+        elif outside := _refused_labels(loss, folds):
+            why = f"they do not take labels from {outside[0]:g} to {outside[1]:g}"
+        else:
+            continue
+        refused.setdefault(why, []).append(method)
+        left.remove(method)
+    for why, unsuited in refused.items():
+        notes.append(f"Left out, since {why}: {', '.join(dict.fromkeys(method.name for method in unsuited))}.")
     return left, notes
+
+
+def _refused_labels(loss: Loss, folds: Folds) -> tuple[float, float] | None:
+    """Return the range of the labels that the loss reads, if it does not take them all."""
+    if isinstance(loss, CombinedLoss):  # its parts may read different labels
+        ranges = (_refused_labels(part, folds) for part, weight in loss.weighted if weight > 0.0)
+        return next(filter(None, ranges), None)
+    most = 1.0 if loss.binary_labels else loss.largest_label
+    read = [loss.reads(part.queries) for fold in folds for part in fold[:2]]
+    labels = np.concatenate([queries.labels[queries.judged] for queries in read])
+    least, largest = float(labels.min(initial=0.0)), float(labels.max(initial=0.0))
+    return (least, largest) if most < largest or (least < 0.0 and not loss.takes_negative_labels) else None
 
 
 def _refuse_without_positions(methods: Sequence[Method], folds: Folds) -> None:

@@ -34,8 +34,6 @@ from boostplug.comparison.training.schedule import Budget, check_picklable, outc
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
-__all__ = ["compare"]
-
 
 def compare(
     train: Any,

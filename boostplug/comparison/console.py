@@ -14,8 +14,6 @@ from boostplug.core.text import visible
 if TYPE_CHECKING:
     from rich.console import Console, RenderResult
 
-__all__ = ["as_text", "progress_bar"]
-
 _SECONDS = 30.0  # between two lines of a run whose stderr is no terminal
 
 

@@ -15,8 +15,6 @@ import numpy as np
 
 from boostplug.version import __version__
 
-__all__ = ["as_json", "as_json_gz", "filled", "marks", "plain", "read", "versions"]
-
 _MARKED = re.compile(r"<!-- (table: [^\n]+|machine) -->\n.*?<!-- end -->", re.DOTALL)
 _LIBRARIES = ("lightgbm", "xgboost", "numpy", "scipy", "numba", "scikit-learn")
 

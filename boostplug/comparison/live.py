@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
     from rich.segment import Segment
 
-__all__ = ["Board", "live_table"]
-
 _PER_SECOND = 2  # times that it is drawn: each takes time from the training
 _AROUND = 5  # lines that are no methods: heads, a rule, what is not shown, the bar, and below it the cursor
 _LEAST = 2  # methods; where fewer fit, the bar stands alone

@@ -7,8 +7,6 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-__all__ = ["machine"]
-
 
 def machine() -> dict[str, Any]:
     """Return the date, processor, cores of this process, memory, system, and how busy it is; None where not known."""

@@ -16,8 +16,6 @@ from boostplug.comparison.training.tuning import tuned_objective
 from boostplug.core.best_round import BestRound
 from boostplug.core.threads import Computed
 
-__all__ = ["FLIPS", "LEVEL", "Done", "Run", "Runs"]
-
 Floats = NDArray[np.float64]
 Run = tuple[int, int]
 """A fold and a seed."""

@@ -18,8 +18,6 @@ from boostplug.losses import CRR, LOSSES, Loss, LossOnLabel, LossSum, MPBoost, Q
 from boostplug.metrics import Metric
 from boostplug.metrics.on_label import MetricOnLabel
 
-__all__ = ["METRICS", "RECOMMENDED", "call", "code", "command", "estimator", "expression"]
-
 # Parameters that change no tree, or as little as a seed does: the estimator has them, the line of code does not.
 _NOT_SHOWN = {
     *("n_jobs", "verbosity", "deterministic", "force_col_wise", "feature_pre_filter", "tree_method", "base_score"),

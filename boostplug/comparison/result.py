@@ -40,8 +40,6 @@ from boostplug.losses import Loss
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-__all__ = ["CompareResult"]
-
 _NUMBERS = ("z", "p", "p_holm", "seconds_per_round", "rounds", "runs_finished", "runs_planned", "runs_at_cap")
 """Fields of a method's summary that the table shows under the same name."""
 

@@ -12,19 +12,6 @@ from scipy.sparse.csgraph import connected_components
 
 from boostplug.core.checks import LARGEST_WEIGHT, check_choice, check_integer, check_number, refuse_where, vector
 
-__all__ = [
-    "Interval",
-    "Pooled",
-    "bootstrap_interval",
-    "holm",
-    "merge_repeated",
-    "pooled_differences",
-    "pooled_test",
-    "randomisation_test",
-    "standard_error",
-    "t_interval",
-]
-
 Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 22  # signs, or drawn queries, in memory at once

@@ -12,47 +12,6 @@ import numpy as np
 
 from boostplug.core.checks import shown
 
-__all__ = [
-    "SCHEMA",
-    "Comparison",
-    "Contrast",
-    "Curve",
-    "Curves",
-    "Cutoffs",
-    "Data",
-    "DataPart",
-    "Details",
-    "FrameworkDifference",
-    "Importances",
-    "Mean",
-    "MethodCurves",
-    "MethodMeans",
-    "MethodPositions",
-    "MethodQueries",
-    "MethodReliability",
-    "MethodSeconds",
-    "MethodShares",
-    "MethodSummary",
-    "Named",
-    "PlannedRun",
-    "Positions",
-    "Queries",
-    "Query",
-    "QueryDifference",
-    "QueryMean",
-    "Recommendation",
-    "Reliability",
-    "Reproduce",
-    "RunSummary",
-    "Setting",
-    "Settings",
-    "Size",
-    "Test",
-    "TradeOff",
-    "from_json",
-    "to_json",
-]
-
 SCHEMA = "boostplug.compare/2"
 
 Numbers = list[float | None]

@@ -13,8 +13,6 @@ from boostplug.losses import Loss, LossOnLabel
 from boostplug.metrics import Metric
 from boostplug.metrics.on_label import MetricOnLabel
 
-__all__ = ["Sweep", "front_of", "sweep_of"]
-
 GRID = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 

@@ -5,8 +5,6 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["BestRound", "above", "rounding"]
-
 Floats = NDArray[np.float64]
 
 _ROUNDING = 1e-12  # relative difference that the order of summation or another processor's logarithm may cause

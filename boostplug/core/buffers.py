@@ -15,8 +15,6 @@ from contextvars import ContextVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Buffers", "empty", "zeros"]
-
 Floats = NDArray[np.float64]
 
 _FEWEST = 1 << 14  # numbers of 8 bytes; smaller arrays are reused by the C library

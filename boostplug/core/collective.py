@@ -5,8 +5,6 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LOCAL", "Collective"]
-
 Floats = NDArray[np.float64]
 
 

@@ -6,18 +6,6 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
-__all__ = [
-    "LIBRARIES",
-    "Library",
-    "failed_imports",
-    "imported",
-    "install",
-    "is_installed",
-    "is_missing",
-    "needed_by",
-    "remedy_of",
-]
-
 _OPENMP = (
     "install the OpenMP runtime that it is linked with: apt-get install libgomp1 (Debian, Ubuntu), brew install libomp "
     "(macOS)"

@@ -10,8 +10,6 @@ from shutil import copymode
 from typing import IO
 from uuid import uuid4
 
-__all__ = ["is_same_file", "replacing", "stream_of", "write_file"]
-
 
 def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
     """Write a file in one step, as `replacing` does; text in UTF-8."""

@@ -18,17 +18,6 @@ import numpy as np
 from boostplug.core.checks import shown
 from boostplug.core.values import Value
 
-__all__ = [
-    "Named",
-    "distinct_names",
-    "exact_name",
-    "parameters",
-    "read_name",
-    "read_value",
-    "short_name",
-    "short_number",
-]
-
 _T = TypeVar("_T")
 _MOST_SHOWN = 3  # entries of a tuple
 

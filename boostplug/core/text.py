@@ -3,8 +3,6 @@
 import unicodedata
 from typing import Any
 
-__all__ = ["visible"]
-
 _HIDDEN = {"Cc", "Cf", "Cs", "Zl", "Zp"}  # Unicode's categories of controls, formats, surrogates and line separators
 
 

@@ -22,18 +22,6 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_integer
 
-__all__ = [
-    "Computed",
-    "OpenMPThreads",
-    "get_num_threads",
-    "numbers_by_query",
-    "openmp_threads_of",
-    "run_evenly",
-    "run_over_queries",
-    "set_num_threads",
-    "threads_of_framework",
-]
-
 _O = TypeVar("_O")
 _V = TypeVar("_V")
 _CHUNKS_PER_THREAD = 4

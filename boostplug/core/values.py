@@ -17,19 +17,6 @@ import numpy as np
 
 from boostplug.core.checks import check_number, shown
 
-__all__ = [
-    "Range",
-    "Space",
-    "Value",
-    "declared_ranges",
-    "invalid_parameter",
-    "is_value",
-    "no_parameters",
-    "parameters_of",
-    "replaced",
-    "split_names",
-]
-
 _FACTOR = 8.0  # without a declared range, a positive real number is searched from an eighth of it to 8 times it
 
 

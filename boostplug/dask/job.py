@@ -9,8 +9,6 @@ from typing import Any
 
 from boostplug.losses import Loss
 
-__all__ = ["Job"]
-
 _interrupted: set[str] = set()  # names of jobs, on each worker
 
 

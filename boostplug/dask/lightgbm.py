@@ -38,8 +38,6 @@ from boostplug.estimators import lightgbm as local
 from boostplug.estimators.inputs import FIT, ColumnPlaces, with_float32_labels
 from boostplug.losses import Loss
 
-__all__ = ["LGBMRanker"]
-
 Floats = NDArray[np.float64]
 
 _LOCAL = "boostplug.LGBMRanker"

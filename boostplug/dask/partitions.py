@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_integer, refuse_rounded_ids, refuse_where, shown
 
-__all__ = ["Ids", "check_partitions", "ids_of", "partition_by_query", "refuse_split_queries"]
-
 _NAMED = 5  # queries in a message
 _PLACE, _HASH = "__boostplug_place", "__boostplug_hash"
 _ROWS = 2**40  # that a partition may have

@@ -48,8 +48,6 @@ from boostplug.estimators.xgboost import count_features, model_and_columns
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
-__all__ = ["XGBRanker"]
-
 _LOCAL = "boostplug.XGBRanker"
 _START = (
     "is not taken with collections; continue another model with xgb_model=, or use boostplug.XGBRanker, which trains "

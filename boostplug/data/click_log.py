@@ -10,8 +10,6 @@ from boostplug.core.checks import frozen, numbers, refuse_other_order, refuse_wh
 from boostplug.data.boundaries import boundaries_of
 from boostplug.data.positions import numbers_of_rows, positions_of
 
-__all__ = ["ClickLog"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -11,8 +11,6 @@ from boostplug.data.boundaries import row_weight_of
 from boostplug.data.click_log import ClickLog
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 
-__all__ = ["PairArrays", "log_of", "pairs_of_clicks", "pairs_of_implicit"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 PairArrays = tuple[Ints, Ints, Floats | None]

@@ -17,8 +17,6 @@ from boostplug.core.threads import Computed
 from boostplug.data.boundaries import places_within
 from boostplug.kernels.base.views import Listed, Lists, Runs
 
-__all__ = ["GradeRuns", "ListRuns", "PairBlock", "PairRuns", "distinct", "exponent_of", "roots_and_unit"]
-
 _T = TypeVar("_T")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

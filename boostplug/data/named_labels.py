@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import frozen, numbers, refuse_where, shown
 
-__all__ = ["check_label_name", "named_labels"]
-
 Floats = NDArray[np.float64]
 
 _NAME = re.compile(

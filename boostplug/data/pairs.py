@@ -11,8 +11,6 @@ from boostplug.data.boundaries import boundaries_of, row_weight_of
 from boostplug.data.click_log import ClickLog
 from boostplug.data.click_pairs import log_of, pairs_of_clicks, pairs_of_implicit
 
-__all__ = ["Pairs"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -7,8 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, numbers, refuse_where
 
-__all__ = ["numbers_of_rows", "positions_of", "propensities_of", "refuse_without_propensity"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -23,8 +23,6 @@ from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
 from boostplug.data.positions import positions_of
 
-__all__ = ["Queries", "why_nothing_is_learnt"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _R = TypeVar("_R")

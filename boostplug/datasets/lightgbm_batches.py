@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from boostplug.datasets.ranking_data import RankingData
 
-__all__ = ["BatchSequence"]
-
 
 class BatchSequence(lgb.Sequence):
     """Rows of batches, of which one batch is held: rows in order are read in one pass, others begin another."""

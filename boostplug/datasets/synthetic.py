@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_integer, check_number
 from boostplug.datasets.ranking_data import Fold, RankingData
 
-__all__ = ["generator", "load_bundled", "machine_memory", "make_ranking"]
-
 Floats = NDArray[np.float64]
 RandomState = int | np.random.Generator | np.random.RandomState | None
 

@@ -8,8 +8,6 @@ from sklearn.base import clone
 from boostplug.core.checks import shown
 from boostplug.core.values import invalid_parameter, is_value, no_parameters, parameters_of, replaced, split_names
 
-__all__ = ["given_names", "nested", "resolved", "without_nested"]
-
 
 def nested(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return an estimator's own parameters and those of its parts, values and estimators alike."""

@@ -13,8 +13,7 @@ from boostplug.losses.base.loss import LARGEST_VALUE, DerivativesFromSums, Loss,
 from boostplug.losses.base.relative import ScaledDerivatives, times
 from boostplug.losses.ranknet import RankNet
 from boostplug.metrics import NDCG, Metric
-
-__all__ = ["AdaRank"]
+from boostplug.metrics.on_label import MetricOnLabel
 
 Floats = NDArray[np.float64]
 
@@ -77,6 +76,12 @@ class AdaRank(Loss):
             raise ValueError(f"AdaRank: metric must be a Metric of which higher is better; got {shown(self.metric)}")
         if not isinstance(self.base, Loss) or self.base.couples_queries:
             raise ValueError(f"AdaRank: base must be a Loss that does not couple queries; got {shown(self.base)}")
+
+    @property
+    def ties_in_row_order(self) -> bool:
+        """Whether the base or the metric ranks ties so."""
+        metric = self.metric.metric if isinstance(self.metric, MetricOnLabel) else self.metric
+        return self.base.ties_in_row_order or getattr(metric, "ties", None) == "order"
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
         """Return the base's."""

@@ -7,8 +7,6 @@ from boostplug.core.values import Range
 from boostplug.losses.base.calibrated import CalibratedLoss
 from boostplug.losses.base.loss import HessianKind
 
-__all__ = ["CalibratedSoftmax"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CalibratedSoftmax(CalibratedLoss):

@@ -11,8 +11,6 @@ from boostplug.kernels.lists.pearson import one_minus_pearson
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import Loss
 
-__all__ = ["Correlation"]
-
 Floats = NDArray[np.float64]
 
 

@@ -10,8 +10,6 @@ from boostplug.losses.base.sums import CombinedLoss
 from boostplug.losses.ranknet import RankNet
 from boostplug.losses.squared_error import SquaredError
 
-__all__ = ["CRR"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class CRR(CombinedLoss):

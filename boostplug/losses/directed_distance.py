@@ -14,16 +14,6 @@ from boostplug.core.naming import Named
 from boostplug.core.values import Range
 from boostplug.kernels.pairs.exponential_loss import one_query as derivatives
 
-__all__ = [
-    "BinaryDistance",
-    "DirectedDistance",
-    "Distance",
-    "LinearDistance",
-    "LogDistance",
-    "LogisticDistance",
-    "distances_of_gaps",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Distance = Callable[[Floats], Floats]

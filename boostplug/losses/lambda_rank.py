@@ -12,18 +12,17 @@ from boostplug.core.threads import run_over_queries
 from boostplug.core.values import Range, Space
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
+from boostplug.kernels.base.views import ListSums
 from boostplug.kernels.lists.lambda_halves import sum_lists
 from boostplug.kernels.lists.lambdas import PositionValues, RowWeights, sum_tops
 from boostplug.kernels.pairs.smooth import gap_sums
 from boostplug.losses.base.gains import ideal_dcg, rising_gains
-from boostplug.losses.base.lists import ListSums, sums_over_lists
+from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.logistic import LOGISTIC
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss
 from boostplug.losses.base.position_bias import PairCurve
 from boostplug.metrics import MAP, NDCG
 from boostplug.metrics.dcg import discounts
-
-__all__ = ["LambdaRank"]
 
 Floats = NDArray[np.float64]
 
@@ -71,8 +70,8 @@ class LambdaRank(Loss):
     takes lists of any length and real-valued grades. It has :math:`\sqrt{v_i v_j}` where LightGBM has :math:`v_i`.
 
     Ties: over the whole list, tied documents count by their expected value over a random order. With a truncation they
-    stand in row order, as in LightGBM, so the order of rows matters there. Ranks are those among the judged documents
-    of positive weight.
+    stand in row order, as in LightGBM, so the order of rows matters there (`ties_in_row_order`). Ranks are
+    those among the judged documents of positive weight.
 
     Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q W_q` over the queries with documents of different
     grades. :math:`n_q` is the number of documents, :math:`W_q` what the pairs weigh in a random order (without `norm`).
@@ -135,6 +134,11 @@ class LambdaRank(Loss):
             if self.truncation is None
             else {**space, "truncation": Range(5, 100, log=True), "norm": (False, True)}
         )
+
+    @property
+    def ties_in_row_order(self) -> bool:
+        """Whether there is a truncation (see Notes)."""
+        return self.truncation is not None
 
     @property
     def takes_negative_labels(self) -> bool:

@@ -16,8 +16,6 @@ from boostplug.kernels.lists import softmax as kernels
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import HessianKind, Loss
 
-__all__ = ["ListNet"]
-
 Floats = NDArray[np.float64]
 Target = Literal["softmax", "xendcg"]
 

@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 from boostplug.losses.base.calibrated import CalibratedLoss
 
-__all__ = ["LogisticError"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class LogisticError(CalibratedLoss):

@@ -29,8 +29,6 @@ from boostplug.losses.directed_distance import (
     distances_of_gaps,
 )
 
-__all__ = ["MPBoost"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -13,19 +13,16 @@ from boostplug.core.checks import called, frozen, shown
 from boostplug.core.values import Space
 from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.queries import Queries
-from boostplug.kernels.pairs.pair_task import TABLE
+from boostplug.kernels.pairs.pair_task import TABLE, PairWeights
 from boostplug.kernels.pairs.tables import Function, TableLayout, layout_of
 from boostplug.losses.base.pair_loss import Normalization
 from boostplug.losses.base.smooth_pair_loss import (
     PairFunction,
-    PairWeights,
     PairWeightTotals,
     SmoothPairLoss,
     SmoothSums,
     sums_by_tables,
 )
-
-__all__ = ["PairwiseLoss"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

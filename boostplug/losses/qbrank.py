@@ -17,8 +17,6 @@ from boostplug.losses.base.pair_loss import PairLoss, runs_of
 from boostplug.losses.base.position_bias import PairCurve
 from boostplug.losses.squared_error import squared_errors
 
-__all__ = ["QBRank"]
-
 Floats = NDArray[np.float64]
 
 Normalization = Literal["none", "rows", "query", "documents"]

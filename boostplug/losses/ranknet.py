@@ -8,8 +8,6 @@ from boostplug.losses.base.logistic import LOGISTIC
 from boostplug.losses.base.pair_loss import Normalization
 from boostplug.losses.base.smooth_pair_loss import SmoothPairLoss
 
-__all__ = ["RankNet"]
-
 
 @dataclass(frozen=True, kw_only=True)
 class RankNet(SmoothPairLoss):

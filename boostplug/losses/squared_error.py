@@ -12,8 +12,6 @@ from boostplug.kernels.pairs import hinge as kernels
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss
 
-__all__ = ["SquaredError", "squared_errors"]
-
 Floats = NDArray[np.float64]
 
 _ALL_ONE = frozen(np.zeros(0))

@@ -29,8 +29,6 @@ from boostplug.losses.base.position_bias import PairCurve, PositionPairs, additi
 from boostplug.losses.lambda_rank import LambdaRank
 from boostplug.losses.ranknet import RankNet
 
-__all__ = ["Unbiased"]
-
 Floats = NDArray[np.float64]
 _T = TypeVar("_T")
 Method = Literal["unbiased_lambdamart", "ips", "kurennoy", "additive"]
@@ -39,7 +37,7 @@ _KNOWN = ("ips", "kurennoy")
 
 
 @dataclass(frozen=True, kw_only=True)
-@takes_from("base", "takes_negative_labels", "shift_invariant", "accuracy")
+@takes_from("base", "takes_negative_labels", "shift_invariant", "ties_in_row_order", "accuracy")
 class Unbiased(Loss):
     r"""A loss on pairs that is trained on clicks and corrects the position bias: users look at the top first.
 

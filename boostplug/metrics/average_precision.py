@@ -5,8 +5,6 @@ from dataclasses import KW_ONLY, dataclass
 from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.metrics.by_rank import Empty, OfRelevance, Ties
 
-__all__ = ["MAP"]
-
 
 @dataclass(frozen=True)
 class MAP(OfRelevance):

@@ -8,8 +8,6 @@ from boostplug.kernels.metrics.ranks import binary_preference
 from boostplug.metrics.by_rank import Empty, Floats, OfRelevance, Ties, relevance
 from boostplug.metrics.grades import grades_of
 
-__all__ = ["Bpref"]
-
 
 @dataclass(frozen=True)
 class Bpref(OfRelevance):

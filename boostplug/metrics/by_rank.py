@@ -11,8 +11,6 @@ from boostplug.core.naming import parameters
 from boostplug.data.queries import Queries
 from boostplug.metrics.metric import Metric
 
-__all__ = ["ABOVE_0", "ByRank", "Empty", "OfRelevance", "OfTheBest", "Ties", "relevance", "whole"]
-
 Floats = NDArray[np.float64]
 Ties = Literal["average", "order"]
 Empty = Literal["skip", 0, 1] | None

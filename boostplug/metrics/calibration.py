@@ -11,8 +11,6 @@ from boostplug.core.checks import check_integer, check_number, refuse_where, sco
 from boostplug.data.queries import Queries
 from boostplug.metrics.metric import Metric
 
-__all__ = ["ECE", "LogLoss", "bin_sums"]
-
 Floats = NDArray[np.float64]
 
 _FAR = 700.0  # logits beyond it are cut: the loss stays finite

@@ -12,8 +12,6 @@ from boostplug.kernels.metrics import ranks
 from boostplug.metrics.grades import grades_of
 from boostplug.metrics.metric import Metric
 
-__all__ = ["KendallTau", "SpearmanRho"]
-
 Floats = NDArray[np.float64]
 Ties = Literal["corrected", "average", "order"]
 

@@ -13,8 +13,6 @@ from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.metrics.by_rank import ByRank, Empty, Ties
 from boostplug.metrics.grades import exp2_less_one
 
-__all__ = ["DCG", "NDCG", "MeanNDCG"]
-
 Floats = NDArray[np.float64]
 Gain = Literal["exp2", "linear"] | Callable[[Floats], Floats]
 Convention = Literal["standard", "letor"]

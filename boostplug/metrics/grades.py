@@ -9,8 +9,6 @@ from boostplug.core.checks import refuse_where
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import ranks
 
-__all__ = ["exp2_less_one", "grades_of", "grades_up_to"]
-
 _LN2 = math.log(2.0)
 
 

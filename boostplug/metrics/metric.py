@@ -15,8 +15,6 @@ from boostplug.core.naming import Named, exact_name, read_name
 from boostplug.core.values import Range, Space, declared_ranges
 from boostplug.data.queries import Queries
 
-__all__ = ["Metric"]
-
 Floats = NDArray[np.float64]
 
 _ON_LABEL = re.compile(r"(.+)\.on\(['\"]?([^()'\"]+)['\"]?\)\s*")

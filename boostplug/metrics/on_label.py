@@ -11,8 +11,6 @@ from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries
 from boostplug.metrics.metric import Metric
 
-__all__ = ["MetricOnLabel"]
-
 Floats = NDArray[np.float64]
 
 

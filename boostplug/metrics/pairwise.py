@@ -14,8 +14,6 @@ from boostplug.metrics.by_rank import whole
 from boostplug.metrics.grades import grades_of
 from boostplug.metrics.metric import Metric
 
-__all__ = ["PairError", "PrecisionAtPercent"]
-
 Floats = NDArray[np.float64]
 
 

@@ -5,8 +5,6 @@ from dataclasses import KW_ONLY, dataclass
 from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.metrics.by_rank import Empty, OfRelevance, OfTheBest, Ties
 
-__all__ = ["WTA", "Precision"]
-
 
 @dataclass(frozen=True)
 class Precision(OfTheBest):

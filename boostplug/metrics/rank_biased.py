@@ -11,8 +11,6 @@ from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.metrics.by_rank import ABOVE_0, ByRank, Empty, Ties, relevance, whole
 from boostplug.metrics.grades import grades_up_to
 
-__all__ = ["RBP"]
-
 Floats = NDArray[np.float64]
 
 

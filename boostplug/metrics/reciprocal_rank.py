@@ -13,8 +13,6 @@ from boostplug.kernels.metrics.err import expected_reciprocal_rank
 from boostplug.metrics.by_rank import ABOVE_0, ByRank, Empty, OfRelevance, Ties, relevance, whole
 from boostplug.metrics.grades import exp2_less_one, grades_up_to
 
-__all__ = ["ERR", "MRR"]
-
 Floats = NDArray[np.float64]
 
 

@@ -23,8 +23,6 @@ from boostplug.weak_rankers import Feature, Fitted, Stump, Tree, WeakRanker
 from boostplug.weak_rankers.forest import Forest, Line, scores_of
 from boostplug.weak_rankers.tree import joined
 
-__all__ = ["Ensemble", "load"]
-
 Floats = NDArray[np.float64]
 
 _MOST_FEATURES = 10_000_000  # predict reads dense rows; importances and LightGBM's models have an entry for each

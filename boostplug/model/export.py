@@ -10,8 +10,6 @@ from boostplug.core.checks import shown
 from boostplug.model.lightgbm import booster_of, named
 from boostplug.model.xgboost import singles
 
-__all__ = ["export"]
-
 
 def export(booster: Any) -> Any:
     """Return a copy of a trained booster that converters to ONNX and the like can read.

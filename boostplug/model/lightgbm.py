@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from boostplug.model.names import allowed_names
 from boostplug.weak_rankers.tree import Tree
 
-__all__ = ["booster_of", "leaves_below", "lightgbm_model", "named", "refitted"]
-
 Floats = NDArray[np.float64]
 
 _LOWEST = np.finfo(np.float64).min

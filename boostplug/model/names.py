@@ -3,8 +3,6 @@
 import re
 from collections.abc import Sequence
 
-__all__ = ["allowed_names"]
-
 
 def allowed_names(names: Sequence[str] | None, forbidden: str) -> list[str] | None:
     """Return feature names without the characters that match `forbidden`, or that UTF-8 has not, all different."""

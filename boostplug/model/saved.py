@@ -15,8 +15,6 @@ from boostplug.core.checks import shown
 from boostplug.core.files import write_file
 from boostplug.weak_rankers import Feature, Stump, Tree, WeakRanker
 
-__all__ = ["from_document", "read", "to_document", "write"]
-
 _FORMAT = "boostplug.Ensemble"
 _VERSION = 1
 _LONGEST_INTEGER = 20  # digits; what is longer is no number of the format, and Python refuses some

@@ -11,8 +11,6 @@ from boostplug.model.lightgbm import leaves_below
 from boostplug.model.names import allowed_names
 from boostplug.weak_rankers.tree import Tree
 
-__all__ = ["singles", "xgboost_model"]
-
 _LOWEST = np.finfo(np.float32).min
 _NO_PARENT = 2**31 - 1
 

@@ -17,8 +17,6 @@ from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.weak_rankers import Feature
 from boostplug.weak_rankers.stump import first_best
 
-__all__ = ["AdaRankRanker"]
-
 Floats = NDArray[np.float64]
 
 _MAX_ALPHA = 10.0  # what φ = 1 - 4e-9 gives; a perfect weak ranker, φ = 1, would weigh infinitely

@@ -31,8 +31,6 @@ from boostplug.metrics import NDCG, Metric
 from boostplug.model.ensemble import Ensemble
 from boostplug.weak_rankers import WeakRanker
 
-__all__ = ["ReferenceRanker", "Round", "Rounds", "RoundsOf", "Training"]
-
 Floats = NDArray[np.float64]
 
 

@@ -18,19 +18,6 @@ from boostplug.kernels.base.sorting import sort, workspace_for
 from boostplug.kernels.base.views import Runs
 from boostplug.kernels.metrics.ranks import add_grade, grades_below
 
-__all__ = [
-    "CriticalPairs",
-    "cut_mass",
-    "error_of_grades",
-    "error_of_pairs",
-    "exponential_weights",
-    "masses_of_grades",
-    "masses_of_pairs",
-    "potentials",
-    "reweigh",
-    "tilted",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Sides = NDArray[np.uint8]

@@ -29,19 +29,6 @@ from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled
 from boostplug.weak_rankers.cuts import CutCodes
 
-__all__ = [
-    "DirectedPairs",
-    "Documents",
-    "Factors",
-    "add_listed",
-    "add_swept",
-    "decreases",
-    "factorise",
-    "largest_factors",
-    "order_in_queries",
-    "weigh_listed",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -18,12 +18,10 @@ from boostplug.losses.directed_distance import Distance, LogisticDistance, dista
 from boostplug.rankers import factorised_cuts as kernels
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.factorised_cuts import DirectedPairs, Documents, Factors
-from boostplug.rankers.pairs import CriticalPairs, Runs, errors, listed, refuse_no_pairs
+from boostplug.rankers.pairs import errors, listed, refuse_no_pairs
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.cuts import CutCodes
 from boostplug.weak_rankers.stump import first_best
-
-__all__ = ["MPBoostRanker"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -159,14 +157,12 @@ class _WeighedPairs:
         self.cuts = cuts
         self.parts: list[_Factorised | _Listed] = []
         runs = runs_of(queries)
-        self._ordered: Runs | CriticalPairs
+        self._ordered = listed(queries) if isinstance(runs, PairRuns) else runs.view
         if isinstance(runs, PairRuns):
-            self._ordered = listed(queries)
             log_weight = np.log(runs.weight) - np.log(runs.weight.max())
             pairs = DirectedPairs(runs.winner, runs.loser, distances_of_gaps(distance, runs.margin), log_weight)
             self.parts.append(_Listed(lambda: iter((pairs,)), 0.0, cuts.view, squared=squared))
         else:
-            self._ordered = runs.view
             root = runs.sqrt_weight / runs.sqrt_weight.max() if len(runs.sqrt_weight) else np.ones(len(runs.rows))
             few, many = runs.few_grades, ~runs.few_grades
             if few.any():

@@ -23,8 +23,6 @@ from boostplug.weak_rankers import Cuts, WeakRanker
 from boostplug.weak_rankers.fitted import seeded_clone, weak_ranker_of
 from boostplug.weak_rankers.stump import first_best
 
-__all__ = ["NDCGBoostRanker"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -14,8 +14,6 @@ from boostplug.losses.base.pair_loss import runs_of
 from boostplug.rankers import critical_pairs as kernels
 from boostplug.rankers.critical_pairs import CriticalPairs
 
-__all__ = ["CriticalPairs", "Runs", "errors", "listed", "refuse_no_pairs"]
-
 Floats = NDArray[np.float64]
 
 

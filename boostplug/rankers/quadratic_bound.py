@@ -21,8 +21,6 @@ from boostplug.weak_rankers import WeakRanker
 from boostplug.weak_rankers.fitted import seeded_clone, weak_ranker_of
 from boostplug.weak_rankers.growth import TreeGrower
 
-__all__ = ["QBRankRanker", "QuadraticBoundRanker"]
-
 Floats = NDArray[np.float64]
 Derivatives = Callable[[Floats, Queries], tuple[Floats, Floats]]
 WeakLearner = Callable[[Floats, Floats], WeakRanker]  # targets and weights of the rows to what is fitted to them

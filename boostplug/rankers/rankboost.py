@@ -14,15 +14,15 @@ from scipy.special import expit
 from boostplug.core.checks import check_choice, check_flag
 from boostplug.data.grade_groups import distinct
 from boostplug.data.queries import Queries
+from boostplug.kernels.base.views import Runs
 from boostplug.losses import BinaryDistance, MPBoost
 from boostplug.rankers import critical_pairs as kernels
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
-from boostplug.rankers.pairs import CriticalPairs, Runs, errors, listed, refuse_no_pairs
+from boostplug.rankers.critical_pairs import CriticalPairs
+from boostplug.rankers.pairs import errors, listed, refuse_no_pairs
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.independent import IndependentSet, components_of_pairs
 from boostplug.weak_rankers.stump import first_best
-
-__all__ = ["RankBoostRanker"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

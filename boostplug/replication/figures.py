@@ -13,8 +13,6 @@ import numpy as np
 from boostplug.comparison.report.drawing import COLOURS, DASHES, INK, MARKERS, drawn, slug
 from boostplug.replication.judging.study_results import extent
 
-__all__ = ["ByCutoff", "ByGroup", "Curves", "Distances", "Figure", "Ranks", "draw", "names"]
-
 _GREYS, _GREY_MARKERS = ("#6b6b6b", "#8a8a8a", INK, "#999999"), "PX*dh"
 
 

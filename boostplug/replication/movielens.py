@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_integer, check_number, shown
 from boostplug.datasets.ranking_data import RankingData
 
-__all__ = ["MovieLens", "load_movielens", "user_tasks"]
-
 _COLUMNS = ("user", "item", "rating", "timestamp")
 _NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
 _WHOLE = re.compile(r"[+-]?[0-9]{1,15}(\.0*)?")  # float64 holds it exactly

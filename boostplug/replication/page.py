@@ -21,8 +21,6 @@ from boostplug.replication.protocol import ABOUT
 from boostplug.replication.result import SCHEMA, tally
 from boostplug.replication.tables import markdown, rounded
 
-__all__ = ["LISTS", "front_tables", "main", "pages", "store", "stored", "tables"]
-
 Document = Mapping[str, Any]
 LISTS = ("verdicts", "data", "claims", "synthetic", "not tested", "theorems", "baselines", "deviations")
 """What every paper's page marks; and ``means STUDY``."""

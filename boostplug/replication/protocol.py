@@ -9,20 +9,6 @@ from boostplug.replication.judging.study_results import StudyResults
 from boostplug.replication.judging.verdicts import Verdict
 from boostplug.replication.training.study import Study
 
-__all__ = [
-    "ABOUT",
-    "About",
-    "Check",
-    "Citation",
-    "Claim",
-    "Judge",
-    "NotTested",
-    "Protocol",
-    "on",
-    "on_own",
-    "paragraphs",
-]
-
 About = Literal["other methods", "own variants", "rounds", "figures", "preferences"]
 ABOUT: tuple[About, ...] = get_args(About)
 """Subjects of claims: the columns of the matrix."""

@@ -17,8 +17,6 @@ from boostplug.replication.papers import PAPERS
 from boostplug.replication.protocol import Check, Claim, Protocol
 from boostplug.replication.tables import rich_table
 
-__all__ = ["SCHEMA", "ReplicationResult", "tally"]
-
 if TYPE_CHECKING:
     from rich.console import RenderableType
     from rich.table import Table

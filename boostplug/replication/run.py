@@ -19,8 +19,6 @@ from boostplug.replication.sources import Loaded
 from boostplug.replication.training.study import Study
 from boostplug.replication.training.task import Job, TaskResult, run
 
-__all__ = ["replicate"]
-
 
 def replicate(
     paper: str | Protocol,

@@ -14,25 +14,6 @@ from boostplug.datasets import Fold, RankingData, load_bundled, load_fold, load_
 from boostplug.datasets.letor import load_files
 from boostplug.replication.movielens import load_movielens, user_tasks
 
-__all__ = [
-    "N_FOLDS",
-    "BundledFolds",
-    "BundledQueries",
-    "Fifths",
-    "LetorFolds",
-    "Loaded",
-    "MovieLensUsers",
-    "OwnSplit",
-    "QueryFolds",
-    "SingleQueries",
-    "Source",
-    "Split",
-    "joined",
-    "most_pairs",
-    "rotated",
-    "split_rows",
-]
-
 N_FOLDS = 5
 _DEPTH = 3  # of the folders that are searched
 

@@ -9,8 +9,6 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.core.checks import check_flag, check_integer, shown
 from boostplug.data.queries import Queries
 
-__all__ = ["Folds", "GroupSizes", "group_folds"]
-
 Ints = NDArray[np.int64]
 Seed = int | np.integer[Any] | np.random.Generator | np.random.RandomState
 

@@ -7,8 +7,6 @@ from boostplug.core.checks import check_instance, shown
 from boostplug.core.values import Range
 from boostplug.losses import Loss
 
-__all__ = ["suggest"]
-
 _Loss = TypeVar("_Loss", bound=Loss)
 
 

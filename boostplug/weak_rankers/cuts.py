@@ -12,8 +12,6 @@ from boostplug.core.threads import run_evenly
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled
 
-__all__ = ["keys_above", "sums_above"]
-
 
 class CutCodes(NamedTuple):
     """Every cut of every feature (`boostplug.weak_rankers.Cuts.view`): feature k has ``start[k]:start[k + 1]``.

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_integer
 
-__all__ = ["Feature", "refuse_no_column"]
-
 
 @dataclass(frozen=True)
 class Feature:

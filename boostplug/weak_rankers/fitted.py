@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from boostplug.weak_rankers.tree import Tree
 
-__all__ = ["Fitted", "seeded_clone", "weak_ranker_of"]
-
 
 @dataclass(frozen=True, eq=False)
 class Fitted:

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from boostplug.core.threads import run_evenly
 from boostplug.kernels.base.compiling import compiled
 
-__all__ = ["Forest", "Line", "scores_of"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -9,8 +9,6 @@ from boostplug.core.threads import run_evenly
 from boostplug.weak_rankers.tree import Tree
 from boostplug.weak_rankers.tree_growth import Bins, ValueCodes, grow
 
-__all__ = ["TreeGrower"]
-
 Floats = NDArray[np.float64]
 
 

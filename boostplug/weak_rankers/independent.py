@@ -6,8 +6,6 @@ from scipy.linalg import solve_triangular
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-__all__ = ["IndependentSet", "components_of_pairs"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

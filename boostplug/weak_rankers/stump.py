@@ -11,8 +11,6 @@ from boostplug.weak_rankers import cuts as kernels
 from boostplug.weak_rankers.cuts import CutCodes
 from boostplug.weak_rankers.feature import refuse_no_column
 
-__all__ = ["Cuts", "Stump", "first_best", "rounding_edges"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

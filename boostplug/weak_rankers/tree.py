@@ -11,8 +11,6 @@ from boostplug.core.checks import frozen
 from boostplug.weak_rankers.forest import Forest, Line, scores_of
 from boostplug.weak_rankers.stump import rounding_edges
 
-__all__ = ["Tree", "joined"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

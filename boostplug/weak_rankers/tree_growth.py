@@ -21,8 +21,6 @@ from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 
-__all__ = ["Bins", "ValueCodes", "grow"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

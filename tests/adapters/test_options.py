@@ -103,6 +103,13 @@ def test_a_set_that_trained_with_other_parameters_is_looked_at_again():
         xgb.train({**XGB, "lambdarank_unbiased": True}, data, 1, obj=LOSS)
 
 
+@pytest.mark.parametrize("train", [lightgbm, xgboost])
+def test_options_against_position_bias_name_the_loss_that_corrects_it(train):
+    name = {lightgbm: "lambdarank_position_bias_regularization", xgboost: "lambdarank_unbiased"}[train]
+    with pytest.raises(ValueError, match=r"remove it: boostplug\.Unbiased\(base=…\) is the loss that corrects for pos"):
+        train(params={name: VALUES[name]})
+
+
 def test_parameters_of_another_training_around_ours_do_not_count():
     inner = []
 

@@ -55,9 +55,10 @@ def test_refit_reads_the_same_labels():
 def test_queries_in_single_precision_keep_all_else():
     pairs = bp.Pairs([0, 3], [1, 4])
     queries = bp.Queries(Y + 0.1, group=GROUP, weight=np.arange(len(Y)) + 1.0, pairs=pairs, labelled=Y > 0)
+    queries = queries.with_positions(np.arange(len(Y)) + 1, is_rank=False)
     rounded = with_float32_labels(queries)
     np.testing.assert_array_equal(rounded.labels, np.float32(Y + 0.1))
-    for name in ("boundaries", "row_weight", "labelled"):
+    for name in ("boundaries", "row_weight", "labelled", "position", "position_is_rank"):
         np.testing.assert_array_equal(getattr(rounded, name), getattr(queries, name))
     assert rounded.pairs is pairs
     assert with_float32_labels(rounded) is rounded

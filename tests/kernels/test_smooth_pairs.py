@@ -9,11 +9,11 @@ import pytest
 
 import boostplug as bp
 from boostplug.core.checks import frozen
-from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE
+from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE, PairWeights
 from boostplug.kernels.pairs.smooth import gap_sums
 from boostplug.kernels.pairs.tables import GENERAL, TabulatedFunction, Tail
 from boostplug.losses.base.logistic import LOGISTIC, SIGMOID, curvature, softplus
-from boostplug.losses.base.smooth_pair_loss import PairWeights, SmoothSums
+from boostplug.losses.base.smooth_pair_loss import SmoothSums
 
 
 def gamma(d):

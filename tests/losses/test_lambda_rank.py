@@ -139,17 +139,27 @@ def test_the_cutoff_of_ndcg_is_that_of_the_ideal_alone():
 @pytest.mark.parametrize(
     "loss", [LambdaRank(metric=bp.NDCG(30), truncation=t, norm=n) for t in (3, 30) for n in (False, True)]
 )
-def test_properties_hold_with_a_truncation_but_for_the_order_of_ties(loss):
-    rng = np.random.default_rng(9)
-    for what, scores, queries in testing.suited_data(loss, rng):
-        tied = any(
-            len(np.unique(scores[a:b])) < b - a
-            for a, b in zip(queries.boundaries[:-1], queries.boundaries[1:], strict=True)
-        )
-        for prop in testing.PROPERTIES:
-            if not (tied and prop is testing.permuting_permutes):
-                prop(loss, scores, queries, rng)
-        assert what
+def test_properties_hold_with_a_truncation(loss):
+    testing.check_loss(loss)
+
+
+def test_a_truncation_ranks_ties_in_row_order_and_losses_of_losses_say_so():
+    cut, zeros = LambdaRank(truncation=1), np.zeros(3)
+    first, last = (cut.gradient_hessian(zeros, bp.Queries(labels, group=[3]))[0] for labels in ([1, 0, 0], [0, 0, 1]))
+    assert not np.array_equal(first, last[::-1])
+    assert not LambdaRank().ties_in_row_order
+    for loss in (cut, cut.on("sale"), 2 * cut + bp.RankNet(), bp.Unbiased(base=cut), bp.AdaRank(base=cut)):
+        assert loss.ties_in_row_order, loss
+    in_order = bp.NDCG(5, ties="order")
+    for metric in (in_order, in_order.on("sale")):
+        assert bp.AdaRank(metric=metric).ties_in_row_order
+
+
+@pytest.mark.parametrize(
+    "loss", [bp.Unbiased(base=LambdaRank(truncation=5)), bp.AdaRank(metric=bp.NDCG(5, ties="order"))]
+)
+def test_losses_of_losses_keep_the_properties_with_ties_in_row_order(loss):
+    testing.check_loss(loss)
 
 
 @pytest.mark.parametrize("metric", [bp.NDCG(10), bp.MAP()])

@@ -142,6 +142,11 @@ BREAKAGES = [
     ("gradients_sum_to_zero", "long", _times(gradient=lambda s, q: 1.0 + 1e-7 * _long(q) * (_place(q) % 2))),
     ("shifts_change_nothing", "", MODEL | _times(hessian=lambda s, q: 1.0 + 0.1 * np.tanh(s))),
     ("permuting_permutes", "", MODEL | _times(hessian=lambda s, q: 1.0 + 0.01 * _place(q))),
+    (
+        "permuting_permutes",
+        "",
+        MODEL | {"ties_in_row_order": True} | _times(hessian=lambda s, q: 1.0 + 0.01 * _place(q)),
+    ),
     ("permuting_permutes", "long", MODEL | _times(hessian=lambda s, q: 1.0 + 1e-7 * (_place(q) > 500))),
     (
         "queries_are_independent",

@@ -9,8 +9,6 @@ from boostplug.comparison.report.text import markdown
 from boostplug.comparison.summary import SCHEMA, Comparison, from_json
 from boostplug.core.files import is_same_file, write_file
 
-__all__ = ["main"]
-
 
 def main(arguments: Sequence[str]) -> None:
     """Write the Markdown page of a saved comparison."""

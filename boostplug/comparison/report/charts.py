@@ -14,8 +14,6 @@ from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.tables import without_zero
 from boostplug.comparison.report.view import Shown, mark
 
-__all__ = ["Scale", "Series", "axis_texts", "line_chart", "percent_of", "scatter", "ticks"]
-
 _HEIGHT = 320  # pixels
 _LINE = 16  # pixels between labels, at least
 _LETTER = 0.0085  # of the width of a plot where there is room for labels: what a letter takes

@@ -32,8 +32,6 @@ from boostplug.comparison.summary import (
 from boostplug.comparison.training.runs import CUTOFFS, Method
 from boostplug.metrics import NDCG
 
-__all__ = ["details"]
-
 Floats = NDArray[np.float64]
 
 _MOST_FEATURES = 30

@@ -8,8 +8,6 @@ from typing import Any
 from boostplug.core.extras import needed_by
 from boostplug.core.files import replacing
 
-__all__ = ["COLOURS", "DASHES", "INK", "MARKERS", "drawn", "require_matplotlib", "slug"]
-
 INK = "#7b828c"  # grey with enough contrast on white and on black: the background is transparent
 # Okabe and Ito's, with a lighter blue, and grey in place of black.
 COLOURS = ("#2D84C4", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)

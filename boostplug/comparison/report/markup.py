@@ -11,8 +11,6 @@ from boostplug.core.text import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-__all__ = ["Child", "Markup", "el", "text_of"]
-
 _VOID = {"br", "input", "meta"}
 _OF_SVG = {"circle", "line", "path", "polyline", "rect"}  # without an end tag
 

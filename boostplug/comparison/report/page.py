@@ -18,8 +18,6 @@ from boostplug.comparison.report.sections.verdict import caveats, frameworks, me
 from boostplug.comparison.report.view import View, of_frameworks
 from boostplug.comparison.summary import Comparison, Details
 
-__all__ = ["page"]
-
 # id, heading, its name in the navigation, content
 _SECTIONS = (
     ("differences", "Differences to LambdaMART", "Differences", differences),

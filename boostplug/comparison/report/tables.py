@@ -14,28 +14,6 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-__all__ = [
-    "NONE",
-    "Cell",
-    "Column",
-    "Row",
-    "Table",
-    "as_html",
-    "as_latex",
-    "as_lines",
-    "as_markdown",
-    "as_rich",
-    "difference",
-    "in_markdown",
-    "interval",
-    "number",
-    "probability",
-    "short",
-    "signed",
-    "value",
-    "without_zero",
-]
-
 NONE = "–"
 _LEAST_NAME = 16  # width to which the first column may be folded
 

@@ -29,8 +29,6 @@ from boostplug.core.text import visible
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
 
-__all__ = ["latex", "markdown", "render", "table_of", "text"]
-
 _LEAST_NAME = 16  # width to which names may be folded
 _UNLIMITED = 10_000
 _WIDEST = 130  # of text in a file, where a layout has it

@@ -10,25 +10,6 @@ from boostplug.comparison.report.text import table_of
 from boostplug.comparison.summary import Comparison, Details, MethodSummary, Named
 from boostplug.core.threads import Computed
 
-__all__ = [
-    "MethodColumn",
-    "Shown",
-    "View",
-    "columns_table",
-    "copyable",
-    "figure",
-    "folded",
-    "key_of",
-    "label",
-    "legend",
-    "mark",
-    "method_table",
-    "of_framework",
-    "of_frameworks",
-    "pairs",
-    "swatch",
-]
-
 N = TypeVar("N", bound=Named)
 T = TypeVar("T")
 MethodColumn = tuple[Column, Callable[["Shown", T], Cell]]

@@ -7,28 +7,6 @@ from math import isnan
 from boostplug.comparison.report.tables import probability, short, signed
 from boostplug.comparison.summary import Comparison, Contrast, Named, Recommendation
 
-__all__ = [
-    "RECOMMENDED",
-    "SIGNIFICANT",
-    "about_data",
-    "about_differences",
-    "about_means",
-    "about_sweep",
-    "about_times",
-    "about_training",
-    "advice",
-    "at_cap",
-    "below_table",
-    "between_frameworks",
-    "is_code",
-    "percent",
-    "tuned",
-    "uncompared",
-    "unfinished",
-    "verdicts",
-    "warning_lines",
-]
-
 SIGNIFICANT = 0.05
 RECOMMENDED = "Recommended: "
 _INDENT = "    "  # of a line of code

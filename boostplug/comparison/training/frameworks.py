@@ -22,8 +22,6 @@ from boostplug.estimators.inputs import relative_weight, with_float32_labels
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
-__all__ = ["FRAMEWORKS", "Framework", "Part", "Watch", "check_columns", "lightgbm_dataset"]
-
 Floats = NDArray[np.float64]
 
 _LEAST_SHARE = 0.7  # of the time of a training that this process had a processor

@@ -29,8 +29,6 @@ from boostplug.data.queries import Queries
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
-__all__ = ["Kept", "fingerprint", "print_of_part", "to_json_types", "users_modules", "what_runs_depend_on"]
-
 Floats = NDArray[np.float64]
 
 _COUNT = ("boostplug", "numpy", "numba")  # versions that results hang on, beside those of the frameworks

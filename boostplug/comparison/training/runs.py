@@ -19,8 +19,6 @@ from boostplug.losses import Loss
 from boostplug.metrics import ECE, NDCG, LogLoss, Metric
 from boostplug.metrics.calibration import bin_sums
 
-__all__ = ["CUTOFFS", "FoldRuns", "Keeper", "Method", "Plan", "RunOutcome", "announced"]
-
 Floats = NDArray[np.float64]
 Report = Callable[[int, float], bool]
 

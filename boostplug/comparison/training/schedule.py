@@ -18,8 +18,6 @@ from boostplug.comparison.training.tuning import OutOfTime
 from boostplug.comparison.training.workers import in_processes
 from boostplug.core.checks import shown
 
-__all__ = ["Budget", "Kind", "Unit", "Worker", "check_picklable", "outcomes_of"]
-
 Folds = Sequence[Sequence[Part]]
 
 

@@ -14,8 +14,6 @@ import numpy as np
 
 from boostplug.core.checks import shown
 
-__all__ = ["Store", "differences", "digest", "head_of"]
-
 _REMEDY = "remove it to start anew, or name another place for results"
 _APPLICATION = 0x6270_7267  # in the file's header: the database is one of ours
 _HEAD = "head"  # the key of what the results depend on

@@ -9,8 +9,6 @@ import numpy as np
 from boostplug.adapters.aliases import LIGHTGBM, XGBOOST
 from boostplug.core.checks import check_integer, check_number
 
-__all__ = ["Trees"]
-
 # Parameters that a comparison sets itself, by every name that LightGBM or XGBoost has for them.
 _OURS: dict[str, tuple[str, ...]] = {
     "objective": LIGHTGBM["objective"],

@@ -14,8 +14,6 @@ from boostplug.core.values import Range
 from boostplug.losses import Loss
 from boostplug.selection.search import suggest
 
-__all__ = ["TREE_SPACE", "OutOfTime", "Outcome", "require_optuna", "tune", "tuned_objective"]
-
 TREE_SPACE: dict[str, Range] = {
     "learning_rate": Range(0.02, 0.3, log=True),
     "num_leaves": Range(4, 63, log=True),

@@ -16,8 +16,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 if TYPE_CHECKING:
     from multiprocessing.connection import Connection
 
-__all__ = ["in_processes"]
-
 J = TypeVar("J")
 R = TypeVar("R")
 

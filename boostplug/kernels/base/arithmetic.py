@@ -6,8 +6,6 @@ import numba
 
 from boostplug.kernels.base.simd import exponent, mantissa, power_of_two
 
-__all__ = ["EXP_MAX", "SPLITMIX_STEP", "exponential", "log1p", "mixed", "unsigned"]
-
 unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
 SPLITMIX_STEP = numba.uint64(0x9E3779B97F4A7C15)  # between the states of SplitMix64
 EXP_MAX = 700.0  # `exponential` is right for |x| up to here

@@ -21,8 +21,6 @@ from boostplug.version import __version__
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["Compiled", "compiled", "compiled_so_far", "inlined", "source_stamp"]
-
 KERNELS = Path(__file__).parent.parent
 _kernels: list[Any] = []
 

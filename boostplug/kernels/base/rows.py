@@ -7,8 +7,6 @@ from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled
 
-__all__ = ["looked_up", "multiply_queries", "subtract_rows"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -3,7 +3,7 @@
 LLVM's vectoriser makes of one short loop three, for many numbers, for some and for what is left, asks beforehand
 whether arrays overlap, and takes most of the time that the loop takes to compile. A query's runs are mostly shorter
 than what pays for that. Lanes past the end of a run are read too, so arrays have `WIDTH` elements more than they hold,
-and are set aside by `only`. Each lane is computed as a number alone would be.
+and `first_lanes` replaces them. Each lane is computed as a number alone would be.
 """
 
 import operator
@@ -15,24 +15,6 @@ from numba import types
 from numba.core import cgutils
 from numba.core.typing.templates import ConcreteTemplate, infer_global, signature
 from numba.extending import intrinsic, lower_builtin, models, register_model
-
-__all__ = [
-    "WIDTH",
-    "absolute",
-    "broadcast",
-    "exponent",
-    "first_lanes",
-    "larger",
-    "largest_of",
-    "least_of",
-    "load",
-    "mantissa",
-    "power_of_two",
-    "smaller",
-    "store",
-    "sum_of",
-    "where_positive",
-]
 
 WIDTH = 8
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from boostplug.kernels.base.compiling import compiled
 
-__all__ = ["TINY", "FirstStep", "first_step", "positive_beside", "to_single"]
-
 _LARGEST = float(np.finfo(np.float32).max)
 _LEAST_HESSIAN = 1e-16  # beside the gradient, XGBoost's own floor
 _LEAST = float(np.finfo(np.float64).tiny)

@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import inlined
 
-__all__ = ["Workspace", "best_rows", "longest_list", "merge", "sort", "sort_range", "workspace_for"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

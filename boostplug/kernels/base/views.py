@@ -5,8 +5,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["ListSums", "Listed", "Lists", "Runs"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -12,8 +12,6 @@ from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import longest_list
 
-__all__ = ["calibrated_softmax"]
-
 _LARGEST = 1e290  # of |F|: a sum over a list is finite
 
 

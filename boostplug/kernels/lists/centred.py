@@ -5,8 +5,6 @@ from typing import Any
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 
-__all__ = ["centred_squares"]
-
 _LARGEST = 1e150  # of |r - F|: its square is finite
 
 

@@ -48,8 +48,6 @@ from boostplug.kernels.lists.lambdas import (
     worth_of_positions,
 )
 
-__all__ = ["sum_lists"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -38,21 +38,6 @@ from boostplug.kernels.base.simd import (
 from boostplug.kernels.base.sorting import workspace_for
 from boostplug.kernels.lists.order import average_over_ties, order_by_score
 
-__all__ = [
-    "NEAR",
-    "Ordered",
-    "PositionValues",
-    "RowWeights",
-    "falling",
-    "in_range",
-    "ordered_workspace",
-    "shares_of_pairs",
-    "softplus",
-    "sum_tops",
-    "sum_within",
-    "worth_of_positions",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -5,8 +5,6 @@ from typing import Any
 from boostplug.kernels.base.compiling import compiled
 from boostplug.kernels.base.sorting import Workspace, sort
 
-__all__ = ["average_over_ties", "order_by_score"]
-
 
 @compiled()
 def order_by_score(scores: Any, lists: Any, q: int, workspace: Workspace) -> int:

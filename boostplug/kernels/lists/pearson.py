@@ -6,8 +6,6 @@ from typing import Any
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 
-__all__ = ["one_minus_pearson"]
-
 _LARGEST = 1e140  # of a score beside the list's first one: its square is finite
 _CURVATURE = 2.0 / math.sqrt(3.0)  # the largest of 1 - s·a/|(s, ε)| over unit vectors a, times |(s, ε)|²
 

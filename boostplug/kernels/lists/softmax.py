@@ -16,8 +16,6 @@ from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.simd import WIDTH, broadcast, first_lanes, larger, largest_of, load, store, sum_of
 from boostplug.kernels.base.sorting import longest_list
 
-__all__ = ["derivatives", "exp2_targets", "targets", "values"]
-
 Floats = NDArray[np.float64]
 
 _HALF = 0.5

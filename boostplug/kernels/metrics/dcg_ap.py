@@ -8,16 +8,6 @@ from boostplug.core.threads import numbers_by_query, run_over_queries
 from boostplug.kernels.base.compiling import compiled
 from boostplug.kernels.base.sorting import best_rows, sort, workspace_for
 
-__all__ = [
-    "average_precision",
-    "dcg",
-    "mean_ndcg_weights",
-    "precision",
-    "r_precision",
-    "recall",
-    "reciprocal_rank",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -6,8 +6,6 @@ from numpy.typing import NDArray
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import best_rows, workspace_for
 
-__all__ = ["expected_reciprocal_rank"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

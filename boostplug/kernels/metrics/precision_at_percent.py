@@ -10,8 +10,6 @@ from boostplug.kernels.base.compiling import compiled
 from boostplug.kernels.base.sorting import workspace_for
 from boostplug.kernels.metrics.ranks import Grades, add_grade, grades_below, judged_by_score
 
-__all__ = ["precision_at_percent"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -12,19 +12,6 @@ from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import Workspace, sort, workspace_for
 
-__all__ = [
-    "Discordance",
-    "Grades",
-    "RankSums",
-    "add_grade",
-    "binary_preference",
-    "discordance",
-    "grades_below",
-    "grades_by_query",
-    "judged_by_score",
-    "rank_sums",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

@@ -34,8 +34,6 @@ from boostplug.kernels.pairs.pair_task import (
 )
 from boostplug.kernels.pairs.tables import MOMENTS, Functions
 
-__all__ = ["by_blocks"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 P = MOMENTS

@@ -20,17 +20,6 @@ from boostplug.kernels.base.sorting import Workspace, sort
 from boostplug.kernels.pairs.pair_task import DONE, Documents, Parts, Task, gather
 from boostplug.kernels.pairs.tables import MOMENTS, Tables
 
-__all__ = [
-    "Boxes",
-    "SourceWeights",
-    "add_moments",
-    "evaluate",
-    "fields_of",
-    "gather_in_boxes",
-    "into_boxes",
-    "space_for_boxes",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 P = MOMENTS

@@ -26,8 +26,6 @@ from boostplug.kernels.pairs.pair_task import (
 )
 from boostplug.kernels.pairs.tables import MOMENTS, Functions
 
-__all__ = ["by_cells"]
-
 P = MOMENTS
 
 

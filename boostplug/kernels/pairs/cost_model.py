@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import frozen
 
-__all__ = ["SAFE_RANGE", "Costs", "block_sizes", "boxes_win", "limits", "sizes_by_boxes"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -28,8 +28,6 @@ from boostplug.kernels.base.views import Listed, Runs
 from boostplug.kernels.pairs.pair_loop import pair_loop, value_loop
 from boostplug.kernels.pairs.pair_task import Documents, documents_in, middle_run, space_for
 
-__all__ = ["Factors", "Hinge", "Labels", "Sums", "add_listed", "add_pairs", "squared_error"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -4,8 +4,6 @@ from typing import Any
 
 from boostplug.kernels.base.compiling import compiled
 
-__all__ = ["pair_masses"]
-
 
 @compiled()
 def pair_masses(query_run: Any, mass: Any, out: Any) -> None:

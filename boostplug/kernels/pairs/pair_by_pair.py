@@ -29,17 +29,6 @@ from boostplug.kernels.pairs.pair_task import (
 )
 from boostplug.kernels.pairs.tables import PIECES, Functions, Tables
 
-__all__ = [
-    "ndcg_by_pair",
-    "ndcg_far_by_pair",
-    "ndcg_value_by_pair",
-    "ranknet_by_pair",
-    "ranknet_far_by_pair",
-    "ranknet_value_by_pair",
-    "tabulated_by_pair",
-    "tabulated_value_by_pair",
-]
-
 
 @numba.njit(inline="always")
 def _ranknet_near(w: float, e_i: float, e_k: float, e_j: float, _: float) -> Any:

@@ -11,8 +11,6 @@ from boostplug.kernels.base.arithmetic import exponential, unsigned
 from boostplug.kernels.base.compiling import inlined
 from boostplug.kernels.pairs.pair_task import GAINS, ONES, Documents, PairWeights
 
-__all__ = ["exponentiate", "pair_loop", "value_loop"]
-
 ALONE = unsigned(24)  # documents below another; for more it pays to sum them beside one of the next grade
 
 

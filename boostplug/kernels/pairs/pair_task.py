@@ -11,23 +11,6 @@ from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import inlined
 from boostplug.kernels.base.views import Runs
 
-__all__ = [
-    "GAINS",
-    "ONES",
-    "TABLE",
-    "Documents",
-    "PairWeights",
-    "Parts",
-    "Task",
-    "documents_in",
-    "gather",
-    "longest",
-    "middle_run",
-    "scatter",
-    "space_for",
-    "spread_levels",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

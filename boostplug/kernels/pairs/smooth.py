@@ -41,8 +41,6 @@ from boostplug.kernels.pairs.pair_by_pair import (
 from boostplug.kernels.pairs.pair_task import DONE, GAINS, TABLE, Parts, Task
 from boostplug.kernels.pairs.tables import GENERAL, NDCG, NDCG_VALUE, RANKNET, RANKNET_VALUE, Functions
 
-__all__ = ["MethodSplit", "Work", "costs_of", "gap_sums", "split_by_method", "sum_pairs"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -19,24 +19,6 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import frozen
 
-__all__ = [
-    "GENERAL",
-    "MOMENTS",
-    "NDCG",
-    "NDCG_VALUE",
-    "PIECES",
-    "RANKNET",
-    "RANKNET_VALUE",
-    "Function",
-    "Functions",
-    "TableLayout",
-    "Tables",
-    "TabulatedFunction",
-    "Tail",
-    "layout_of",
-    "tables",
-]
-
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
 

@@ -9,11 +9,10 @@ from boostplug.core.checks import check_number, refuse_where
 from boostplug.core.values import Space
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
+from boostplug.kernels.base.views import ListSums
 from boostplug.kernels.lists.calibrated import calibrated_softmax
-from boostplug.losses.base.lists import ListSums, sums_over_lists
+from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import Loss
-
-__all__ = ["CalibratedLoss"]
 
 Floats = NDArray[np.float64]
 

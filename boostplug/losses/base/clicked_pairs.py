@@ -13,8 +13,6 @@ from boostplug.losses.base.pair_loss import PairLoss, runs_of
 from boostplug.losses.base.relative import ScaledDerivatives, writable
 from boostplug.losses.base.sums import added
 
-__all__ = ["ClickedPairs", "clicked_pairs", "refuse_crowds", "subtracted"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

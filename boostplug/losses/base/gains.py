@@ -7,8 +7,6 @@ from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.queries import Queries
 from boostplug.metrics.dcg import Convention, Gain, discounts, gains_in_units
 
-__all__ = ["ideal_dcg", "rising_gains"]
-
 Floats = NDArray[np.float64]
 
 

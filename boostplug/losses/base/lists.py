@@ -14,7 +14,8 @@ pair weights depend on the current ranks (LambdaRank). Such a loss is a dataclas
                 sums.gradient[row] += …
                 sums.hessian[row] += …
 
-``kernels.lists`` has the order of a list by its scores, with ties handled.
+``kernels.lists.order`` has the order of a list by its scores. There tied documents stand in row order: a kernel passes
+what positions are worth through ``average_over_ties``, or the loss says that it has `ties_in_row_order`.
 """
 
 from collections.abc import Callable
@@ -28,8 +29,6 @@ from boostplug.core.threads import run_over_queries
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.views import ListSums
 from boostplug.losses.base.loss import LARGEST_VALUE
-
-__all__ = ["ListSums", "sums_over_lists"]
 
 Floats = NDArray[np.float64]
 

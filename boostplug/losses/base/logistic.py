@@ -6,8 +6,6 @@ from numpy.typing import NDArray
 from boostplug.kernels.pairs.tables import NDCG, NDCG_VALUE, RANKNET, RANKNET_VALUE, TabulatedFunction, Tail
 from boostplug.losses.base.smooth_pair_loss import PairFunction, SmoothSums
 
-__all__ = ["LOGISTIC", "SIGMOID", "curvature", "slope", "softplus"]
-
 Floats = NDArray[np.float64]
 
 

@@ -2,7 +2,7 @@
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -16,14 +16,13 @@ from boostplug.core.naming import Named, read_value
 from boostplug.data.queries import Queries
 from boostplug.losses.base.relative import ScaledDerivatives, rescale
 
-__all__ = ["LARGEST_VALUE", "LARGEST_WEIGHT", "DerivativesFromSums", "HessianKind", "Loss", "Outputs", "takes_from"]
-
 Floats = NDArray[np.float64]
 Outputs = tuple[Floats, Floats] | ScaledDerivatives
 DerivativesFromSums = Callable[[Floats, Floats], Outputs]
 """From the scale of each part, and what each machine has said beside the scales' terms, to the derivatives."""
 LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
 LARGEST_WEIGHT = 1e100  # of a loss in a sum
+_KEPT_SCALES = 256  # losses whose scale is kept with the data, as a grid search trains them
 HessianKind = Literal["exact", "bound", "global", "model"]
 _L = TypeVar("_L", bound="Loss")
 
@@ -170,6 +169,11 @@ class Loss(Named, ABC):
     def has_gradient_of_value(self) -> bool:
         """Whether the gradient is that of the value, and not a formula of its own."""
         return True
+
+    @property
+    def ties_in_row_order(self) -> bool:
+        """Whether tied documents are ranked in row order, so that another order of rows gives other outputs."""
+        return False
 
     @property
     def takes_negative_labels(self) -> bool:
@@ -332,9 +336,15 @@ class Loss(Named, ABC):
 
     def _scales(self, queries: Queries, totals: Collective, more: Floats) -> tuple[Floats, Floats]:
         """Return the scale of each part over all machines, and each machine's `more`, of shape (n_machines, …)."""
-        # By identity, as a loss need not be hashable; the loss is kept too, so that its id stays its own.
-        key = ("scale", id(self))
-        _, terms, alone = queries.remember(key, lambda: (self, *self._terms_and_ratios(queries)), limit=32)
+        try:
+            hash(self)
+            key: Hashable = self
+        except TypeError:  # a user's loss of a list, say
+            key = id(self)
+        # The loss is kept too: no other object takes its id while it lives.
+        _, terms, alone = queries.remember(
+            ("scale", key), lambda: (self, *self._terms_and_ratios(queries)), limit=_KEPT_SCALES
+        )
         gathered = totals.gather(np.concatenate([terms, more]))
         n = len(alone)
         if totals is LOCAL:

@@ -11,13 +11,12 @@ from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries
 from boostplug.losses.base.loss import DerivativesFromSums, HessianKind, Loss, Outputs, takes_from
 
-__all__ = ["LossOnLabel"]
-
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
 @takes_from("loss", "shift_invariant", "has_gradient_of_value", "binary_labels", "needs_position", "couples_queries")
+@takes_from("loss", "takes_negative_labels", "largest_label", "degree_in_labels", "ties_in_row_order")
 @takes_from("loss", "accuracy", "_n_scales", "_value_is_scaled")
 class LossOnLabel(Loss):
     """A loss whose labels are those of one name, in place of the data's `y`; `Loss.on` makes it.

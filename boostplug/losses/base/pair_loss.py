@@ -13,8 +13,6 @@ from boostplug.data.queries import Queries
 from boostplug.losses.base.loss import HessianKind, Loss
 from boostplug.losses.base.position_bias import PairCurve
 
-__all__ = ["Normalization", "PairLoss", "factor_of", "runs_of"]
-
 Floats = NDArray[np.float64]
 Normalization = Literal["none", "rows", "query"]
 

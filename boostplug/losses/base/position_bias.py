@@ -8,8 +8,6 @@ from numpy.typing import NDArray
 
 from boostplug.kernels.pairs.clicks.by_position import EDGES
 
-__all__ = ["PairCurve", "PositionPairs", "additive_bias", "click_ratios"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Function = Callable[[Floats], Floats]

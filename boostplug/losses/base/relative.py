@@ -11,8 +11,6 @@ from boostplug.data.queries import Queries
 from boostplug.kernels.base.rows import multiply_queries
 from boostplug.kernels.pairs.exponential_loss.one_query import MAX_LOST_SHARE, MIN_HESSIAN
 
-__all__ = ["ScaledDerivatives", "rescale", "times", "writable", "zero_underflowed"]
-
 Floats = NDArray[np.float64]
 
 _LARGEST = 2.0**100  # of g and h: a sum over 1e8 rows still fits float32

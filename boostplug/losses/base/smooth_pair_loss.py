@@ -24,16 +24,6 @@ from boostplug.losses.base.loss import LARGEST_VALUE
 from boostplug.losses.base.pair_loss import PairLoss
 from boostplug.losses.base.position_bias import PairCurve
 
-__all__ = [
-    "PairFunction",
-    "PairWeightTotals",
-    "PairWeights",
-    "SmoothPairLoss",
-    "SmoothSums",
-    "sums_by_tables",
-    "value_per_query",
-]
-
 Floats = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 Function = Callable[[Floats], Floats]

@@ -30,8 +30,6 @@ from boostplug.losses.base.loss import LARGEST_VALUE, LARGEST_WEIGHT, Derivative
 from boostplug.losses.base.on_label import LossOnLabel
 from boostplug.losses.base.relative import ScaledDerivatives, times, zero_underflowed
 
-__all__ = ["CombinedLoss", "LossSum", "added"]
-
 Floats = NDArray[np.float64]
 
 _SMALL = 1e-9  # a weight below it may take the last digits of a small Hessian
@@ -62,6 +60,7 @@ class CombinedLoss(Loss):
     binary_labels = _over_parts(any, "binary_labels")
     needs_position = _over_parts(any, "needs_position")
     couples_queries = _over_parts(any, "couples_queries")
+    ties_in_row_order = _over_parts(any, "ties_in_row_order")
     largest_label = _over_parts(partial(min, default=np.inf), "largest_label")
     accuracy = _over_parts(partial(max, default=1e-9), "accuracy")
 

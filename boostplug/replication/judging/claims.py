@@ -19,21 +19,6 @@ from boostplug.replication.judging.study_results import StudyResults
 from boostplug.replication.judging.verdicts import LEVEL, Difference, Verdict, interval, positive, worst
 from boostplug.replication.training.task import marks
 
-__all__ = [
-    "ahead",
-    "ahead_by",
-    "ahead_of_published",
-    "apart",
-    "best",
-    "bounded",
-    "chosen_near",
-    "close",
-    "near_published",
-    "nearer",
-    "never_rises",
-    "ranked",
-]
-
 Floats = NDArray[np.float64]
 
 _SLACK = 1e-9  # of a share, whose product with a number of measures is whole but for rounding

@@ -21,27 +21,6 @@ from boostplug.replication.judging.verdicts import (
 )
 from boostplug.replication.training.task import marks
 
-__all__ = [
-    "climbs_to_peak",
-    "closes",
-    "converges",
-    "converges_alike",
-    "drops_early",
-    "ends_highest",
-    "ends_in_order",
-    "ends_lowest",
-    "exponential",
-    "halts_above",
-    "in_most",
-    "lasts",
-    "overfits_early",
-    "overfits_less",
-    "rises",
-    "settles",
-    "turns",
-    "worsens",
-]
-
 Floats = NDArray[np.float64]
 Shown = NDArray[np.bool_]
 

@@ -17,16 +17,6 @@ from boostplug.replication.judging.study_results import StudyResults
 from boostplug.replication.judging.verdicts import LEVEL, Difference, Verdict, interval, worst
 from boostplug.replication.training.study import Groups
 
-__all__ = [
-    "KindError",
-    "OfQueries",
-    "ahead_over_groups",
-    "by_thousands",
-    "gains_more",
-    "mean_rows",
-    "queries_by_pairs",
-]
-
 Floats = NDArray[np.float64]
 
 

@@ -13,8 +13,6 @@ from boostplug.replication.sources import Loaded
 from boostplug.replication.training.study import PARTS, Extra, Learner, Study
 from boostplug.replication.training.task import TaskResult, by_block, marks, pools_queries
 
-__all__ = ["StudyResults", "alike", "extent", "mean_rows", "measures_by_group"]
-
 Floats = NDArray[np.float64]
 
 _LEVEL = 0.05

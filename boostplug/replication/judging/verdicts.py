@@ -12,8 +12,6 @@ from boostplug.comparison.significance import Interval, t_interval
 from boostplug.core.best_round import rounding
 from boostplug.replication.judging.study_results import alike
 
-__all__ = ["LEVEL", "Difference", "Holds", "Verdict", "interval", "most", "positive", "worst"]
-
 Floats = NDArray[np.float64]
 Holds = Literal["holds", "level", "does not hold"]
 

@@ -38,8 +38,6 @@ from boostplug.replication.training.baselines import TreeLearner
 from boostplug.replication.training.study import Extra, Learner, Measure, Study
 from boostplug.replication.training.task import STEADY
 
-__all__ = ["ADARANK"]
-
 _ROUNDS = 300
 _CLOSE = 0.01
 _CUTOFFS = (1, 3, 5, 10)

@@ -10,24 +10,6 @@ from boostplug.replication.sources import LetorFolds
 from boostplug.replication.training.baselines import OneFeature, RankSVM, TreeLearner
 from boostplug.replication.training.study import Learner, Measure
 
-__all__ = [
-    "BM25",
-    "GOV",
-    "LAMBDARANK",
-    "MQ2007",
-    "MQ2008",
-    "OHSUMED",
-    "PUBLISHED",
-    "RANKBOOST",
-    "SCRIPT_MAP",
-    "GovFolds",
-    "ada_rank",
-    "measures",
-    "measures_by_ties",
-    "published",
-    "rank_svm",
-]
-
 OHSUMED = LetorFolds(("ohsumed",), n_queries=106, n_rows=16_140)
 MQ2007 = LetorFolds(("mq2007",), n_queries=1692, n_rows=69_623)
 MQ2008 = LetorFolds(("mq2008",), n_queries=784, n_rows=15_211)

@@ -40,8 +40,6 @@ from boostplug.replication.training.baselines import TreeLearner
 from boostplug.replication.training.study import Learner, Measure, Study
 from boostplug.replication.training.task import marks
 
-__all__ = ["MPBOOST"]
-
 Floats = NDArray[np.float64]
 
 _CUTOFFS = range(1, 11)

@@ -31,8 +31,6 @@ from boostplug.replication.sources import BundledFolds, Source
 from boostplug.replication.training.baselines import Regression, TreeLearner
 from boostplug.replication.training.study import Extra, Learner, Measure, Study
 
-__all__ = ["NDCG_BOOST"]
-
 _CUTOFFS = range(1, 11)
 _LAST = "after the last round"
 _AT = tuple(f"NDCG@{k}" for k in _CUTOFFS)

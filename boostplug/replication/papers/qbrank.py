@@ -18,8 +18,6 @@ from boostplug.replication.training.feature_steps import BestFeature, GivenSteps
 from boostplug.replication.training.preferences import SharedGrades, Use
 from boostplug.replication.training.study import Learner, Measure, Study
 
-__all__ = ["QBRANK"]
-
 _RATE = 0.05
 _DCG = "DCG-5"
 

@@ -49,8 +49,6 @@ from boostplug.replication.sources import (
 from boostplug.replication.training.baselines import TreeLearner
 from boostplug.replication.training.study import Learner, Measure, Study
 
-__all__ = ["RANKBOOST_PLUS", "HaltingRankBoost"]
-
 _ERRORS = (Measure("R1", PairError("full", pooled=True)), Measure("R2", PairError("half", pooled=True)))
 _OF_ONE_QUERY = (*_ERRORS, *(Measure(f"NDCG@{k}", NDCG(k)) for k in (3, 5, 7)))
 _LETOR_MEASURES = (*_ERRORS, *measures(1, 3, 5, 7, 10, mean_ndcg=True))

@@ -17,8 +17,6 @@ from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.pairs import refuse_no_pairs
 from boostplug.weak_rankers import Feature, Fitted
 
-__all__ = ["OneFeature", "RankSVM", "Regression", "TreeLearner"]
-
 Floats = NDArray[np.float64]
 
 

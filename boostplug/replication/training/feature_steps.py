@@ -15,8 +15,6 @@ from boostplug.rankers import QuadraticBoundRanker
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, RoundsOf, Training
 from boostplug.weak_rankers import Feature
 
-__all__ = ["BestFeature", "GivenSteps", "SearchedSteps"]
-
 Floats = NDArray[np.float64]
 
 _PENALTIES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4)  # of 1-norms, as shares of the steepest slope at h = 0

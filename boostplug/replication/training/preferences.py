@@ -12,8 +12,6 @@ from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData
 from boostplug.replication.sources import Loaded, Source, Split
 
-__all__ = ["SharedGrades", "Use"]
-
 Floats = NDArray[np.float64]
 
 _N_TRAITS = 6

@@ -9,8 +9,6 @@ from boostplug.metrics import Metric
 from boostplug.rankers import ReferenceRanker
 from boostplug.replication.sources import Source
 
-__all__ = ["PARTS", "Extra", "Groups", "Learner", "Measure", "Study"]
-
 PARTS = ("train", "vali", "test")
 
 

@@ -19,8 +19,6 @@ from boostplug.rankers import ReferenceRanker
 from boostplug.replication.sources import Split
 from boostplug.replication.training.study import PARTS, Learner, Study
 
-__all__ = ["STEADY", "Job", "TaskResult", "marks", "run", "steady"]
-
 Floats = NDArray[np.float64]
 TaskResult = dict[str, Any]
 

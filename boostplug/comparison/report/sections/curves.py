@@ -20,8 +20,6 @@ from boostplug.comparison.report.view import (
 )
 from boostplug.comparison.summary import MethodCurves
 
-__all__ = ["curves", "cutoffs"]
-
 _MOST_POINTS = 200  # of a curve
 
 

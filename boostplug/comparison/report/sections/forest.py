@@ -8,8 +8,6 @@ from boostplug.comparison.report.view import Shown, View, label, of_framework, o
 from boostplug.comparison.report.words import SIGNIFICANT, about_differences, percent, verdicts
 from boostplug.comparison.summary import Contrast
 
-__all__ = ["differences"]
-
 _TYPICAL = 4  # times the median reach: what is beyond leaves the axis
 
 

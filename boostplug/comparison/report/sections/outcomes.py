@@ -9,8 +9,6 @@ from boostplug.comparison.report.tables import NONE, Cell, Column, Row, Table, a
 from boostplug.comparison.report.view import Shown, View, folded, label, method_table, of_framework, of_frameworks
 from boostplug.comparison.summary import MethodQueries, Query, QueryDifference
 
-__all__ = ["queries"]
-
 
 def queries(view: View) -> Child:
     """Return wins and losses per query, the worst and best queries of each method, and the hardest of all."""

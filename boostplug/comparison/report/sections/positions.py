@@ -5,8 +5,6 @@ from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.tables import NONE, Cell, Column, short
 from boostplug.comparison.report.view import View, figure, folded, key_of, method_table
 
-__all__ = ["positions"]
-
 
 def positions(view: View) -> Child:
     """Return the curves of the methods in colour; None where none learns from clicks at positions."""

@@ -7,8 +7,6 @@ from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html
 from boostplug.comparison.report.view import MethodColumn, View, columns_table, copyable, folded, pairs
 from boostplug.comparison.report.words import about_training, tuned
 
-__all__ = ["reproduce", "setup"]
-
 _SIZES = (Column("queries"), Column("documents"))
 
 

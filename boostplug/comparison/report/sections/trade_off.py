@@ -5,8 +5,6 @@ from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.tables import Cell, Column, short, value
 from boostplug.comparison.report.view import View, figure, key_of, method_table
 
-__all__ = ["trade_off"]
-
 
 def trade_off(view: View) -> Child:
     """Return the picture and the table of a sweep; None where there was none."""

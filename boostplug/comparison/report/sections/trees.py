@@ -15,8 +15,6 @@ from boostplug.comparison.report.view import (
 )
 from boostplug.comparison.report.words import about_times
 
-__all__ = ["features", "time"]
-
 _MOST_FEATURES = 20
 
 

@@ -22,8 +22,6 @@ from boostplug.comparison.report.words import (
 )
 from boostplug.comparison.summary import Comparison, Contrast, FrameworkDifference, Recommendation
 
-__all__ = ["caveats", "frameworks", "methods", "recommendation"]
-
 
 def caveats(view: View) -> list[str]:
     """Return what a reader must know before anything else: missing runs, shared data, failures."""

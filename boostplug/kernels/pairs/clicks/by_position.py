@@ -11,8 +11,6 @@ from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.views import Runs
 
-__all__ = ["EDGES", "HALF", "PlacedDocuments", "pairs_by_position", "placed_documents"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

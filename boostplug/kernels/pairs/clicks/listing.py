@@ -7,8 +7,6 @@ from boostplug.kernels.base.arithmetic import SPLITMIX_STEP, mixed
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import longest_list
 
-__all__ = ["count_pairs", "count_shared_pages", "list_drawn", "list_pairs"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]

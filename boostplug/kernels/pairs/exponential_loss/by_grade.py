@@ -42,16 +42,6 @@ from boostplug.kernels.pairs.exponential_loss.one_query import (
     scratch_for,
 )
 
-__all__ = [
-    "BOXES",
-    "FACTORISED",
-    "RUNNING",
-    "Table",
-    "costs",
-    "sum_listed",
-    "sum_over_pairs",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

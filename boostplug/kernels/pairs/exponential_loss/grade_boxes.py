@@ -57,8 +57,6 @@ from boostplug.kernels.pairs.exponential_loss.one_query import (
 )
 from boostplug.kernels.pairs.pair_task import middle_run
 
-__all__ = ["Distances", "sum_by_boxes"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

@@ -26,29 +26,6 @@ from boostplug.kernels.base.simd import (
 )
 from boostplug.kernels.base.views import Runs
 
-__all__ = [
-    "BINARY",
-    "LARGEST_POWER",
-    "LINEAR",
-    "LOG",
-    "LOGISTIC",
-    "MAX_LOST_SHARE",
-    "MIN_HESSIAN",
-    "SAFE_EXPONENT",
-    "SMALLEST",
-    "Curvature",
-    "Scratch",
-    "Sums",
-    "Units",
-    "centre",
-    "distance_of",
-    "finish",
-    "gather",
-    "padded",
-    "power_of",
-    "scratch_for",
-]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
