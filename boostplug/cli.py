@@ -375,24 +375,24 @@ def warmup() -> None:
 
 @app.command()
 def doctor(json: Annotated[Path | None, typer.Option(help="Write what was found as JSON.")] = None) -> None:
-    """Check your installation: libraries, trainings, threads, compiled code, GPU.
+    """Check your installation: versions, a small training in each framework, threads, compiled code.
 
     It takes some seconds, and longer the first time. You can paste its text into a report: the home folder is shown as
     ~. docs/guides/troubleshooting.md explains what it may find.
 
-    Exit status: 0; 1 if something that is installed does not work, or the file could not be written; 2 for invalid
-    options; 130 after Ctrl-C, 143 after SIGTERM.
+    Exit status: 0; 1 if there is a problem, or the file could not be written; 2 for invalid options; 130 after Ctrl-C,
+    143 after SIGTERM.
     """
     with _reported("doctor", "interrupted"):
         _check_outputs({"--json": json})
         from boostplug.comparison.console import progress_bar
-        from boostplug.doctor import N_TRIALS
+        from boostplug.doctor import TRAININGS
         from boostplug.doctor import doctor as run
 
-        with progress_bar(True, N_TRIALS) as advance:
+        with progress_bar(True, len(TRAININGS)) as advance:
             found = run(advance)
     unwritten = _write("doctor", {json: found.to_json}) | _show("doctor", found)
-    if unwritten or found.problems:
+    if unwritten or found.document["problems"]:
         raise typer.Exit(_FAILED)
 
 
