@@ -349,26 +349,18 @@ def replicate(
 def warmup() -> None:
     """Compile all that losses, metrics and reference rankers use, and keep it for later processes.
 
-    For images of containers and new environments: a minute, once for each kind of processor; where all is there, some
-    seconds. docs/guides/images.md says where it is kept, and how an image keeps it that is built elsewhere.
+    For images of containers and new environments: a minute or two, once for each kind of processor, and some seconds if
+    all is there. docs/guides/images.md says where it is kept, and how an image keeps it that is built elsewhere.
 
     Exit status: 0; 1 if it cannot be kept; 130 after Ctrl-C, 143 after SIGTERM, after which the same command goes on.
     """
     with _reported("warmup", "interrupted; the same command goes on where it was", refused=_FAILED):
-        from boostplug.comparison.console import progress_bar
-        from boostplug.warm_up import names
         from boostplug.warm_up import warmup as run
 
-        left = iter([*names(), ""])
-        with progress_bar(True, len(names())) as advance:
+        def show(name: str, n_compiled: int, seconds: float) -> None:
+            typer.echo(f"{name}: {n_compiled} compiled, {seconds:.1f} s", err=True)
 
-            def show(name: str, n_compiled: int, seconds: float) -> None:
-                if n_compiled:
-                    typer.echo(f"{name}: {n_compiled} compiled, {seconds:.1f} s", err=True)
-                advance(next(left, ""), 1)
-
-            advance(next(left), 0)
-            done = run(show)
+        done = run(show)
     if _show("warmup", done):
         raise typer.Exit(_FAILED)
 
