@@ -349,50 +349,42 @@ def replicate(
 def warmup() -> None:
     """Compile all that losses, metrics and reference rankers use, and keep it for later processes.
 
-    For images of containers and new environments: a minute, once for each kind of processor; where all is there, some
-    seconds. docs/guides/images.md says where it is kept, and how an image keeps it that is built elsewhere.
+    For images of containers and new environments: a minute or two, once for each kind of processor, and some seconds if
+    all is there. docs/guides/images.md says where it is kept, and how an image keeps it that is built elsewhere.
 
     Exit status: 0; 1 if it cannot be kept; 130 after Ctrl-C, 143 after SIGTERM, after which the same command goes on.
     """
     with _reported("warmup", "interrupted; the same command goes on where it was", refused=_FAILED):
-        from boostplug.comparison.console import progress_bar
-        from boostplug.warm_up import names
         from boostplug.warm_up import warmup as run
 
-        left = iter([*names(), ""])
-        with progress_bar(True, len(names())) as advance:
+        def show(name: str, n_compiled: int, seconds: float) -> None:
+            typer.echo(f"{name}: {n_compiled} compiled, {seconds:.1f} s", err=True)
 
-            def show(name: str, n_compiled: int, seconds: float) -> None:
-                if n_compiled:
-                    typer.echo(f"{name}: {n_compiled} compiled, {seconds:.1f} s", err=True)
-                advance(next(left, ""), 1)
-
-            advance(next(left), 0)
-            done = run(show)
+        done = run(show)
     if _show("warmup", done):
         raise typer.Exit(_FAILED)
 
 
 @app.command()
 def doctor(json: Annotated[Path | None, typer.Option(help="Write what was found as JSON.")] = None) -> None:
-    """Check your installation: libraries, trainings, threads, compiled code, GPU.
+    """Check your installation: versions, a small training in each framework, threads, compiled code.
 
     It takes some seconds, and longer the first time. You can paste its text into a report: the home folder is shown as
     ~. docs/guides/troubleshooting.md explains what it may find.
 
-    Exit status: 0; 1 if something that is installed does not work, or the file could not be written; 2 for invalid
-    options; 130 after Ctrl-C, 143 after SIGTERM.
+    Exit status: 0; 1 if there is a problem, or the file could not be written; 2 for invalid options; 130 after Ctrl-C,
+    143 after SIGTERM.
     """
     with _reported("doctor", "interrupted"):
         _check_outputs({"--json": json})
         from boostplug.comparison.console import progress_bar
-        from boostplug.doctor import N_TRIALS
+        from boostplug.doctor import TRAININGS
         from boostplug.doctor import doctor as run
 
-        with progress_bar(True, N_TRIALS) as advance:
+        with progress_bar(True, len(TRAININGS)) as advance:
             found = run(advance)
     unwritten = _write("doctor", {json: found.to_json}) | _show("doctor", found)
-    if unwritten or found.problems:
+    if unwritten or found.document["problems"]:
         raise typer.Exit(_FAILED)
 
 

@@ -580,7 +580,7 @@ MUTANTS = [
     ),
     *_caught_by(
         ["test_warm_up.py"],
-        ("the warm-up calls losses with small score differences only", "warm_up", "(0.1, 3.0, 1000.0)", "(0.1,)"),
+        ("the warm-up fits no ranker on explicit pairs", "warm_up", ", pairs=Pairs([0, 1, 20], [2, 3, 21])", ""),
     ),
     *_caught_by(
         ["comparison/test_store.py"],
