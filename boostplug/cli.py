@@ -22,7 +22,6 @@ from boostplug.core.files import is_same_file, stream_of
 from boostplug.core.text import visible
 from boostplug.version import __version__
 
-
 _FAILED, _REFUSED, _INTERRUPTED, _TERMINATED = 1, 2, 130, 143  # exit statuses
 _STORE = Path("boostplug-compare")  # default folder of finished trainings
 _MOST_THREADS = 1024
