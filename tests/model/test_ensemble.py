@@ -265,8 +265,8 @@ def test_takes_dataframes_by_name(frame):
         (np.zeros(6), "Reshape your data"),
         (np.full((2, 6), np.inf), "X contains infinity"),
         (np.full((2, 6), -np.inf, np.float32), "X contains infinity"),
-        ([["a"] * 6], "^X: column 0 holds text, 'a'"),
-        ([[10**400] * 6], r"^X\[0\] = 1000.* is not a real number"),
+        ([["a"] * 6], r"^X\[0, 0\] = 'a' is text and not a number"),
+        ([[10**400] * 6], r"^X\[0, 0\] = 1000.* is not a real number"),
     ],
 )
 def test_refuses_input_that_it_was_not_fitted_for(model, X, message):

@@ -580,7 +580,7 @@ MUTANTS = [
     ),
     *_caught_by(
         ["test_warm_up.py"],
-        ("the warm-up fits no ranker on explicit pairs", "warm_up", ", pairs=Pairs([0, 1, 20], [2, 3, 21])", ""),
+        ("the warm-up fits no ranker on explicit pairs", "warm_up", "Pairs([0, 1, 20], [2, 3, 21])", "None"),
     ),
     *_caught_by(
         ["comparison/test_store.py"],
