@@ -106,23 +106,22 @@ def test_a_folder_of_folds_and_three_files_are_the_same_data(folder, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--data", "nowhere"], "there is no folder nowhere"),
-        (["--data", "a.txt"], "--data: a.txt is a file; --data takes a folder"),
-        (["--data", "."], "only a.txt; rename the file, or name the three files by --train, --valid and --test"),
-        (["--train", ".", "--valid", "a.txt", "--test", "a.txt"], "give a fold's folder by --data"),
-        (["--train", "a.txt", "--valid", "a.txt", "--test", "b"], "--test: there is no file b; check the path"),
-        (["--train", "nowhere.txt"], "--valid and --test missing"),
-        (["--train", "nowhere.txt", "--valid", "b", "--test", "c"], "nowhere.txt"),
-        (["--data", ".", "--train", "a"], "exclude each other"),
-        (["--json", "no/such/out.json"], "--json: there is no folder no/such for out.json"),
-        (["--json", "."], "--json: . is a folder; name a file in it"),
-        (["--report", "."], "--report: . is a folder"),
+        (["--data", "nowhere"], "'nowhere' does not exist"),
+        (["--data", "a.txt"], "--data: a.txt is a file; name the three files by --train, --valid and --test"),
+        (["--data", "."], "only a.txt; name the three files by --train, --valid and --test"),
+        (["--train", ".", "--valid", "a.txt", "--test", "a.txt"], "'.' is a directory"),
+        (["--train", "a.txt", "--valid", "a.txt", "--test", "b"], "'b' does not exist"),
+        (["--train", "a.txt"], "--train, --valid and --test go together, without --data"),
+        (["--data", ".", "--train", "a.txt"], "--train, --valid and --test go together, without --data"),
+        (["--json", "no/such/out.json"], "--json: no folder no/such can be written to"),
+        (["--json", "."], "'.' is a directory"),
+        (["--report", "."], "'.' is a directory"),
         (["--report", f"{'x' * 300}.html"], "File name too long"),
         (["--json", "out", "--report", "../run/out"], "--json and --report name the same file"),
+        (["--store", "a.txt"], "'a.txt' is a file"),
         (["--rounds", "0"], "rounds"),
         (["--seeds", "1e12"], "--seeds"),
         (["--threads", "1000000"], "--threads"),
-        (["--json", "-"], "--json: - stands for no file here; name one (/dev/stdout"),
         (["--nonsense"], "nonsense"),
     ],
 )
@@ -139,64 +138,20 @@ def test_what_makes_no_sense_exits_with_2(arguments, message, tmp_path, monkeypa
     assert [path.name for path in folder.iterdir()] == ["a.txt"]
 
 
-INPUTS = {
-    "a training file": ("train.txt", ["--train", "train.txt", "--valid", "vali.txt", "--test", "test.txt"]),
-    "a side file": ("test.txt.query", ["--train", "train.txt", "--valid", "vali.txt", "--test", "test.txt"]),
-    "a side file that is not there": (
-        "train.txt.query",
-        ["--train", "train.txt", "--valid", "vali.txt", "--test", "test.txt"],
-    ),
-    "a file of --data": ("vali.txt", ["--data", "."]),
-    "a table of --data": ("all.csv", ["--data", "all.csv"]),
-    "a file that --data would prefer": ("valid.txt", ["--data", "."]),
-    "a file of a fold": ("Fold1/test.txt", ["--data", "."]),
-    "by a link": ("link", ["--data", "."]),
-    "by a hard link": ("hard", ["--data", "."]),
-    "a store": ("store", ["--store", "store"]),
-    "a store that is not there": ("new", ["--store", "new"]),
-    "the default store": ("boostplug-compare", []),
-    "a file of a store": ("store/compare-0123456789ab.results", ["--store", "store"]),
-}
-
-
-@pytest.mark.parametrize("output", ["--json", "--report"])
-@pytest.mark.parametrize(("target", "arguments"), INPUTS.values(), ids=INPUTS)
-def test_an_output_is_never_an_input_or_a_store(output, target, arguments, tmp_path, monkeypatch):
-    for name in (
-        "train.txt",
-        "vali.txt",
-        "test.txt",
-        "test.txt.query",
-        "all.csv",
-        "Fold1/test.txt",
-        "store/compare-0123456789ab.results",
-    ):
-        path = tmp_path / name
-        path.parent.mkdir(exist_ok=True)
-        path.write_text("0 qid:1 1:0\n1 qid:1 1:1\n")
-    (tmp_path / "link").symlink_to("train.txt")
+@pytest.mark.parametrize("option", ["--json", "--report"])
+@pytest.mark.parametrize("target", ["train.txt", "test.txt.query", "all.csv", "link.json", "hard", "store/a.results"])
+def test_an_output_replaces_no_data_and_no_store(option, target, tmp_path, monkeypatch):
+    (tmp_path / "store").mkdir()
+    for name in ("train.txt", "vali.txt", "test.txt", "test.txt.query", "all.csv", "store/a.results"):
+        (tmp_path / name).write_text("0 qid:1 1:0\n1 qid:1 1:1\n")
+    (tmp_path / "link.json").symlink_to("train.txt")
     os.link(tmp_path / "train.txt", tmp_path / "hard")
     before = {path: path.is_file() and path.read_text() for path in tmp_path.rglob("*")}
     monkeypatch.chdir(tmp_path)
-    outcome = runner.invoke(cli.app, ["compare", *arguments, output, target])
+    outcome = runner.invoke(cli.app, ["compare", "--data", ".", option, target])
     assert outcome.exit_code == 2
-    assert f"{output}: {target} is " in outcome.stderr.replace("\n", " ")
+    assert f"{option}: {target} exists and may hold data; remove it, or name a file that ends with" in outcome.stderr
     assert {path: path.is_file() and path.read_text() for path in tmp_path.rglob("*")} == before
-
-
-def test_an_output_that_cannot_be_written_is_known_before_training(tmp_path, monkeypatch):
-    kept, link = tmp_path / "kept.json", tmp_path / "link.html"
-    kept.write_text("as it was")
-    link.symlink_to(tmp_path / "new.html")
-    cli._check_outputs({"--json": kept, "--report": link})
-    assert (kept.read_text(), link.is_symlink(), link.exists()) == ("as it was", True, False)
-
-    def refuse(*args):
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(Path, "open", refuse)
-    with pytest.raises(OSError, match=r"--json: .*kept.json cannot be written \(Permission denied\); name another"):
-        cli._check_outputs({"--json": kept, "--report": None})
 
 
 def test_an_output_that_fails_at_the_end_loses_nothing_else(folder, tmp_path, monkeypatch):
@@ -226,26 +181,20 @@ def test_a_failed_run_exits_with_1(folder, tmp_path, monkeypatch):
     assert json.loads((tmp_path / "out.json").read_text())["methods"][-1]["errors"]
 
 
-ENDS = {
-    130: lambda: signal.raise_signal(signal.SIGINT),
-    143: lambda: signal.raise_signal(signal.SIGTERM),
-}
-
-
-@pytest.mark.parametrize("status", ENDS)
-def test_ended_by_a_signal_and_resumed(folder, monkeypatch, status):
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ended_by_a_signal_and_resumed(folder, monkeypatch, number):
     run, before = FRAMEWORKS["lightgbm"].run, signal.getsignal(signal.SIGTERM)
 
     def stop_at_ours(self, objective, *args):
         if not isinstance(objective, str):
-            ENDS[status]()
+            signal.raise_signal(number)
         return run(self, objective, *args)
 
     command = ["compare", "--data", str(folder), *QUICK, "--losses", "ranknet"]
     with monkeypatch.context() as patch:
         patch.setattr(FRAMEWORKS["lightgbm"], "run", stop_at_ours)
         outcome = runner.invoke(cli.app, command)
-    assert outcome.exit_code == status
+    assert outcome.exit_code == 130
     assert signal.getsignal(signal.SIGTERM) == before
     assert "INCOMPLETE: interrupted after 3 of 4 runs" in outcome.stdout
     assert outcome.stderr == (
@@ -279,21 +228,40 @@ def test_a_store_that_is_named_stays(folder, tmp_path):
     assert other.stdout == ""
 
 
-@pytest.mark.parametrize("ends", [None, 28])
-def test_an_output_that_ends_early(folder, tmp_path, monkeypatch, ends):
-    """The reader of a pipe that has read enough is no failure, a full disk is."""
-
+def test_a_result_that_cannot_be_printed_is_kept(folder, tmp_path, monkeypatch):
     def fail(*args):
-        raise BrokenPipeError if ends is None else OSError(ends, "No space left on device")
+        raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(cli.typer, "echo", fail)
-    monkeypatch.setattr(cli, "_silence", lambda: None)
+    monkeypatch.setattr(cli, "_print", fail)
     some = ["--losses", "ranknet", "--baselines", "lambdarank", "--report", str(tmp_path / "out.html")]
     outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, *some])
-    assert outcome.exit_code == (0 if ends is None else 1)
+    assert outcome.exit_code == 1
     assert "</html>" in (tmp_path / "out.html").read_text()
-    assert ("the result could not be printed (No space left on device)" in outcome.stderr) == (ends is not None)
-    assert Path("boostplug-compare").exists() == (ends is not None)
+    assert "the result could not be written (No space left on device)" in outcome.stderr
+    assert Path("boostplug-compare").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes and signals")
+@pytest.mark.parametrize("full", [False, True])
+def test_an_output_that_ends_early(full):
+    """The reader of a pipe that has read enough is no failure, a full disk is."""
+    if full and not Path("/dev/full").exists():
+        pytest.skip("needs /dev/full")
+    code = (
+        "import boostplug.doctor as doctor\n"
+        "doctor._trained_in_new_process = lambda name: dict(ndcg=1.0, threads=1, cores=1, folders=[])\n"
+        "from boostplug.cli import main; main()"
+    )
+    if full:
+        theirs = os.open("/dev/full", os.O_WRONLY)
+    else:
+        ours, theirs = os.pipe()
+        os.close(ours)
+    command = [sys.executable, "-c", code, "doctor"]
+    done = subprocess.run(command, stdout=theirs, stderr=subprocess.PIPE, text=True, check=False)
+    os.close(theirs)
+    message = "boostplug doctor: the result could not be written (No space left on device)\n"
+    assert (done.returncode, done.stderr) == ((1, message) if full else (0, ""))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes and signals")
@@ -304,7 +272,7 @@ def test_closed_outputs(closed):
     command = f'"$0" -c "{code}" compare --data nothing {closed}'
     done = subprocess.run(["sh", "-c", command, sys.executable], capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert ("there is no folder nothing" in done.stderr) == ("2>&-" not in closed)
+    assert ("'nothing' does not exist" in done.stderr) == ("2>&-" not in closed)
     assert "Traceback" not in done.stderr
 
 
@@ -325,7 +293,7 @@ def test_a_process_as_a_shell_runs_it(folder):
     arguments = ["compare", "--data", str(folder), *QUICK, "--losses", "ranknet"]
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1", "TERM": "dumb", "NO_COLOR": "1"}
     done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, check=False, env=environment)
-    assert done.returncode == 143, done.stderr
+    assert done.returncode == 130, done.stderr
     assert b"INCOMPLETE: interrupted after 2 of 4 runs" in done.stdout
     assert b"----" in done.stdout
     assert b"D: difference in NDCG@10" in done.stdout
@@ -373,3 +341,9 @@ def test_reading_large_files_shows_a_sign_of_life(monkeypatch):
 def test_version():
     outcome = runner.invoke(cli.app, ["--version"])
     assert (outcome.exit_code, outcome.stdout) == (0, f"boostplug {bp.__version__}\n")
+
+
+def test_without_a_command_it_shows_where_to_start():
+    outcome = runner.invoke(cli.app, [])
+    assert outcome.exit_code == 0
+    assert "Start with 'boostplug compare'" in outcome.stdout

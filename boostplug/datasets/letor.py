@@ -266,12 +266,6 @@ def natural(path: Path) -> tuple[list[tuple[int, str]], str]:
     return [(int(digits or 0), text) for digits, text in parts], path.name
 
 
-def possible_files(directory: Path) -> list[Path]:
-    """Return every file that `load_fold` and `load_folds` may read of a folder, whether or not it is there."""
-    folders = (directory, *directory.glob("Fold*"))
-    return [folder / name for folder in folders for names in _FOLD_FILES for name in names]
-
-
 def _fold_files(directory: Path) -> list[Path]:
     present = {path.name for path in _entries(directory) if path.is_file()}
     files = []
