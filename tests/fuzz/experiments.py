@@ -243,13 +243,12 @@ _USUAL = (
     *("--metric", "NDCG@3", "--threads", "1"),
 )
 _REFUSED = (  # what ends before anything is measured, trained or compiled
-    *("'bench', 'nothing'", "'bench'", "'bench', ''", "'bench', 'import', '--scale', '-1'", "'bench', 'all', '--x'"),
-    *("'bench', 'gradients', '--scale', 'nan'", "'bench', 'gradients', '--repeat', '0'", "'warmup', 'x'", "'nothing'"),
-    *("'bench', 'nothing', '--json', {0}", "'replicate', 'nothing', '--json', {0}", "'replicate', 'nothing'", "{0}"),
+    *("'warmup', 'x'", "'nothing'"),
+    *("'replicate', 'nothing', '--json', {0}", "'replicate', 'nothing'", "{0}"),
     *("'replicate', 'mpboost', '--data', {0}, '--processes', '0'", "'replicate', 'x', '--figures', {0}", "'--help'"),
     *("'replicate', 'nothing', '--data', {0}, '--figures', {0}", "'replicate', 'nothing', '--json', {0}, '--keep'"),
     *("'doctor', {0}", "'doctor', '--json'", "'doctor', '--json', 'missing/x'", "'--version'", "'--versions'"),
-    *("'compare', {0}", "'compare', '--help'", "'bench', {0}, '--scale', '0'"),
+    *("'compare', {0}", "'compare', '--help'"),
 )
 _BESIDE = {  # an output that may be written anew, a store with others' files, and links
     "old.json": "b'{}'",
