@@ -328,35 +328,10 @@ def parts_are_as_the_whole(loss: Loss, scores: Floats, queries: Queries, rng: np
         return
     cut = queries.boundaries[rng.integers(queries.n_queries + 1)]
     parts = [np.arange(cut), np.arange(cut, queries.n_rows)]
-    shared = _Shared()
-    for _ in range(3):  # what they are asked for, then what all say, then the largest too
-        outputs = [loss.gradient_hessian(scores[rows], _of_rows(queries, rows), totals=shared) for rows in parts]
-        shared.answer()
-    together = np.concatenate(outputs, axis=1)
+    shares = [(scores[rows], _of_rows(queries, rows)) for rows in parts]
+    sums = np.sum([loss.query_sums(*share) for share in shares], axis=0)
+    together = np.concatenate([loss.gradient_hessian(*share, sums=sums) for share in shares], axis=1)
     _same_outputs(loss, queries, (together[0], together[1]), loss.gradient_hessian(scores, queries))
-
-
-class _Shared:
-    """Collective of machines that take turns: what each said is combined for the next round, where it is the answer."""
-
-    def __init__(self) -> None:
-        self.said: list[Floats] = []
-        self.values: list[float] = []
-        self.all: Floats | None = None
-        self.top: float | None = None
-
-    def gather(self, values: Floats) -> Floats:
-        self.said.append(values)
-        return values[np.newaxis] if self.all is None else self.all
-
-    def largest(self, value: float) -> float:
-        self.values.append(value)
-        return value if self.top is None else self.top
-
-    def answer(self) -> None:
-        self.top = max(self.values, default=None) if self.all is not None else None
-        self.all = np.array(self.said)
-        self.said, self.values = [], []
 
 
 def weight_zero_removes(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:

@@ -414,7 +414,7 @@ CASES = {
             "labels of 1e-5 for a loss in their unit (a warning)",
             lambda: train_xgb(label=1e-5 * Y, objective=bp.QBRank()),
         ),
-        Case("labels of 1e-40 (a warning)", lambda: train_xgb(label=1e-40 * Y)),
+        Case("labels of 1e-40 (a warning)", lambda: train_xgb(label=1e-40 * Y, objective=bp.QBRank())),
         Case("no label", lambda: train_xgb(label=None)),
         Case("all labels equal (a warning)", lambda: train_xgb(label=ZERO + 3)),
         Case(

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.adapters.job import Workers
-from boostplug.core.collective import Collective
+from boostplug.adapters.workers import Workers
 from boostplug.core.threads import OpenMPThreads, openmp_threads_of
 from boostplug.data.queries import Queries
 
@@ -20,10 +19,17 @@ _MAX_FRAMES = 12  # between the framework and this package: wrappers of the fram
 class ObjectiveLike(Protocol):
     """Interface of a loss to the adapters."""
 
+    @property
+    def n_sums(self) -> int:
+        """Number of entries of `query_sums`."""
+
+    def query_sums(self, scores: Any, queries: Queries) -> NDArray[np.float64]:
+        """Return the sums over queries that the derivatives depend on; those of several workers add up."""
+
     def gradient_hessian(
-        self, scores: Any, queries: Queries, *, totals: Collective = ...
+        self, scores: Any, queries: Queries, *, sums: NDArray[np.float64] | None = None
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return gradient and Hessian per row."""
+        """Return gradient and Hessian per row; `sums` are the `query_sums` of all workers, if there are others."""
 
     def reads(self, queries: Queries) -> Queries:
         """Return the queries with the labels that it reads."""

@@ -15,17 +15,18 @@ from numpy.typing import NDArray
 
 from boostplug.adapters.adapter import Adapter, Fields, MetricLike, ObjectiveLike, Training
 from boostplug.adapters.attached import attached_to
-from boostplug.adapters.job import Workers, in_step
 from boostplug.adapters.record import Attached, Reading, Record, record_of
 from boostplug.adapters.registry import ADAPTERS, adapter_of, calling, dataset_names
+from boostplug.adapters.workers import in_step
 from boostplug.core.checks import numbers
-from boostplug.core.collective import LOCAL, Collective
 from boostplug.core.threads import OpenMPThreads, threads_of_framework
 from boostplug.data.queries import Queries, why_nothing_is_learnt
 from boostplug.kernels.base.single_precision import TINY, first_step, to_single
 
+Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 
+_NO_QUERIES = "no worker of the job has any query; pass data with queries"
 _RESCALE = ": please rescale the labels (or the margins) so that their gaps are about 1"
 _SMALL = 1e-2  # mean Hessian of a document; losses scale it to about 1, so a small sum may only mean few documents
 _MANY = 1 << 14  # rows; fewer rows need only one thread
@@ -46,37 +47,36 @@ class _Call(NamedTuple):
 
 
 def objective(
-    loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any, *, totals: Collective | None = None
+    loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any, *, sums: Floats | None = None
 ) -> tuple[Floats32, Floats32]:
     """Return gradient and Hessian as float32, for each signature with which the frameworks call an objective.
 
-    `totals` holds sums over all machines, for frameworks whose workers cannot exchange values.
+    `sums` are the `query_sums` of all workers, for frameworks whose workers cannot exchange values.
     """
     # No variable holds the frame: the reference cycle would keep all arrays alive until garbage collection.
-    with in_step(_workers(b, totals), n_questions=2) as job:
-        call = _understood(a, b, weight, group, totals, inspect.currentframe())
-        call = call._replace(scores=_one_per_row(call.scores, call.queries))
+    adapter = adapter_of(b)
+    workers = None if adapter is None or sums is not None else adapter.workers()
+    with in_step(workers, 1 + loss.n_sums, 1) as exchange:
+        call = _understood(a, b, weight, group, sums is None, inspect.currentframe())
         if not call.queries.position_is_rank and not loss.needs_position:
             raise ValueError(
                 f"the lgb.Dataset has position=…, which {loss!r} does not read; train boostplug.Unbiased(base=…), or "
                 "pass a Dataset without it"
             )
-        job.n_queries = call.queries.n_queries
         most = 0 if call.record is _of_nobody else 2 * call.queries.n_rows
         with threads_of_framework(call.threads, call.team), call.record.buffers.lent(most):
-            gradient, hessian = _derivatives(loss, call, job.totals if totals is None else totals)
-        g, h, any_step = _as_float32(loss, gradient, hessian)
-        if not job.alone:
-            job.finish(any_step=any_step)
-            any_step = job.any_step
-    if not any_step and call.queries.n_rows and call.record.warned is not call.queries:
-        call.record.warned = call.queries
-        _warn_of_nothing_to_learn(loss, call)
-    # The sums over one worker's rows differ from those of the trees, which all workers share.
-    whole = job.alone and totals is None
-    booster = None if call.training is None else call.training.booster
-    if any_step and whole and call.record.begins(call.queries, loss, booster):
-        _look_at_first_step(loss, call, gradient, hessian)
+            if workers is not None:
+                own = loss.query_sums(call.scores, call.queries)
+                total = exchange.sum(np.r_[call.queries.n_queries, own])
+                n_queries, sums = total[0], total[1:]
+                refuse_fault(None if n_queries else _NO_QUERIES)
+            gradient, hessian = loss.gradient_hessian(
+                call.scores, call.queries, **{} if sums is None else {"sums": sums}
+            )
+        g, h, has_step = _as_float32(loss, gradient, hessian)
+        has_step = bool(exchange.sum(np.array([float(has_step)]))[0])
+    if call.queries.n_rows:
+        _warn_at_first_step(loss, call, gradient, hessian, has_step=has_step, alone=sums is None)
     return g, h
 
 
@@ -89,20 +89,22 @@ def evaluate(metric: MetricLike, scores: Any, data: Any) -> tuple[Any, ...]:
             f"{dataset_names()}) as feval of lgb.train or custom_metric of xgb.train. "
             "For a scikit-learn ranker pass it as eval_metric to boostplug.LGBMRanker or boostplug.XGBRanker"
         )
-    with in_step(_workers(data, None), n_questions=1) as job:
+    workers = adapter.workers()
+    with in_step(workers, 3) as exchange:
         training = adapter.training(inspect.currentframe())
         refuse_fault(adapter.fault_of_machines(data, training))
         adapter.forget_best_round(training)
         queries = queries_of(data)
         scores = _one_per_row(scores, queries)
-        job.n_queries = queries.n_queries
         threads = adapter.threads(data, training)
         with threads_of_framework(threads, _team(adapter, queries, inspect.currentframe())):
-            if job.alone:
+            if workers is None:
                 value = float(metric(scores, queries))
             else:
-                total, count = job.gather(np.array(metric.sum_and_count(scores, queries))).sum(axis=0)
-                value = total / count if count > 0 else np.nan
+                own = (*metric.sum_and_count(scores, queries), queries.n_queries)
+                total, count, n_queries = exchange.sum(np.array(own))
+                refuse_fault(None if n_queries else _NO_QUERIES)
+                value = float(total / count) if count > 0 else np.nan
     if np.isnan(value):
         raise ValueError(
             f"{metric.name} is undefined on every query of a validation set (no relevant document anywhere); "
@@ -147,12 +149,7 @@ def queries_of(dataset: Any) -> Queries:
     return _built(record.read, fields, attached)
 
 
-def _workers(dataset: Any, totals: Collective | None) -> Workers | None:
-    adapter = adapter_of(dataset) if totals is None else None
-    return None if adapter is None else adapter.workers()
-
-
-def _understood(a: Any, b: Any, weight: Any, group: Any, totals: Collective | None, frame: FrameType | None) -> _Call:
+def _understood(a: Any, b: Any, weight: Any, group: Any, alone: bool, frame: FrameType | None) -> _Call:
     adapter = adapter_of(b)
     if adapter is not None:
         call = _call_with_dataset(adapter, _as_floats("scores", a), b, frame)
@@ -160,17 +157,9 @@ def _understood(a: Any, b: Any, weight: Any, group: Any, totals: Collective | No
         raise TypeError("the dataset came first: call loss(scores, dataset), as lgb.train and xgb.train do")
     else:
         call = _call_with_arrays(_as_floats("labels", a), _as_floats("scores", b), weight, group, frame)
-    if call.adapter is not None and totals is None:
+    if call.adapter is not None and alone:
         refuse_fault(call.adapter.fault_of_machines(call.dataset, call.training))
-    return call
-
-
-def _derivatives(
-    loss: ObjectiveLike, call: _Call, totals: Collective
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    if totals is LOCAL:  # a user's subclass may lack the argument totals
-        return loss.gradient_hessian(call.scores, call.queries)
-    return loss.gradient_hessian(call.scores, call.queries, totals=totals)
+    return call._replace(scores=_one_per_row(call.scores, call.queries))
 
 
 def _team(adapter: Adapter, queries: Queries, frame: FrameType | None) -> OpenMPThreads | None:
@@ -260,7 +249,26 @@ def _one_per_row(scores: Any, queries: Queries) -> Any:
     return scores
 
 
-def _warn_of_nothing_to_learn(loss: ObjectiveLike, call: _Call) -> None:
+def _warn_at_first_step(
+    loss: ObjectiveLike, call: _Call, gradient: Any, hessian: Any, *, has_step: bool, alone: bool
+) -> None:
+    """Warn if no row has a gradient, or, at the start of a training, if labels or derivatives are of a bad size.
+
+    Trees are grown from the sums over all workers' rows, so derivatives of one worker are not judged.
+    """
+    record, fault = call.record, None
+    if not has_step and record.warned is not call.queries:
+        record.warned = call.queries
+        fault = _nothing_to_learn(loss, call)
+    elif has_step and alone:
+        booster = None if call.training is None else call.training.booster
+        if record.begins(call.queries, loss, booster):
+            fault = _lost_digits(call.queries) or _fault_of_first_step(loss, call, gradient, hessian)
+    if fault is not None:
+        warnings.warn(fault, UserWarning, stacklevel=4)
+
+
+def _nothing_to_learn(loss: ObjectiveLike, call: _Call) -> str:
     queries = loss.reads(call.queries)
     cause = why_nothing_is_learnt(queries)
     zeros = call.adapter is not None and call.adapter.makes_zeros_of_missing_labels and not queries.labels.any()
@@ -268,14 +276,7 @@ def _warn_of_nothing_to_learn(loss: ObjectiveLike, call: _Call) -> None:
         cause = "its gradient has vanished at these scores"
     elif zeros and call.queries.pairs is None:
         cause += "; all labels are 0, LightGBM's replacement for missing and NaN labels"
-    warnings.warn(f"{loss!r} has nothing to learn from: {cause}; the model stays constant", UserWarning, stacklevel=4)
-
-
-def _look_at_first_step(loss: ObjectiveLike, call: _Call, gradient: Any, hessian: Any) -> None:
-    """Warn at the start of a training if labels or derivatives are too small or too large for the framework."""
-    fault = _lost_digits(call.queries) or _fault_of_first_step(loss, call, gradient, hessian)
-    if fault is not None:
-        warnings.warn(fault, UserWarning, stacklevel=4)
+    return f"{loss!r} has nothing to learn from: {cause}; the model stays constant"
 
 
 def _lost_digits(queries: Queries) -> str | None:
@@ -322,6 +323,6 @@ def _as_float32(loss: ObjectiveLike, gradient: Any, hessian: Any) -> tuple[Float
     if row >= 0:
         raise ValueError(
             f"{loss!r} returned gradient {gradient[row]} and Hessian {hessian[row]} in row {row}; the frameworks take "
-            "numbers within float32's ±3.4e38, the Hessian not negative: check weights and scores"
+            "numbers within float32's ±3.4e38, the Hessian not negative: check weights and scores, or rescale labels"
         )
     return g, h, any_step

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from boostplug.adapters.adapter import Adapter, Fields, MetricLike, Part, Training, openmp_threads_of_caller
 from boostplug.adapters.aliases import XGBOOST as ALIASES
-from boostplug.adapters.job import Workers
 from boostplug.adapters.options import XGBOOST, fault_of_options
+from boostplug.adapters.workers import Workers
 from boostplug.core.threads import OpenMPThreads
 
 Floats = NDArray[np.float64]
@@ -159,18 +159,12 @@ class _Collective:
         self.n = int(collective.get_world_size())
 
     def sum(self, values: Floats) -> Floats:
-        return self._reduced(values, self._collective.Op.SUM)
-
-    def largest(self, values: Floats) -> Floats:
-        return self._reduced(values, self._collective.Op.MAX)
+        total: Floats = self._collective.allreduce(values, self._collective.Op.SUM).reshape(values.shape)
+        return total
 
     def broadcast(self, text: tuple[str, str] | None, rank: int) -> tuple[str, str]:
         received: tuple[str, str] = self._collective.broadcast(text, rank)
         return received
-
-    def _reduced(self, values: Floats, operation: Any) -> Floats:
-        reduced: Floats = self._collective.allreduce(values, operation).reshape(values.shape)
-        return reduced
 
 
 def _training(frame: FrameType | None) -> FrameType | None:

@@ -1,6 +1,5 @@
 """LightGBM's ranker on a Dask cluster, trained by `lightgbm.dask`, with our losses at the scale of all workers."""
 
-import math
 import re
 import threading
 import warnings
@@ -68,7 +67,6 @@ _REASONS = {
         "change parameters by round with init_model, a fit after the other"
     ),
 }
-_LARGEST = 100.0 * math.log(2.0)  # of derivatives: those beyond 2^100 would need one factor for all workers
 
 
 class LGBMRanker(RankerOnCollections, local.LGBMRanker):
@@ -202,7 +200,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
                 group=parts.blocks(_sizes),
                 params=params,
                 model_factory=_OnWorker,
-                sums=None if job.loss is None else np.sum(parts.ask(_scale_terms, job.loss), axis=0),
+                sums=None if job.loss is None else np.sum(parts.ask(_query_sums, job.loss), axis=0),
                 job=job,
                 **arguments,
             )
@@ -260,29 +258,6 @@ def _example_rows(X: Any) -> Any:
     return few.assign(**dict.fromkeys(texts, np.nan))
 
 
-class _KnownSums:
-    """Sums over all workers that the driver has computed; LightGBM's workers cannot exchange others."""
-
-    def __init__(self, sums: Floats) -> None:
-        self.sums = sums
-
-    def gather(self, values: Floats) -> Floats:
-        if values.shape != self.sums.shape:
-            raise ValueError(
-                f"the loss asks for {len(values)} sums over all workers, of which its scale_terms gives "
-                f"{len(self.sums)}: LightGBM cannot add up more; train with boostplug.dask.XGBRanker"
-            )
-        return self.sums[np.newaxis]
-
-    def largest(self, value: float) -> float:
-        if value > _LARGEST:
-            raise ValueError(
-                f"derivatives of e^{value:.4g} pass 2^100, and LightGBM's workers cannot agree on a factor that brings "
-                "them back; lower learning_rate or the number of rounds, or train with boostplug.dask.XGBRanker"
-            )
-        return value
-
-
 class _Stopped(Exception):  # noqa: N818 (no error of its own: it ends a training after one)
     """A worker has failed in this round."""
 
@@ -304,13 +279,13 @@ class _LightGBMJob(Job):
 
     def begin(self, queries: Queries, sums: Floats) -> None:
         """Set what a worker knows."""
-        self.queries, self.sums = queries, _KnownSums(sums)
+        self.queries, self.sums = queries, sums
 
     def __call__(self, scores: Any, dataset: Any) -> Any:
         self.round += 1
         try:
             framework_call.assign(dataset, self.queries)
-            return self.derivatives(framework_call.objective, self.loss, scores, dataset, None, None, totals=self.sums)
+            return self.derivatives(framework_call.objective, self.loss, scores, dataset, None, None, sums=self.sums)
         except Exception as error:  # noqa: BLE001 (whatever it is, the others must know)
             self.fault = error
             self._failure().set()
@@ -377,9 +352,10 @@ def _refuse_objective(objective: Any, loss: Loss | None) -> None:
         )
 
 
-def _scale_terms(part: Part, loss: Loss) -> Floats:
-    """Return the terms of the scale of a partition, numerators and then denominators."""
-    return np.concatenate(loss.scale_terms(with_float32_labels(part.queries, warn=False)))  # the driver warns
+def _query_sums(part: Part, loss: Loss) -> Floats:
+    """Return the sums of a partition's queries, which depend on no scores."""
+    queries = with_float32_labels(part.queries, warn=False)  # the driver warns
+    return loss.query_sums(np.zeros(queries.n_rows), queries)
 
 
 def _is_loss_of_worker(error: Exception) -> bool:

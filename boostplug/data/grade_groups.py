@@ -21,6 +21,8 @@ _T = TypeVar("_T")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+LONG_LIST = 300  # documents; up to here all pairs of a list may be summed one by one
+LEVELS = 256  # of the labels of a long list
 _BLOCK = 1 << 18  # pairs of one block
 
 
@@ -110,6 +112,7 @@ class GradeRuns:
         out = copy.copy(self)
         out.__dict__.update(pair_weight=(frozen(winner), frozen(loser)), _remembered=self._remembered)
         out.__dict__.pop("view", None)
+        out.__dict__.pop("rounded", None)
         return out
 
     def unweighted(self) -> "GradeRuns":
@@ -191,10 +194,43 @@ class GradeRuns:
         """
         return self.n_cells <= 4 * self.n_documents + 64
 
+    @Computed
+    def rounded(self) -> Runs:
+        """`view` with the labels of long lists of many grades rounded to 256 levels of the query's range.
+
+        A list is long above 300 documents, its grades are many above 256. A level has the mean of its grades, weighted
+        by their number of documents. Neighbouring grades closer than 1/256 of the range may become one level, whose
+        documents form no pairs.
+        """
+        long = (self.n_documents > LONG_LIST) & (self.n_grades > LEVELS)
+        if not long.any():
+            return self.view
+
+        def build() -> tuple[Ints, Floats, Ints, int]:
+            first, last = self.query_run[:-1], self.query_run[1:] - 1
+            lowest, span = self.run_grade[first], self.run_grade[last] - self.run_grade[first]
+            place = (self.run_grade - lowest[self.query_of_run]) / span[self.query_of_run]  # from 0 to 1
+            level = np.where(
+                long[self.query_of_run],
+                np.minimum(np.floor(place * LEVELS), LEVELS - 1),
+                np.arange(len(place)) - first[self.query_of_run],
+            )
+            is_first = np.r_[True, (np.diff(level) != 0) | (np.diff(self.query_of_run) != 0)]
+            start = np.flatnonzero(is_first)
+            n_documents = np.diff(self.run_start)
+            mean = np.add.reduceat(place * n_documents, start) / np.add.reduceat(n_documents, start)
+            query = self.query_of_run[start]
+            grade = np.where(long[query], lowest[query] + mean * span[query], self.run_grade[start])
+            query_run = np.searchsorted(query, np.arange(len(self.query) + 1))
+            run_start = np.r_[self.run_start[start], self.run_start[-1]]
+            return frozen(run_start), frozen(grade), frozen(query_run), int(np.diff(query_run).max())
+
+        run_start, grade, query_run, most = self.remember("rounded", build)
+        return self.view._replace(run_start=run_start, run_grade=grade, query_run=query_run, most_grades=most)
+
     def cells(self, chosen: NDArray[np.bool_]) -> Iterator[PairBlock]:
         """Yield the pairs of runs of the chosen queries (a mask over `query`), in blocks of bounded memory."""
-        run = np.flatnonzero(chosen[self.query_of_run])
-        yield from _with_all_before(run, self.query_run[self.query_of_run[run]], run)
+        yield from pairs_of_grades(self.query_run, chosen)
 
     def pairs(self, chosen: NDArray[np.bool_], *, block: int = _BLOCK) -> Iterator[PairBlock]:
         """Yield the pairs of documents of the chosen queries (a mask over `query`), in blocks of bounded memory.
@@ -293,6 +329,14 @@ class ListRuns:
     def view(self) -> Lists:
         """Arrays for kernels."""
         return Lists(self.rows, self.grade, self.weight, self.start)
+
+
+def pairs_of_grades(query_run: Ints, chosen: NDArray[np.bool_]) -> Iterator[PairBlock]:
+    """Yield the pairs of runs of the chosen queries, in blocks of bounded memory; `query_run` as in `GradeRuns`."""
+    run = np.arange(query_run[-1])
+    first = np.repeat(query_run[:-1], np.diff(query_run))
+    of_chosen = np.repeat(chosen, np.diff(query_run))
+    yield from _with_all_before(run[of_chosen], first[of_chosen], run[of_chosen])
 
 
 def _with_all_before(chosen: Ints, first: Ints, end: Ints, block: int = _BLOCK) -> Iterator[PairBlock]:

@@ -7,22 +7,22 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, scores_of_rows, shown
-from boostplug.core.collective import LOCAL
 from boostplug.data.queries import Queries
-from boostplug.losses.base.loss import LARGEST_VALUE, DerivativesFromSums, Loss, Outputs, takes_from
-from boostplug.losses.base.relative import ScaledDerivatives, times
+from boostplug.kernels.base.rows import multiply_queries
+from boostplug.losses.base.derivatives import writable
+from boostplug.losses.base.loss import LARGEST_VALUE, Loss, takes_from
 from boostplug.losses.ranknet import RankNet
 from boostplug.metrics import NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
 
 Floats = NDArray[np.float64]
 
-_FAR = 300.0  # exponents up to here are safe as they are; metrics are mostly within [-1, 1]
+_LARGEST_METRIC = 300.0  # larger values count as this one, so that e^E stays finite; most metrics are within [-1, 1]
 _LEAST = 1e-200  # of a factor: a Hessian times less might vanish beside its gradient
 
 
 @dataclass(frozen=True, kw_only=True)
-@takes_from("base", "shift_invariant", "needs_position", "accuracy", "_n_scales", "_value_is_scaled")
+@takes_from("base", "shift_invariant", "needs_position", "accuracy", "_value_is_scaled")
 class AdaRank(Loss):
     r"""A smooth loss whose queries are weighted by how badly they are ranked now.
 
@@ -38,8 +38,8 @@ class AdaRank(Loss):
     Parameters
     ----------
     metric : Metric, default NDCG(5)
-        Higher is better. In the paper it lies within [-1, 1]. Others, such as `DCG`, are taken as they are, and a few
-        queries may then have all the weight. A query on which it is undefined has :math:`a_q = 1`.
+        Higher is better. In the paper it lies within [-1, 1]. Others, such as `DCG`, may give a few queries all the
+        weight; values beyond ±300 count as ±300. A query on which it is undefined has :math:`a_q = 1`.
     base : Loss, default RankNet()
         Any loss that does not couple queries itself.
 
@@ -105,11 +105,11 @@ class AdaRank(Loss):
         ValueError
             If a score is not a finite real number, their number is not the number of rows, or the metric is infinite.
         """
-        exponents, defined = self._exponents(scores_of_rows(scores, queries.n_rows, finite=True), queries)
-        return _relative_to_mean(exponents, defined, LOCAL.gather(_terms(exponents, defined)))
+        weight, defined = self._weights(scores_of_rows(scores, queries.n_rows, finite=True), queries)
+        return _relative_to_mean(weight, defined, _terms(weight, defined))
 
-    def _exponents(self, scores: Floats, queries: Queries) -> tuple[Floats, NDArray[np.bool_]]:
-        """Return -E of each query and where E is defined."""
+    def _weights(self, scores: Floats, queries: Queries) -> tuple[Floats, NDArray[np.bool_]]:
+        """Return e^-E of each query, 1 where E is not defined, and where it is."""
         weight = queries.row_weight
         if weight is not None and (weight == 0).any():  # rows of weight 0 are not there, for the metric too
             kept = weight > 0
@@ -121,54 +121,37 @@ class AdaRank(Loss):
             raise ValueError(
                 f"AdaRank: {self.metric.name} is {-exponents[q]} for query {q}; use a metric that is finite, or NaN"
             )
-        return exponents, defined
+        exponents = np.clip(np.where(defined, exponents, 0.0), -_LARGEST_METRIC, _LARGEST_METRIC)
+        return np.exp(exponents), defined
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return a_q B_q of each query."""
         return np.minimum(self.factors(scores, queries) * self.base.compute_value(scores, queries), LARGEST_VALUE)
 
-    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> Outputs:
-        """Return the derivatives of the base times a_q, with the mean of these queries alone."""
-        outputs = self.base._computed(scores, queries, scale)  # noqa: SLF001 (a loss of a loss)
-        return _times(self.factors(scores, queries), outputs, queries)
+    @property
+    def n_sums(self) -> int:
+        """Those of the base, the sum of e^-E, and the number of queries with a metric."""
+        return self.base.n_sums + 2
 
-    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Floats, DerivativesFromSums]:
-        """Learn the mean over all machines from the same question as the base's scale."""
-        exponents, defined = self._exponents(scores, queries)
-        more, answered = self.base._reduction_terms(scores, queries)  # noqa: SLF001
+    def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
+        return np.concatenate([self.base._query_sums(scores, queries), _terms(*self._weights(scores, queries))])  # noqa: SLF001
 
-        def times_factors(scales: Floats, told: Floats) -> Outputs:
-            factors = _relative_to_mean(exponents, defined, told[:, len(more) :])
-            return _times(factors, answered(scales, told[:, : len(more)]), queries)
-
-        return np.r_[more, _terms(exponents, defined)], times_factors
-
-
-def _times(factors: Floats, outputs: Outputs, queries: Queries) -> Outputs:
-    """Return the derivatives of the base, each query's times its factor."""
-    multiplied = times(outputs, factors, queries)
-    if isinstance(outputs, ScaledDerivatives):
-        return ScaledDerivatives(*multiplied, outputs.shift, outputs.top * factors)
-    return multiplied
+    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+        """Return the derivatives of the base, each query's times its factor."""
+        weight, defined = self._weights(scores, queries)
+        terms, of_base = (_terms(weight, defined), None) if sums is None else (sums[-2:], sums[:-2])
+        gradient, hessian = writable(self.base._derivatives(scores, queries, of_base))  # noqa: SLF001 (a loss of a loss)
+        multiply_queries(gradient, hessian, _relative_to_mean(weight, defined, terms), queries.boundaries)
+        return gradient, hessian
 
 
-def _terms(exponents: Floats, defined: NDArray[np.bool_]) -> Floats:
-    """Return what the mean of e^exponent takes of one machine: a reference, the sum over e^reference, how many."""
-    reference = _reference(float(exponents.max(initial=-np.inf, where=defined)))
-    total = np.exp(exponents[defined] - reference).sum()
-    return np.array([reference, total, defined.sum()])
+def _terms(weight: Floats, defined: NDArray[np.bool_]) -> Floats:
+    """Return the sum of the weights of queries with a metric, and their number."""
+    return np.array([weight[defined].sum(), np.count_nonzero(defined)])
 
 
-def _reference(largest: float) -> float:
-    """Return 0, or the largest exponent where powers of e might leave the range of floats; -∞ where there is none."""
-    return 0.0 if abs(largest) <= _FAR else largest
-
-
-def _relative_to_mean(exponents: Floats, defined: NDArray[np.bool_], terms: Floats) -> Floats:
-    """Return e^exponent over the mean of all machines' `_terms`, 1 where it is not defined, 0 next to nothing."""
-    references, totals, counts = terms.T
-    reference = max(float(references.max()), float(np.finfo(np.float64).min))
-    total = float((totals * np.exp(references - reference)).sum())
-    powers = np.exp(exponents - reference, out=np.zeros(len(exponents)), where=defined)
-    factors = np.divide(powers, total / max(float(counts.sum()), 1.0), out=np.ones(len(powers)), where=defined)
+def _relative_to_mean(weight: Floats, defined: NDArray[np.bool_], terms: Floats) -> Floats:
+    """Return the weights over their mean, 1 where the metric is not defined, 0 instead of next to nothing."""
+    mean = terms[0] / max(terms[1], 1.0)
+    factors = np.divide(weight, mean, out=np.ones(len(weight)), where=defined)
     return np.where(factors < _LEAST, 0.0, factors)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import called, check_number
 from boostplug.core.naming import Named
 from boostplug.core.values import Range
-from boostplug.kernels.pairs.exponential_loss import one_query as derivatives
+from boostplug.kernels.pairs.exponential_loss import query as derivatives
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]

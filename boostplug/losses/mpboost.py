@@ -2,7 +2,6 @@
 
 import math
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import ClassVar, Literal
 
 import numpy as np
@@ -10,16 +9,23 @@ from numpy.typing import NDArray
 
 from boostplug.core import buffers
 from boostplug.core.checks import frozen, shown
-from boostplug.data.grade_groups import GradeRuns, PairRuns
+from boostplug.data.grade_groups import LONG_LIST, GradeRuns, PairRuns, pairs_of_grades
 from boostplug.data.queries import Queries
+from boostplug.kernels.base.views import Runs
 from boostplug.kernels.pairs.exponential_loss import by_grade as kernels
-from boostplug.kernels.pairs.exponential_loss import grade_boxes
-from boostplug.kernels.pairs.exponential_loss.by_grade import Table
-from boostplug.kernels.pairs.exponential_loss.one_query import Curvature, Sums
+from boostplug.kernels.pairs.exponential_loss.by_pair import sum_listed
+from boostplug.kernels.pairs.exponential_loss.query import (
+    BY_PAIR,
+    FACTORISED,
+    LARGEST_EXPONENT,
+    RUNNING,
+    Curvature,
+    Method,
+    Sums,
+)
 from boostplug.losses.base.loss import LARGEST_VALUE
 from boostplug.losses.base.pair_loss import Normalization, PairLoss, runs_of
 from boostplug.losses.base.position_bias import PairCurve
-from boostplug.losses.base.relative import ScaledDerivatives, zero_underflowed
 from boostplug.losses.directed_distance import (
     BinaryDistance,
     DirectedDistance,
@@ -34,13 +40,13 @@ Ints = NDArray[np.int64]
 
 _LONGEST = 1e150  # distance: its square is finite
 _SMALLEST = 1e-280  # sum of squares: its inverse, times a number of documents, is finite
-_TABULATED = 8_000_000  # distances of a user's function in one table, 64 MB
-_FACTORISED = 1500  # grades at most; past it boxes of them take less time, as measured on a million documents
+_EXPONENTIALS_PER_PAIR = 1.5  # exponentials of the factorised sum that take as long as a pair in the loop (measured)
 _CURVATURE: dict[str, Curvature] = {
     "newton": Curvature(squared=1.0, constant=0.0),
     "gentle": Curvature(squared=0.0, constant=1.0),
     "bound": Curvature(squared=2.0, constant=0.0),
 }
+_OF_VALUE = Curvature(squared=0.0, constant=1.0, beyond=1.0)  # half the sum of its Hessians is the value
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -80,17 +86,19 @@ class MPBoost(PairLoss):
     "gentle": of their weight). At equal scores a document's "newton" Hessian is then 2 on average, whatever the lengths
     of the lists and the units of grades and weights.
 
-    Scores far in the wrong order (log w past 69) would not fit the frameworks' float32. Then all rows of the call are
-    multiplied by one factor, which leaves every Newton step :math:`-\sum g / \sum h` as it is.
+    Exponents: a pair's :math:`-d\,(F_i - F_j)` counts up to 60. Beyond, its gradient and Hessian stay as they are
+    there, and its value grows linearly. Only scores of a diverged training are so far in the wrong order.
 
-    Cost: O(nK) for a query of n documents and K grades, all pairs exactly. With many real-valued grades (K(K - 1)/2
-    past 4n + 64, or K past 1,500) it is O(n log n) time and O(n) memory, one thread a query. Distances are then
-    interpolated between boxes of grades, to 1e-10 of each pair's term. 10,000 documents take some 5 to 15 ms, a million
-    1 to 2 s. It takes longer where exponents differ by hundreds, at worst as long as all pairs. `BinaryDistance` takes
-    O(n) for any grades.
+    Many grades: in a list of more than 300 documents and more than 256 grades, labels are rounded to 256 levels of the
+    list's range; each level has the mean of its labels. So grades closer than 1/256 of the range may count as equal.
+    `BinaryDistance` needs no levels.
 
-    A function of your own is called once for all gaps. Up to 8 million distances are kept; past that, it is called
-    again each time (150 ms for 1,000 documents). More than 8 million gaps in one query (4,000 grades) are refused.
+    Cost: O(nK) for a query of n documents and K grades or levels, or all pairs where that is faster: in lists of up to
+    300 documents with many grades. 10,000 documents take about 3 ms, a million about .3 s, one thread a query.
+    `BinaryDistance` takes O(n) for any grades.
+
+    A function of your own is called once for all gaps of the data; the distances are kept, up to 32,640 (256 levels) of
+    a long list and 44,850 of a list of 300 documents.
 
     References
     ----------
@@ -176,37 +184,24 @@ class MPBoost(PairLoss):
         out = np.zeros(queries.n_queries)
         if isinstance(runs, PairRuns):
             exponent = -self._pair_distances(queries, runs) * (scores[runs.winner] - scores[runs.loser])
-            with np.errstate(over="ignore"):  # cut below
-                terms = runs.weight * np.exp(np.minimum(exponent, math.log(LARGEST_VALUE)))
-                out[runs.query] = self.factors(queries) * runs.sums(terms)
-            return np.minimum(out, LARGEST_VALUE)
-        if len(runs.query):
-            distances = self._distances(queries, runs)
-            of_rows = distances.sums(runs, scores, self.factors(queries), Curvature(squared=0.0, constant=1.0))
-            with np.errstate(divide="ignore"):
-                pairs_twice = np.add.reduceat(of_rows.hessian[runs.rows], runs.query_start[:-1])
-                log_value = np.log(0.5 * pairs_twice) + of_rows.shift
-            out[runs.query] = np.exp(np.minimum(log_value, math.log(LARGEST_VALUE)))
-        return out
+            beyond = np.maximum(exponent - LARGEST_EXPONENT, 0.0)
+            terms = runs.weight * np.exp(np.minimum(exponent, LARGEST_EXPONENT)) * (1.0 + beyond)
+            out[runs.query] = self.factors(queries) * runs.sums(terms)
+        elif len(runs.query):
+            of_rows = self._distances(queries, runs).sums(runs, scores, self.factors(queries), _OF_VALUE)
+            out[runs.query] = 0.5 * np.add.reduceat(of_rows.hessian[runs.rows], runs.query_start[:-1])
+        return np.minimum(out, LARGEST_VALUE)
 
-    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> ScaledDerivatives:
-        """Return `scale` times the gradient of J and the Hessian of `hessian`, each query over its own e^shift."""
-        runs = runs_of(queries)
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+        """Return `scale` times the gradient of J and the Hessian of `hessian`."""
+        runs, curvature = runs_of(queries), _CURVATURE[self.hessian]
         if not len(runs.query):
-            return ScaledDerivatives(*np.zeros((2, queries.n_rows)), *np.zeros((2, queries.n_queries)))
+            return np.zeros(queries.n_rows), np.zeros(queries.n_rows)
         factor = self.factors(queries) * scale
         if isinstance(runs, PairRuns):
-            sums = kernels.sum_listed(
-                scores, runs.view, self._pair_distances(queries, runs), _CURVATURE[self.hessian], factor
-            )
-            zero_underflowed(sums.gradient, sums.hessian, queries)
-            # One shift for all, since a pair may cross queries.
-            shift, top = (np.full(queries.n_queries, value[0]) for value in (sums.shift, sums.top))
-        else:
-            sums = self._distances(queries, runs).sums(runs, scores, factor, _CURVATURE[self.hessian])
-            shift, top = np.zeros((2, queries.n_queries))
-            shift[runs.query], top[runs.query] = sums.shift, sums.top
-        return ScaledDerivatives(sums.gradient, sums.hessian, shift, top)
+            return sum_listed(scores, runs.view, self._pair_distances(queries, runs), curvature, factor)
+        sums = self._distances(queries, runs).sums(runs, scores, factor, curvature)
+        return sums.gradient, sums.hessian
 
     def _pair_distances(self, queries: Queries, runs: PairRuns) -> Floats:
         """Return the distance of each explicit pair's margin."""
@@ -231,91 +226,73 @@ class MPBoost(PairLoss):
 class _PairDistances:
     """Values that depend only on grades and distance: how each query's pairs are summed, and the distances.
 
-    The tables of a function's distances for many grades are kept up to `_TABULATED` in all; those of the queries past
-    it are built anew, part by part, at each call: any number of queries works in bounded memory.
-
     Attributes
     ----------
+    method : Method
     squares : ndarray of shape (n_paired_queries,)
-        Sum of d² over each query's pairs, times their weights over the unit of `runs`.
+        Sum of d² over each query's pairs, times their weights over the unit of the grade groups.
     """
 
-    def __init__(self, runs: GradeRuns, distance: Distance) -> None:
-        self.runs = runs
-        self.distance = distance
-        self.how = np.full(len(runs.query), kernels.FACTORISED)
-        n_parted = np.zeros(len(runs.query), np.int64)  # distances that bound a part
-        if isinstance(distance, BinaryDistance):
-            self.how[:] = kernels.RUNNING
-        elif isinstance(distance, DirectedDistance):
-            self.how[~runs.few_grades | (runs.n_grades > _FACTORISED)] = kernels.BOXES
-        else:
-            n_parted[~runs.few_grades] = runs.n_cells[~runs.few_grades]
-            _refuse_too_many(runs, n_parted, distance)
+    def __init__(self, groups: GradeRuns, distance: Distance) -> None:
         with np.errstate(over="ignore"):
-            self.widest = runs.run_grade[runs.query_run[1:] - 1] - runs.run_grade[runs.query_run[:-1]]
-        if not np.isfinite(self.widest).all():
+            widest = groups.run_grade[groups.query_run[1:] - 1] - groups.run_grade[groups.query_run[:-1]]
+        if not np.isfinite(widest).all():
             raise ValueError("MPBoost: a query's grades are further apart than float64 can say; rescale the labels")
-        self.by_boxes = self.how == kernels.BOXES
-        self.all_by_boxes = bool(self.by_boxes.all())
-        self.cost = kernels.costs(runs.view, self.how)
-        edges = [0]
-        while edges[-1] < len(self.how):
-            total = np.cumsum(n_parted[edges[-1] :])
-            edges.append(edges[-1] + max(1, int(np.searchsorted(total, _TABULATED, "right"))))
-        self.parts = [slice(*edge) for edge in pairwise(edges)]
-        self.kept = self._build(self.parts[0])
-        self.squares = self._squares()
-
-    def _table(self, part: slice) -> Table:
-        return self._build(part) if part.start else self.kept
-
-    def _build(self, part: slice) -> Table:
-        """Return the distances of some queries."""
-        runs, how = self.runs, self.how[part]
-        chosen = np.zeros(len(self.how), bool)
-        chosen[part] = how == kernels.FACTORISED
-        gaps = [runs.run_grade[cells.higher] - runs.run_grade[cells.lower] for cells in runs.cells(chosen)]
-        values = distances_of_gaps(self.distance, np.concatenate([np.zeros(0), *gaps]))
-        start = np.r_[0, np.cumsum(np.where(chosen, runs.n_cells, 0)[part])]
-        kind, parameter = -1, math.nan
-        if isinstance(self.distance, DirectedDistance):
-            kind, parameter = self.distance.kind, self.distance.parameter
-            longest = distances_of_gaps(self.distance, self.widest[part])
+        self.running = isinstance(distance, BinaryDistance)
+        runs = self._runs(groups)
+        how, stored = _methods(runs, groups.n_pairs, distance)
+        values, start = _stored_distances(runs, stored, distance)
+        if isinstance(distance, DirectedDistance):
+            kind, parameter = distance.kind, distance.parameter
+            longest = distances_of_gaps(distance, widest)
         else:
+            kind, parameter = -1, math.nan
             longest = np.maximum.reduceat(values, start[:-1])
-        _refuse_long(self.distance, longest, "the largest grade gap")
-        return Table(how, longest, start, values, kind, parameter)
-
-    def _squares(self) -> Floats:
-        """Return `squares`: at equal scores each pair's is twice in the Hessians."""
-        runs = self.runs
-        if not len(runs.query):
-            return np.zeros(0)
-        scores = frozen(np.zeros(int(runs.rows.max()) + 1))  # as a call's are: others would be compiled for anew
-        of_rows = self.sums(runs, scores, np.ones(len(runs.query)), _CURVATURE["newton"])
+        _refuse_long(distance, longest, "the largest grade gap")
+        self.method = Method(how, longest, start, values, kind, parameter)
+        self.cost = kernels.costs(runs, how)
+        # At equal scores, the square of each pair's distance is in the Hessians twice.
+        scores = frozen(np.zeros(int(groups.rows.max()) + 1))  # frozen as a call's scores: no second compilation
         with np.errstate(over="ignore"):  # refused in `MPBoost.scale_terms`
-            twice: Floats = np.add.reduceat(of_rows.hessian[runs.rows], runs.query_start[:-1]) * np.exp(of_rows.shift)
-        return 0.5 * twice
+            of_rows = self.sums(groups, scores, np.ones(len(how)), _CURVATURE["newton"]).hessian
+            self.squares: Floats = 0.5 * np.add.reduceat(of_rows[groups.rows], groups.query_start[:-1])
 
-    def sums(self, runs: GradeRuns, scores: Floats, factor: Floats, curvature: Curvature) -> Sums:
-        """Return the derivatives of all rows, each query's times its factor; `runs` may weigh pairs otherwise."""
-        n_rows, n_queries = len(scores), len(self.how)
-        out = Sums(*buffers.zeros(2, n_rows), *np.zeros((2, n_queries)))
-        if len(self.parts) == 1 and not self.all_by_boxes:  # a tiny call would notice the slices below
-            kernels.sum_over_pairs(scores, runs.view, self.kept, self.cost, curvature, factor, out)
-        elif not self.all_by_boxes:
-            for part in self.parts:
-                view = runs.view._replace(query_run=runs.query_run[part.start : part.stop + 1])
-                kernels.sum_over_pairs(
-                    scores, view, self._table(part), self.cost[part.start : part.stop + 1], curvature,
-                    factor[part], out._replace(shift=out.shift[part], top=out.top[part]),
-                )  # fmt: skip
-        if self.by_boxes.any():
-            kept = self.kept
-            distances = grade_boxes.Distances(self.by_boxes, kept.longest, kept.kind, kept.parameter)
-            grade_boxes.sum_by_boxes(scores, runs.view, distances, curvature, factor, out)
+    def _runs(self, groups: GradeRuns) -> Runs:
+        return groups.view if self.running else groups.rounded
+
+    def sums(self, groups: GradeRuns, scores: Floats, factor: Floats, curvature: Curvature) -> Sums:
+        """Return the derivatives of all rows, each query's times its factor; `groups` may have other pair weights."""
+        gradient, hessian = buffers.zeros(2, len(scores))
+        out = Sums(gradient, hessian, np.zeros(len(factor), bool))
+        kernels.sum_over_pairs(scores, self._runs(groups), self.method, self.cost, curvature, factor, out)
         return out
+
+
+def _methods(runs: Runs, n_pairs: Floats, distance: Distance) -> tuple[Ints, NDArray[np.bool_]]:
+    """Return how each query's pairs are summed, and whether its distances are stored.
+
+    The factorised sum takes an exponential per document, or eight per grade if that is more, and other grade; the pair
+    loop one per pair. Distances are stored if they are few beside the documents, and all of a user's function, which
+    kernels cannot call.
+    """
+    n_grades = np.diff(runs.query_run)
+    n_documents = np.diff(runs.run_start[runs.query_run])
+    if isinstance(distance, BinaryDistance):
+        return np.full(len(n_grades), RUNNING), np.zeros(len(n_grades), bool)
+    if not isinstance(distance, DirectedDistance):
+        return np.full(len(n_grades), FACTORISED), np.ones(len(n_grades), bool)
+    exponentials = (n_grades - 1) * (n_documents + 4 * n_grades)
+    factorised = (n_documents > LONG_LIST) | (exponentials <= _EXPONENTIALS_PER_PAIR * n_pairs)
+    few = n_grades * (n_grades - 1) // 2 <= 8 * n_documents + 64
+    return np.where(factorised, FACTORISED, BY_PAIR), factorised & few
+
+
+def _stored_distances(runs: Runs, stored: NDArray[np.bool_], distance: Distance) -> tuple[Floats, Ints]:
+    """Return the distances of all pairs of grades of some queries, and where each query's begin."""
+    n_grades = np.diff(runs.query_run)
+    start = np.r_[0, np.cumsum(np.where(stored, n_grades * (n_grades - 1) // 2, 0))]
+    gaps = [runs.run_grade[high] - runs.run_grade[low] for high, low in pairs_of_grades(runs.query_run, stored)]
+    return distances_of_gaps(distance, np.concatenate([np.zeros(0), *gaps])), start
 
 
 def _refuse_long(distance: Distance, distances: Floats, of_what: str) -> None:
@@ -324,15 +301,4 @@ def _refuse_long(distance: Distance, distances: Floats, of_what: str) -> None:
         raise ValueError(
             f"MPBoost: {distance!r} of {of_what} is {distances.max():.3g}, so large that its square leaves float64's "
             "range; rescale the labels"
-        )
-
-
-def _refuse_too_many(runs: GradeRuns, n_gaps: Ints, distance: Distance) -> None:
-    """Raise where a query has more gaps than a function is called for."""
-    if (n_gaps > _TABULATED).any():
-        q = int(np.argmax(n_gaps))
-        raise ValueError(
-            f"MPBoost: distance {distance!r} would be called for {n_gaps[q]:,} gaps between the {runs.n_grades[q]:,} "
-            f"grades of query {runs.query[q]}, more than {_TABULATED:,}; take a built-in distance such as "
-            "LogDistance(lam=3.0), or fewer distinct grades (np.round(labels, 2))"
         )

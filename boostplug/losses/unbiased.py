@@ -1,5 +1,6 @@
 """Losses on pairs that learn from clicks: what positions do to clicks is weighed or added away."""
 
+import math
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeVar
@@ -20,10 +21,11 @@ from boostplug.core.values import Range, Space
 from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 from boostplug.data.queries import Queries
-from boostplug.kernels.base.rows import looked_up
-from boostplug.kernels.pairs.clicks.by_position import PlacedDocuments, pairs_by_position, placed_documents
-from boostplug.losses.base.clicked_pairs import ClickedPairs, clicked_pairs, refuse_crowds, subtracted
-from boostplug.losses.base.loss import LARGEST_VALUE, DerivativesFromSums, HessianKind, Loss, Outputs, takes_from
+from boostplug.kernels.base.rows import looked_up, subtract_rows
+from boostplug.kernels.pairs.clicks.by_position import HALF, PlacedDocuments, pairs_by_position, placed_documents
+from boostplug.losses.base.clicked_pairs import ClickedPairs, clicked_pairs, refuse_crowds
+from boostplug.losses.base.derivatives import writable
+from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss, ratio, takes_from
 from boostplug.losses.base.pair_loss import PairLoss
 from boostplug.losses.base.position_bias import PairCurve, PositionPairs, additive_bias, click_ratios
 from boostplug.losses.lambda_rank import LambdaRank
@@ -271,31 +273,37 @@ class Unbiased(Loss):
             value = value - self.base.compute_value(frozen(scores[clicked.rows]), clicked.queries)
         return np.clip(value, -LARGEST_VALUE, LARGEST_VALUE)
 
-    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> Outputs:
-        """Return the base's derivatives, with these weights or biases, estimated from these pages alone."""
-        return self._derivatives(scores, queries, scale, self._table(scores, queries))
+    @property
+    def n_sums(self) -> int:
+        """The base's two, and the table of pairs by position if the bias is estimated."""
+        return 2 + (0 if self.method in _KNOWN else math.prod(self._shape_of_table))
 
-    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Floats, DerivativesFromSums]:
-        """Learn the pairs by position of all machines from the same question as the base's scale."""
-        table = self._table(scores, queries)
+    @property
+    def _shape_of_table(self) -> tuple[int, ...]:
+        return self.max_position, self.max_position, 2 * HALF + 1, 2
+
+    def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
+        terms, table = self._remembered_terms(queries), self._table(scores, queries)
         if table is None:
-            return np.zeros(0), lambda scales, _: self._derivatives(scores, queries, float(scales[0]), None)
-        n, shape = len(table), (self.max_position, self.max_position, *table.shape[2:])
-        of_all_positions = np.zeros(shape)
-        of_all_positions[:n, :n] = table
+            return terms
+        of_all_positions = np.zeros(self._shape_of_table)
+        of_all_positions[: len(table), : len(table)] = table
+        return np.concatenate([terms, of_all_positions.ravel()])
 
-        def derivatives(scales: Floats, tables: Floats) -> Outputs:
-            return self._derivatives(scores, queries, float(scales[0]), tables.sum(axis=0).reshape(shape))
-
-        return of_all_positions.ravel(), derivatives
-
-    def _derivatives(self, scores: Floats, queries: Queries, scale: float, table: Floats | None) -> Outputs:
-        outputs = self.base._computed(*self._corrected(scores, queries, self._bias(table)), scale)  # noqa: SLF001
+    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+        """Return the base's derivatives with corrected weights or scores, less those of pairs of clicked documents."""
+        if sums is None:
+            scale, table = self.scale(queries), self._table(scores, queries)
+        else:
+            scale, table = ratio(sums), None if len(sums) == 2 else sums[2:].reshape(self._shape_of_table)
+        gradient, hessian = writable(
+            self.base._computed(*self._corrected(scores, queries, self._bias(table)), scale)  # noqa: SLF001
+        )
         clicked = self._clicked_pairs(queries)
-        if clicked is None:
-            return outputs
-        negative = self.base._computed(frozen(scores[clicked.rows]), clicked.queries, scale)  # noqa: SLF001
-        return subtracted(outputs, clicked.rows, negative, queries)
+        if clicked is not None:  # the Hessian counts as positive
+            less = self.base._computed(frozen(scores[clicked.rows]), clicked.queries, scale)  # noqa: SLF001
+            subtract_rows(gradient, hessian, clicked.rows, *less)
+        return gradient, hessian
 
     def _positions(self, queries: Queries) -> NDArray[np.int64]:
         """Return the positions, checked once for these queries."""

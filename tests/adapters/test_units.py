@@ -136,7 +136,7 @@ def test_a_training_that_goes_on_from_what_fits_the_labels_warns_of_nothing(F):
     assert n_splits(F, model) == (0 if F.name == "xgboost" else 15)  # XGBoost's threshold, and rightly so
 
 
-@pytest.mark.parametrize("loss", [bp.RankNet(), bp.QBRank(), bp.MPBoost()], ids=lambda loss: loss.name)
+@pytest.mark.parametrize("loss", [bp.RankNet(), bp.QBRank()], ids=lambda loss: loss.name)
 @every_framework
 def test_labels_below_what_float32_can_tell_apart_are_warned_about_once(F, loss):
     x, y, group = LABELS

@@ -289,13 +289,6 @@ def test_what_all_workers_refuse_spoils_no_other_fit(client, machines, params, m
     assert machines() == [((2, 5), (2, 5))] * 2
 
 
-def test_derivatives_beyond_what_workers_can_agree_on_are_an_error(client):
-    ddf = placed(client, HALVES)
-    with pytest.raises(ValueError, match=r"derivatives of e\^.* pass 2\^100, .*; lower learning_rate"):
-        fit(client, ddf, bp.MPBoost(distance=bp.LinearDistance(alpha=30.0)), learning_rate=50.0, min_child_weight=0.0)
-    assert_same(fit(client, ddf), alone())
-
-
 def test_a_loss_with_nothing_to_learn_from_anywhere_warns_once(client):
     same = [part.assign(y=1.0) for part in HALVES]
     with pytest.warns(UserWarning, match="has nothing to learn from") as caught:

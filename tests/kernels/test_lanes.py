@@ -1,9 +1,11 @@
 """Eight numbers at once are eight numbers, and those past the end are let alone."""
 
+import math
+
 import numpy as np
 import pytest
 
-from boostplug.kernels.base.arithmetic import exponential
+from boostplug.kernels.base.arithmetic import exponential, log1p
 from boostplug.kernels.base.compiling import compiled
 from boostplug.kernels.base.simd import (
     WIDTH,
@@ -57,3 +59,16 @@ def test_exponentials_are_right_over_their_whole_range():
     out = tuple(np.empty(len(x)) for _ in range(6))
     reckon(x, x, len(x), out, np.zeros(3))
     np.testing.assert_allclose(out[4], np.exp(x), rtol=4e-15)
+
+
+@compiled()
+def logarithms(x, out):
+    for i in range(len(x)):
+        out[i] = log1p(x[i])
+
+
+def test_log1p_is_right_to_the_last_bits():
+    x = np.r_[0.0, 10.0 ** np.linspace(-300, 300, 5000), np.linspace(0.0, 3.0, 2000), math.sqrt(2.0) - 1.0]
+    out = np.empty_like(x)
+    logarithms(x, out)
+    np.testing.assert_allclose(out, np.log1p(x), rtol=1e-15)

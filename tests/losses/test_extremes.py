@@ -1,8 +1,8 @@
 """The far ends of what is accepted: scores, weights, labels, distances and gains of any size, mixed in one data set."""
 
 import warnings
-from fractions import Fraction
 
+import loops
 import numpy as np
 import pytest
 
@@ -19,35 +19,19 @@ def steep_gain(grade):
 
 
 @pytest.mark.parametrize("distance", [bp.BinaryDistance(), bp.LinearDistance(alpha=50.0), bp.LogDistance(), np.sqrt])
-@pytest.mark.parametrize("size", [1e4, 1e9, 1e13, 1e17, 1e60])
-def test_mpboost_at_wide_scores_equals_exact_exponents(distance, size):
-    """The exponents of the pairs, as fractions: their last bit as a float64 is more than 1 from 1e16 on."""
+@pytest.mark.parametrize("size", [30.0, 1e4, 1e9, 1e13, 1e60, 1e100])
+@pytest.mark.parametrize("labels", ["grades", "real"])
+def test_mpboost_at_wide_scores_equals_the_double_loop(distance, size, labels):
     rng = np.random.default_rng(0)
-    labels = rng.integers(0, 4, 12).astype(float)
-    scores = size * rng.integers(-1, 2, 12) + rng.normal(size=12)
-    queries = bp.Queries(labels, group=[12])
-    gaps = {gap: Fraction(float(distance(np.array([float(gap)]))[0])) for gap in (1, 2, 3)}
-    exponents = {
-        (i, j): -gaps[labels[i] - labels[j]] * (Fraction(scores[i]) - Fraction(scores[j]))
-        for i in range(12)
-        for j in range(12)
-        if labels[i] > labels[j]
-    }
-    largest = max(exponents.values())
-    expected = np.zeros(12)
-    for (i, j), exponent in exponents.items():
-        step = float(gaps[labels[i] - labels[j]]) * np.exp(float(max(exponent - largest, -800)))
-        expected[i] -= step
-        expected[j] += step
+    group = [12, 40, 350] if labels == "grades" else [12, 40]
+    n = sum(group)
+    y = rng.integers(0, 4, n).astype(float) if labels == "grades" else rng.normal(size=n)
+    scores = size * rng.choice([-1.0, 0.0, 0.7, 1.0], n) + (size < 1e50) * rng.normal(size=n)
+    queries = bp.Queries(y, group=group, weight=rng.random(n) + 0.1)
     gradient, hessian = bp.MPBoost(distance=distance).gradient_hessian(scores, queries)
-    assert abs(gradient.sum()) <= 1e-9 * np.abs(gradient).max()
     assert (hessian[gradient != 0] > 0).all()
-    exact = isinstance(distance, bp.BinaryDistance)  # of others, products with the distance are rounded
-    tolerance = 1e-9 if exact else max(1e-9, 20 * np.spacing(float(abs(largest))))
-    if tolerance < 0.1:
-        np.testing.assert_allclose(
-            gradient / np.abs(gradient).max(), expected / np.abs(expected).max(), rtol=0, atol=tolerance
-        )
+    assert np.isfinite(hessian.astype(np.float32)).all()
+    loops.assert_equal(bp.MPBoost(distance=distance), scores, queries)
 
 
 def test_mpboost_takes_weights_and_distances_of_any_unit():
@@ -64,21 +48,13 @@ def test_mpboost_takes_weights_and_distances_of_any_unit():
                 np.testing.assert_array_equal(one, other)
 
 
-@pytest.mark.parametrize("gain", [steep_gain, "linear"])
-def test_adarank_takes_metrics_without_bounds(gain):
-    """DCG of thousands: e^-DCG is 0 in float64, its share is not."""
-    rng = np.random.default_rng(0)
-    queries = bp.Queries(rng.integers(0, 5, 60) * (1e3 if gain == "linear" else 1.0), group=[20, 20, 20])
-    scores = rng.normal(size=60)
-    loss = bp.AdaRank(metric=bp.DCG(None, gain=gain), base=bp.NDCGBoost(gain="linear"))
-    values = loss.metric.per_query(scores, queries)
-    assert values.min() > 1e3
-    weights = np.exp(values.min() - values)
-    expected = weights / weights.mean()
-    np.testing.assert_allclose(loss.factors(scores, queries), np.where(expected < 1e-200, 0.0, expected), rtol=1e-9)
+def test_adarank_counts_metrics_beyond_300_as_300():
+    queries = bp.Queries([0, 4, 0, 4, 0, 1], group=[2, 2, 2])
+    loss = bp.AdaRank(metric=bp.DCG(1, gain=steep_gain))
+    scores = [0.0, 1.0, 0.0, 2.0, 1.0, 0.0]  # DCG of 256,000 twice, and of 1,000
+    np.testing.assert_allclose(loss.factors(scores, queries), np.ones(3))
     gradient, hessian = loss.gradient_hessian(scores, queries)
     assert np.isfinite(gradient).all()
-    assert np.abs(gradient).max() > 0
     assert (hessian[gradient != 0] > 0).all()
 
 

@@ -1,7 +1,4 @@
-"""Losses over several machines: each part's gradients are those of the whole, with two questions to all at most."""
-
-from concurrent.futures import ThreadPoolExecutor
-from threading import Barrier
+"""Losses over several machines: with the sums of all machines, each part's gradients are those of the whole."""
 
 import numpy as np
 import pytest
@@ -37,38 +34,11 @@ LOSSES_TO_TRY = [
 ]
 
 
-class Half:
-    """One of two machines in threads of their own: what one says, the other waits for."""
-
-    def __init__(self, said, meet, place):
-        self.said, self.meet, self.place, self.asked = said, meet, place, []
-
-    def _both(self, value):
-        self.said[self.place] = value
-        self.meet.wait()
-        both = list(self.said)
-        self.meet.wait()
-        return both
-
-    def gather(self, values):
-        self.asked.append("gather")
-        return np.array(self._both(values))
-
-    def largest(self, value):
-        self.asked.append("largest")
-        return max(self._both(value))
-
-
-def on_two_machines(loss, parts):
-    """Return gradient and Hessian of (scores, queries) of two machines, and what each machine asked."""
-    meet, said = Barrier(2, timeout=20), [None, None]  # one that fails lets the other run into the timeout
-    halves = [Half(said, meet, place) for place in range(2)]
-    with ThreadPoolExecutor(2) as pool:
-        jobs = [
-            pool.submit(loss.gradient_hessian, *part, totals=half) for part, half in zip(parts, halves, strict=True)
-        ]
-        found = [job.result() for job in jobs]
-    return np.concatenate(found, axis=1), [half.asked for half in halves]
+def on_two_machines(loss, halves):
+    """Return gradient and Hessian of (scores, queries) of two machines, with the sums of both."""
+    sums = np.sum([loss.query_sums(*half) for half in halves], axis=0)
+    assert sums.shape == (loss.n_sums,)
+    return np.concatenate([loss.gradient_hessian(*half, sums=sums) for half in halves], axis=1)
 
 
 def problem(kind):
@@ -116,12 +86,10 @@ KINDS = [
 def test_halves_get_the_gradients_of_the_whole(loss, kind):
     scores, whole, halves = problem(kind)
     whole, halves = suited(loss, whole), [(own, suited(loss, half)) for own, half in halves]
-    found, asked = on_two_machines(loss, halves)
+    found = on_two_machines(loss, halves)
     expected = loss.gradient_hessian(scores, whole)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12 * np.abs(other).max())
-    assert asked[0] == asked[1]  # or the job would hang
-    assert asked[0] in (["gather"], ["gather", "largest"])
 
 
 def test_a_machine_alone_would_get_others():
@@ -138,14 +106,8 @@ def test_a_machine_alone_would_get_others():
     ids=["NDCGBoost", "PairwiseLoss"],
 )
 def test_a_global_hessian_has_the_scale_of_each_call(loss):
-    class Other(Half):
-        """The sums of one machine and of another, which has other numbers of rows and of pairs."""
-
-        def gather(self, values):
-            return np.array([values, [5.0, 1.0] * values])
-
     queries, scores = bp.Queries([2, 1, 0, 0, 1], group=[3, 2]), np.array([0.5, 0.0, 1.0, 0.0, 2.0])
     gradient, hessian = loss.gradient_hessian(scores, queries)
-    theirs = loss.gradient_hessian(scores, queries, totals=Other(None, None, 0))
+    theirs = loss.gradient_hessian(scores, queries, sums=loss.query_sums(scores, queries) * [6.0, 2.0])
     np.testing.assert_allclose(theirs[0], 3.0 * gradient, rtol=1e-9)
     np.testing.assert_allclose(theirs[1], 3.0 * hessian, rtol=1e-9)

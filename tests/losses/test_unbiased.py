@@ -324,22 +324,9 @@ def test_large_workers_count_as_much_as_small_ones():
         rows = slice(10 * begin, 10 * end)
         return scores[rows], bp.Queries(clicks[rows], group=[10] * (end - begin), position=position[rows])
 
-    class Recorded:  # what a worker adds, and the bias that the sum of all says
-        def __init__(self, others=()):
-            self.others, self.said = list(others), None
-
-        def gather(self, values):
-            self.said = values
-            return np.array([*self.others, values])
-
-        def largest(self, value):
-            return value
-
     loss, (one, whole) = bp.Unbiased(), cut(0, n)
-    alone = Recorded()
-    loss.gradient_hessian(*cut(0, first), totals=alone)
-    both = Recorded([alone.said])
-    found = loss.gradient_hessian(*cut(first, n), totals=both)[0]
+    sums = loss.query_sums(*cut(0, first)) + loss.query_sums(*cut(first, n))
+    found = loss.gradient_hessian(*cut(first, n), sums=sums)[0]
     expected = loss.gradient_hessian(one, whole)[0][10 * first :]
     assert np.abs(found - expected).max() <= 0.1 * np.abs(expected).max()
 

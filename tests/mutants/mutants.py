@@ -55,15 +55,15 @@ MUTANTS = [
         ),
         (
             "the AdaRank loss favours queries that rank well already",
-            "losses.adarank.AdaRank._exponents",
+            "losses.adarank.AdaRank._weights",
             "-self.metric._per_query(scores, queries)",
             "self.metric._per_query(scores, queries)",
         ),
         (
-            "each worker shifts AdaRank's exponents by its own maximum",
-            "losses.adarank._relative_to_mean",
-            "(totals * np.exp(references - reference)).sum",
-            "totals.sum",
+            "each worker takes AdaRank's mean over its own queries",
+            "losses.adarank.AdaRank._derivatives",
+            "sums[-2:], sums[:-2]",
+            "_terms(weight, defined), sums[:-2]",
         ),
         (
             "the gradient of an explicit pair is doubled at its loser",
@@ -91,9 +91,9 @@ MUTANTS = [
         ),
         (
             "a sum of losses ignores the weights of its losses",
-            "losses.base.sums.added",
-            "weight / largest * np.exp(own - shift)",
-            "np.exp(own - shift)",
+            "losses.base.sums.CombinedLoss._derivatives",
+            "g *= weight",
+            "pass",
         ),
         (
             "the value of a sum of losses ignores their scales",
@@ -301,14 +301,14 @@ MUTANTS = [
         ),
         (
             "each worker scales a loss by its own rows",
-            "adapters.call._derivatives",
-            "loss.gradient_hessian(call.scores, call.queries, totals=totals)",
-            "loss.gradient_hessian(call.scores, call.queries)",
+            "adapters.call.objective",
+            "{} if sums is None else {'sums': sums}",
+            "{}",
         ),
         (
             "an error on one worker does not reach the others",
-            "adapters.job.in_step",
-            "call.fail(error, n_questions)",
+            "adapters.workers.in_step",
+            "sums.fail(error)",
             "raise",
         ),
         (
@@ -533,9 +533,9 @@ MUTANTS = [
         ),
         (
             "each LightGBM worker scales a loss by its own rows",
-            "dask.lightgbm._KnownSums.gather",
-            "self.sums[np.newaxis]",
-            "values[np.newaxis]",
+            "dask.lightgbm._LightGBMJob.begin",
+            "(queries, sums)",
+            "(queries, self.loss.query_sums(np.zeros(queries.n_rows), queries))",
         ),
     ),
     *_caught_by(
@@ -684,10 +684,10 @@ MUTANTS = [
     *_caught_by(
         ["losses/test_mpboost.py"],
         (
-            "sums of distant scores are relative to another shift than the one returned",
-            "kernels.pairs.exponential_loss.by_grade._factorised",
-            "d * (f_u - f_v) - largest",
-            "d * (f_u - f_v)",
+            "sums of distant scores are carried on without their decay",
+            "kernels.pairs.exponential_loss.far._sum_beside",
+            "total *= math.exp(d * (before - f[i]))",
+            "total *= 1.0",
         ),
     ),
     *_caught_by(

@@ -7,11 +7,7 @@ from numpy.typing import NDArray
 
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
-from boostplug.kernels.base.rows import subtract_rows
-from boostplug.losses.base.loss import Outputs
 from boostplug.losses.base.pair_loss import PairLoss, runs_of
-from boostplug.losses.base.relative import ScaledDerivatives, writable
-from boostplug.losses.base.sums import added
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -82,7 +78,7 @@ def _pairs_within(sizes: Ints) -> tuple[Ints, Ints]:
 
 
 def _relative_factor(base: PairLoss, queries: Queries, clicked: Queries) -> Floats:
-    """Return by what each page's clicked pairs are to weigh more, to have the base's factor of its other pairs."""
+    """Return the ratio of the base's factor for each page's other pairs to that for its clicked pairs."""
     own, others = np.ones((2, queries.n_queries))
     for factors, among in ((own, clicked), (others, queries)):
         runs = runs_of(among)
@@ -90,25 +86,6 @@ def _relative_factor(base: PairLoss, queries: Queries, clicked: Queries) -> Floa
     has_others = np.zeros(queries.n_queries, bool)  # pages on which all were clicked keep their own factor
     has_others[queries.grade_runs.query] = True
     return np.where(has_others, others / own, 1.0)
-
-
-def subtracted(outputs: Outputs, rows: Ints, negative: Outputs, queries: Queries) -> Outputs:
-    """Return derivatives less those of some rows; the Hessian of what is subtracted counts as positive."""
-    if not isinstance(outputs, ScaledDerivatives) or not isinstance(negative, ScaledDerivatives):
-        return _subtracted_in_place(outputs, rows, negative)
-    if not (outputs.shift.any() or negative.shift.any()):  # nearly always, and then in place
-        gradient, hessian = _subtracted_in_place(outputs, rows, negative)
-        return ScaledDerivatives(gradient, hessian, outputs.shift, outputs.top + negative.top)
-    of_all_rows = np.zeros((2, queries.n_rows))
-    of_all_rows[:, rows] = -negative.gradient, negative.hessian
-    negative = negative._replace(gradient=of_all_rows[0], hessian=of_all_rows[1])
-    return added([outputs, negative], [1.0, 1.0], queries)
-
-
-def _subtracted_in_place(outputs: Outputs, rows: Ints, negative: Outputs) -> tuple[Floats, Floats]:
-    gradient, hessian = writable(outputs)
-    subtract_rows(gradient, hessian, rows, *negative[:2])
-    return gradient, hessian
 
 
 def refuse_crowds(queries: Queries, counted: NDArray[np.bool_], what: str) -> None:

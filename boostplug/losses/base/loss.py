@@ -1,8 +1,8 @@
-"""`Loss`: what every loss is, said once."""
+"""`Loss`: the interface and the conventions of all losses."""
 
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Mapping
 from operator import attrgetter
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -11,15 +11,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.adapters import call as framework_call
 from boostplug.core.checks import check_instance, check_number, returned, scores_of_rows, shown
-from boostplug.core.collective import LOCAL, Collective
 from boostplug.core.naming import Named, read_value
 from boostplug.data.queries import Queries
-from boostplug.losses.base.relative import ScaledDerivatives, rescale
 
 Floats = NDArray[np.float64]
-Outputs = tuple[Floats, Floats] | ScaledDerivatives
-DerivativesFromSums = Callable[[Floats, Floats], Outputs]
-"""From the scale of each part, and what each machine has said beside the scales' terms, to the derivatives."""
 LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
 LARGEST_WEIGHT = 1e100  # of a loss in a sum
 _KEPT_SCALES = 256  # losses whose scale is kept with the data, as a grid search trains them
@@ -206,9 +201,9 @@ class Loss(Named, ABC):
         return None
 
     @property
-    def _n_scales(self) -> int:
-        """Number of entries of `scale_terms`: those of a sum are its parts'."""
-        return 1
+    def n_sums(self) -> int:
+        """Number of entries of `query_sums`."""
+        return 2
 
     @property
     def _value_is_scaled(self) -> bool:
@@ -249,8 +244,7 @@ class Loss(Named, ABC):
         to the order of 1 per document, whatever the unit of the weights, which is what the frameworks' absolute
         parameters (``min_child_weight``, ``lambda_l2``, …) are made for.
         """
-        scales = _ratios(*self.scale_terms(queries))
-        return float(scales[0]) if len(scales) == 1 and not self._value_is_scaled else 1.0
+        return 1.0 if self._value_is_scaled else ratio(self._remembered_terms(queries))
 
     def value(self, scores: ArrayLike, queries: Queries) -> Floats:
         """Return the loss of each query.
@@ -275,7 +269,7 @@ class Loss(Named, ABC):
         return returned(f"{type(self).__name__}.compute_value", "query", value, (queries.n_queries,))
 
     def gradient_hessian(
-        self, scores: ArrayLike, queries: Queries, *, totals: Collective = LOCAL
+        self, scores: ArrayLike, queries: Queries, *, sums: Floats | None = None
     ) -> tuple[Floats, Floats]:
         """Return `scale` times the derivatives of ``value(scores, queries).sum()``.
 
@@ -283,10 +277,8 @@ class Loss(Named, ABC):
         ----------
         scores : array-like of shape (n_rows,)
         queries : Queries
-        totals : Collective, optional
-            Where the queries are one machine's part of a job's: what gathers and compares over all machines. At every
-            call it is asked to gather a few numbers, and after that by some losses for one largest value; the same loss
-            asks the same on every machine.
+        sums : ndarray of shape (n_sums,), optional
+            If the queries are those of one worker: the sum of all workers' `query_sums` at these scores.
 
         Returns
         -------
@@ -299,8 +291,23 @@ class Loss(Named, ABC):
             If scores have another shape or hold NaN or infinity.
         """
         self._refuse_pairs(queries)
-        checked = scores_of_rows(scores, queries.n_rows, finite=True)
-        return self._over_all(checked, queries, totals)
+        return self._derivatives(scores_of_rows(scores, queries.n_rows, finite=True), queries, sums)
+
+    def query_sums(self, scores: ArrayLike, queries: Queries) -> Floats:
+        """Return the sums over queries that the derivatives depend on; those of several workers add up.
+
+        The two `scale_terms`. Losses that couple queries add sums that depend on the scores.
+
+        Parameters
+        ----------
+        scores : array-like of shape (n_rows,)
+        queries : Queries
+
+        Returns
+        -------
+        ndarray of shape (n_sums,)
+        """
+        return self._query_sums(scores_of_rows(scores, queries.n_rows, finite=True), queries)
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:  # noqa: ARG002 (the default)
         """Return the position bias that a loss on clicks corrects, by position (see `Unbiased`).
@@ -316,57 +323,42 @@ class Loss(Named, ABC):
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return the loss of each query; scores are checked, contiguous and read-only."""
 
-    @abstractmethod
-    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> Outputs:
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the derivatives of the value, as new arrays; scores are checked and read-only.
 
-        `scale` is that of all machines together. A loss whose derivatives may leave the range of floats returns them
-        as `ScaledDerivatives`, always.
+        `scale` is that of all workers together. Losses made of other losses override `_derivatives` in its place.
         """
+        raise NotImplementedError(f"{type(self).__name__} must define compute_gradient_hessian(scores, queries, scale)")
 
-    def _over_all(self, scores: Floats, queries: Queries, totals: Collective) -> tuple[Floats, Floats]:
-        """Return gradient and Hessian, with one sum over all workers, and one maximum for `ScaledDerivatives`."""
-        more, answered = self._reduction_terms(scores, queries)
-        outputs = answered(*self._scales(queries, totals, more))
-        return rescale(outputs, queries, totals) if isinstance(outputs, ScaledDerivatives) else outputs
+    def _query_sums(self, scores: Floats, queries: Queries) -> Floats:  # noqa: ARG002 (other losses need the scores)
+        return self._remembered_terms(queries)
 
-    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Floats, DerivativesFromSums]:
-        """Return what is to be known of all machines beside the scales, and what the answers make of it."""
-        return np.zeros(0), lambda scales, _: self._computed(scores, queries, float(scales[0]))
+    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+        """Return the scaled derivatives; `sums` are those of all workers, None on a single machine."""
+        scale = self.scale(queries) if sums is None else ratio(sums)
+        return self._computed(scores, queries, scale)
 
-    def _scales(self, queries: Queries, totals: Collective, more: Floats) -> tuple[Floats, Floats]:
-        """Return the scale of each part over all machines, and each machine's `more`, of shape (n_machines, …)."""
+    def _remembered_terms(self, queries: Queries) -> Floats:
+        """Return `scale_terms` as one array, computed once for each data."""
+
+        def compute() -> Floats:
+            terms = np.concatenate(self.scale_terms(queries))
+            if len(terms) != 2:
+                raise ValueError(f"{shown(self)}.scale_terms must return two arrays of one number each; got {terms}")
+            return terms
+
         try:
             hash(self)
-            key: Hashable = self
-        except TypeError:  # a user's loss of a list, say
-            key = id(self)
-        # The loss is kept too: no other object takes its id while it lives.
-        _, terms, alone = queries.remember(
-            ("scale", key), lambda: (self, *self._terms_and_ratios(queries)), limit=_KEPT_SCALES
-        )
-        gathered = totals.gather(np.concatenate([terms, more]))
-        n = len(alone)
-        if totals is LOCAL:
-            return alone, gathered[:, 2 * n :]
-        sums = gathered[:, : 2 * n].sum(axis=0)
-        return _ratios(sums[:n], sums[n:]), gathered[:, 2 * n :]
+        except TypeError:  # a user's loss with a list as parameter
+            return compute()
+        return queries.remember(("scale", self), compute, limit=_KEPT_SCALES)
 
-    def _terms_and_ratios(self, queries: Queries) -> tuple[Floats, Floats]:
-        terms = self.scale_terms(queries)
-        return np.concatenate(terms), _ratios(*terms)
-
-    def _computed(self, scores: Floats, queries: Queries, scale: float) -> Outputs:
-        """Return what `compute_gradient_hessian` does, once it is seen to be two arrays."""
+    def _computed(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+        """Return what `compute_gradient_hessian` does, checked to be two arrays."""
         outputs: Any = self.compute_gradient_hessian(scores, queries, scale)
-        if isinstance(outputs, ScaledDerivatives):
-            return outputs
-        if not isinstance(outputs, (tuple, list)) or len(outputs) != 2:
-            raise ValueError(
-                f"{type(self).__name__}.compute_gradient_hessian must return two arrays, gradient and Hessian; "
-                f"got {shown(outputs)}"
-            )
         what = f"{type(self).__name__}.compute_gradient_hessian"
+        if not isinstance(outputs, (tuple, list)) or len(outputs) != 2:
+            raise ValueError(f"{what} must return two arrays, gradient and Hessian; got {shown(outputs)}")
         gradient, hessian = (returned(what, "row", output, (queries.n_rows,)) for output in outputs)
         return gradient, hessian
 
@@ -407,6 +399,6 @@ def _weight(value: Any, loss: Loss) -> float:
     return check_number(f"the weight of {shown(loss)} in a sum", value, least=0.0, most=LARGEST_WEIGHT)
 
 
-def _ratios(numerators: Floats, denominators: Floats) -> Floats:
-    """Return numerators / denominators, 1 where the denominator is 0."""
-    return np.divide(numerators, denominators, out=np.ones(len(numerators)), where=denominators != 0.0)
+def ratio(terms: Floats) -> float:
+    """Return numerator / denominator, 1 where the denominator is 0."""
+    return float(terms[0] / terms[1]) if terms[1] else 1.0

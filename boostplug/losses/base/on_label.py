@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.core.checks import check_instance
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries
-from boostplug.losses.base.loss import DerivativesFromSums, HessianKind, Loss, Outputs, takes_from
+from boostplug.losses.base.loss import HessianKind, Loss, takes_from
 
 Floats = NDArray[np.float64]
 
@@ -17,7 +17,7 @@ Floats = NDArray[np.float64]
 @dataclass(frozen=True, repr=False)
 @takes_from("loss", "shift_invariant", "has_gradient_of_value", "binary_labels", "needs_position", "couples_queries")
 @takes_from("loss", "takes_negative_labels", "largest_label", "degree_in_labels", "ties_in_row_order")
-@takes_from("loss", "accuracy", "_n_scales", "_value_is_scaled")
+@takes_from("loss", "accuracy", "n_sums", "_value_is_scaled")
 class LossOnLabel(Loss):
     """A loss whose labels are those of one name, in place of the data's `y`; `Loss.on` makes it.
 
@@ -71,12 +71,11 @@ class LossOnLabel(Loss):
         """Return the loss's."""
         return self.loss.compute_value(scores, self.reads(queries))
 
-    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> Outputs:
-        """Return the loss's."""
-        return self.loss.compute_gradient_hessian(scores, self.reads(queries), scale)
+    def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
+        return self.loss._query_sums(scores, self.reads(queries))  # noqa: SLF001 (a loss of a loss)
 
-    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Floats, DerivativesFromSums]:
-        return self.loss._reduction_terms(scores, self.reads(queries))  # noqa: SLF001
+    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+        return self.loss._derivatives(scores, self.reads(queries), sums)  # noqa: SLF001 (as above)
 
     def _refuse_pairs(self, queries: Queries) -> None:
         pass

@@ -6,7 +6,6 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
-from itertools import accumulate, pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -26,21 +25,20 @@ from boostplug.core.values import (
     split_names,
 )
 from boostplug.data.queries import Queries
-from boostplug.losses.base.loss import LARGEST_VALUE, LARGEST_WEIGHT, DerivativesFromSums, HessianKind, Loss, Outputs
+from boostplug.losses.base.derivatives import writable, zero_underflowed
+from boostplug.losses.base.loss import LARGEST_VALUE, LARGEST_WEIGHT, HessianKind, Loss
 from boostplug.losses.base.on_label import LossOnLabel
-from boostplug.losses.base.relative import ScaledDerivatives, times, zero_underflowed
 
 Floats = NDArray[np.float64]
 
 _SMALL = 1e-9  # a weight below it may take the last digits of a small Hessian
-_LARGE = 1e20  # what is `ScaledDerivatives` reaches 1e261, and bears no weight far beyond this
 _FACTOR = 8.0  # a weight is searched from an eighth of it to 8 times it
 
 
 def _over_parts(combine: Callable[[Iterator[Any]], Any], name: str) -> Any:
     """Return a property of a sum: what `combine` makes of the attribute `name` of its parts."""
     return property(
-        lambda self: combine(getattr(part, name) for part, _ in self._there),
+        lambda self: combine(getattr(part, name) for part, _ in self._parts_above_0),
         doc=f"`{name}` of the parts whose weight is above 0, taken together.",
     )
 
@@ -65,19 +63,19 @@ class CombinedLoss(Loss):
     accuracy = _over_parts(partial(max, default=1e-9), "accuracy")
 
     @property
-    def _there(self) -> list[tuple[Loss, float]]:
+    def _parts_above_0(self) -> list[tuple[Loss, float]]:
         """The parts of weight above 0."""
         return [(part, weight) for part, weight in self.weighted if weight > 0.0]
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
         """Return that of the first part that reads positions."""
-        reading = [part for part, _ in self._there if part.needs_position]
+        reading = [part for part, _ in self._parts_above_0 if part.needs_position]
         return reading[0].position_bias(scores, queries) if reading else super().position_bias(scores, queries)
 
     @property
     def hessian_kind(self) -> HessianKind:
         """The weakest of the parts (see Notes)."""
-        kinds = {part.hessian_kind for part, _ in self._there}
+        kinds = {part.hessian_kind for part, _ in self._parts_above_0}
         if len(kinds) <= 1:
             return kinds.pop() if kinds else "exact"
         return "bound" if kinds == {"bound", "global"} else "model"
@@ -85,17 +83,18 @@ class CombinedLoss(Loss):
     @property
     def degree_in_labels(self) -> int | None:
         """The parts' where all have the same, else none."""
-        degrees = {part.degree_in_labels for part, _ in self._there}
+        degrees = {part.degree_in_labels for part, _ in self._parts_above_0}
         return degrees.pop() if len(degrees) == 1 else None
 
     def reads(self, queries: Queries) -> Queries:
         """Return the queries with the labels that all parts read; as they are where parts read different ones."""
-        read = [part.reads(queries) for part, _ in self._there]
+        read = [part.reads(queries) for part, _ in self._parts_above_0]
         return read[0] if read and all(one is read[0] for one in read) else queries
 
     @property
-    def _n_scales(self) -> int:
-        return sum(part._n_scales for part, _ in self._there)  # noqa: SLF001 (a loss of losses)
+    def n_sums(self) -> int:
+        """Those of the parts."""
+        return sum(part.n_sums for part, _ in self._parts_above_0)
 
     @property
     def _value_is_scaled(self) -> bool:
@@ -104,10 +103,7 @@ class CombinedLoss(Loss):
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return numerators and denominators of the parts, one after the other."""
         self._refuse_nothing()
-        terms = [part.scale_terms(queries) for part, _ in self._there]
-        for (part, _), own in zip(self._there, terms, strict=True):
-            if len(own[0]) != part._n_scales:  # noqa: SLF001
-                raise ValueError(f"{shown(part)}.scale_terms has {len(own[0])} entries; in a sum it is to have one")
+        terms = [part.scale_terms(queries) for part, _ in self._parts_above_0]
         numerators, denominators = map(np.concatenate, zip(*terms, strict=True))
         return numerators, denominators
 
@@ -116,42 +112,36 @@ class CombinedLoss(Loss):
         self._refuse_nothing()
         out = np.zeros(queries.n_queries)
         with np.errstate(over="ignore"):  # cut below
-            for part, weight in self._there:
+            for part, weight in self._parts_above_0:
                 out += weight * (part.scale(queries) * part.value(scores, queries))
         return np.minimum(out, LARGEST_VALUE)
 
-    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> Outputs:
-        """Return `scale` times the derivatives of the value: the parts' scales are those of these queries alone."""
+    def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
         self._refuse_nothing()
-        outputs = [
-            part._computed(scores, queries, part.scale(queries))  # noqa: SLF001
-            for part, _ in self._there
-        ]
-        return added(outputs, [scale * weight for _, weight in self._there], queries)
+        return np.concatenate([part._query_sums(scores, queries) for part, _ in self._parts_above_0])  # noqa: SLF001
 
-    def _reduction_terms(self, scores: Floats, queries: Queries) -> tuple[Floats, DerivativesFromSums]:
-        """Ask for all parts at once; each then hears what it has asked for."""
+    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+        """Return the weighted sum of the parts' derivatives."""
         self._refuse_nothing()
-        there = self._there
-        asked = [part._reduction_terms(scores, queries) for part, _ in there]  # noqa: SLF001
-        of_scales = _slices(part._n_scales for part, _ in there)  # noqa: SLF001
-        of_more = _slices(len(more) for more, _ in asked)
-
-        def add(scales: Floats, told: Floats) -> Outputs:
-            outputs = [
-                answered(scales[own], told[:, also])
-                for (_, answered), own, also in zip(asked, of_scales, of_more, strict=True)
-            ]
-            return added(outputs, [weight for _, weight in there], queries)
-
-        return np.concatenate([more for more, _ in asked]), add
+        gradient, hessian = np.zeros((2, 0))
+        first = 0
+        for k, (part, weight) in enumerate(self._parts_above_0):
+            own = None if sums is None else sums[first : first + part.n_sums]
+            first += part.n_sums
+            g, h = writable(part._derivatives(scores, queries, own))  # noqa: SLF001 (a loss of losses)
+            g *= weight
+            h *= weight
+            gradient, hessian = (g, h) if k == 0 else (gradient + g, hessian + h)
+        if min(weight for _, weight in self._parts_above_0) < _SMALL:
+            zero_underflowed(gradient, hessian)
+        return gradient, hessian
 
     def _refuse_nothing(self) -> None:
-        if not self._there:
+        if not self._parts_above_0:
             raise ValueError(f"all weights of {shown(self)} are 0; give a part a weight above 0")
 
     def _refuse_pairs(self, queries: Queries) -> None:
-        for part, _ in self._there:
+        for part, _ in self._parts_above_0:
             try:
                 part._refuse_pairs(queries)  # noqa: SLF001
             except ValueError as error:
@@ -188,9 +178,6 @@ class LossSum(CombinedLoss):
     What holds for all parts holds for the sum: that it is shift-invariant, takes pairs and negative labels, has the
     gradient of its value, and its degree in the unit of the labels. It couples queries if a part does, and its accuracy
     is that of the least accurate.
-
-    Where derivatives of a part leave the range of floats (`MPBoost` far out), all parts of a query are brought to one
-    exponent. What is then below the last digit of the query's largest output is lost, as it is within such a part.
 
     Parameters of parts have the name of the part's class in small letters, numbered where there are several of it:
     ``qbrank__preference_weight``, ``mpboost_2__distance__lam``; weights are ``qbrank_weight``. These names are those of
@@ -332,34 +319,3 @@ def _several(name: str, values: Any) -> list[Any]:
         return list(values)
     except TypeError:  # arrays of no dimension have __iter__ too
         raise no_tuple from None
-
-
-def _slices(lengths: Iterator[int]) -> list[slice]:
-    return [slice(*edge) for edge in pairwise(accumulate(lengths, initial=0))]
-
-
-def added(several: list[Outputs], weights: list[float], queries: Queries) -> Outputs:
-    """Return the weighted sum of the derivatives, over one shift per query if any are `ScaledDerivatives`."""
-    shifts = [outputs.shift for outputs in several if isinstance(outputs, ScaledDerivatives)]
-    shift = np.maximum.reduce([np.zeros(queries.n_queries), *shifts])
-    largest = max(weights) if shifts and max(weights) > _LARGE else 1.0
-    gradient, hessian = np.zeros((2, 0))
-    for k, (outputs, weight) in enumerate(zip(several, weights, strict=True)):
-        own = outputs.shift if isinstance(outputs, ScaledDerivatives) else 0.0
-        g, h = times(outputs, weight / largest * np.exp(own - shift), queries)
-        if k == 0:
-            gradient, hessian = g, h
-        else:
-            gradient += g
-            hessian += h
-    shift += np.log(largest)  # not before: a shift of 1e100 has no digits for it, and the weight would stay
-    if min(weights) < _SMALL or shift.any():
-        zero_underflowed(gradient, hessian, queries)
-    if not shifts:
-        return gradient, hessian
-    top = np.zeros(queries.n_queries)
-    filled = np.flatnonzero(np.diff(queries.boundaries))
-    if len(filled):
-        starts = queries.boundaries[filled]
-        top[filled] = np.maximum(np.maximum.reduceat(np.abs(gradient), starts), np.maximum.reduceat(hessian, starts))
-    return ScaledDerivatives(gradient, hessian, shift, top)

@@ -1,5 +1,5 @@
-"""Sums of the exponential loss over pairs, in linear time.
+"""Sums of the exponential loss over pairs.
 
-Read `by_grade`, which factorises the sums grade by grade, then `grade_boxes`, for queries of many grades. Both take a
-query's scores and weights, and return its derivatives, by `one_query`.
+Read `by_grade` first, which factorises the sums grade by grade. `by_pair` has the plain loop, for short lists with many
+grades, `far` the sums of scores so far apart that exponents are cut, and `query` the documents of one query.
 """

@@ -1,4 +1,4 @@
-"""Jobs of several workers: two questions at every call of a loss, in step, and one error for all."""
+"""Sums over several workers: in step at every call of a loss or metric, and one error for all."""
 
 import os
 import pickle
@@ -14,7 +14,7 @@ import pytest
 
 import boostplug as bp
 from boostplug.adapters.call import assign
-from boostplug.adapters.job import in_step
+from boostplug.adapters.workers import in_step
 from boostplug.losses import LOSSES
 
 xgb = pytest.importorskip("xgboost")
@@ -45,23 +45,19 @@ class Threads:
     def sum(self, values):
         return np.sum(self._all("sum", values), axis=0)
 
-    def largest(self, values):
-        return np.max(self._all("largest", values), axis=0)
-
     def broadcast(self, text, rank):
         return self._all("broadcast", text)[rank]
 
 
-def on_two(*bodies, n_questions=2):
-    """Return what each body returned or raised, and what each worker asked."""
+def on_two(*bodies, lengths=(2, 1)):
+    """Return what each body returned or raised, and the operations of each worker."""
     meet, said = Barrier(2, timeout=20), [None, None]
     workers = [Threads(rank, meet, said) for rank in range(2)]
 
     def run(worker, body):
         try:
-            with in_step(worker, n_questions=n_questions) as call:
-                call.n_queries = 1
-                return body(call)
+            with in_step(worker, *lengths) as sums:
+                return body(sums)
         except Exception as error:  # noqa: BLE001 (whatever it is, it is looked at)
             return error
 
@@ -70,42 +66,39 @@ def on_two(*bodies, n_questions=2):
         return [job.result() for job in jobs], [worker.asked for worker in workers]
 
 
+def first(sums):
+    return sums.sum(np.array([1.0 + sums.workers.rank, 7.0]))
+
+
+def both(sums):
+    return first(sums), sums.sum(np.ones(1))
+
+
 def raising(error, *steps):
-    def body(call):
+    def body(sums):
         for step in steps:
-            step(call)
+            step(sums)
         raise error
 
     return body
-
-
-def gathers(call):
-    return call.gather(np.array([1.0 + call._workers.rank, 7.0]))
-
-
-def ends(call):
-    gathers(call)
-    call.finish(any_step=True)
 
 
 class OwnError(ValueError):
     pass
 
 
-def test_gathers_all_in_the_order_of_ranks():
-    (one, other), _ = on_two(gathers, gathers)
-    np.testing.assert_array_equal(one, [[1.0, 7.0], [2.0, 7.0]])
-    np.testing.assert_array_equal(other, one)
+def test_all_get_the_sum_of_all():
+    found, asked = on_two(both, both)
+    for one in found:
+        np.testing.assert_array_equal(np.concatenate(one), [3.0, 14.0, 2.0])
+    assert asked == 2 * [["sum", "sum"]]
 
 
-def test_what_no_loss_asks_is_asked_at_the_end():
-    def nothing(call):
-        call.finish(any_step=call._workers.rank == 1)
-        return call.any_step
-
-    assert on_two(nothing, nothing) == ([True, True], 2 * [["sum", "largest"]])
-    none = on_two(*2 * [lambda call: (call.finish(any_step=False), call.any_step)[1]])
-    assert none[0] == [False, False]
+def test_a_single_machine_sums_nothing():
+    with in_step(None, 2) as sums:
+        np.testing.assert_array_equal(sums.sum(np.array([1.0, 2.0])), [1.0, 2.0])
+    with pytest.raises(OwnError), in_step(None, 2):
+        raise OwnError
 
 
 @pytest.mark.parametrize(
@@ -117,9 +110,9 @@ def test_what_no_loss_asks_is_asked_at_the_end():
         (UnicodeDecodeError("ascii", b"\xff", 0, 1, "bad"), RuntimeError, "on worker 1 of 2: 'ascii' codec"),
     ],
 )
-@pytest.mark.parametrize("steps", [(), (gathers,)], ids=["at once", "between the questions"])
+@pytest.mark.parametrize("steps", [(), (first,)], ids=["at once", "between the sums"])
 def test_an_error_of_one_is_raised_on_all(error, kind, text, steps):
-    found, asked = on_two(ends, raising(error, *steps))
+    found, asked = on_two(both, raising(error, *steps))
     for raised in found:
         assert type(raised) is kind
         assert str(raised).startswith(text)
@@ -128,34 +121,17 @@ def test_an_error_of_one_is_raised_on_all(error, kind, text, steps):
     assert asked[0][-1] == "broadcast"
 
 
+def test_an_error_after_the_last_sum_is_the_workers_own():
+    found, asked = on_two(both, raising(ValueError("late"), both))
+    assert isinstance(found[0], tuple)
+    assert str(found[1]) == "late"
+    assert asked[0] == asked[1] == ["sum", "sum"]
+
+
 def test_of_several_errors_the_first_workers_is_raised():
-    found, _ = on_two(raising(TypeError("first")), raising(KeyError("second"), gathers))
+    found, _ = on_two(raising(TypeError("first")), raising(KeyError("second")))
     assert [type(error) for error in found] == [TypeError, TypeError]
     assert {str(error) for error in found} == {"on worker 0 of 2: first"}
-
-
-def test_workers_that_call_different_losses_all_say_so():
-    found, _ = on_two(gathers, lambda call: call.gather(np.zeros(4)))
-    for error in found:
-        assert isinstance(error, RuntimeError)
-        assert "different numbers of values, [2, 4]" in str(error)
-
-
-def test_no_query_anywhere_is_an_error_on_all():
-    def without(call):
-        call.n_queries = 0
-        gathers(call)
-
-    for error in on_two(without, without)[0]:
-        assert isinstance(error, ValueError)
-        assert "no worker of the job has any query" in str(error)
-
-
-def test_a_nan_is_an_error_on_all():
-    found, _ = on_two(
-        lambda call: (gathers(call), call.largest(1.0)), lambda call: (gathers(call), call.largest(np.nan))
-    )
-    assert all("on worker 1 of 2: the largest derivative is NaN" in str(error) for error in found)
 
 
 # XGBoost's own workers, each in a process, without any engine.

@@ -1,0 +1,171 @@
+"""Documents of one query for the exponential loss: read from the rows, and their derivatives written back."""
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.kernels.base.arithmetic import log1p, unsigned
+from boostplug.kernels.base.compiling import inlined
+from boostplug.kernels.base.simd import WIDTH, broadcast, larger, largest_of, least_of, load, smaller, store
+from boostplug.kernels.base.views import Runs
+
+Floats = NDArray[np.float64]
+Ints = NDArray[np.int64]
+
+BINARY, LINEAR, LOG, LOGISTIC = 0, 1, 2, 3  # distances that kernels can compute
+LARGEST_EXPONENT = 60.0  # of a pair; e^60 · 1e10 pairs still fits float32
+
+
+class Curvature(NamedTuple):
+    """Terms of a pair with weight w and distance d.
+
+    A pair adds ``(squared · d² + constant) w`` to both Hessians. `beyond` is 1 for the value of the loss, which grows
+    linearly where the exponent passes `LARGEST_EXPONENT`; for derivatives it is 0, and w stays constant there.
+    """
+
+    squared: float
+    constant: float
+    beyond: float = 0.0
+
+
+class Method(NamedTuple):
+    """How to sum the pairs of each query, with its distances.
+
+    Attributes
+    ----------
+    how : ndarray of shape (n_queries,)
+        `FACTORISED`, `RUNNING` or `BY_PAIR`.
+    longest : ndarray of shape (n_queries,)
+        Distance of the largest gap.
+    start, values : ndarray
+        Stored distances of query q from ``start[q]`` on: of run v to each lower run u, v ascending, then u. A query
+        without stored distances computes them by `kind` and `parameter`.
+    kind : int
+    parameter : float
+    """
+
+    how: Ints
+    longest: Floats
+    start: Ints
+    values: Floats
+    kind: int
+    parameter: float
+
+
+FACTORISED, RUNNING, BY_PAIR = 0, 1, 2
+
+
+class Sums(NamedTuple):
+    """Gradient and Hessian of every row, and whether the exponents of a query's pairs may pass the largest one."""
+
+    gradient: Floats
+    hessian: Floats
+    far: NDArray[np.bool_]
+
+
+class Workspace(NamedTuple):
+    """Documents of one query: scores, exponentials, gradient, Hessian, and weights (empty if all are 1)."""
+
+    f: Floats
+    e: Floats
+    g: Floats
+    h: Floats
+    winner: Floats
+    loser: Floats
+
+
+@inlined()
+def distance_of(gap: float, kind: int, parameter: float) -> float:
+    """Return the distance of a gap > 0 between two grades (see `boostplug.losses.directed_distance`)."""
+    if kind == LINEAR:
+        return parameter * gap
+    if kind == LOG:
+        distance: float = log1p(parameter * gap)
+        return distance
+    if kind == LOGISTIC:
+        return 1.0 / (1.0 + math.exp(-parameter * gap))
+    return 1.0
+
+
+@inlined()
+def distances_below(method: Method, q: int, runs: Runs, v: int, at: int, out: Floats) -> None:
+    """Write the distance of run v of a query to each lower run; stored ones begin at `at`."""
+    u0 = runs.query_run[q]
+    stored, grade = method.start[q + 1] > method.start[q], runs.run_grade
+    for u in range(u0, v):
+        if stored:
+            out[u - u0] = method.values[at + u - u0]
+        else:
+            out[u - u0] = distance_of(grade[v] - grade[u], method.kind, method.parameter)
+
+
+def workspace_for(runs: Runs) -> Workspace:
+    """Return space for the longest query, each grade of it in lanes of its own."""
+    size = runs.longest + WIDTH * runs.most_grades
+    f, e, g, h = np.empty((4, size))
+    winner = np.empty(size if len(runs.winner) else 0)
+    return Workspace(f, e, g, h, winner, np.empty(size) if runs.apart else winner)
+
+
+@inlined()
+def padded(n: int) -> int:
+    """Return the number of places that n documents take in complete lanes."""
+    return (n + WIDTH - 1) & -WIDTH
+
+
+@inlined()
+def gather(q: int, scores: Any, runs: Any, workspace: Any, by_run: bool) -> tuple[float, float, int]:
+    """Fill f and the weights, clear g and h; return the lowest and the highest score, and the end of what is filled.
+
+    Documents stand side by side, or, with `by_run`, those of each run in lanes of their own: values stored in lanes
+    that overlap are slow to load again. In the remaining lanes f repeats the last document, and weights are 0.
+    """
+    f, _, g, h, winner, loser = workspace
+    rows, start = runs.rows, runs.run_start
+    weighted = winner.shape[0] > 0
+    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    to = unsigned(0)
+    for u in range(u0, u1 if by_run else u0 + 1):
+        for i in range(unsigned(start[u]), unsigned(start[u + 1] if by_run else start[u1])):
+            f[to] = scores[unsigned(rows[i])]
+            if weighted:
+                winner[to], loser[to] = runs.winner[i], runs.loser[i]
+            to += unsigned(1)
+        while to & unsigned(WIDTH - 1):
+            f[to] = f[to - unsigned(1)]
+            if weighted:
+                winner[to] = loser[to] = 0.0
+            to += unsigned(1)
+    n = int(to)
+    low = high = load(f, 0)
+    for k in range(0, n, WIDTH):
+        low, high = smaller(low, load(f, k)), larger(high, load(f, k))
+        store(g, k, broadcast(0.0))
+        store(h, k, broadcast(0.0))
+    return least_of(low), largest_of(high), n
+
+
+@inlined()
+def centre(workspace: Any, n: int, low: float, high: float) -> None:
+    """Move the scores so that 0 is in the middle of them."""
+    middle = low + (high - low) / 2.0
+    for k in range(0, n, WIDTH):
+        store(workspace.f, k, load(workspace.f, k) - middle)
+
+
+@inlined()
+def scatter(q: int, workspace: Any, runs: Any, out: Any, by_run: bool) -> None:
+    """Write the derivatives of a query's documents to their rows; documents stand as `gather` put them."""
+    start, rows, g, h = runs.run_start, runs.rows, workspace.g, workspace.h
+    gradient, hessian = out.gradient, out.hessian
+    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    place = unsigned(0)
+    for u in range(u0, u1 if by_run else u0 + 1):
+        for i in range(unsigned(start[u]), unsigned(start[u + 1] if by_run else start[u1])):
+            row = unsigned(rows[i])
+            gradient[row], hessian[row] = g[place], h[place]
+            place += unsigned(1)
+        if by_run:
+            place = (place + unsigned(WIDTH - 1)) & ~unsigned(WIDTH - 1)
