@@ -3,6 +3,7 @@
 import sys
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple, Protocol
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.adapters.workers import Workers
-from boostplug.core.threads import OpenMPThreads, openmp_threads_of
+from boostplug.core.threads import OpenMPThreads, openmp_threads_of, threads_of_framework
 from boostplug.data.queries import Queries
 
 _MAX_FRAMES = 12  # between the framework and this package: wrappers of the framework and of the user
@@ -95,6 +96,24 @@ class Training(NamedTuple):
     """True if the training is known to be in its first round."""
 
 
+class Call(NamedTuple):
+    """A framework's call of an objective or a metric."""
+
+    scores: Any
+    queries: Queries
+    n_threads: int | None
+    """The framework's number of threads, None if it is not known."""
+    team: OpenMPThreads | None
+    adapter: "Adapter | None"
+    training: Training | None
+    dataset: Any
+    """None if the framework passed arrays."""
+
+    def threads(self) -> AbstractContextManager[None]:
+        """Use the framework's number of threads, and its idle threads, within a block."""
+        return threads_of_framework(self.n_threads, self.team)
+
+
 class Part(NamedTuple):
     """Rows of a dataset that make up a subset or slice of it."""
 
@@ -149,8 +168,8 @@ class Adapter(Protocol):
         """Return the workers of the job in which this process trains; None if there are none."""
         return None
 
-    def team(self, frame: FrameType | None) -> OpenMPThreads | None:  # noqa: ARG002 (the default: our threads)
-        """Return the framework's idle OpenMP threads if the framework has called `frame`, else None."""
+    def team(self, frame: FrameType | None, n_rows: int) -> OpenMPThreads | None:  # noqa: ARG002 (the default: our threads)
+        """Return the framework's idle OpenMP threads if the framework has called `frame` and the rows are many."""
         return None
 
     def holds(self, data: Any) -> bool:
@@ -215,12 +234,16 @@ def callers(frame: FrameType | None) -> Iterator[FrameType]:
         frame = frame.f_back
 
 
+_MANY = 1 << 14  # rows; fewer rows need only one thread
 _teams: dict[str, OpenMPThreads | None] = {}
 
 
-def openmp_threads_of_caller(frame: FrameType | None, module: str) -> OpenMPThreads | None:
-    """Return the OpenMP threads of the library that `module` has loaded, if `module` has called `frame`."""
-    if all(caller.f_globals.get("__name__") != module for caller in callers(frame)):
+def openmp_threads_of_caller(frame: FrameType | None, module: str, n_rows: int) -> OpenMPThreads | None:
+    """Return the OpenMP threads of the library that `module` has loaded, if `module` has called `frame`.
+
+    None for fewer rows than several threads would share.
+    """
+    if n_rows < _MANY or all(caller.f_globals.get("__name__") != module for caller in callers(frame)):
         return None
     if module not in _teams:
         _teams[module] = openmp_threads_of(getattr(sys.modules[module], "_LIB", None))

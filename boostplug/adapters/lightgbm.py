@@ -102,9 +102,9 @@ class LightGBM(Adapter):
         n = _parameter("num_threads", dataset, training)
         return int(n) if n is not None and int(n) > 0 else None
 
-    def team(self, frame: FrameType | None) -> OpenMPThreads | None:
+    def team(self, frame: FrameType | None, n_rows: int) -> OpenMPThreads | None:
         """Return the OpenMP threads of the library that `lightgbm.basic` has loaded."""
-        return openmp_threads_of_caller(frame, "lightgbm.basic")
+        return openmp_threads_of_caller(frame, "lightgbm.basic", n_rows)
 
     def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:
         """Return `min_sum_hessian_in_leaf`."""

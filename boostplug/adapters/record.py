@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.adapters.adapter import Fields, ObjectiveLike, Part
-from boostplug.core.buffers import Buffers
 from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
 from boostplug.data.positions import positions_of
@@ -66,7 +65,7 @@ class Beginning(NamedTuple):
 
 @dataclass(eq=False)
 class Record:
-    """Per-dataset cache: the fields last read, the `Queries` built from them, attachments and buffers.
+    """Per-dataset cache: the fields last read, the `Queries` built from them and attachments.
 
     Calls with plain arrays from outside a framework share one record.
 
@@ -84,8 +83,6 @@ class Record:
         Readings of arrays passed in place of this dataset; a user's objective may pass several in each round.
     warned : Queries, or None
         Queries for which the warning "nothing to learn" was given.
-    buffers : Buffers
-        Arrays reused from one boosting round to the next.
     begun : deque of Beginning
         Trainings whose first step was checked. Several, since a training may call several losses in each round.
     """
@@ -97,7 +94,6 @@ class Record:
     arrays: deque[Reading] = field(default_factory=lambda: deque(maxlen=16))
     warned: Queries | None = None
     begun: deque[Beginning] = field(default_factory=lambda: deque(maxlen=64))
-    buffers: Buffers = field(default_factory=Buffers)
 
     def begins(self, queries: Queries, loss: ObjectiveLike, booster: Any) -> bool:
         """Return True at the first call for a loss in a booster's training, False afterwards.

@@ -101,9 +101,9 @@ class XGBoost(Adapter):
         collective = sys.modules["xgboost"].collective
         return _Collective(collective) if collective.get_world_size() > 1 else None
 
-    def team(self, frame: FrameType | None) -> OpenMPThreads | None:
+    def team(self, frame: FrameType | None, n_rows: int) -> OpenMPThreads | None:
         """Return the OpenMP threads of the library that `xgboost.core` has loaded."""
-        return openmp_threads_of_caller(frame, "xgboost.core")
+        return openmp_threads_of_caller(frame, "xgboost.core", n_rows)
 
     def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:
         """Return `min_child_weight`, its default if the parameters are not known."""

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from boostplug.adapters import call as framework_call
 from boostplug.adapters.aliases import LIGHTGBM as ALIASES
+from boostplug.adapters.reading import assign
 from boostplug.core.checks import check_integer, column_names, shown
 from boostplug.dask.collections import (
     POSITION,
@@ -284,7 +285,7 @@ class _LightGBMJob(Job):
     def __call__(self, scores: Any, dataset: Any) -> Any:
         self.round += 1
         try:
-            framework_call.assign(dataset, self.queries)
+            assign(dataset, self.queries)
             return self.derivatives(framework_call.objective, self.loss, scores, dataset, None, None, sums=self.sums)
         except Exception as error:  # noqa: BLE001 (whatever it is, the others must know)
             self.fault = error

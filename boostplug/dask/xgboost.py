@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from xgboost import dask as xgb_dask
 from xgboost.callback import EvaluationMonitor, TrainingCallback
 
-from boostplug.adapters.call import assign
+from boostplug.adapters.reading import assign
 from boostplug.adapters.record import record_of
 from boostplug.core.checks import column_names, shown
 from boostplug.dask.collections import (

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.adapters.aliases import LIGHTGBM as ALIASES
-from boostplug.adapters.call import assign, evaluate, refuse_fault
+from boostplug.adapters.call import evaluate
 from boostplug.adapters.lightgbm import LightGBM
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
+from boostplug.adapters.reading import assign, refuse_fault
 from boostplug.core.checks import check_integer, check_number, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import threads_of_framework

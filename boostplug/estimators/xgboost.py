@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.adapters.call import assign, refuse_fault
 from boostplug.adapters.options import is_dart
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
+from boostplug.adapters.reading import assign, refuse_fault
 from boostplug.adapters.xgboost import XGBoost
 from boostplug.core.checks import check_integer
 from boostplug.core.extras import needed_by

@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core import buffers
 from boostplug.core.checks import check_flag, check_integer, check_number, frozen, shown
 from boostplug.core.threads import run_over_queries
 from boostplug.core.values import Range, Space
@@ -190,7 +189,7 @@ class LambdaRank(Loss):
                 rows = rows._replace(winner=frozen(winner), loser=frozen(loser))
             given: tuple[Any, ...] = (s, rows, plan.worth, self.truncation, self.norm, with_value)
             return sums_over_lists(sum_tops, frozen(scores.view()), queries, *given)
-        sums = ListSums(np.zeros(len(runs.query)), *buffers.zeros(2, queries.n_rows))
+        sums = ListSums(np.zeros(len(runs.query)), *np.zeros((2, queries.n_rows)))
         start = frozen(runs.query_start.view())
         given = (runs.view, start, frozen(scores.view()), s, plan.level, plan.worth, with_value)
         run_over_queries(lambda first, last: sum_lists(*given, first, last, *sums), start)

@@ -7,7 +7,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core import buffers
 from boostplug.core.checks import frozen, shown
 from boostplug.data.grade_groups import LONG_LIST, GradeRuns, PairRuns, pairs_of_grades
 from boostplug.data.queries import Queries
@@ -262,7 +261,7 @@ class _PairDistances:
 
     def sums(self, groups: GradeRuns, scores: Floats, factor: Floats, curvature: Curvature) -> Sums:
         """Return the derivatives of all rows, each query's times its factor; `groups` may have other pair weights."""
-        gradient, hessian = buffers.zeros(2, len(scores))
+        gradient, hessian = np.zeros((2, len(scores)))
         out = Sums(gradient, hessian, np.zeros(len(factor), bool))
         kernels.sum_over_pairs(scores, self._runs(groups), self.method, self.cost, curvature, factor, out)
         return out

@@ -6,7 +6,6 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core import buffers
 from boostplug.core.checks import check_number, frozen
 from boostplug.core.values import Range
 from boostplug.data.grade_groups import GradeRuns
@@ -196,7 +195,7 @@ class QBRank(PairLoss):
         """
         w = float(self.preference_weight)
         if w == 1.0:
-            gradient, hessian = buffers.zeros(2, queries.n_rows)
+            gradient, hessian = np.zeros((2, queries.n_rows))
             out = kernels.Sums(gradient, hessian, np.zeros(queries.n_queries))
         else:
             out = squared_errors(scores, queries, scale * (1.0 - w))

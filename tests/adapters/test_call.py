@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 import boostplug as bp
-from boostplug.adapters import call as plug
+from boostplug.adapters import reading as plug
 from boostplug.core import threads
 
 Y = np.array([0.0, 2, 1, 0, 1, 1, 3])

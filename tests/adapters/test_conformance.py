@@ -35,8 +35,8 @@ from adapters.harness import (
 from sklearn.base import clone
 
 import boostplug as bp
-from boostplug.adapters import call as plug
 from boostplug.adapters import lightgbm
+from boostplug.adapters import reading as plug
 from boostplug.adapters.registry import ADAPTERS
 from boostplug.core import threads
 from boostplug.datasets import load_fold

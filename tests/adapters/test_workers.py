@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.adapters.call import assign
+from boostplug.adapters.reading import assign
 from boostplug.adapters.workers import in_step
 from boostplug.losses import LOSSES
 

@@ -11,7 +11,7 @@ from fuzz import plain
 
 import boostplug as bp
 from boostplug import testing
-from boostplug.adapters.call import queries_of
+from boostplug.adapters.reading import queries_of
 
 
 def check_value(value):

@@ -271,7 +271,7 @@ MUTANTS = [
         ),
         (
             "the zeros that LightGBM puts for missing labels count as labels",
-            "adapters.call._built",
+            "adapters.reading._built",
             "labels.any()",
             "len(labels)",
         ),
@@ -319,7 +319,7 @@ MUTANTS = [
         ),
         (
             "Hessians too small for LightGBM's leaves bring no warning",
-            "adapters.call._fault_of_first_step",
+            "adapters.first_step._fault_of_derivatives",
             "_SMALL",
             "0.0",
         ),
@@ -811,7 +811,7 @@ MUTANTS = [
         ),
         (
             "LightGBM's categories count as ranks",
-            "adapters.call._built",
+            "adapters.reading._built",
             "queries.with_positions(fields.position + 1, is_rank=False)",
             "queries.with_positions(fields.position + 1)",
         ),

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.adapters.call import assign
 from boostplug.adapters.options import LIGHTGBM, XGBOOST, without_options
+from boostplug.adapters.reading import assign
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.best_round import BestRound
 from boostplug.core.checks import column_names, shown

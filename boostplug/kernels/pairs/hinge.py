@@ -19,7 +19,6 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core import buffers
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
@@ -307,7 +306,7 @@ def _squared_errors(first: int, last: int, scores: Any, labels: Any, factor: flo
 def squared_error(scores: Floats, labels: Labels, factor: float) -> Sums:
     """Return the derivatives of factor · v (l - F)²/2, 0 where not labelled, and each query's Σ v (l - F)²."""
     n = len(scores)
-    gradient, hessian = buffers.empty(2, n)
+    gradient, hessian = np.empty((2, n))
     out = Sums(gradient, hessian, np.empty(len(labels.boundaries) - 1))
     run_over_queries(lambda first, last: _squared_errors(first, last, scores, labels, factor, out), labels.boundaries)
     return out

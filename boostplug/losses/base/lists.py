@@ -24,7 +24,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core import buffers
 from boostplug.core.threads import run_over_queries
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.views import ListSums
@@ -51,7 +50,7 @@ def sums_over_lists(kernel: Callable[..., None], scores: Floats, queries: Querie
         The value is per query, cut at 1e299.
     """
     runs = queries.list_runs
-    sums = ListSums(np.zeros(len(runs.query)), *buffers.zeros(2, queries.n_rows))
+    sums = ListSums(np.zeros(len(runs.query)), *np.zeros((2, queries.n_rows)))
     run_over_queries(lambda first, last: kernel(runs.view, scores, *arguments, first, last, sums), runs.start)
     value = np.zeros(queries.n_queries)
     value[runs.query] = np.minimum(sums.value, LARGEST_VALUE)

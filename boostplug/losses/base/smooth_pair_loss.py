@@ -11,7 +11,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core import buffers
 from boostplug.core.checks import check_number, frozen
 from boostplug.core.threads import Computed
 from boostplug.data.queries import Queries
@@ -68,7 +67,7 @@ class SmoothSums:
     ) -> Floats:
         """Return the outputs of each row, of shape (n_outputs, n_rows): pair weights and factors multiplied in."""
         runs, functions = queries.grade_runs, self.functions
-        out = buffers.zeros(functions.lower.shape[1], queries.n_rows)
+        out = np.zeros((functions.lower.shape[1], queries.n_rows))
         costs = self._costs[weights.what]
         division = runs.remember(costs, lambda: split_by_method(runs.view, runs.n_pairs, costs))
         task = Task(frozen(scores.view()), float(multiplier), runs.view, weights, frozen(factor.view()), out)
@@ -264,7 +263,7 @@ def derivatives_of_listed(
     """Return gradient and Hessian over the explicit pairs."""
     runs = queries.pair_runs
     n = queries.n_rows
-    gradient, hessian = buffers.zeros(2, n)
+    gradient, hessian = np.zeros((2, n))
     of_pair = runs.weight * np.repeat(factor, np.diff(runs.start))
     for part in _blocks(len(runs.winner)):
         winner, loser = runs.winner[part], runs.loser[part]

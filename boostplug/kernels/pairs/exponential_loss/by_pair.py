@@ -20,7 +20,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core import buffers
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import EXP_MAX, exponential, log1p, unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
@@ -112,7 +111,7 @@ def sum_listed(
     scores: Floats, pairs: Listed, distance: Floats, curvature: Curvature, factor: Floats
 ) -> tuple[Floats, Floats]:
     """Return gradient and Hessian of all rows over explicit pairs, each query's times its factor."""
-    out = buffers.zeros(2, len(scores))
+    out = np.zeros((2, len(scores)))
     run_over_queries(
         lambda first, last: _add_listed(first, last, scores, pairs, distance, curvature, factor, (out[0], out[1])),
         pairs.start,
