@@ -583,12 +583,12 @@ MUTANTS = [
         ("the warm-up fits no ranker on explicit pairs", "warm_up", "Pairs([0, 1, 20], [2, 3, 21])", "None"),
     ),
     *_caught_by(
-        ["comparison/test_store.py"],
+        ["comparison/test_resume.py"],
         (
-            "a damaged result on disk is accepted",
-            "comparison.training.store._results",
-            "_digest_of_row(*row) != found",
-            "False",
+            "results of other data are taken up",
+            "comparison.training.kept.digest_of_comparison",
+            "metrics, folds]",
+            "metrics]",
         ),
     ),
     *_caught_by(
