@@ -587,8 +587,17 @@ MUTANTS = [
         (
             "results of other data are taken up",
             "comparison.training.kept.digest_of_comparison",
-            "metrics, folds]",
-            "metrics]",
+            "[of_versions, _code_of_this_package(), settings, tuning, metrics, folds]",
+            "[of_versions, _code_of_this_package(), settings, tuning, metrics]",
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_budget.py"],
+        (
+            "tuning goes on after the budget",
+            "comparison.training.fold_runs.FoldRuns._check_time",
+            "self._is_late()",
+            "False",
         ),
     ),
     *_caught_by(
