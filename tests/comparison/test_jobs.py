@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
 
@@ -142,6 +143,20 @@ def test_large_data_give_the_same():
     assert parts[0].y.nbytes > 2**20
     one, two = (bp.compare(*parts, **SMALL, jobs=jobs) for jobs in (1, 2))
     assert two.per_query.equals(one.per_query)
+
+
+class Locked:
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def __call__(self, gap):
+        return gap
+
+
+def test_a_loss_that_cannot_be_pickled_is_refused(tiny):
+    loss = bp.MPBoost(distance=Locked())
+    with pytest.raises(ValueError, match="a loss, metric or ranker cannot go to another process; use one process"):
+        bp.compare(*tiny, **{**SMALL, "losses": loss}, jobs=2)
 
 
 def test_jobs_are_counted(tiny):

@@ -1,8 +1,9 @@
 """Independent jobs over processes, by joblib."""
 
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
-from typing import TypeVar
+from pickle import PicklingError
+from typing import Any, TypeVar
 
 import joblib
 
@@ -29,10 +30,12 @@ def in_processes(work: Callable[[J], R], jobs: Iterable[J], n_processes: int) ->
     ------
     RuntimeError
         If a process dies.
+    ValueError
+        If `work` or a job cannot be pickled.
     """
     begun: list[J] = []
 
-    def calls() -> Iterable[tuple[Callable[..., tuple[int, R]], tuple[int, Callable[[J], R], J], dict[str, object]]]:
+    def calls() -> Iterator[Any]:
         for job in jobs:
             begun.append(job)
             yield joblib.delayed(_numbered)(len(begun) - 1, work, job)
@@ -45,6 +48,8 @@ def in_processes(work: Callable[[J], R], jobs: Iterable[J], n_processes: int) ->
             yield begun[number], result
     except BrokenProcessPool:
         raise RuntimeError("a worker process has died; what was finished before is kept") from None
+    except PicklingError as error:
+        raise ValueError("a loss, metric or ranker cannot go to another process; use one process") from error
 
 
 def _numbered(number: int, work: Callable[[J], R], job: J) -> tuple[int, R]:
