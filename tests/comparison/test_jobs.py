@@ -181,4 +181,5 @@ def test_processes_end_after_a_parent_that_is_killed(tmp_path):
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
         assert [parent.stdout.readline() for _ in range(2)] == ["begun\n", "begun\n"]
         parent.kill()
-        assert parent.communicate(timeout=90) == ("", None)
+        rest, _ = parent.communicate(timeout=90)
+        assert rest in {"", "begun\n"}  # of a process that was late to its first job

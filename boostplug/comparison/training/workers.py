@@ -1,5 +1,6 @@
 """Independent jobs over processes, by joblib."""
 
+import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from pickle import PicklingError
@@ -43,13 +44,18 @@ def in_processes(work: Callable[[J], R], jobs: Iterable[J], n_processes: int) ->
     parallel = joblib.Parallel(
         n_jobs=n_processes, return_as="generator_unordered", pre_dispatch="n_jobs", idle_worker_timeout=_IDLE
     )
+    results = parallel(calls())
     try:
-        for number, result in parallel(calls()):
+        for number, result in results:
             yield begun[number], result
     except BrokenProcessPool:
         raise RuntimeError("a worker process has died; what was finished before is kept") from None
     except PicklingError as error:
         raise ValueError("a loss, metric or ranker cannot go to another process; use one process") from error
+    finally:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # joblib warns of the jobs that it ends
+            results.close()
 
 
 def _numbered(number: int, work: Callable[[J], R], job: J) -> tuple[int, R]:
