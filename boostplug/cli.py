@@ -179,7 +179,7 @@ def compare(
     ] = False,
     minutes: Annotated[
         float | None,
-        typer.Option(help="Time budget in minutes; --resume goes on from there. Default: none."),
+        typer.Option(help="Time budget in minutes, after which no training starts; --resume goes on. Default: none."),
     ] = None,
 ) -> None:
     """Find out which loss ranks best on your data, beside the built-in objectives.
@@ -294,7 +294,7 @@ def replicate(
     """Run a paper's experiments again: each of its claims beside ours, and whether it holds.
 
     With --json, the same command goes on where it was after Ctrl-C or a crash. Where stderr is no terminal, a line
-    there says every 30 seconds where things stand.
+    there follows a finished task, at most every 30 seconds.
 
     Exit status: 0; 1 if a task failed or a file could not be written; 2 for invalid options; 130 after Ctrl-C or
     SIGTERM.

@@ -24,13 +24,13 @@ from boostplug.comparison.arguments import (
 )
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import Columns
-from boostplug.comparison.live import Board, live_table
+from boostplug.comparison.live import live_bars
 from boostplug.comparison.recommendation import METRICS
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.sweep import sweep_of
-from boostplug.comparison.training.kept import Kept, what_runs_depend_on
+from boostplug.comparison.training.kept import Kept, digest_of_comparison
 from boostplug.comparison.training.runs import RunOutcome
-from boostplug.comparison.training.schedule import Budget, check_picklable, outcomes_of
+from boostplug.comparison.training.schedule import outcomes_of
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -120,12 +120,12 @@ def compare(
         For the frameworks, losses and metrics, of all processes together. Default: one for each process on small data
         (up to 5 million values of features), where several threads would wait for each other; else as for losses.
     jobs : int or None, default 1
-        Processes that train at once, each with an equal part of the threads, at least 1. None: as many as there are
-        cores on small data, else 1. Each holds the data. The result is that of one process with as many threads as each
-        of them. Losses and metrics must be picklable; in a script, the call must stand under
-        ``if __name__ == "__main__":``.
+        Processes that train at once (joblib's), each with an equal part of the threads, at least 1. None: as many as
+        there are cores on small data, else 1. Each bins the data for itself. The result is that of one process with as
+        many threads as each of them.
     progress : bool, optional
-        The table as it grows, on stderr; where that is no terminal a line every 30 seconds. Default: the table alone.
+        Bars on stderr with the mean validation score of each method so far; where that is no terminal, a line at most
+        every 30 seconds. Default: the bars alone.
     data : str, optional
         What the table calls the data. Default: the name of the folder, where `train` is one.
     store : str or path-like, optional
@@ -134,8 +134,8 @@ def compare(
         attribute such as ``version = "1"``, which you change with the code. Else a warning says so. With a metric of
         your own without one, nothing is kept.
     resume : bool, default False
-        Go on from what `store` keeps of this comparison, after Ctrl-C, a crash or a loss of power: but for times, the
-        result is that of a comparison that was not interrupted. More losses and seeds may be asked for than then; data,
+        Go on from what `store` keeps of this comparison, after Ctrl-C, a crash or a loss of power: except for times,
+        the result is that of a comparison that was not interrupted. There may be more losses and seeds than then; data,
         settings, number of threads and versions must be the same.
     label, qid, weight : str
         Columns of DataFrames that hold grades, queries, and weights, where there are some; all others are features.
@@ -154,10 +154,10 @@ def compare(
         other beats on both: by `metric` on the label that each of the two reads, or, where they read the same one, by
         the first two of `metrics`.
     minutes : float, optional
-        A budget, from the first training on: none begins that the time passed suggests cannot end in it; one that is at
-        work then is finished, but tuning ends with the round that is at work. ``result.out_of_time`` says whether it
-        was too short, ``result.not_run`` what is missing; with `store`, `resume` goes on from there. Methods have the
-        same folds and seeds where that is possible.
+        A budget: no training begins after it; one that is at work then is finished. All folds are trained with the
+        first seed before any with the second; with `tune`, all seeds of a fold before the next fold.
+        ``result.out_of_time`` is whether it was too short, ``result.not_run`` what is missing. With `store`, `resume`
+        goes on from there. Methods are compared on the folds and seeds that both have.
 
     Returns
     -------
@@ -215,36 +215,29 @@ def compare(
     names, absent = frameworks_of(frameworks)
     check_trainable(folds, names, plan)
     methods, unsuited = suited_losses(methods_of(names, chosen, baselines), losses, folds)
-    folder = store_of(store, resume=resume)
-    if jobs > 1:
-        check_picklable(plan, methods)
+    folder, kept = store_of(store, resume=resume), Kept()
+    if folder is not None:
+        digest = digest_of_comparison(loaded.fingerprints, names, plan)
+        kept = Kept.from_folder(folder, digest, methods, columns, resume=resume)
     notes = [*absent, *left_out, *unsuited, *note_on_weights(folds, methods), *note_on_clicks(folds, methods)]
     result = CompareResult(loaded, plan, methods, jobs=jobs, sweep=pair, minutes=minutes, notes=notes)
-    kept = None
-    if folder is not None:
-        depends = what_runs_depend_on(loaded.fingerprints, names, columns, plan.settings(jobs, minutes))
-        kept = Kept(folder, depends, methods, loaded.tests, columns, resume=resume)
     _train(result, kept, progress, minutes)
     return result
 
 
-def _train(result: CompareResult, kept: Kept | None, progress: bool | None, minutes: float | None) -> None:
+def _train(result: CompareResult, kept: Kept, progress: bool | None, minutes: float | None) -> None:
     """Train, and add outcomes to the result by fold, seed and method; where Ctrl-C ends it, those that there are."""
-    runs, budget, found = result.runs, Budget(minutes), list[RunOutcome]()
-    plan, folds, methods, jobs = runs.plan, runs.data.folds, runs.methods, runs.jobs
-    board = Board(plan, methods, len(folds), jobs=jobs, minutes=minutes)
-    with live_table(progress, board) as (advance, show):
+    runs, found = result.runs, list[RunOutcome]()
+    plan, folds, methods = runs.plan, runs.data.folds, runs.methods
+    with live_bars(progress, plan, methods, len(folds)) as (begin, add):
         try:
-            with closing(outcomes_of(plan, folds, methods, kept, advance, jobs, budget)) as outcomes:
+            with closing(outcomes_of(plan, folds, methods, kept, runs.jobs, minutes, begin)) as outcomes:
                 for run in outcomes:
                     found.append(run)
-                    show(run)
+                    add(run)
         except KeyboardInterrupt:
             result.interrupted = True
-        finally:
-            place = {id(method): i for i, method in enumerate(methods)}
-            for run in sorted(found, key=lambda run: (run.fold, plan.seeds.index(run.seed), place[id(run.method)])):
-                result.add(run)
-            result.out_of_time = budget.limited and not result.interrupted and bool(result.not_run)
-            if kept is not None:
-                result.kept = kept.close()
+    for run in sorted(found, key=lambda run: (run.fold, plan.seeds.index(run.seed), methods.index(run.method))):
+        result.add(run)
+    result.out_of_time = minutes is not None and not result.interrupted and bool(result.not_run)
+    result.kept = kept.path

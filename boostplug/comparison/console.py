@@ -5,7 +5,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import timedelta
 from io import StringIO
-from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -13,8 +12,9 @@ from boostplug.core.text import visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderResult
+    from rich.progress import Progress
 
-_SECONDS = 30.0  # between two lines of a run whose stderr is no terminal
+_SECONDS = 30.0  # at least between two lines of a run whose stderr is no terminal
 
 
 def as_text(render: "Callable[[Console], RenderResult]", width: int) -> str:
@@ -29,31 +29,19 @@ def as_text(render: "Callable[[Console], RenderResult]", width: int) -> str:
 
 
 @contextmanager
-def progress_bar(
-    shown: bool | None, total: int, *, completed: int = 0, estimate: bool = False
-) -> Iterator[Callable[[str, int], None]]:
+def progress_bar(shown: bool | None, total: int, *, completed: int = 0) -> Iterator[Callable[[str, int], None]]:
     """Yield ``advance(description, steps)`` of a progress bar on stderr; shown by default where that is a terminal.
 
-    An empty description leaves the one before. With `estimate`, the time that remains is shown too. Where `shown` is
-    asked for and stderr is no terminal, a line says every 30 seconds where things stand.
+    An empty description leaves the one before. Where `shown` is true and stderr is no terminal, steps are followed by a
+    line, at most every 30 seconds.
     """
+    with bars(shown) as progress:
+        yield first_bar(progress, shown, total, completed)
+
+
+def bars(shown: bool | None) -> "Progress":
+    """Return bars on stderr that go when the work is done; invisible where that is no terminal, or `shown` is false."""
     from rich.console import Console
-
-    console = Console(stderr=True)
-    if console.is_terminal and not console.is_dumb_terminal:
-        with _bar(console, total, completed, disable=shown is False, estimate=estimate) as advance:
-            yield advance
-    elif shown:
-        with _lines(total, completed) as advance:
-            yield advance
-    else:
-        yield lambda _description, _steps: None
-
-
-@contextmanager
-def _bar(
-    console: "Console", total: int, completed: int, *, disable: bool, estimate: bool
-) -> Iterator[Callable[[str, int], None]]:
     from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
@@ -63,38 +51,32 @@ def _bar(
         TimeRemainingColumn,
     )
 
-    times = (TimeElapsedColumn(), TimeRemainingColumn()) if estimate else (TimeElapsedColumn(),)
-    columns = (BarColumn(), MofNCompleteColumn(), *times, TextColumn("{task.description}", markup=False))
-    with Progress(*columns, console=console, transient=True, disable=disable) as bar:
-        task = bar.add_task("", total=total, completed=completed)
+    console = Console(stderr=True)
+    return Progress(
+        *(BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()),
+        TextColumn("{task.description}", markup=False),
+        console=console,
+        transient=True,
+        disable=shown is False or not console.is_terminal or console.is_dumb_terminal,
+        refresh_per_second=2,  # each takes time from the training
+        speed_estimate_period=24 * 3600,
+    )
 
-        def advance(description: str, steps: int) -> None:
-            bar.update(task, advance=steps, description=visible(description) or None)
 
-        yield advance
-
-
-@contextmanager
-def _lines(total: int, completed: int) -> Iterator[Callable[[str, int], None]]:
-    """Say every 30 seconds where things stand, from a thread of its own: a training may take longer than that."""
-    start, end = monotonic(), Event()
-    doing, done = "", completed
+def first_bar(progress: "Progress", shown: bool | None, total: int, completed: int = 0) -> Callable[[str, int], None]:
+    """Add a bar, and return its ``advance(description, steps)``, as `progress_bar` yields it."""
+    progress.add_task("", total=total, completed=completed)
+    task = progress.tasks[-1]
+    last = monotonic()
 
     def advance(description: str, steps: int) -> None:
-        nonlocal doing, done
-        doing, done = description or doing, done + steps
-
-    def write_lines() -> None:
-        while not end.wait(_SECONDS):
-            elapsed = timedelta(seconds=int(monotonic() - start))
+        nonlocal last
+        progress.update(task.id, advance=steps, description=visible(description) or None)
+        if shown and progress.disable and steps and monotonic() - last >= _SECONDS:
+            last = monotonic()
+            elapsed = timedelta(seconds=int(task.elapsed or 0))
             with suppress(OSError, ValueError):  # nobody listens any more
-                sys.stderr.write(f"boostplug: {elapsed}, {done} of {total} done; now {visible(doing)}\n")
+                sys.stderr.write(f"boostplug: {elapsed}, {task.completed:g} of {total} done; now {task.description}\n")
                 sys.stderr.flush()
 
-    thread = Thread(target=write_lines, daemon=True)
-    thread.start()
-    try:
-        yield advance
-    finally:
-        end.set()
-        thread.join()
+    return advance

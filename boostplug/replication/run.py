@@ -33,8 +33,8 @@ def replicate(
 
     Every task (a learner on one fold of one user, query or data set) is a job of its own. With `json`, finished tasks
     are kept beside it in ``<json>.parts``: after Ctrl-C, a crash or a loss of power, the same call goes on where it
-    was, and its result is the same as without interruption. The file goes when the result is written, but for `keep`:
-    then a later call trains what has changed in the protocol alone, and nothing where that is a claim.
+    was, and its result is the same as without interruption. The file goes when the result is written, except with
+    `keep`: then a later call trains only what has changed in the protocol, and nothing where that is a claim.
 
     Parameters
     ----------
@@ -46,13 +46,12 @@ def replicate(
     json : str or path-like, optional
         File for the result.
     num_processes : int, optional
-        Each works with one thread. Default: as many as losses use threads. More than one: a script must call this
-        under ``if __name__ == "__main__":``.
+        Each works with one thread. Default: as many as losses use threads.
     keep : bool, default False
         Leave ``<json>.parts`` where it is.
     progress : bool, optional
-        A progress bar with an estimate, on stderr, where that is no terminal a line every 30 seconds. Default: the bar
-        alone.
+        A progress bar with an estimate, on stderr; where that is no terminal, a line at most every 30 seconds. Default:
+        the bar alone.
 
     Returns
     -------
@@ -66,7 +65,7 @@ def replicate(
     OSError
         If a file cannot be written.
     ValueError
-        If an argument makes no sense, a file cannot be read, or ``<json>.parts`` belongs to another run or is damaged.
+        If an argument makes no sense, a file cannot be read, or ``<json>.parts`` is damaged.
     RuntimeError
         If a process dies.
     """
@@ -76,37 +75,38 @@ def replicate(
         advance("reading the data", 0)
         studies = _load(protocol, None if data is None else Path(data))
     path = None if json is None else Path(json)
-    head = {"paper": protocol.name, "seed": protocol.seed, "versions": versions()}
+    common = {"paper": protocol.name, "seed": protocol.seed, "versions": versions()}
     jobs = {
-        f"{job.key} | {_settings(job, digest)}": job
+        f"{job.key} | {_digest(job, digest, common)}": job
         for study, digest, splits in [(study, loaded.digest, loaded.splits) for study, loaded in studies]
         for split in splits
         for learner in study.learners
         for job in [Job(study, split, learner, protocol.seed)]
     }
-    with Store(None if path is None else path.with_name(path.name + ".parts"), head) as store:
-        results = _results(jobs, store, processes, progress)
-        with progress_bar(progress, 1) as advance:
-            advance("judging the claims", 0)
-            result = ReplicationResult.of(
-                protocol,
-                [StudyResults(study, loaded, _of_study(study, jobs.values(), results)) for study, loaded in studies],
-                name="" if data is None else str(data),
-                seconds={job.key: results[job.key]["seconds"] for job in jobs.values()},
-            )
-        if path is not None:
-            result.to_json(path)
-            if not (keep or result.failed):
-                store.remove()
+    store = Store(None if path is None else path.with_name(path.name + ".parts"))
+    results = _results(jobs, store, processes, progress)
+    with progress_bar(progress, 1) as advance:
+        advance("judging the claims", 0)
+        result = ReplicationResult.of(
+            protocol,
+            [StudyResults(study, loaded, _of_study(study, jobs.values(), results)) for study, loaded in studies],
+            name="" if data is None else str(data),
+            seconds={job.key: results[job.key]["seconds"] for job in jobs.values()},
+        )
+    if path is not None:
+        result.to_json(path)
+        if store.path is not None and not (keep or result.failed):
+            store.path.unlink(missing_ok=True)
     return result
 
 
 def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bool | None) -> dict[str, TaskResult]:
     """Return the results of all jobs by `Job.key`, those that are kept and the others."""
-    results = {job.key: store.done[kept] for kept, job in jobs.items() if kept in store.done}
-    missing = {job.key: kept for kept, job in jobs.items() if kept not in store.done}
+    kept = {name: store.get(name) for name in jobs}
+    results: dict[str, TaskResult] = {jobs[name].key: found for name, found in kept.items() if found is not None}
+    missing = {job.key: name for name, job in jobs.items() if kept[name] is None}
     todo = [job for job in jobs.values() if job.key in missing]
-    with progress_bar(progress, len(jobs), completed=len(results), estimate=True) as advance:
+    with progress_bar(progress, len(jobs), completed=len(results)) as advance:
         for job, outcome in in_processes(run, todo, min(processes, max(1, len(todo)))):
             results[job.key] = outcome
             if "value" in outcome:  # what failed is tried again by the next run
@@ -142,8 +142,8 @@ def _load(protocol: Protocol, folder: Path | None) -> list[tuple[Study, Loaded]]
     return studies
 
 
-def _settings(job: Job, data: str) -> str:
-    """Return a digest of what the result of a job depends on, but for versions and the seed."""
+def _digest(job: Job, data: str, common: dict[str, Any]) -> str:
+    """Return a digest of what the result of a job depends on."""
     study = job.study
-    told = (data, study.rounds, study.measures, study.traces, job.learner)
-    return sha256(repr(told).encode()).hexdigest()[:16]
+    everything = (common, data, study.rounds, study.measures, study.traces, job.learner)
+    return sha256(repr(everything).encode()).hexdigest()[:16]

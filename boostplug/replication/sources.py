@@ -3,13 +3,13 @@
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from itertools import pairwise
 from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
-from boostplug.comparison.training.store import digest
 from boostplug.datasets import Fold, RankingData, load_bundled, load_fold, load_folds
 from boostplug.datasets.letor import load_files
 from boostplug.replication.movielens import load_movielens, user_tasks
@@ -48,12 +48,12 @@ class Loaded:
     @property
     def digest(self) -> str:
         """SHA-256 of all values."""
-        return digest(
-            array
-            for split in self.splits
-            for part in (split.train, split.vali, split.test)
-            for array in (part.X, part.y, part.group)
-        )
+        sha = sha256()
+        for split in self.splits:
+            for part in (split.train, split.vali, split.test):
+                for array in (part.X, part.y, part.group):
+                    sha.update(np.ascontiguousarray(array).data)
+        return sha.hexdigest()
 
 
 class Source(ABC):

@@ -4,9 +4,9 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager
 from dataclasses import dataclass
-from multiprocessing import active_children
 
 import pytest
 from reports import without_times
@@ -43,14 +43,6 @@ class Fails(bp.RankNet):
         raise RuntimeError("broken on purpose")
 
 
-@pytest.fixture(autouse=True)
-def no_process_stays():
-    """See that a comparison ends its processes; those of a cluster that other tests use are not its own."""
-    before = set(active_children())
-    yield
-    assert set(active_children()) <= before
-
-
 @dataclass(frozen=True, kw_only=True)
 class Dies(bp.RankNet):
     def gradient_hessian(self, *_args, **_options):
@@ -78,7 +70,7 @@ def test_the_result_is_that_of_one_process(tiny, tmp_path):
 def test_threads_are_shared_out(tiny, monkeypatch):
     asked = []
 
-    def no_cells(plan, _folds, _methods, _kept, _advance, n_processes, _budget):
+    def no_cells(plan, _folds, _methods, _kept, n_processes, _minutes, _begin):
         asked.append((plan.num_threads, n_processes))
         yield from ()
 
@@ -93,21 +85,21 @@ def test_threads_are_shared_out(tiny, monkeypatch):
 @pytest.mark.ci
 def test_ctrl_c_keeps_what_is_finished(tiny, tmp_path, monkeypatch):
     @contextmanager
-    def until_two_steps(*_args, **_options):
-        steps = []
+    def until_two_runs(*_args, **_options):
+        done = []
 
-        def advance(_description, n):
-            steps.extend(range(n))
-            if len(steps) >= 2:
+        def add(run):
+            done.append(run)
+            if len(done) >= 2:
                 raise KeyboardInterrupt
 
-        yield advance, lambda _cell: None
+        yield (lambda *_: None), add
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "live_table", until_two_steps)
+        patch.setattr(module, "live_bars", until_two_runs)
         result = bp.compare(*tiny, **SMALL, jobs=2, store=tmp_path)
     assert result.interrupted
-    assert sum(row["runs_finished"] for row in result.document["methods"]) in {2, 3}  # a cell comes before its step
+    assert sum(row["runs_finished"] for row in result.document["methods"]) == 2
     again = bp.compare(*tiny, **SMALL, jobs=2, store=tmp_path, resume=True)
     assert not again.interrupted
     kept = [run for row in result.document["methods"] for run in row["runs"]]
@@ -116,7 +108,7 @@ def test_ctrl_c_keeps_what_is_finished(tiny, tmp_path, monkeypatch):
 
 
 @pytest.mark.ci
-def test_the_death_of_a_process_is_said_and_costs_no_finished_training(tiny, tmp_path):
+def test_the_death_of_a_process_is_an_error_and_costs_no_finished_training(tiny, tmp_path):
     some = {**SMALL, "losses": {"ours": bp.RankNet(), "deadly": Dies()}}
     with (
         pytest.raises(RuntimeError, match="a worker process has died; what was finished before is kept"),
@@ -128,24 +120,46 @@ def test_the_death_of_a_process_is_said_and_costs_no_finished_training(tiny, tmp
     assert not resumed.failed
 
 
-@pytest.mark.ci
-def test_a_script_without_its_guard_is_told_so(tmp_path):
-    """Its processes die as they start, before they read the data, which are more than a pipe holds."""
+def test_losses_of_a_script_and_lambdas_go_to_other_processes(tmp_path):
+    """The script needs no ``if __name__ == "__main__":``."""
     script = tmp_path / "script.py"
     script.write_text(
         "import boostplug as bp\n"
+        "class Own(bp.RankNet):\n"
+        "    pass\n"
         "parts = [bp.datasets.make_ranking(40, n_features=30, random_state=s) for s in range(3)]\n"
-        "bp.compare(*parts, losses='ranknet', baselines='lambdarank', frameworks='lightgbm', rounds=1, jobs=2)\n"
+        "some = {'losses': [Own(), bp.MPBoost(distance=lambda gap: gap)], 'baselines': (), 'frameworks': 'lightgbm'}\n"
+        "one, two = (bp.compare(*parts, **some, rounds=1, jobs=jobs, num_threads=jobs) for jobs in (1, 2))\n"
+        "assert not two.failed\n"
+        "assert two.per_query.equals(one.per_query)\n"
     )
     done = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=100, check=False)
-    assert done.returncode == 1
-    assert 'the call must stand under if __name__ == "__main__":' in done.stderr.splitlines()[-1]
+    assert done.returncode == 0, done.stderr
 
 
-def test_what_cannot_go_to_other_processes_is_refused_before_training(tiny):
-    loss = bp.MPBoost(distance=lambda gap: gap)
-    with pytest.raises(ValueError, match=r"jobs hands losses and metrics to other processes, .* or leave out jobs"):
+def test_large_data_give_the_same():
+    """Arrays of more than a megabyte reach the processes as read-only files in memory."""
+    parts = [bp.datasets.make_ranking(7000, n_features=3, random_state=seed) for seed in range(3)]
+    assert parts[0].y.nbytes > 2**20
+    one, two = (bp.compare(*parts, **SMALL, jobs=jobs) for jobs in (1, 2))
+    assert two.per_query.equals(one.per_query)
+
+
+class Locked:
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def __call__(self, gap):
+        return gap
+
+
+def test_a_loss_that_cannot_be_pickled_is_refused(tiny):
+    loss = bp.MPBoost(distance=Locked())
+    with pytest.raises(ValueError, match="a loss, metric or ranker cannot go to another process; use one process"):
         bp.compare(*tiny, **{**SMALL, "losses": loss}, jobs=2)
+
+
+def test_jobs_are_counted(tiny):
     for jobs in (0, 1.5, "2", 10**6):
         with pytest.raises(ValueError, match="jobs must be an integer"):
             bp.compare(*tiny, **SMALL, jobs=jobs)
@@ -153,19 +167,19 @@ def test_what_cannot_go_to_other_processes_is_refused_before_training(tiny):
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
 @pytest.mark.ci
-def test_processes_end_with_a_parent_that_is_killed(tmp_path):
-    """Standard output is closed when the last process that holds it is gone."""
+def test_processes_end_after_a_parent_that_is_killed(tmp_path):
+    """They finish the job that they are at. Standard output is closed when the last one that holds it is gone."""
     script = tmp_path / "script.py"
     script.write_text(
         "import time\n"
         "from boostplug.comparison.training.workers import in_processes\n"
         "def work(job):\n"
         "    print(job, flush=True)\n"
-        "    time.sleep(1000)\n"
-        'if __name__ == "__main__":\n'
-        "    list(in_processes(work, ['begun', 'begun'], 2))\n"
+        "    time.sleep(2)\n"
+        "list(in_processes(work, ['begun'] * 9, 2))\n"
     )
     with subprocess.Popen([sys.executable, script], stdout=subprocess.PIPE, text=True) as parent:
         assert [parent.stdout.readline() for _ in range(2)] == ["begun\n", "begun\n"]
         parent.kill()
-        assert parent.communicate(timeout=60) == ("", None)
+        rest, _ = parent.communicate(timeout=90)
+        assert rest in {"", "begun\n"}  # of a process that was late to its first job

@@ -1,72 +1,37 @@
-"""The table of a comparison as it grows: what it shows, that it fits, that it goes."""
+"""Bars of a comparison: a mean per method, no change of the result, and no trace in the terminal."""
 
 import os
-import re
 import select
 import signal
 import subprocess
 import sys
-from io import StringIO
 
 import pytest
-from rich.console import Console
 
 import boostplug as bp
-from boostplug.comparison.live import Board
-from boostplug.comparison.training.runs import Method, Plan, RunOutcome, announced
+from boostplug.comparison import live
+from boostplug.comparison.console import bars
+from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.comparison.training.trees import Trees
 from boostplug.datasets import make_ranking
 
-METHODS = [
-    Method(f"MPBoost(Log, normalization=queries {i})", framework, "lambdarank")
-    for framework in ("lightgbm", "xgboost")
-    for i in range(23)
-]
 
-
-def plan_of(metric="NDCG@10", *, tune=0, seeds=3):
-    metric = bp.Metric.parse(metric)
-    return Plan(metric, [metric], Trees(), 10, None, 1, tune, range(seeds))
-
-
-def cell(method, value, *, seed=0, fold=0, metric="NDCG@10", **more):
-    return RunOutcome(method, fold, seed, validation=value, test={metric: value}, **more)
-
-
-def drawn(board, width=80, height=24):
-    """Return the lines that a terminal of some size shows."""
-    console = Console(file=StringIO(), width=width, height=height, force_terminal=True, color_system=None)
-    console.print(board, end="")
-    return console.file.getvalue().splitlines()
-
-
-class Clock:
-    now = 0.0
-
-    def __call__(self):
-        return self.now
-
-
-def test_all_methods_stand_in_their_order():
-    methods = [METHODS[0], METHODS[23], Method("mine", "xgboost", "rank:ndcg")]
-    board = Board(plan_of(), methods, 2, clock=Clock())
-    board.advance(announced(methods[0], 0, 0), 0)
-    board.add(cell(methods[0], 0.25))
-    board.advance("", 1)
-    board.advance(announced(methods[0], 1, 0), 0)
-    board.add(cell(methods[0], 0.5, seed=1))
-    board.advance("", 1)
-    board.add(RunOutcome(methods[1], 0, 0, error="RuntimeError: broken"))
-    board.advance("", 1)
-    board.advance(announced(methods[2], 1, 1), 0)
-    lines = drawn(board, 120)
-    assert [re.split(r"\s{2,}", line.strip()) for line in lines[2:]] == [
-        ["lightgbm", methods[0].name, "0.3750", "2/6"],
-        ["xgboost", methods[1].name, "failed", "0/6"],
-        [">", "xgboost", "mine", "0/6", "seed 1, fold 2"],
-        [lines[-1].split()[0], "3/18", "0:00:00"],
-    ]
-    assert lines[0].split() == ["framework", "method", "validation", "NDCG@10", "runs", "now"]
+def test_each_method_has_a_bar_with_its_mean(monkeypatch):
+    shown = []
+    monkeypatch.setattr(live, "bars", lambda given: shown.append(bars(given)) or shown[-1])
+    methods = [Method(name, "lightgbm", "lambdarank") for name in ("a", "b", "c")]
+    plan = Plan(bp.NDCG(10), [bp.NDCG(10)], Trees(), 10, None, 1, 0, range(2))
+    with live.live_bars(False, plan, methods, 3) as (begin, add):
+        begin(methods[0], 1, 2)
+        add(RunOutcome(methods[0], 0, 0, validation=0.25))
+        add(RunOutcome(methods[0], 0, 1, validation=0.5))
+        add(RunOutcome(methods[1], 0, 0, error="RuntimeError: broken"))
+        assert [(task.description, task.completed, task.total) for task in shown[0].tasks] == [
+            ("lightgbm a, seed 1, fold 3", 3, 18),
+            ("lightgbm a  0.3750", 2, 6),
+            ("lightgbm b  failed", 1, 6),
+            ("lightgbm c", 0, 6),
+        ]
 
 
 @pytest.mark.parametrize("shown", [None, True, False])
@@ -88,7 +53,7 @@ def test_it_changes_no_result(monkeypatch, capsys, shown):
 @pytest.mark.skipif(sys.platform == "win32", reason="has no pseudo-terminals")
 @pytest.mark.ci
 def test_ctrl_c_leaves_the_terminal_as_it_was(tmp_path):
-    """In a terminal of its own: the table is there, then it is gone, and the cursor and a message are there."""
+    """In a terminal of its own: the bars are there, then they are gone, and the cursor and a message are there."""
     import fcntl
     import struct
     import termios
@@ -116,9 +81,9 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(tmp_path):
         process.wait()
     text = seen.decode()
     assert process.returncode == 130
-    table, _, rest = text.rpartition("\x1b[?25h")  # the cursor is shown
-    assert "\x1b[?25l" in table
-    assert "lambdarank" in table
+    drawn, _, rest = text.rpartition("\x1b[?25h")  # the cursor is shown
+    assert "\x1b[?25l" in drawn
+    assert "lambdarank" in drawn
     assert "\x1b[?25l" not in rest
     assert "interrupted before any training had finished" in rest
     assert termios.tcgetattr(theirs) == before

@@ -12,7 +12,6 @@ import boostplug as bp
 from boostplug.comparison.training import kept as module
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Part
 from boostplug.comparison.training.kept import fingerprint, print_of_part
-from boostplug.comparison.training.store import Store, digest, head_of
 
 SOME = {"losses": ["ranknet"], "baselines": "lambdarank", "frameworks": "lightgbm", "progress": False}
 SMALL = {"rounds": 2, "seeds": 2, "num_threads": 1, "metrics": "NDCG@5", **SOME}
@@ -87,38 +86,39 @@ def test_what_failed_is_tried_again(tiny, trained, tmp_path, monkeypatch):
     assert [name.partition("(")[0] for name, _ in trained] == ["RankNet", "RankNet"]
 
 
+OTHERS = r"holds no results of this comparison, only of others: data, settings, .*must be the same; leave out resume"
+
+
 @pytest.mark.parametrize(
-    ("changed", "named"),
+    "changed",
     [
-        ({"rounds": 3}, r"rounds \(2 there, 3 now\)"),
-        ({"early_stopping_rounds": None}, r"early_stopping_rounds \(30 there, none now\)"),
-        ({"params": {"num_leaves": 4}}, r"params\.num_leaves \(15 there, 4 now\)"),
-        ({"params": {"lightgbm": {"extra_trees": True}}}, r"params\.lightgbm\.extra_trees \(none there, True now\)"),
-        ({"metric": "MAP"}, r"metric \(NDCG@10 there, MAP now\), metrics "),
-        ({"metrics": ["NDCG@5", "MAP"]}, "metrics "),
-        ({"metric": bp.NDCG(10, gain="linear")}, r"metric \(NDCG@10 there, NDCG@10\(linear\) now\)"),
-        ({"num_threads": 2}, r"num_threads \(1 there, 2 now\)"),
-        ({"frameworks": ["lightgbm", "xgboost"]}, r"xgboost \(none there, \d"),
+        {"rounds": 3},
+        {"early_stopping_rounds": None},
+        {"params": {"num_leaves": 4}},
+        {"params": {"lightgbm": {"extra_trees": True}}},
+        {"metric": "MAP"},
+        {"metrics": ["NDCG@5", "MAP"]},
+        {"metric": bp.NDCG(10, gain="linear")},
+        {"num_threads": 2},
+        {"frameworks": ["lightgbm", "xgboost"]},
     ],
 )
-def test_other_settings_are_refused_and_named(tiny, trained, tmp_path, changed, named):
+def test_results_of_other_settings_are_not_taken(tiny, trained, tmp_path, changed):
     bp.compare(*tiny, **SMALL, store=tmp_path)
     trained.clear()
-    with pytest.raises(
-        ValueError, match=rf"holds no results of this comparison; .*differ in .*{named}.*leave out resume"
-    ):
+    with pytest.raises(ValueError, match=OTHERS):
         bp.compare(*tiny, **{**SMALL, **changed}, store=tmp_path, resume=True)
     assert not trained
 
 
-def test_other_data_and_versions_are_refused_and_named(tiny, trained, tmp_path, monkeypatch):
+def test_results_of_other_data_and_versions_are_not_taken(tiny, trained, tmp_path, monkeypatch):
     bp.compare(*tiny, **SMALL, store=tmp_path)
     trained.clear()
     train, valid, test = ({"X": part.X.copy(), "y": part.y.copy(), "group": part.group} for part in tiny)
-    for part, array, named in ((train, "X", "features of train"), (test, "y", "labels of test")):
+    for part, array in ((train, "X"), (test, "y")):
         kept = part[array].copy()
         part[array][(0,) * kept.ndim] = 3
-        with pytest.raises(ValueError, match=f"differ in {named}, fold 1: "):
+        with pytest.raises(ValueError, match=OTHERS):
             bp.compare(train, valid, test, **SMALL, store=tmp_path, resume=True)
         part[array][:] = kept
     bp.compare(train, valid, test, **SMALL, store=tmp_path, resume=True)
@@ -126,16 +126,22 @@ def test_other_data_and_versions_are_refused_and_named(tiny, trained, tmp_path, 
     for name in ("boostplug", "lightgbm", "numpy", "numba"):
         with monkeypatch.context() as patch:
             patch.setattr(module, "versions", lambda *more, name=name: {**plain(*more), name: "0.0.1"})
-            with pytest.raises(ValueError, match=rf"differ in {name} \(\S+ there, 0\.0\.1 now\): "):
+            with pytest.raises(ValueError, match=OTHERS):
                 bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
     assert not trained
+
+
+def test_an_empty_folder_is_no_error(tiny, tmp_path):
+    """As a comparison leaves it that was killed before its first training ended."""
+    with pytest.warns(UserWarning, match="there is nothing to resume in .*; starting anew"):
+        bp.compare(*tiny, **SMALL, store=tmp_path / "new", resume=True)
 
 
 def test_without_resume_nothing_is_lost(tiny, trained, tmp_path):
     result = bp.compare(*tiny, **SMALL, store=tmp_path)
     content = result.kept.read_bytes()
     trained.clear()
-    with pytest.raises(ValueError, match=r"holds results of this very comparison \(4 trainings\): resume=True"):
+    with pytest.raises(ValueError, match=r"holds results of this very comparison: resume=True"):
         bp.compare(*tiny, **SMALL, store=tmp_path)
     assert not trained
     assert result.kept.read_bytes() == content
@@ -145,12 +151,9 @@ def test_without_resume_nothing_is_lost(tiny, trained, tmp_path):
 
 def test_damaged_results_are_named(tiny, tmp_path):
     result = bp.compare(*tiny, **SMALL, store=tmp_path)
-    for content in (b"null\n", b"garbage", result.kept.read_bytes().replace(b'"rounds": 2', b'"rounds": 9')):
-        result.kept.write_bytes(content)
-        with pytest.raises(ValueError, match=rf"{result.kept.name} .*remove it to start anew"):
-            bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
-        with pytest.raises(ValueError, match=rf"{result.kept.name} is damaged; remove it"):
-            bp.compare(*tiny, **{**SMALL, "rounds": 1}, store=tmp_path, resume=True)
+    result.kept.write_bytes(b"garbage")
+    with pytest.raises(ValueError, match=rf"{result.kept.name} cannot be read .*; remove it to start anew"):
+        bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
 
 
 # --- What tells one thing from another -------------------------------------------------------------------------------
@@ -196,39 +199,13 @@ def test_losses_are_known_by_their_parameters_and_versions(monkeypatch):
 def test_a_loss_of_ones_own_is_trained_again(tiny, trained, tmp_path):
     """Its code may have changed, and so may that of any module which it calls."""
     some = {**SMALL, "losses": [Own(), OwnVersion()], "store": tmp_path}
-    with pytest.warns(UserWarning, match=r"the loss Own\(.*has code of your own.*its trainings are not kept in store"):
+    with pytest.warns(UserWarning, match=r"Own\(.*has code of your own.*its trainings are not kept in store"):
         whole = bp.compare(*tiny, **some)
     trained.clear()
     with pytest.warns(UserWarning, match=r'an attribute such as version = "1"'):
         again = bp.compare(*tiny, **some, resume=True)
     assert [name.partition("(")[0] for name, _ in trained] == ["Own", "Own"]
     assert without_times(again) == without_times(whole)
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda run: run["per_query"]["NDCG@5"].pop(), "does not hold a number for each test query"),
-        (lambda run: run["per_query"].update(MAP=run["per_query"]["NDCG@5"]), "lacks metrics or rounds"),
-        (lambda run: run["test"].update({"NDCG@5": 0.99}), "contradicts itself"),
-        (lambda run: run.update(validation=0.99), "contradicts itself"),
-        (lambda run: run.update(rounds=7), "lacks metrics or rounds"),
-        (lambda run: run.update(rounds="2"), "is no result of a training"),
-        (lambda run: run.update(curve=["high"]), "is no result of a training"),
-        (lambda run: run.pop("gains"), "is no result of a training"),
-    ],
-)
-def test_forged_results_are_refused(tiny, trained, tmp_path, change, message):
-    """Rows with a right digest whose content cannot come from a training."""
-    path = bp.compare(*tiny, **SMALL, store=tmp_path).kept
-    with Store(path, head_of(path)) as store:
-        key, run = next(iter(store.done.items()))
-        change(run)
-        store.add(key, run)
-    trained.clear()
-    with pytest.raises(ValueError, match=rf"{path.name}: the entry 'fold 1 .*{message}.*remove the file"):
-        bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
-    assert not trained
 
 
 def test_data_are_known_by_their_values():
@@ -256,4 +233,3 @@ def test_data_are_known_by_their_values():
     assert found(np.asfortranarray(X)) == found(X.copy())
     assert found(X, bp.Queries(queries.labels, group=[2, 4])) != found(X)
     assert found(X, bp.Queries(1 - queries.labels, group=[3, 3])) != found(X)
-    assert digest([np.zeros((0, 3))]) == digest([])

@@ -1,6 +1,8 @@
 """How settings are drawn, pruned and chosen: on invented trainings, and on small real ones."""
 
 import json
+import sqlite3
+from contextlib import closing
 from dataclasses import fields
 from types import SimpleNamespace
 
@@ -10,7 +12,6 @@ import pytest
 import boostplug as bp
 from boostplug.comparison.training import tuning
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
-from boostplug.comparison.training.store import Store, head_of
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import TREE_SPACE, Outcome, tuned_objective
 from boostplug.losses import LOSSES
@@ -37,7 +38,12 @@ class Training:
     def __call__(self, objective, parameters, report):
         number = len(self.outcomes)
         self.settings.append((objective, dict(parameters)))
-        outcome = self.kept[number] if number < len(self.kept) else self._train(parameters, report)
+        if number < len(self.kept):
+            outcome = self.kept[number]
+            for i, value in enumerate(outcome.values if report else (), 1):
+                report(i, value)
+        else:
+            outcome = self._train(parameters, report)
         self.outcomes.append(outcome)
         return outcome
 
@@ -215,8 +221,9 @@ def test_pruned_settings_are_kept_with_their_values(parts, tmp_path):
     some = {"losses": (), "baselines": ["lambdarank", "regression"], "frameworks": "lightgbm", "num_threads": 1}
     some |= {"rounds": 10, "seeds": 1, "tune": 16, "progress": False}
     result = bp.compare(*parts, **some, store=tmp_path)
-    with Store(result.kept, head_of(result.kept)) as store:
-        trials = {key: value for key, value in store.done.items() if "trial" in key}
+    with closing(sqlite3.connect(result.kept)) as database:
+        rows = database.execute("SELECT key, result FROM results WHERE key LIKE '%trial%'").fetchall()
+    trials = {key: json.loads(text) for key, text in rows}
     assert len(trials) == 2 * 16
     pruned = [outcome for outcome in trials.values() if outcome["pruned"]]
     assert pruned

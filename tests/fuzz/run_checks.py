@@ -165,13 +165,11 @@ def _without(value, key):
 
 
 def spoil_store(store, how):
-    """Damage the files of a store: "cut", "bit", "more", "empty", "gone", "text" or ""."""
+    """Damage the files of a store: "cut", "more", "empty", "gone", "text" or ""."""
     for path in [path for path in sorted(Path(store).glob("*")) if path.is_file()]:
         content = path.read_bytes()
-        middle = len(content) // 2
         changed = {
-            "cut": content[:middle],
-            "bit": content[:middle] + bytes([content[middle] ^ 1]) + content[middle + 1 :] if content else b"",
+            "cut": content[: len(content) // 2],
             "more": content + b"garbage\n",
             "empty": b"",
             "text": b"not a store\n",

@@ -583,11 +583,20 @@ MUTANTS = [
         ("the warm-up fits no ranker on explicit pairs", "warm_up", "Pairs([0, 1, 20], [2, 3, 21])", "None"),
     ),
     *_caught_by(
-        ["comparison/test_store.py"],
+        ["comparison/test_resume.py"],
         (
-            "a damaged result on disk is accepted",
-            "comparison.training.store._results",
-            "_digest_of_row(*row) != found",
+            "results of other data are taken up",
+            "comparison.training.kept.digest_of_comparison",
+            "[of_versions, _code_of_this_package(), settings, tuning, metrics, folds]",
+            "[of_versions, _code_of_this_package(), settings, tuning, metrics]",
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_budget.py"],
+        (
+            "tuning goes on after the budget",
+            "comparison.training.fold_runs.FoldRuns._check_time",
+            "self._is_late()",
             "False",
         ),
     ),

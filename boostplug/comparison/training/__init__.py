@@ -1,6 +1,6 @@
 """The trainings of a comparison: the same trees, rounds, stopping rule and metric for every method.
 
-Read `trees` (what every method grows), `frameworks` (one training in LightGBM or XGBoost), `tuning`, `runs` (what a
-comparison trains, and what came of it), `schedule` (in which order, within a budget, over `workers`), and `kept`: what
-is finished goes into a `store`, an SQLite file.
+Read `trees` (parameters of trees that all methods share), `frameworks` (one training in LightGBM or XGBoost), `tuning`,
+`runs` (plan, methods and outcomes as values), `fold_runs` (tunes and trains on a fold), and `schedule` (the order of
+trainings within a budget, over `workers`). Finished trainings are `kept` in a `store`, an SQLite file.
 """

@@ -133,7 +133,7 @@ def tune(
     run : callable
         ``run(objective, parameters, report)`` trains and returns an `Outcome`. Where `report` is not None, it is called
         after each round with its number and value, and True ends the training. What is drawn and pruned depends on
-        outcomes alone, so that those of an earlier run may be returned in place of training.
+        values alone, so `run` may report and return those of an earlier training.
     rounds : int
         Of a training, at most.
     greater_is_better : bool
@@ -150,59 +150,50 @@ def tune(
         If `run` does.
     """
     optuna = require_optuna()
-    best: Setting | None = None
-    best_trial = BestRound(greater_is_better=greater_is_better)
     sign = 1.0 if greater_is_better else -1.0
     pruner = optuna.pruners.PercentilePruner(
         100.0 - _HOPELESS, n_startup_trials=_FIRST_JUDGED, n_warmup_steps=max(1, rounds // _WARM_UP)
     )
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed), pruner=pruner)
+    best, best_trial = None, BestRound(greater_is_better=greater_is_better)
     for i in range(trials):
-        trial = study.ask() if i else None
-        report = None if trial is None else _Report(trial, sign)
+        trial = study.ask() if i else None  # the given setting is none of optuna's
+        chosen, parameters, drawn, report = objective, dict[str, Any](), dict[str, Any](), None
         try:
-            chosen, parameters = (objective, {}) if trial is None else _suggest(trial, framework, objective, trees)
+            if trial is not None:
+                chosen, parameters = _suggest(trial, framework, objective, trees)
+                drawn, report = _drawn(trial, objective), _report_to(trial, sign)
             outcome = run(chosen, parameters, report)
-            if report is not None:
-                report.complete(outcome.values)
         except OutOfTime:
             raise
         except Exception:  # noqa: BLE001 (an impossible setting; if all are, the method's own run reports why)
-            if trial is not None:
-                study.tell(trial, state=optuna.trial.TrialState.FAIL)
-            continue
-        if trial is not None and outcome.pruned:
-            study.tell(trial, state=optuna.trial.TrialState.PRUNED)
-            continue
+            outcome = None
         if trial is not None:
-            study.tell(trial, sign * outcome.value)
+            state = optuna.trial.TrialState
+            if outcome is None or outcome.pruned:
+                study.tell(trial, state=state.FAIL if outcome is None else state.PRUNED)
+            else:
+                study.tell(trial, sign * outcome.value)
+        if outcome is None or outcome.pruned:
+            continue
         best_trial.add(outcome.value)
         if best is None or best_trial.number == best_trial.n_rounds:
-            drawn = {} if trial is None else _drawn(trial, objective)
             best = Setting(objective=str(chosen), drawn=drawn, parameters=parameters)
     return best
 
 
-class _Report:
-    """Hands the values of a training's rounds to a trial, and says whether it is hopeless."""
+def _report_to(trial: Any, sign: float) -> Callable[[int, float], bool]:
+    """Return what takes a training's value after each round, and returns whether the trial is hopeless."""
+    best = -math.inf
 
-    def __init__(self, trial: Any, sign: float) -> None:
-        self._trial, self._sign, self._best, self._done = trial, sign, -math.inf, 0
-
-    def __call__(self, number: int, value: float) -> bool:
-        self._add(number, value)
-        return bool(self._trial.should_prune())
-
-    def complete(self, values: list[float]) -> None:
-        """Take what no call has brought: the outcome is that of an earlier run."""
-        for number, value in enumerate(values[self._done :], self._done + 1):
-            self._add(number, value)
-
-    def _add(self, number: int, value: float) -> None:
-        self._done = number
+    def report(number: int, value: float) -> bool:
+        nonlocal best
         if not math.isnan(value):
-            self._best = max(self._best, self._sign * value)
-            self._trial.report(self._best, number)
+            best = max(best, sign * value)
+            trial.report(best, number)
+        return bool(trial.should_prune())
+
+    return report
 
 
 def _suggest(

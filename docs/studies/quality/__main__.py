@@ -9,7 +9,7 @@ import argparse
 from pathlib import Path
 
 from boostplug.comparison.document import as_json, read
-from boostplug.comparison.training.store import head_of
+from boostplug.comparison.training.store import Store
 from boostplug.core.files import write_file
 from boostplug.core.threads import get_num_threads
 from studies.quality.page import draw, tables
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> None:
             parser.error(f"there is no part {unknown[0]!r}; there are: {', '.join(map(repr, PARTS))}")
         run(given.data, given.store, given.parts or PARTS, processes=given.processes, progress=True)
     elif given.command == "sum":
-        head = head_of(given.store)
+        head = Store(given.store).get("head")
         if head is None:
             parser.error(f"{given.store} keeps nothing that can be read; name the file that run has written")
         write_file(given.result, as_json(document(Cells(kept_cells(given.store)), head, given.data)))

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.document import plain, versions
+from boostplug.comparison.training.fold_runs import FoldRuns
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
-from boostplug.comparison.training.runs import FoldRuns, Plan
-from boostplug.comparison.training.store import Store, head_of
+from boostplug.comparison.training.runs import Plan
+from boostplug.comparison.training.store import Store
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.workers import in_processes
 from boostplug.core.extras import imported
@@ -103,29 +104,33 @@ def run(folder: Path, store: Path, parts: Iterable[str], *, processes: int, prog
     progress : bool, optional
         As `progress_bar` takes it.
     """
-    with Store(store, head()) as kept:
-        jobs = [job for name in parts for job in jobs_of(PARTS[name]) if (folder / SETS[job.data].folder).is_dir()]
-        missing = [job for job in jobs if job.key not in kept.done]
-        missing.sort(key=lambda job: job.method.framework == CatBoost.name)  # ten times as long: last
-        with progress_bar(progress, len(jobs), completed=len(jobs) - len(missing), estimate=True) as advance:
-            for job, cell in in_processes(partial(_trained, folder), missing, processes):
-                kept.add(job.key, cell)
-                advance(job.key, 1)
+    kept, common = Store(store), head()
+    if kept.get("head") not in (None, common):
+        raise SystemExit(f"{store} holds cells of other versions; remove it to start anew, or name another file")
+    kept.add("head", common)
+    jobs = [job for name in parts for job in jobs_of(PARTS[name]) if (folder / SETS[job.data].folder).is_dir()]
+    missing = [job for job in jobs if kept.get(job.key) is None]
+    missing.sort(key=lambda job: job.method.framework == CatBoost.name)  # ten times as long: last
+    with progress_bar(progress, len(jobs), completed=len(jobs) - len(missing)) as advance:
+        for job, cell in in_processes(partial(_trained, folder), missing, processes):
+            kept.add(job.key, cell)
+            advance(job.key, 1)
 
 
 def head() -> dict[str, Any]:
     """Return what the kept cells depend on."""
     found = versions("catboost")
     return {
-        "what": "cells of boostplug's study of quality, 1",
+        "what": "cells of boostplug's study of quality, 2",
         "versions": {name: found.get(name) for name in _VERSIONS},
     }
 
 
 def kept_cells(store: Path) -> dict[str, dict[str, Any]]:
     """Return the cells that are kept, by their jobs' keys, whatever versions they were trained with."""
-    with Store(store, head_of(store) or head()) as kept:
-        return dict(kept.done)
+    kept = Store(store)
+    cells = {job.key: kept.get(job.key) for part in PARTS.values() for job in jobs_of(part)}
+    return {key: cell for key, cell in cells.items() if cell is not None}
 
 
 def _trained(folder: Path, job: Job) -> dict[str, Any]:
@@ -146,13 +151,9 @@ def _trained(folder: Path, job: Job) -> dict[str, Any]:
         )
         parts = (share_of(train, job.share), valid, test)
         frameworks = {**FRAMEWORKS, CatBoost.name: CatBoost}
-        _LAST[job.group] = FoldRuns(plan, job.fold, parts, None, _no_step, frameworks)
+        _LAST[job.group] = FoldRuns(plan, job.fold, parts, frameworks=frameworks)
     cell = _LAST[job.group].outcome(job.method, job.seed)
     found = {name: getattr(cell, name) for name in _KEPT}
     found["per_query"] = {name: values.tolist() for name, values in cell.per_query.items()}
     found["curve"] = None if cell.curve is None else cell.curve.tolist()
     return dict(plain(found))
-
-
-def _no_step(_description: str, _steps: int) -> None:
-    pass

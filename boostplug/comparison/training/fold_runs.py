@@ -1,0 +1,213 @@
+"""The runs of a comparison on one fold: each is tuned, if the plan says so, and trained."""
+
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.comparison.summary import Setting
+from boostplug.comparison.training import tuning
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Framework, Part, Watch
+from boostplug.comparison.training.kept import Kept
+from boostplug.comparison.training.runs import CUTOFFS, Method, Plan, RunOutcome
+from boostplug.core.threads import threads_of_framework
+from boostplug.data.queries import Queries
+from boostplug.losses import Loss
+from boostplug.metrics import ECE, NDCG, LogLoss, Metric
+from boostplug.metrics.calibration import bin_sums
+
+Floats = NDArray[np.float64]
+Report = Callable[[int, float], bool]
+
+
+class FoldRuns:
+    """The runs on one fold; its data are binned once in each framework, when the first run there needs them.
+
+    Parameters
+    ----------
+    plan : Plan
+    number : int
+        Of the fold, from 0.
+    parts : sequence of Part
+        Training, validation and test.
+    kept : Kept, optional
+        Takes each run and each setting that tuning tries as soon as it is finished. Default: none are kept.
+    frameworks : mapping of str to type
+        By name; default: LightGBM and XGBoost.
+    is_late : callable
+        Whether time is up, so that no training begins.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        number: int,
+        parts: Sequence[Part],
+        kept: Kept | None = None,
+        *,
+        frameworks: Mapping[str, type[Framework]] = FRAMEWORKS,
+        is_late: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self._plan, self._number, self._parts, self._kept = plan, number, parts, kept or Kept()
+        self._frameworks, self._is_late = frameworks, is_late
+        self._binned: dict[str, Framework | Exception] = {}
+        self._tuned: dict[Method, Setting | None] = {}
+
+    def outcome(self, method: Method, seed: int) -> RunOutcome:
+        """Return the outcome of one run.
+
+        Raises
+        ------
+        OutOfTime
+            If time is up before its training begins; the settings that were tried are kept.
+        """
+        if self._plan.tune and method not in self._tuned:
+            self._tuned[method] = self._tune(method)
+        self._check_time()
+        outcome = self._run(method, seed, self._tuned.get(method))
+        self._kept.add_run(outcome)
+        return outcome
+
+    def _check_time(self) -> None:
+        if self._is_late():
+            raise tuning.OutOfTime
+
+    def _framework(self, name: str) -> Framework | Exception:
+        if name not in self._binned:
+            plan, (train, valid, test) = self._plan, self._parts
+            try:
+                self._binned[name] = self._frameworks[name](train, valid, test, plan.trees, plan.num_threads)
+            except Exception as error:  # noqa: BLE001 (reported in the table: the other framework may take the data)
+                self._binned[name] = error
+        return self._binned[name]
+
+    def _watch(self, report: Report | None = None) -> Watch:
+        plan, valid = self._plan, self._parts[1]
+        return Watch(plan.metric, valid.queries, patience=plan.patience, num_threads=plan.num_threads, report=report)
+
+    def _tune(self, method: Method) -> Setting | None:
+        """Return the setting of a method that does best on the validation part; what is kept is not trained again."""
+        plan, framework, numbers = self._plan, self._framework(method.framework), count(1)
+        if isinstance(framework, Exception):
+            return None
+
+        def run(objective: Loss | str, parameters: Mapping[str, Any], report: Report | None) -> tuning.Outcome:
+            number = next(numbers)
+            outcome = self._kept.trial(method, self._number, number)
+            if outcome is None:
+                self._check_time()
+                watch = self._watch(report)
+                framework.run(objective, plan.seeds[0], plan.rounds, watch, parameters)
+                outcome = tuning.Outcome(watch.best_value, watch.values, watch.pruned)
+                self._kept.add_trial(method, self._number, number, outcome)
+            elif report is not None:
+                for i, value in enumerate(outcome.values, 1):  # later settings depend on it
+                    report(i, value)
+            return outcome
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return tuning.tune(
+                framework,
+                method.objective,
+                plan.trees,
+                trials=plan.tune,
+                seed=plan.seeds[0],
+                run=run,
+                rounds=plan.rounds,
+                greater_is_better=plan.metric.greater_is_better,
+            )
+
+    def _run(self, method: Method, seed: int, tuned: Setting | None) -> RunOutcome:
+        """Return the outcome of a training; what goes wrong in it is an outcome too."""
+        plan, framework, queries = self._plan, self._framework(method.framework), self._parts[2].queries
+        outcome = partial(RunOutcome, method, self._number, seed)
+        if isinstance(framework, Exception):
+            return outcome(error=_reason(framework))
+        watch, notes = self._watch(), []
+        try:
+            with warnings.catch_warnings(record=True) as caught:
+                warnings.simplefilter("always")
+                objective, parameters = method.objective, dict[str, Any]()
+                if tuned is not None:
+                    objective, parameters = tuning.tuned_objective(objective, tuned.drawn), tuned.parameters
+                scores = framework.run(objective, seed, plan.rounds, watch, parameters)
+            notes = [
+                f"{method.framework} {method.name} warns: {warning.message}"
+                for warning in caught
+                if issubclass(warning.category, UserWarning)
+            ]
+            if not np.isfinite(scores).all():
+                return outcome(error="its scores on the test part are not finite", notes=tuple(notes))
+            with threads_of_framework(plan.num_threads):
+                per_query = {m.name: m.per_query(scores, queries) for m in plan.metrics if m.has_per_query}
+                assert watch.scores is not None
+                on_validation = plan.metric.per_query(watch.scores, watch.queries)
+                means = {m.name: float(m(scores, queries)) for m in plan.metrics}
+                cutoffs = _at_cutoffs(plan.metric, scores, queries)
+                reliability = _reliability(plan.metrics, scores, queries)
+                position_bias = _position_bias(objective, watch.scores, watch.queries)
+        except Exception as error:  # noqa: BLE001 (whatever an objective raises is reported in the table)
+            return outcome(error=_reason(error), notes=tuple(notes))
+        return outcome(
+            rounds=watch.best_round,
+            rounds_trained=len(watch.values),
+            seconds_per_round=None if watch.slowed else float(np.median(watch.seconds)),
+            seconds=watch.whole,
+            validation=watch.best_value,
+            test=means,
+            per_query=per_query,
+            validation_per_query=on_validation,
+            curve=np.array(watch.values),
+            gains=watch.gains,
+            cutoffs=cutoffs,
+            reliability=reliability,
+            position_bias=position_bias,
+            tuned=tuned,
+            notes=tuple(notes),
+        )
+
+
+def _at_cutoffs(metric: Metric, scores: Floats, queries: Queries) -> Floats | None:
+    """Return NDCG at each of `CUTOFFS`, by the conventions of a metric that is one; None where it has no value."""
+    ndcg = metric if isinstance(metric, NDCG) else NDCG()
+    try:
+        values = np.array([float(ndcg.with_params(k=k)(scores, queries)) for k in CUTOFFS])
+    except ValueError:  # of grades that have no gain, as negative ones; the comparison's own metrics take them
+        return None
+    return None if np.isnan(values).all() else values
+
+
+def _reliability(metrics: Sequence[Metric], scores: Floats, queries: Queries) -> Floats | None:
+    """Return the sums of a reliability curve by the scale of the first metric that judges probabilities."""
+    found = [(getattr(metric, "metric", metric), metric.reads(queries)) for metric in metrics]  # one on a label has one
+    of_probabilities = [(metric, read) for metric, read in found if isinstance(metric, (ECE, LogLoss))]
+    if not of_probabilities:
+        return None
+    metric, read = of_probabilities[0]
+    return bin_sums(scores, read, metric.bins if isinstance(metric, ECE) else ECE().bins, metric.max_grade).ravel()
+
+
+def _position_bias(objective: Loss | str, scores: Floats, queries: Queries) -> Floats | None:
+    """Return the position bias of a loss that learns from clicks, as shares of the first position's clicks."""
+    if isinstance(objective, str) or not objective.needs_position or queries.position is None:
+        return None
+    curve = objective.position_bias(scores, queries)
+    if "bias" in curve:
+        found: Floats = np.exp(curve["bias"])
+        return found
+    return curve["clicked"] if "clicked" in curve else curve["propensity"]
+
+
+def _reason(error: Exception) -> str:
+    """Return the line of a message that says something; XGBoost wraps it in its C++ stack."""
+    text = str(error).split("Stack trace:")[0]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    line = " ".join(lines)
+    if line.startswith("[") and "Check failed:" in line:
+        line = line[line.index("Check failed:") :]
+    return f"{type(error).__name__}: {line}" if line else type(error).__name__
