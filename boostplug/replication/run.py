@@ -1,4 +1,4 @@
-"""`replicate`: run a paper's protocol, and say of each of its claims whether it holds."""
+"""`replicate`: run a paper's protocol, and judge each of its claims."""
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
@@ -33,8 +33,8 @@ def replicate(
 
     Every task (a learner on one fold of one user, query or data set) is a job of its own. With `json`, finished tasks
     are kept beside it in ``<json>.parts``: after Ctrl-C, a crash or a loss of power, the same call goes on where it
-    was, and its result is the same as without interruption. The file goes when the result is written, but for `keep`:
-    then a later call trains what has changed in the protocol alone, and nothing where that is a claim.
+    was, and its result is the same as without interruption. The file goes when the result is written, except with
+    `keep`: then a later call trains only what has changed in the protocol, and nothing where that is a claim.
 
     Parameters
     ----------
@@ -88,11 +88,10 @@ def replicate(
         results = _results(jobs, store, processes, progress)
         with progress_bar(progress, 1) as advance:
             advance("judging the claims", 0)
-            result = ReplicationResult.of(
+            result = ReplicationResult.from_studies(
                 protocol,
                 [StudyResults(study, loaded, _of_study(study, jobs.values(), results)) for study, loaded in studies],
                 name="" if data is None else str(data),
-                seconds={job.key: results[job.key]["seconds"] for job in jobs.values()},
             )
         if path is not None:
             result.to_json(path)
@@ -102,7 +101,7 @@ def replicate(
 
 
 def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bool | None) -> dict[str, TaskResult]:
-    """Return the results of all jobs by `Job.key`, those that are kept and the others."""
+    """Results of all jobs by `Job.key`, those that are kept and the others."""
     results = {job.key: store.done[kept] for kept, job in jobs.items() if kept in store.done}
     missing = {job.key: kept for kept, job in jobs.items() if kept not in store.done}
     todo = [job for job in jobs.values() if job.key in missing]
@@ -143,7 +142,7 @@ def _load(protocol: Protocol, folder: Path | None) -> list[tuple[Study, Loaded]]
 
 
 def _settings(job: Job, data: str) -> str:
-    """Return a digest of what the result of a job depends on, but for versions and the seed."""
+    """Digest of all that the result of a job depends on, except versions and the seed."""
     study = job.study
-    told = (data, study.rounds, study.measures, study.traces, job.learner)
-    return sha256(repr(told).encode()).hexdigest()[:16]
+    settings = (data, study.rounds, study.measures, study.traces, job.learner)
+    return sha256(repr(settings).encode()).hexdigest()[:16]

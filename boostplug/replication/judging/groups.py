@@ -1,10 +1,9 @@
 """Parts of a test set: pairs of two grades, and queries by how many pairs they have; what papers claim of them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,7 +14,6 @@ from boostplug.metrics import Metric, PairError
 from boostplug.metrics.grades import grades_of
 from boostplug.replication.judging.study_results import StudyResults
 from boostplug.replication.judging.verdicts import LEVEL, Difference, Verdict, interval, worst
-from boostplug.replication.training.study import Groups
 
 Floats = NDArray[np.float64]
 
@@ -80,40 +78,6 @@ def by_thousands(last: int) -> list[tuple[str, float, float]]:
         (f"{a or 0}{'k' if a else ''}-{b}k" if b < math.inf else f"{a}k+", 1000.0 * a, 1000.0 * b)
         for a, b in pairwise(edges)
     ]
-
-
-def queries_by_pairs(results: StudyResults, *, last: int) -> Groups:
-    """Return how many queries of the first split's training part have how many pairs of different grades.
-
-    The last group has so many thousand pairs and more.
-    """
-    n_pairs = grades_of(results.loaded.splits[0].train.queries).n_pairs
-    groups = by_thousands(last)
-    counts = [float(((n_pairs >= least) & (n_pairs < below)).sum()) for _, least, below in groups]
-    return [name for name, _, _ in groups], {"queries": counts}
-
-
-def mean_rows(
-    results: StudyResults,
-    *,
-    measures: Mapping[str, str],
-    averaged: Mapping[str, tuple[Sequence[str], Sequence[str]]] = MappingProxyType({}),
-) -> Groups:
-    """Return test means: a row for each learner, each group that of a measure.
-
-    Parameters
-    ----------
-    results : StudyResults
-    measures : mapping of str to str
-        The measure's key by the group's name.
-    averaged : mapping, optional
-        Rows in place of one for each learner: learners, whose means are averaged, and the measure of each group.
-    """
-    rows = averaged or {learner: ([learner], [*measures.values()]) for learner in results.learners}
-    return [*measures], {
-        row: [float(np.mean([results.mean(learner, key) for learner in learners])) for key in keys]
-        for row, (learners, keys) in rows.items()
-    }
 
 
 def ahead_over_groups(

@@ -10,7 +10,7 @@ from scipy import stats
 
 from boostplug.comparison.significance import Interval, t_interval
 from boostplug.core.best_round import rounding
-from boostplug.replication.judging.study_results import alike
+from boostplug.replication.judging.study_results import fold_weights
 
 Floats = NDArray[np.float64]
 Holds = Literal["holds", "level", "does not hold"]
@@ -67,7 +67,7 @@ def interval(differences: Floats, folds: Floats | None = None, level: float = LE
     """Return the mean over units, each fold with the same weight, and its interval."""
     folds = np.zeros(len(differences)) if folds is None else folds
     defined = ~np.isnan(differences)
-    weight = alike(folds[defined])
+    weight = fold_weights(folds[defined])
     return Difference(*t_interval(differences[defined], weight=weight, strata=folds[defined], level=level))
 
 

@@ -30,21 +30,16 @@ class Use:
         The queries whose labels count. A learner of pairs alone takes them from these grades: those of L2 are P2.
     preferences : bool, default False
         P2 as explicit pairs, their grade gaps as margins, beside the labels: in place of pairs from the grades.
-    first : int, optional
-        Of so many first queries of L2 alone.
     """
 
     labels: Literal["L1", "L2", "all"]
     preferences: bool = False
-    first: int | None = None
 
     def __call__(self, part: RankingData) -> dict[str, Any]:
         """Return the arguments of ``fit``: the queries that are in use, and no others."""
         l2 = _has_pairs(part)
         labelled = {"L1": ~l2, "L2": l2, "all": np.ones_like(l2)}[self.labels]
         used = labelled | l2 if self.preferences else labelled
-        if self.first is not None:
-            used = used & l2 & (np.cumsum(l2) <= self.first)
         rows, group = np.repeat(used, part.group), part.group[used]
         X, y = part.X[rows], part.y[rows]
         if not self.preferences:
