@@ -154,7 +154,7 @@ def _counts(claims: Sequence[Document]) -> str:
 
 
 def _apart(documents: Mapping[str, Document], titles: Mapping[str, str]) -> list[str]:
-    """Return what is no claim on real data, counted, with links."""
+    """Return the numbers of all that is no claim on real data, with links."""
     body = []
     for name, document in documents.items():
         synthetic = [claim for claim in document["claims"] if not claim["real"]]
@@ -188,7 +188,7 @@ def store(source: Path, folder: Path) -> Path:
 
 
 def pages(folder: Path) -> dict[Path, str]:
-    """Return the page in front and each paper's, filled from what is stored."""
+    """Return the page in front and each paper's, filled from stored results."""
     documents = stored(folder / "replication")
     files = {name: folder / "replication" / f"{name}.md" for name in PAPERS}
     texts = {name: file.read_text(encoding="utf-8") for name, file in files.items()}

@@ -36,7 +36,7 @@ def summary(document: Document) -> Report:
 
 
 def full(document: Document) -> Report:
-    """Complete report: claims, checks, means, what is not tested, and what differs from the paper."""
+    """Complete report: claims, checks, means, claims that are not tested, and deviations from the paper."""
     by_kind = {kind: [claim for claim in document["claims"] if claim["real"] is kind] for kind in (True, False)}
     parts: list[str | Table] = [
         _data(document),

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.document import versions
@@ -31,44 +30,35 @@ def replicate(
 ) -> ReplicationResult:
     """Run the experiments of a paper again.
 
-    Every task (a learner on one fold of one user, query or data set) is a job of its own. With `json`, finished tasks
-    are kept beside it in ``<json>.parts``: after Ctrl-C, a crash or a loss of power, the same call goes on where it
-    was, and its result is the same as without interruption. The file goes when the result is written, except with
-    `keep`: then a later call trains only what has changed in the protocol, and nothing where that is a claim.
+    With `json`, finished trainings are kept beside it in ``<json>.parts``: after Ctrl-C or a crash the same call goes
+    on where it was, with the same result. The file goes when the result is written, except with `keep`: then a later
+    call trains only what has changed in the protocol, and nothing where that is a claim.
 
     Parameters
     ----------
     paper : str or Protocol
         One of `PAPERS`.
     data : str or path-like, optional
-        Folder that holds the paper's data sets (one of them at least), or is one. Default: the bundled set, to which
-        no published figure applies.
+        Folder that holds the paper's data sets, or is one. Default: the bundled set, without published figures.
     json : str or path-like, optional
-        File for the result.
     num_processes : int, optional
-        Each works with one thread. Default: as many as losses use threads. More than one: a script must call this
-        under ``if __name__ == "__main__":``.
+        Each of one thread. Default: the threads of losses. With several, scripts need ``if __name__ == "__main__":``.
     keep : bool, default False
         Leave ``<json>.parts`` where it is.
     progress : bool, optional
-        A progress bar with an estimate, on stderr, where that is no terminal a line every 30 seconds. Default: the bar
-        alone.
+        A progress bar on stderr, or a line every 30 seconds where that is no terminal. Default: only the bar.
 
     Returns
     -------
     ReplicationResult
-        Its document is the same for any number of processes and interruptions.
+        The same for any number of processes and interruptions.
 
     Raises
     ------
     FileNotFoundError
         If the folder does not exist, or holds none of the data sets.
-    OSError
-        If a file cannot be written.
     ValueError
         If an argument makes no sense, a file cannot be read, or ``<json>.parts`` belongs to another run or is damaged.
-    RuntimeError
-        If a process dies.
     """
     protocol = paper if isinstance(paper, Protocol) else _named(paper)
     processes = get_num_threads() if num_processes is None else check_integer("num_processes", num_processes, 1)
@@ -77,27 +67,29 @@ def replicate(
         studies = _load(protocol, None if data is None else Path(data))
     path = None if json is None else Path(json)
     head = {"paper": protocol.name, "seed": protocol.seed, "versions": versions()}
-    jobs = {
-        f"{job.key} | {_settings(job, digest)}": job
-        for study, digest, splits in [(study, loaded.digest, loaded.splits) for study, loaded in studies]
-        for split in splits
-        for learner in study.learners
-        for job in [Job(study, split, learner, protocol.seed)]
-    }
+    jobs = _jobs(studies, protocol.seed)
     with Store(None if path is None else path.with_name(path.name + ".parts"), head) as store:
         results = _results(jobs, store, processes, progress)
         with progress_bar(progress, 1) as advance:
             advance("judging the claims", 0)
-            result = ReplicationResult.from_studies(
-                protocol,
-                [StudyResults(study, loaded, _of_study(study, jobs.values(), results)) for study, loaded in studies],
-                name="" if data is None else str(data),
-            )
+            finished = [StudyResults(study, loaded, _of_study(study, jobs, results)) for study, loaded in studies]
+            result = ReplicationResult.from_studies(protocol, finished, name="" if data is None else str(data))
         if path is not None:
             result.to_json(path)
             if not (keep or result.failed):
                 store.remove()
     return result
+
+
+def _jobs(studies: Iterable[tuple[Study, Loaded]], seed: int) -> dict[str, Job]:
+    """Return the job of each task, by its key and a digest of its settings."""
+    return {
+        f"{job.key} | {_settings(job, digest)}": job
+        for study, digest, splits in [(study, loaded.digest, loaded.splits) for study, loaded in studies]
+        for split in splits
+        for learner in study.learners
+        for job in [Job(study, split, learner, seed)]
+    }
 
 
 def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bool | None) -> dict[str, TaskResult]:
@@ -115,9 +107,9 @@ def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bo
 
 
 def _of_study(
-    study: Study, jobs: Iterable[Job], results: Mapping[str, TaskResult]
+    study: Study, jobs: Mapping[str, Job], results: Mapping[str, TaskResult]
 ) -> dict[tuple[str, int, str], TaskResult]:
-    own = [job for job in jobs if job.study is study]
+    own = [job for job in jobs.values() if job.study is study]
     return {(job.split.task, job.split.fold, job.learner.name): results[job.key] for job in own}
 
 
@@ -130,10 +122,7 @@ def _named(paper: str) -> Protocol:
 def _load(protocol: Protocol, folder: Path | None) -> list[tuple[Study, Loaded]]:
     if folder is not None and not folder.is_dir():
         raise FileNotFoundError(f"there is no folder {folder}; pass the folder that holds the data sets")
-    cache: dict[Any, Loaded | None] = {}
-    for study in protocol.studies:
-        if study.source not in cache:
-            cache[study.source] = study.source.load(folder)
+    cache = {source: source.load(folder) for source in dict.fromkeys(study.source for study in protocol.studies)}
     studies = [(study, loaded) for study in protocol.studies if (loaded := cache[study.source]) is not None]
     if not studies:
         wanted = "; ".join(dict.fromkeys(study.source.wanted for study in protocol.studies if study.source.wanted))

@@ -71,7 +71,7 @@ class Source(ABC):
 
     @property
     def wanted(self) -> str:
-        """What a folder must hold; empty for the bundled set."""
+        """Content that a folder must have; empty for the bundled set."""
         return ""
 
     @abstractmethod

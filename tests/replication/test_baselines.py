@@ -5,7 +5,6 @@ import pytest
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import LinearSVC
 
-from boostplug.data.pairs import Pairs
 from boostplug.datasets import make_ranking
 from boostplug.replication.training.baselines import OneFeature, RankSVM, Regression
 
@@ -15,12 +14,6 @@ DATA = make_ranking(10, n_features=5, mean_list_size=15, missing=0.0, random_sta
 def test_one_feature_is_the_score():
     ranker = OneFeature(feature=3).fit(DATA.X, DATA.y, group=DATA.group)
     np.testing.assert_array_equal(ranker.predict(DATA.X), DATA.X[:, 3].astype(np.float64))
-
-
-@pytest.mark.parametrize("feature", [-1, 5])
-def test_a_feature_that_is_not_there(feature):
-    with pytest.raises(ValueError, match=rf"feature must .*got {feature}"):
-        OneFeature(feature=feature).fit(DATA.X, DATA.y, group=DATA.group)
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -44,8 +37,6 @@ def test_regression_takes_dependent_constant_and_missing_features():
 
 def test_regression_has_nothing_to_go_by():
     assert Regression().fit(np.ones((4, 2)), [1, 0, 1, 0], group=[4]).stop_reason_ == "no feature takes two values"
-    with pytest.raises(ValueError, match="pairs cannot be used by regression"):
-        Regression().fit([[0.0], [1.0]], None, group=[2], pairs=Pairs([1], [0]))
 
 
 @pytest.mark.parametrize("C", [1e-3, 0.1])
@@ -73,6 +64,3 @@ def test_ranksvm_and_data_that_lack_something():
     assert RankSVM().fit(np.nan_to_num(X), [2, 0, 1], group=[3]).predict(X)[0] == ranker.predict(X)[0]
     with pytest.raises(ValueError, match="y holds no pair to learn from"):
         RankSVM().fit(X, [1, 1, 1], group=[3])
-    for C in (0.0, -1.0, np.inf, True, "1"):
-        with pytest.raises(ValueError, match="C must be a finite number above 0"):
-            RankSVM(C=C).fit(X, [2, 0, 1], group=[3])

@@ -1,4 +1,4 @@
-"""Parts of a test set: pairs of two grades, and queries by how many pairs they have; what papers claim of them."""
+"""Parts of a test set: pairs of two grades, and queries by their number of pairs; judges of claims about them."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class KindError(PairError):
-    """`PairError` on the pairs of two grades alone.
+    """`PairError` only on the pairs of two grades.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ def ahead_over_groups(
     lead: float | None = None,
     tolerance: float = 0.0,
 ) -> Verdict:
-    """Judge whether a learner's mean lead over groups of test queries is what the paper prints, within `tolerance`.
+    """Judge whether a learner's mean lead over groups of test queries is the printed one, within `tolerance`.
 
     It is level where it is not, but the 95 % interval of the lead (queries drawn within groups) holds that figure.
     Where the paper prints none, it holds where the interval lies above 0, and does not where it lies below. `measures`
@@ -98,10 +98,10 @@ def ahead_over_groups(
     groups = [_leads(results, learner, other, measure) for measure in measures]
     sizes = np.array([len(group) for group in groups])
     found = interval(np.concatenate(groups), np.repeat(np.arange(len(groups), dtype=np.float64), sizes))
-    said = f"{found} over {int((sizes > 0).sum())} groups"
+    text = f"{found} over {int((sizes > 0).sum())} groups"
     if lead is None:
-        return Verdict(said, found.holds)
-    return Verdict(f"{said}, the paper's {lead:+.2f}", found.near(lead, tolerance))
+        return Verdict(text, found.holds)
+    return Verdict(f"{text}, the paper's {lead:+.2f}", found.near(lead, tolerance))
 
 
 def gains_more(results: StudyResults, *, learner: str, other: str, measure: str, than: str) -> Verdict:
@@ -116,12 +116,12 @@ def gains_more(results: StudyResults, *, learner: str, other: str, measure: str,
     first, second = interval(here), interval(there)
     found = stats.ttest_ind(here, there, equal_var=False).confidence_interval(LEVEL)
     more = Difference(first.mean - second.mean, float(found.low), float(found.high))
-    said = f"{first} against {second}: {more} more"
-    return Verdict(said, worst([first.verdict(), more.verdict()]).holds)
+    text = f"{first} against {second}: {more} more"
+    return Verdict(text, worst([first.verdict(), more.verdict()]).holds)
 
 
 def _leads(results: StudyResults, learner: str, other: str, measure: str) -> Floats:
-    """Return by how much a learner is ahead on each test query that has the measure."""
+    """Return the lead of a learner on each test query that has the measure."""
     a, b = (results.unit_values(name, measure)[0] for name in (learner, other))
     leads: Floats = results.sign(measure) * (a - b)
     return leads[~np.isnan(leads)]

@@ -151,7 +151,7 @@ class StudyResults:
 
     @property
     def errors(self) -> dict[str, str]:
-        """What went wrong, by task, fold and learner."""
+        """Errors by task, fold and learner."""
         failed = {key: result["error"] for key, result in self._results.items() if "error" in result}
         return {f"{task} fold {fold} {learner}".strip(): error for (task, fold, learner), error in failed.items()}
 
@@ -206,7 +206,7 @@ class StudyResults:
         return float(_mean(self.table(learner, measure, "round"), axis=None))
 
     def _candidates(self, learner: Learner, measures: Sequence[str]) -> dict[str, list[int]]:
-        """Return how often each candidate of a grid was chosen, by measure; nothing where there is no choice."""
+        """Return the number of times that each candidate of a grid was chosen, by measure; nothing without a choice."""
         if len(learner.grid) == 1:
             return {}
         chosen = {key: self.chosen(learner.name, key) for key in measures}
@@ -223,7 +223,7 @@ def fold_weights(folds: Floats) -> Floats:
 
 
 def extent(study: Mapping[str, Any]) -> str:
-    """Return what a study's document is the mean of, in words."""
+    """Return the tasks and folds over which a study's document averages, in words."""
     folds = f"{study['folds']} folds" if study["folds"] > 1 else "1 fold"
     if study["tasks"] > 1:
         return f"{study['tasks']} tasks" if study["folds"] == 1 else f"{study['tasks']} tasks of {folds}"
@@ -235,7 +235,7 @@ def _number(value: float | None) -> float:
 
 
 def _mean(values: Floats | Sequence[Any], axis: int | None) -> Any:
-    """Return the mean of what is defined, NaN where nothing is."""
+    """Return the mean of the defined values, NaN where there is none."""
     array = np.asarray(values, dtype=np.float64)
     defined = ~np.isnan(array)
     count = defined.sum(axis=axis)

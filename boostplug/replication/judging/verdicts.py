@@ -1,4 +1,4 @@
-"""`Verdict`: whether a claim or a check holds; the interval of a `Difference` says which of three."""
+"""`Verdict`: whether a claim or a check holds; by the interval of a `Difference`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ class Difference(Interval):
 
     @property
     def holds(self) -> Holds:
-        """What the interval says."""
+        """Verdict by the interval: above 0, around it, or below."""
         if positive(self.low):
             return "holds"
         return "does not hold" if positive(-self.high) else "level"
@@ -48,7 +48,7 @@ class Difference(Interval):
         return "level" if self.low <= figure <= self.high else "does not hold"
 
     def verdict(self, name: str = "") -> Verdict:
-        """Return what the interval says, with its figures; after a name, in parentheses."""
+        """Return the verdict by the interval, with its figures; after a name, in parentheses."""
         return Verdict(f"{name} ({self})" if name else str(self), self.holds)
 
     def __str__(self) -> str:

@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
-from boostplug.core.checks import check_integer, check_number
 from boostplug.losses import QBRank
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.pairs import refuse_no_pairs
@@ -33,15 +32,7 @@ class OneFeature(ReferenceRanker):
         self.n_estimators = n_estimators
         self.random_state = random_state
 
-    def _check(self) -> None:
-        super()._check()
-        check_integer("feature", self.feature, 0)
-
-    def _rounds(self, training: Training) -> Rounds:
-        if self.feature >= training.X.shape[1]:
-            raise ValueError(
-                f"feature must be a column of X, which has {training.X.shape[1]}, counted from 0; got {self.feature}"
-            )
+    def _rounds(self, training: Training) -> Rounds:  # noqa: ARG002 (nothing is trained)
         yield Round(((Feature(self.feature), 1.0),), {})
         return "there is one feature"
 
@@ -69,8 +60,6 @@ class Regression(ReferenceRanker):
 
     def _rounds(self, training: Training) -> Rounds:
         queries = training.queries
-        if queries.pairs is not None:
-            raise ValueError("pairs cannot be used by regression, which fits grades; pass grades as y")
         judged = queries.judged
         X = np.nan_to_num(training.X[judged].astype(np.float64))
         grades = queries.labels[judged]
@@ -112,10 +101,6 @@ class RankSVM(ReferenceRanker):
         self.C = C
         self.n_estimators = n_estimators
         self.random_state = random_state
-
-    def _check(self) -> None:
-        super()._check()
-        check_number("C", self.C, above=0)
 
     def _rounds(self, training: Training) -> Rounds:
         queries = training.queries

@@ -1,4 +1,4 @@
-"""Preferences beside labels: what a learner is given of both, and a synthetic set that has both."""
+"""Preferences beside labels: the choice of both for a learner, and a synthetic set that has both."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ _FEW = 10  # documents of a query of one grade
 
 @dataclass(frozen=True)
 class Use:
-    """What a learner is given of a training part: L1, its queries of a single grade, and L2, the others.
+    """The queries of a training part that a learner uses: of L1, those of a single grade, and of L2, the others.
 
     Attributes
     ----------
@@ -107,7 +107,7 @@ class SharedGrades(Source):
 
 
 def _mean_size(name: str, parts: list[RankingData], l2: bool) -> str:
-    """Return how many queries and documents parts have on average, of L2 or of L1."""
+    """Return the mean numbers of queries and documents of parts, of L2 or of L1, in words."""
     sizes = [part.group[_has_pairs(part) == l2] for part in parts]
     queries, documents = np.mean([(len(group), group.sum()) for group in sizes], axis=0)
     return f"{name} of {queries:.0f} queries, {documents:.0f} documents"

@@ -62,7 +62,7 @@ class Measure:
 
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """One data set of a paper: what is trained on it, and measured.
+    """One data set of a paper, its learners and measures.
 
     Attributes
     ----------

@@ -111,7 +111,7 @@ def _run(job: Job) -> dict[str, Any]:
 
 
 def steady(values: Floats) -> Floats:
-    """Return what `STEADY` says, round by round: every round counts, not those alone that are recorded."""
+    """Return `STEADY` round by round: every round counts, not only those that are recorded."""
     falls = [after < before - rounding(before, after) for before, after in pairwise(values)]
     fallen = np.cumsum([False, *falls])
     rises = np.r_[True, values[1:] > np.maximum.accumulate(values)[:-1]]
