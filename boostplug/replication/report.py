@@ -185,8 +185,8 @@ def _data(document: Document) -> str:
 
 
 def _not_run(document: Document) -> list[str]:
-    lines = [f"{wanted}: {', '.join(studies)}" for wanted, studies in not_run(document)]
-    return [f"Not run, since their data are not there: {'; '.join(lines)}"] if lines else []
+    wanted = "; ".join(wanted for wanted, _ in not_run(document))
+    return [f"Not run, since their data are not there: {wanted}"] if wanted and document["data"] else []
 
 
 def _verdict(claim: Document) -> str:
