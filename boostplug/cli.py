@@ -284,6 +284,15 @@ def replicate(
         Path | None,
         typer.Option(file_okay=False, writable=True, help="Draw the paper's figures into this folder, PNG and SVG."),
     ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            dir_okay=False, writable=True, help="Write what is printed to this file, as Markdown (.md) or LaTeX (.tex)."
+        ),
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Print each claim, all tables, and what differs from the paper.")
+    ] = False,
     processes: Annotated[
         int | None, typer.Option(min=1, max=_MOST_THREADS, help="Processes of one thread. Default: all cores.")
     ] = None,
@@ -291,7 +300,7 @@ def replicate(
         bool, typer.Option("--keep", help="Leave what is finished beside --json, so that new claims need no training.")
     ] = False,
 ) -> None:
-    """Run a paper's experiments again: each of its claims beside ours, and whether it holds.
+    """Run a paper's experiments again: the verdict on each of its claims, and the main table.
 
     With --json, the same command goes on where it was after Ctrl-C or a crash. Where stderr is no terminal, a line
     there follows a finished task, at most every 30 seconds.
@@ -301,7 +310,9 @@ def replicate(
     """
     kept = "" if json is None else "; the same command goes on where it was"
     with _reported("replicate", f"interrupted{kept}"):
-        _check_outputs({"--json": json, "--figures": figures})
+        if output is not None and output.suffix not in (".md", ".tex"):
+            raise ValueError(f"--output must end with .md or .tex; got {output}")
+        _check_outputs({"--json": json, "--figures": figures, "--output": output})
         from boostplug.replication import replicate as run
 
         if figures is not None:
@@ -309,7 +320,8 @@ def replicate(
 
             require_matplotlib()
         result = run(paper, data, json=json, num_processes=processes, keep=keep, progress=True)
-    unwritten = _deliver("replicate", result, {figures: result.to_figures})
+    shown = result.full if full else result.summary
+    unwritten = _deliver("replicate", shown, {figures: result.to_figures, output: shown.to_file})
     if unwritten or result.failed:
         raise typer.Exit(_FAILED)
 
@@ -441,9 +453,10 @@ def _check_outputs(outputs: Mapping[str, Path | None]) -> None:
     if len({path.resolve() for path in paths.values()}) < len(paths):
         raise ValueError(f"{' and '.join(paths)} name the same file; name two")
     for option, path in paths.items():
-        if path.is_file() and path.resolve().suffix not in (".json", ".html"):
+        if path.is_file() and path.resolve().suffix not in (".json", ".html", ".md", ".tex"):
             raise ValueError(
-                f"{option}: {path} exists and may hold data; remove it, or name a file that ends with .json or .html"
+                f"{option}: {path} exists and may hold data; remove it, or name a file that ends with .json, .html, "
+                ".md or .tex"
             )
         if not path.exists() and not os.access(path.absolute().parent, os.W_OK):
             raise ValueError(f"{option}: no folder {path.parent} can be written to; make it, or name a file elsewhere")

@@ -2,11 +2,12 @@
 
 The files in reading order; each imports at its top, and only from files before it::
 
+    movielens sources
     training/  study preferences baselines feature_steps task
     judging/  study_results verdicts claims curve_claims groups
     figures protocol
     papers/
-    result page run
+    tables report result run page
 
 >>> from boostplug.replication import PAPERS
 >>> PAPERS["adarank"].paper

@@ -1,19 +1,16 @@
-"""Figures of a replication, after the paper's own, drawn from the document alone; needs matplotlib."""
+"""Figures of a replication, after the paper's own, drawn from the document; needs matplotlib."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import cycle
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from boostplug.comparison.report.drawing import COLOURS, DASHES, INK, MARKERS, drawn, slug
+from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn, slug
 from boostplug.replication.judging.study_results import extent
-
-_GREYS, _GREY_MARKERS = ("#6b6b6b", "#8a8a8a", INK, "#999999"), "PX*dh"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -26,7 +23,7 @@ class Figure(ABC):
         The paper's, or what it shows where the paper has none: also the file's name.
     title : str
     study : str
-        What it is drawn of; "" for none.
+        The study that it is drawn of; see `protocol.on`.
     """
 
     number: str
@@ -38,7 +35,7 @@ class Figure(ABC):
         """Draw into matplotlib's axes, with labels."""
 
     def average(self, study: Mapping[str, Any]) -> str:
-        """Return what each point stands for, in words."""
+        """Meaning of each point, in words."""
         return extent(study) if study["tasks"] == study["folds"] == 1 else f"mean of {extent(study)}"
 
 
@@ -67,23 +64,22 @@ class Curves(Figure):
     logarithmic: bool = False
 
     def average(self, study: Mapping[str, Any]) -> str:
-        """Return what each point stands for, in words."""
+        """Meaning of each point, in words."""
         return f"median of {extent(study)}" if self.part == "trace" else super().average(study)
 
     def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
         """Draw into matplotlib's axes, with labels."""
         rounds = study["curve_rounds"]
-        styles = _styles(study)
+        styles = _styles(learner["name"] for learner in study["learners"])
         several = len(self.measures) > 1
-        for learner in _of(study, self.learners):
-            colour, marker, own_dash = styles[learner["name"]]
-            curves = learner["curves"].get(self.part, {})
-            for measure, dash in zip(self.measures, DASHES if several else (own_dash,), strict=False):
-                values = _floats(curves.get(measure, ()))
-                if np.isnan(values).all():
-                    continue
-                label = f"{learner['name']}, {measure}" if several else learner["name"]
-                axes.plot(rounds, values, dash, color=colour, marker=marker, markersize=4, label=label)
+        for learner in study["learners"]:
+            if self.learners and learner["name"] not in self.learners:
+                continue
+            curves, style = learner["curves"].get(self.part, {}), styles[learner["name"]]
+            for measure, dash in zip(self.measures, DASHES if several else (style["linestyle"],), strict=False):
+                if measure in curves:
+                    label = f"{learner['name']}, {measure}" if several else learner["name"]
+                    axes.plot(rounds, _floats(curves[measure]), **style | {"linestyle": dash, "label": label})
         axes.set_xscale("log")
         axes.set_xticks(rounds, [str(r) if str(r).rstrip("0") in {"1", "2", "5"} else "" for r in rounds])
         axes.minorticks_off()
@@ -93,93 +89,57 @@ class Curves(Figure):
             axes.set_yscale("log")
 
 
+class Row(NamedTuple):
+    """A row of `Means`: the mean of some learners at some measures; default: the learner of that name, at all."""
+
+    name: str
+    learners: tuple[str, ...] = ()
+    measures: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, kw_only=True)
-class ByCutoff(Figure):
-    """A measure at several cut-offs, a line for each learner, with the published values dotted.
+class Means(Figure):
+    """Test means at several measures, such as cut-offs, a line for each row; published values stand unfilled.
 
     Attributes
     ----------
-    measures : mapping of number to str
-        Cut-off to the measure's key.
+    measures : tuple of (str, str)
+        Of each measure what the axis shows, and its key.
     axis, unit : str
-        What the two axes show.
+        Labels of the two axes.
+    rows : tuple of Row
+        Default: one for each learner.
+    joined : bool, default True
+        Whether lines join the points of a row; else rows stand side by side.
     """
 
-    measures: tuple[tuple[float, str], ...]
+    measures: tuple[tuple[str, str], ...]
     axis: str
     unit: str
+    rows: tuple[Row, ...] = ()
+    joined: bool = True
 
     def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
         """Draw into matplotlib's axes, with labels."""
-        styles = _styles(study)
-        at = [cutoff for cutoff, _ in self.measures]
-        for learner in study["learners"]:
-            colour, marker, dash = styles[learner["name"]]
-            values = _floats([learner["test"].get(measure) for _, measure in self.measures])
-            if not np.isnan(values).all():
-                axes.plot(at, values, dash, color=colour, marker=marker, markersize=4, label=learner["name"])
-        if study["published_applies"]:
-            others = zip(cycle(_GREYS), cycle(_GREY_MARKERS), strict=False)
-            for name, row in study["published"].items():
-                points = [(cutoff, row[key]) for cutoff, key in self.measures if row.get(key) is not None]
-                if points:
-                    colour, marker = styles[name][:2] if name in styles else next(others)
-                    line = ":" if len(points) > 1 else "none"
-                    style = {"color": colour, "marker": marker, "markersize": 7, "markerfacecolor": "none"}
-                    axes.plot(*zip(*points, strict=True), linestyle=line, label=f"{name}, published", **style)
-        axes.set_xticks(at)
+        labels, keys = zip(*self.measures, strict=True)
+        test = {learner["name"]: learner["test"] for learner in study["learners"]}
+        rows = {name: (learners or (name,), own or keys) for name, learners, own in self.rows or map(Row, test)}
+        published = study["published"] if study["published_applies"] else {}
+        published = {name: row for name, row in published.items() if row.keys() & {*keys}}
+        styles = _styles(test if rows.keys() <= test.keys() else rows)
+        styles |= _styles([name for name in published if name not in styles], first=len(styles))
+        for k, (name, (learners, own)) in enumerate(rows.items()):
+            values = np.mean([_floats(map(test[learner].get, own)) for learner in learners], axis=0)
+            side = 0.0 if self.joined else 0.7 * ((k + 0.5) / len(rows) - 0.5)
+            style = styles[name] if self.joined else styles[name] | {"linestyle": "none"}
+            axes.plot(np.arange(len(keys)) + side, values, label=name, **style)
+        for name, row in published.items():
+            at = [k for k, key in enumerate(keys) if key in row]
+            style = styles[name] | {"linestyle": ":", "markerfacecolor": "none", "markersize": 7}
+            axes.plot(at, [row[keys[k]] for k in at], label=f"{name}, published", **style)
+        axes.set_xticks(range(len(keys)), labels)
         axes.set_xlabel(self.axis)
         axes.set_ylabel(self.unit)
-
-
-@dataclass(frozen=True, kw_only=True)
-class ByGroup(Figure):
-    """One of the study's extras: bars where it has one row; else a marker for each row, side by side in each group.
-
-    Attributes
-    ----------
-    extra : str
-        Its name.
-    axis : str
-        What the groups are.
-    rows : tuple of str
-        Default: all.
-    lines : bool
-        Join the markers of a row: for groups that are an axis, such as cut-offs.
-    """
-
-    extra: str
-    axis: str
-    rows: tuple[str, ...] = ()
-    lines: bool = False
-
-    def average(self, study: Mapping[str, Any]) -> str:
-        """Return what each point stands for, in words; of one row, such as numbers of queries, the title says it."""
-        return "" if len(self._rows(study)) == 1 else super().average(study)
-
-    def _rows(self, study: Mapping[str, Any]) -> dict[str, Any]:
-        rows = study["extras"][self.extra]["rows"].items()
-        return {name: _floats(row) for name, row in rows if not self.rows or name in self.rows}
-
-    def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
-        """Draw into matplotlib's axes, with labels."""
-        extra, rows, own = study["extras"][self.extra], self._rows(study), _styles(study)
-        at = np.arange(len(extra["groups"]))
-        others = zip(cycle(COLOURS), cycle(MARKERS), cycle(DASHES[:1]), strict=False)
-        for i, (name, values) in enumerate(rows.items()):
-            colour, marker, dash = own[name] if rows.keys() <= own.keys() else next(others)
-            if np.isnan(values).all():
-                continue
-            if len(rows) == 1:
-                axes.bar(at, values, color=colour, zorder=2)
-            elif self.lines:
-                axes.plot(at, values, dash, color=colour, marker=marker, markersize=4, label=name)
-            else:
-                side = 0.7 * ((i + 0.5) / len(rows) - 0.5)
-                axes.plot(at + side, values, linestyle="none", color=colour, marker=marker, label=name)
-        axes.set_xticks(at, extra["groups"])
-        axes.set_xlabel(self.axis)
-        axes.set_ylabel(extra["unit"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -196,53 +156,25 @@ class Ranks(Figure):
 
     def plot(self, axes: Any, study: Mapping[str, Any]) -> None:
         """Draw into matplotlib's axes, with labels."""
-        styles, labelled = _styles(study), set[str]()
-        for row, measure in enumerate(self.measures):
-            critical = study["tests"][measure]["critical_difference"]
-            half = None if critical is None else 0.5 * critical
-            for k, learner in enumerate(study["learners"]):
-                colour, marker, _ = styles[learner["name"]]
-                rank, height = learner["mean_rank"][measure], -row - 0.12 * k
-                if rank is None:
-                    continue
-                label = None if learner["name"] in labelled else learner["name"]
-                labelled.add(learner["name"])
-                axes.errorbar(rank, height, xerr=half, fmt=marker, color=colour, capsize=4, label=label)
-        axes.set_yticks([-row - 0.12 for row in range(len(self.measures))], self.measures)
+        heights = -np.arange(len(self.measures), dtype=np.float64)
+        half = 0.5 * _floats(map(study["critical_difference"].get, self.measures))
+        styles = _styles(learner["name"] for learner in study["learners"])
+        for k, learner in enumerate(study["learners"]):
+            ranks = _floats(map(learner["mean_rank"].get, self.measures))
+            style = styles[learner["name"]] | {"linestyle": "none", "capsize": 4, "label": learner["name"]}
+            axes.errorbar(ranks, heights - 0.12 * k, xerr=half, **style)
+        axes.set_yticks(heights - 0.12, self.measures)
         axes.set_ylim(-len(self.measures) + 0.4, 0.4)
         axes.set_xlabel("mean rank over tasks, 1 the best\nbars: half the critical difference (α = .05) to either side")
 
 
-@dataclass(frozen=True, kw_only=True)
-class Distances(Figure):
-    """Functions of the gap between two grades.
-
-    Attributes
-    ----------
-    functions : tuple of (name, callable)
-    unit : str
-    """
-
-    functions: tuple[tuple[str, Any], ...]
-    unit: str
-
-    def plot(self, axes: Any, study: Mapping[str, Any]) -> None:  # noqa: ARG002 (the functions are given)
-        """Draw into matplotlib's axes, with labels."""
-        gaps = np.linspace(1e-3, 4.0, 200)
-        for (name, function), colour, dash in zip(self.functions, cycle(COLOURS), cycle(DASHES), strict=False):
-            values = np.asarray(function(gaps))
-            axes.plot(np.r_[-gaps[::-1], gaps], np.r_[-values[::-1], values], dash, color=colour, label=name)
-        axes.set_xlabel("difference of grades")
-        axes.set_ylabel(self.unit)
-
-
 def names(document: Mapping[str, Any], figures: Sequence[Figure]) -> dict[str, Figure]:
-    """Return those figures whose study was run, by the name of their file without its suffix."""
+    """Those figures whose study was run, by the name of their file without its suffix."""
     run = {study["name"] for study in document["studies"]}
     return {
         slug(f"{document['protocol']} {figure.number} {figure.study}"): figure
         for figure in figures
-        if not figure.study or figure.study in run
+        if figure.study in run
     }
 
 
@@ -263,25 +195,24 @@ def draw(
     studies = {study["name"]: study for study in document["studies"]}
     written = []
     for name, figure in names(document, figures).items():
-        study = studies.get(figure.study, {})
-        of = [study["name"], figure.average(study)] if study else []
-        title = "\n".join(filter(None, [f"{figure.number}: {figure.title}", ", ".join(filter(None, of))]))
+        study = studies[figure.study]
+        title = f"{figure.number}: {figure.title}\n{figure.study}, {figure.average(study)}"
         written += drawn(partial(figure.plot, study=study), title, folder / name, suffixes=suffixes)
     return written
 
 
-def _styles(study: Mapping[str, Any]) -> dict[str, tuple[str, str, str]]:
-    """Return colour, marker and dash of each learner: the same in all figures of a study."""
-    names = [learner["name"] for learner in study["learners"]]
+def _styles(rows: Iterable[str], first: int = 0) -> dict[str, dict[str, Any]]:
+    """Colour, marker and dash of each row; `first`: after so many others."""
     return {
-        name: (COLOURS[k % len(COLOURS)], MARKERS[k % len(MARKERS)], DASHES[(k // len(COLOURS)) % len(DASHES)])
-        for k, name in enumerate(names)
+        name: {
+            "color": COLOURS[k % len(COLOURS)],
+            "marker": MARKERS[k % len(MARKERS)],
+            "linestyle": DASHES[(k // len(COLOURS)) % len(DASHES)],
+            "markersize": 4,
+        }
+        for k, name in enumerate(rows, first)
     }
 
 
-def _of(study: Mapping[str, Any], names: Sequence[str]) -> list[dict[str, Any]]:
-    return [learner for learner in study["learners"] if not names or learner["name"] in names]
-
-
-def _floats(values: Sequence[float | None]) -> Any:
+def _floats(values: Iterable[float | None]) -> Any:
     return np.array([np.nan if value is None else value for value in values], float)

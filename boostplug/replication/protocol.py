@@ -19,7 +19,7 @@ Judge = Callable[[StudyResults], Verdict]
 
 @dataclass(frozen=True)
 class Citation:
-    """Where a paper says something, in its own words.
+    """A passage of a paper.
 
     Attributes
     ----------
@@ -65,7 +65,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Check:
-    """What must come out of a study if all is right: a theorem, or a published row of a method that is trained here.
+    """A result that must come out of a study if all is right: a theorem, or a published row of a method trained here.
 
     Attributes
     ----------
@@ -89,7 +89,7 @@ class Check:
 
 @dataclass(frozen=True)
 class NotTested:
-    """What else a paper claims of its experiments, in its own words, and why it is not judged here."""
+    """Another claim of a paper about its experiments, in its own words, and the reason why it is not judged."""
 
     where: str
     words: str
@@ -115,13 +115,13 @@ def paragraphs(text: str) -> tuple[str, ...]:
 
 
 def not_tested(text: str) -> tuple[NotTested, ...]:
-    """Return what is not judged: a paragraph each of where the paper says it, its words, and why; | between them."""
+    """Return the claims that are not judged: a paragraph for each, with place, words and reason between |."""
     return tuple(NotTested(*paragraph.split(" | ")) for paragraph in paragraphs(text))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """A paper: its studies, what it claims of them, and where ours differ.
+    """A paper: its studies, its claims about them, and where ours differ.
 
     Attributes
     ----------

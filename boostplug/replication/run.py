@@ -1,4 +1,4 @@
-"""`replicate`: run a paper's protocol, and say of each of its claims whether it holds."""
+"""`replicate`: run a paper's protocol, and judge each of its claims."""
 
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
@@ -41,10 +41,8 @@ def replicate(
     paper : str or Protocol
         One of `PAPERS`.
     data : str or path-like, optional
-        Folder that holds the paper's data sets (one of them at least), or is one. Default: the bundled set, to which
-        no published figure applies.
+        Folder that holds the paper's data sets, or is one. Default: the bundled set, without published figures.
     json : str or path-like, optional
-        File for the result.
     num_processes : int, optional
         Each works with one thread. Default: as many as losses use threads.
     keep : bool, default False
@@ -56,18 +54,14 @@ def replicate(
     Returns
     -------
     ReplicationResult
-        Its document is the same for any number of processes and interruptions.
+        The same for any number of processes and interruptions.
 
     Raises
     ------
     FileNotFoundError
         If the folder does not exist, or holds none of the data sets.
-    OSError
-        If a file cannot be written.
     ValueError
         If an argument makes no sense, a file cannot be read, or ``<json>.parts`` is damaged.
-    RuntimeError
-        If a process dies.
     """
     protocol = paper if isinstance(paper, Protocol) else _named(paper)
     processes = get_num_threads() if num_processes is None else check_integer("num_processes", num_processes, 1)
@@ -76,23 +70,13 @@ def replicate(
         studies = _load(protocol, None if data is None else Path(data))
     path = None if json is None else Path(json)
     common = {"paper": protocol.name, "seed": protocol.seed, "versions": versions()}
-    jobs = {
-        f"{job.key} | {_digest(job, digest, common)}": job
-        for study, digest, splits in [(study, loaded.digest, loaded.splits) for study, loaded in studies]
-        for split in splits
-        for learner in study.learners
-        for job in [Job(study, split, learner, protocol.seed)]
-    }
+    jobs = _jobs(studies, common)
     store = Store(None if path is None else path.with_name(path.name + ".parts"))
     results = _results(jobs, store, processes, progress)
     with progress_bar(progress, 1) as advance:
         advance("judging the claims", 0)
-        result = ReplicationResult.of(
-            protocol,
-            [StudyResults(study, loaded, _of_study(study, jobs.values(), results)) for study, loaded in studies],
-            name="" if data is None else str(data),
-            seconds={job.key: results[job.key]["seconds"] for job in jobs.values()},
-        )
+        finished = [StudyResults(study, loaded, _of_study(study, jobs, results)) for study, loaded in studies]
+        result = ReplicationResult.from_studies(protocol, finished, name="" if data is None else str(data))
     if path is not None:
         result.to_json(path)
         if store.path is not None and not (keep or result.failed):
@@ -100,8 +84,19 @@ def replicate(
     return result
 
 
+def _jobs(studies: Iterable[tuple[Study, Loaded]], common: dict[str, Any]) -> dict[str, Job]:
+    """Return the job of each task, by its key and a digest of its settings."""
+    return {
+        f"{job.key} | {_digest(job, digest, common)}": job
+        for study, digest, splits in [(study, loaded.digest, loaded.splits) for study, loaded in studies]
+        for split in splits
+        for learner in study.learners
+        for job in [Job(study, split, learner, common["seed"])]
+    }
+
+
 def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bool | None) -> dict[str, TaskResult]:
-    """Return the results of all jobs by `Job.key`, those that are kept and the others."""
+    """Results of all jobs by `Job.key`, those that are kept and the others."""
     kept = {name: store.get(name) for name in jobs}
     results: dict[str, TaskResult] = {jobs[name].key: found for name, found in kept.items() if found is not None}
     missing = {job.key: name for name, job in jobs.items() if kept[name] is None}
@@ -116,9 +111,9 @@ def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bo
 
 
 def _of_study(
-    study: Study, jobs: Iterable[Job], results: Mapping[str, TaskResult]
+    study: Study, jobs: Mapping[str, Job], results: Mapping[str, TaskResult]
 ) -> dict[tuple[str, int, str], TaskResult]:
-    own = [job for job in jobs if job.study is study]
+    own = [job for job in jobs.values() if job.study is study]
     return {(job.split.task, job.split.fold, job.learner.name): results[job.key] for job in own}
 
 
@@ -131,10 +126,7 @@ def _named(paper: str) -> Protocol:
 def _load(protocol: Protocol, folder: Path | None) -> list[tuple[Study, Loaded]]:
     if folder is not None and not folder.is_dir():
         raise FileNotFoundError(f"there is no folder {folder}; pass the folder that holds the data sets")
-    cache: dict[Any, Loaded | None] = {}
-    for study in protocol.studies:
-        if study.source not in cache:
-            cache[study.source] = study.source.load(folder)
+    cache = {source: source.load(folder) for source in dict.fromkeys(study.source for study in protocol.studies)}
     studies = [(study, loaded) for study in protocol.studies if (loaded := cache[study.source]) is not None]
     if not studies:
         wanted = "; ".join(dict.fromkeys(study.source.wanted for study in protocol.studies if study.source.wanted))
@@ -143,7 +135,7 @@ def _load(protocol: Protocol, folder: Path | None) -> list[tuple[Study, Loaded]]
 
 
 def _digest(job: Job, data: str, common: dict[str, Any]) -> str:
-    """Return a digest of what the result of a job depends on."""
+    """Digest of all that the result of a job depends on."""
     study = job.study
     everything = (common, data, study.rounds, study.measures, study.traces, job.learner)
     return sha256(repr(everything).encode()).hexdigest()[:16]

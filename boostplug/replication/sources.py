@@ -71,7 +71,7 @@ class Source(ABC):
 
     @property
     def wanted(self) -> str:
-        """What a folder must hold; empty for the bundled set."""
+        """Content that a folder must have; empty for the bundled set."""
         return ""
 
     @abstractmethod
@@ -184,12 +184,11 @@ class LetorFolds(_InFolder):
     Attributes
     ----------
     folders
-    n_queries, n_rows : int
-        What the published figures were measured on.
+    n_queries : int
+        Of the data that the published figures were measured on.
     """
 
     n_queries: int = 0
-    n_rows: int = 0
 
     content: ClassVar[str] = "Fold1, Fold2, …"
 
@@ -201,18 +200,11 @@ class LetorFolds(_InFolder):
         """Return the folds."""
         folds = load_folds(path)
         splits = [Split("", f, *fold) for f, fold in enumerate(folds, 1)]
-        n_queries, n_rows = sum(fold.test.n_queries for fold in folds), sum(fold.test.n_rows for fold in folds)
-        if self.is_published(n_queries, n_rows):
+        n_queries = sum(fold.test.n_queries for fold in folds)
+        if n_queries == self.n_queries:
             return Loaded(splits, as_published=True)
-        note = (
-            f"The test parts hold {n_queries:,} queries and {n_rows:,} documents; the published figures are of "
-            f"{self.n_queries:,} and {self.n_rows:,}, and do not apply."
-        )
+        note = f"{n_queries:,} queries; the published figures are of {self.n_queries:,}, and do not apply."
         return Loaded(splits, (note,))
-
-    def is_published(self, n_queries: int, n_rows: int) -> bool:
-        """Return whether the published figures were measured on so many queries and documents."""
-        return (n_queries, n_rows) == (self.n_queries, self.n_rows)
 
 
 @dataclass(frozen=True)
@@ -363,20 +355,13 @@ class MovieLensUsers(Source):
 
     Attributes
     ----------
-    min_ratings, max_missing
-        As in `user_tasks`.
     n_ratings : int
-        What the published figures were measured on.
+        Of the data that the published figures were measured on.
     seed : int
-    examples : tuple of (int, int)
-        Only these users and folds; default: all.
     """
 
-    min_ratings: int = 100
-    max_missing: float = 0.5
     n_ratings: int = 100_000
     seed: int = 0
-    examples: tuple[tuple[int, int], ...] = ()
 
     wanted: ClassVar[str] = "u.data of MovieLens-100k"
     real: ClassVar[bool] = True
@@ -387,24 +372,18 @@ class MovieLensUsers(Source):
         if not found:
             return None
         ratings = load_movielens(found[0])
-        tasks = user_tasks(ratings, min_ratings=self.min_ratings, max_missing=self.max_missing)
-        if not tasks:
-            raise ValueError(f"{found[0]}: no user has {self.min_ratings} ratings; pass the whole u.data")
+        tasks = user_tasks(ratings)
+        with_features = [task for task in tasks if task.n_features]
+        if not with_features:
+            raise ValueError(f"{found[0]}: no user has 100 ratings; pass the whole u.data")
         splits = [
             split
-            for task in tasks
-            if task.n_features
+            for task in with_features
             for split in split_rows(task, f"user {task.qid[0]}", (self.seed, int(task.qid[0])))
-            if not self.examples or (int(task.qid[0]), split.fold) in self.examples
         ]
-        if self.examples:
-            if len(splits) < len(self.examples):
-                return None  # of other ratings
-            return Loaded(splits, as_published=len(ratings) == self.n_ratings)
-        without = sum(not task.n_features for task in tasks)
         note = (
-            f"{len(tasks)} users have at least {self.min_ratings} ratings; {without} of them have no feature (no other "
-            f"user has rated {1 - self.max_missing:.0%} of their films) and make no task."
+            f"{len(tasks)} users have at least 100 ratings; {len(tasks) - len(with_features)} of them have no feature "
+            "(no other user has rated 50% of their films) and make no task."
         )
         return Loaded(splits, (note,), as_published=len(ratings) == self.n_ratings)
 

@@ -12,7 +12,7 @@ import pytest
 from losses.functions import softplus, softplus_curvature, softplus_slope
 
 import boostplug as bp
-from boostplug.adapters import call as plug
+from boostplug.adapters import reading
 from boostplug.data.grade_groups import distinct
 
 lgb = pytest.importorskip("lightgbm")
@@ -197,16 +197,16 @@ def test_labels_of_zero_beside_pairs_count_as_none():
     for labels in (None, np.zeros(len(X))):
         data = lgb.Dataset(X, labels, group=group).construct()
         bp.set_pairs(data, pairs)
-        assert not plug.queries_of(data).labelled.any()
+        assert not reading.queries_of(data).labelled.any()
         matrix = xgb.DMatrix(X, labels, group=group)
         bp.set_pairs(matrix, pairs)
-        assert not plug.queries_of(matrix).labelled.any()
+        assert not reading.queries_of(matrix).labelled.any()
     said = np.arange(len(X)) % 2 == 0
     bp.set_pairs(data, pairs, labelled=said)
-    np.testing.assert_array_equal(plug.queries_of(data).labelled, said)
+    np.testing.assert_array_equal(reading.queries_of(data).labelled, said)
     graded = lgb.Dataset(X, np.arange(len(X)) % 3, group=group).construct()
     bp.set_pairs(graded, pairs)
-    assert plug.queries_of(graded).labelled is None
+    assert reading.queries_of(graded).labelled is None
 
 
 def test_later_pairs_replace_earlier_ones():
@@ -249,15 +249,15 @@ def test_subsets_see_the_later_pairs_of_their_whole():
     subset = data.subset(rows.tolist()).construct()
     part = subset.subset(np.arange(group[:5].sum()).tolist()).construct()
     for dataset in (subset, part):
-        plug.queries_of(dataset)
+        reading.queries_of(dataset)
     bp.set_pairs(data, bp.Pairs(pairs.loser[:50], pairs.winner[:50]))
     for dataset in (subset, part):
-        now = plug.queries_of(dataset).pairs
+        now = reading.queries_of(dataset).pairs
         expected, _ = bp.Pairs(pairs.loser[:50], pairs.winner[:50]).of_rows(np.arange(dataset.num_data()), len(X))
         np.testing.assert_array_equal(now.winner, expected.winner)
     bp.set_pairs(subset, pairs.of_rows(rows, len(X))[0])
     bp.set_pairs(data, pairs)
-    assert len(plug.queries_of(subset).pairs) == len(pairs.of_rows(rows, len(X))[0])
+    assert len(reading.queries_of(subset).pairs) == len(pairs.of_rows(rows, len(X))[0])
 
 
 def test_rows_sliced_twice_are_refused():
@@ -275,7 +275,7 @@ def test_pairs_follow_cross_validation():
     params = {"objective": bp.MPBoost(), "verbose": -1, "num_threads": 1, "metric": "None"}
 
     def share(scores, dataset):
-        return "share", share_right(scores, plug.queries_of(dataset).pairs), True
+        return "share", share_right(scores, reading.queries_of(dataset).pairs), True
 
     result = lgb.cv(params, data, 10, folds=bp.group_folds(qid, 3), feval=share)
     assert result["valid share-mean"][-1] > 0.75

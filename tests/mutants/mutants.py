@@ -561,7 +561,12 @@ MUTANTS = [
     ),
     *_caught_by(
         ["replication/test_movielens.py"],
-        ("a MovieLens rating goes to another user", "replication.movielens.user_tasks", "chosen.row", "0"),
+        (
+            "a MovieLens rating goes to another user",
+            "replication.movielens.user_tasks",
+            "others[features]",
+            "others[features][::-1]",
+        ),
     ),
     *_caught_by(
         ["replication"],

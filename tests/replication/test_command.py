@@ -21,18 +21,40 @@ def toy(monkeypatch):
     monkeypatch.setitem(PAPERS, "toy", replace(protocol(), figures=(figure,)))
 
 
+def replicated(*options):
+    done = runner.invoke(app, ["replicate", "toy", "--processes", "1", *map(str, options)])
+    assert done.exit_code == 0, done.output
+    return done.stdout
+
+
 @pytest.mark.usefixtures("toy")
 def test_tables_claims_files(tmp_path):
     pytest.importorskip("matplotlib")
     target, figures = tmp_path / "toy.json", tmp_path / "figures"
-    done = runner.invoke(
-        app, ["replicate", "toy", "--json", str(target), "--figures", str(figures), "--processes", "1"]
-    )
-    assert done.exit_code == 0, done.output
-    assert "Rb-c" in done.stdout
-    assert "Claims" in done.stdout
+    printed = replicated("--json", target, "--figures", figures)
+    assert "Rb-c" in printed
+    assert "Verdicts, by passage of the paper" in printed
+    assert "it is a toy" not in printed
     assert json.loads(target.read_text())["protocol"] == "toy"
     assert {path.suffix for path in figures.iterdir()} == {".png", ".svg"}
+
+
+@pytest.mark.usefixtures("toy")
+def test_the_summary_or_all_of_it_as_markdown_and_latex(tmp_path):
+    brief, complete = tmp_path / "toy.md", tmp_path / "toy.tex"
+    replicated("--output", brief)
+    assert brief.read_text().startswith("# A toy.\n\nData: the bundled set")
+    assert "it is a toy" not in brief.read_text()
+    printed = replicated("--full", "--output", complete)
+    assert "it is a toy" in printed
+    assert "it is a toy \\\\\n\\bottomrule" in complete.read_text()
+    replicated("--output", brief)  # a file of its own is replaced
+
+
+def test_an_output_of_another_kind(tmp_path):
+    done = runner.invoke(app, ["replicate", "mpboost", "--output", str(tmp_path / "toy.pdf")])
+    assert done.exit_code == 2
+    assert "--output must end with .md or .tex; got" in done.stderr
 
 
 @pytest.mark.usefixtures("toy")

@@ -10,178 +10,62 @@ import pytest
 
 from boostplug.comparison.document import as_json, marks
 from boostplug.replication import PAPERS
-from boostplug.replication.page import LISTS, main, pages, store, stored, tables
-from boostplug.replication.result import SCHEMA
+from boostplug.replication.page import main, pages, store, stored, tables
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 STORED = stored(RESULTS / "replication")
 
 
-def claim(holds, about="other methods", *, real=True, own=True, words="A | B beats *C*", ours="+.1 [+.0, +.2]"):
-    return {
-        "study": "tiny" if real else "made",
-        "claim": "A is ahead of C",
-        "where": "Section 4, Figure 1",
-        "words": words,
-        "about": about,
-        "own_data": own,
-        "real": real,
-        "published": "",
-        "ours": ours,
-        "holds": holds,
-    }
-
-
-def check(*, passes, name="Theorem 1", published=""):
-    return {
-        "study": "tiny",
-        "check": "nowhere above",
-        "where": name,
-        "real": True,
-        "published": published,
-        "ours": "nearest: 0.1",
-        "passes": passes,
-    }
-
-
-def study(name="tiny", *, real=True, tasks=1):
-    keys = ("NDCG@1", "NDCG@1, ties")
-    learner = {
-        "test": {"NDCG@1": 0.5, "NDCG@1, ties": None},
-        "train": {"NDCG@1": 0.6, "NDCG@1, ties": None},
-        "round": {"NDCG@1": 3.0, "NDCG@1, ties": 3.0},
-        "mean_rank": {"NDCG@1": 1.25, "NDCG@1, ties": None},
-        "curves": {"test": {"NDCG@1": [0.1, 0.2]}},
-        "grid": [{"alpha": "0.1"}, {"alpha": "0.2"}],
-        "candidate": {"NDCG@1": [0, 5]},
-    }
-    tests = {"critical_difference": 0.5, "friedman": None, "pairs": [{"a": "A", "b": "C", "p": 0.5, "p_holm": 0.5}]}
-    return {
-        "name": name,
-        "tasks": tasks,
-        "folds": 5,
-        "rounds": 2,
-        "notes": ["A note | of it."],
-        "published_applies": True,
-        "real": real,
-        "data_sha256": "0123456789abcdef",
-        "measures": [{"key": key, "greater_is_better": True} for key in keys],
-        "published": {"Other": {"NDCG@1": 0.45}, "A": {"NDCG@1": 0.35}},
-        "learners": [{"name": "A", **learner}, {"name": "C", **learner, "candidate": {}}],
-        "curve_rounds": [1, 2],
-        "tests": dict.fromkeys(keys, tests),
-        "units": {"NDCG@1": [[0.1, 0.2]] * 100},
-        "extras": {},
-        "errors": {},
-    }
-
-
-def document(name="adarank"):
-    return {
-        "schema": SCHEMA,
-        "protocol": name,
-        "paper": "Someone. Something. 1999.",
-        "data": "/some/where/data",
-        "seed": 0,
-        "versions": {"boostplug": "0.1"},
-        "studies": [study(), study("made", real=False, tasks=3)],
-        "not_run": {"Web": "web (a folder)", "Web, trees": "web (a folder)"},
-        "claims": [
-            claim("holds"),
-            claim("level"),
-            claim("holds", "rounds", own=False, words="falls, then rises", ours="A: +.1; B: +.2"),
-            claim("does not hold", real=False),
-            claim(None, "rounds", ours="not judged: tasks [all] failed"),
-        ],
-        "theorems": [check(passes=True), check(passes=False, name="Theorem 2")],
-        "baselines": [check(passes=None, published=".45")],
-        "not_tested": [{"where": "Section 5", "words": "faster", "reason": "No number."}],
-        "deviations": ["Folds: ours."],
-    }
-
-
-def rows(lines):
-    """Return the cells of a table's rows, its head first."""
-    found = [re.split(r"(?<!\\)\|", line)[1:-1] for line in lines if line.startswith("|")]
-    assert len({len(row) for row in found}) <= 1, "a row with more cells than its head"
-    return [[cell.strip() for cell in row] for row in found]
-
-
 def test_claims_stand_by_kind_with_quotation_place_and_verdict():
-    lines = tables(document())["claims"]
-    assert [line for line in lines if line.startswith("#")] == ["### Claims: other methods", "### Claims: rounds"]
-    body = [row for row in rows(lines) if not row[0].startswith("-")]
-    assert body[1] == [
-        r"“A \| B beats \*C\*” (Section 4, Figure 1)",
-        "tiny, own",
-        "A is ahead of C",
-        "–",
-        "+.1 [+.0, +.2]",
-        '<a id="claims-other-methods-holds"></a>**holds**',
-    ]
-    assert body[2][0] == "as above"
-    assert [row[-1].partition("</a>")[2] for row in body if "</a>" in row[-1]] == [
-        "**holds**",
-        "level",
-        "**holds**",
-        "not judged",
-    ]
-    assert next(row for row in body if "falls" in row[0])[1:5:3] == ["tiny, standing in", "A: +.1<br>B: +.2"]
-    made = rows(tables(document())["synthetic"])
-    assert [row[1] for row in made[2:]] == ["made"]
-    assert made[2][-1] == "*does not hold*"
+    """On the page, cells are escaped; a passage stands once."""
+    document = STORED["ndcg-boost"]
+    first = document["claims"][0] | {"words": "A | B beats *C*", "holds": None}
+    lines = tables(document | {"claims": [first, first | {"study": "made", "real": False}]})
+    assert lines["claims"][0] == "### Claims: other methods"
+    quoted = r"| “A \| B beats \*C\*” (Section 4.1, Figure 1) | OHSUMED, own |"
+    assert [line[: len(quoted)] for line in lines["claims"] if "B beats" in line] == [quoted]
+    assert lines["claims"][-2].endswith("| not judged |")
+    assert len([line for line in lines["synthetic"] if "| made |" in line]) == 1
+    standing_in = next(line for line in tables(document)["claims"] if "MQ2008, standing" in line)
+    assert standing_in.startswith("| as above")
 
 
 @pytest.fixture
 def folder(tmp_path):
-    """Pages of all papers with some marks, and a result beside them."""
+    """Pages of all papers with some marks, and a result of each."""
     (tmp_path / "replication").mkdir()
     (tmp_path / "replication.md").write_text("# All\n\n<!-- table: headline -->\n<!-- end -->\n")
+    marked = "<!-- table: verdicts -->\n<!-- end -->\n"
     for name in PAPERS:
-        marked = "<!-- table: verdicts -->\n<!-- end -->\n"
         (tmp_path / "replication" / f"{name}.md").write_text(f"# {name} (Someone)\n\nProse.\n\n{marked}")
-    whole = document()
-    whole["studies"][0] = study("OHSUMED")
-    for learner in whole["studies"][0]["learners"]:
-        learner["curves"] = {"train": {"MAP": [0.1, 2 / 3], "P@1": [0.1, 0.2]}}
-    (tmp_path / "in.json").write_text(as_json(whole))
-    (tmp_path / "in.json.times").write_text(
-        json.dumps({"OHSUMED | a | fold 1 | A": 1.4, "OHSUMED | a | fold 2 | A": 2.2})
-    )
+        (tmp_path / f"{name}.json").write_text(as_json(STORED[name] | {"data": "/some/where/data"}))
     return tmp_path
 
 
-def test_a_result_is_stored_small_and_fills_the_pages(folder, capsys):
-    main([str(folder), "--store", str(folder / "in.json")])
+def test_results_are_stored_compressed_and_fill_the_pages(folder):
+    main([str(folder), *(word for name in PAPERS for word in ("--store", str(folder / f"{name}.json")))])
     file = folder / "replication" / "adarank.json.gz"
     kept = json.loads(gzip.decompress(file.read_bytes()))
-    assert kept["claims"] == document()["claims"]
-    assert kept["seconds"] == {"OHSUMED": 4, "made": 0}
-    assert kept["data"] == "data"
-    of = kept["studies"][0]
-    assert "units" not in of
-    assert of["learners"][0]["curves"] == {"train": {"MAP": [0.1, 0.6666667]}}  # Figure 11, of the study OHSUMED
-    assert kept["studies"][1]["learners"][0]["curves"] == {"test": {}}
+    assert kept == STORED["adarank"] | {"data": "data"}  # without the folders above it
     before = file.read_bytes()
-    assert store(folder / "in.json", folder / "replication").read_bytes() == before
-    own, other = ((folder / "replication" / f"{name}.md").read_text() for name in ("adarank", "qbrank"))
-    assert own.startswith("# adarank (Someone)\n\nProse.\n\n<!-- table: verdicts -->\n\n**4 claims on real data")
-    assert "No result is stored yet." in other
-    assert "4 claims on real data, of 1 of 5 papers" in (folder / "replication.md").read_text()
-    said = capsys.readouterr().err
-    assert "adarank.md has no mark for 'means OHSUMED'" in said  # nothing is left out silently
+    assert store(folder / "adarank.json", folder / "replication").read_bytes() == before
+    own = (folder / "replication" / "adarank.md").read_text()
+    assert own.startswith("# adarank (Someone)\n\nProse.\n\n<!-- table: verdicts -->\n\n**26 claims on real data")
+    assert "195 claims on real data, of 5 of 5 papers" in (folder / "replication.md").read_text()
     main([str(folder)])
     assert (folder / "replication" / "adarank.md").read_text() == own
+    (folder / "replication" / "adarank.md").write_text("# adarank\n\n<!-- table: none such -->\n<!-- end -->\n")
+    with pytest.raises(SystemExit, match=r"adarank\.md marks 'none such'; there are: 'verdicts', 'data'"):
+        main([str(folder)])
 
 
 @pytest.mark.parametrize("page", ["replication.md", *(f"replication/{name}.md" for name in PAPERS)])
 def test_pages_of_the_repository_are_what_is_stored(page):
-    """Every page is made again, those of papers without a stored result too, which then say so."""
     made = pages(RESULTS)[RESULTS / page]
     assert made == (RESULTS / page).read_text(encoding="utf-8"), "run python -m boostplug.replication.page"
 
 
-@pytest.mark.parametrize("name", STORED)
+@pytest.mark.parametrize("name", PAPERS)
 def test_what_is_stored_is_of_the_protocol_as_it_stands(name):
     """Whoever changes a claim runs it again: `boostplug replicate --json … --keep` trains nothing for it."""
     protocol, document = PAPERS[name], STORED[name]
@@ -204,12 +88,13 @@ def test_what_is_stored_is_of_the_protocol_as_it_stands(name):
 
 @pytest.mark.parametrize("name", PAPERS)
 def test_a_page_shows_all_that_is_stored(name):
-    """Its lists, and the means of every study that was run on real data; no mark stands twice."""
+    """Each of its tables once, and those figures of the paper that its prose speaks of."""
     page = (RESULTS / "replication" / f"{name}.md").read_text(encoding="utf-8")
-    marked = marks(page)
-    wanted = {*LISTS} | {f"means {study['name']}" for study in STORED.get(name, {"studies": []})["studies"]}
-    assert {f"table: {mark}" for mark in wanted} <= marked
-    assert all(page.count(f"<!-- {mark} -->") == 1 for mark in marked)
+    assert {f"table: {mark}" for mark in tables(STORED[name])} == marks(page)
+    assert all(page.count(f"<!-- {mark} -->") == 1 for mark in marks(page))
+    shown = re.findall(r"\(figures/([a-z0-9-]+\.png)\)", page)
+    assert shown
+    assert all((RESULTS / "replication" / "figures" / file).exists() for file in shown)
 
 
 def anchors(page):

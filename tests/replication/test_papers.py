@@ -169,17 +169,12 @@ def test_adarank_runs_and_its_figures_are_of_the_groups_that_are_judged():
     toy = Toy(n_queries=12, n_features=45, n_grades=3)
     document = document_of(small("adarank", ("OHSUMED", "OHSUMED, LETOR's measures", "MQ2008"), 5, toy))
     assert (len(document["claims"]), len(document["baselines"])) == (26, 8)
-    study = document["studies"][0]
-    _, errors, counted, groups = study["extras"].values()
-    own = study["learners"][0]
-    assert errors["groups"] == ["d-n", "d-p", "p-n"]
-    assert errors["rows"][own["name"]] == [own["test"][f"{kind}, errors on pairs"] for kind in errors["groups"]]
-    assert groups["groups"] == ["0-1k", *(f"{k}k-{k + 1}k" for k in range(1, 10)), "10k+"]
+    own = document["studies"][0]["learners"][0]
+    groups = dict(next(figure.measures for figure in PAPERS["adarank"].figures if figure.number == "Figure 8"))
+    assert [*groups] == ["0-1k", *(f"{k}k-{k + 1}k" for k in range(1, 10)), "10k+"]
     few = own["test"]["MAP below 3k, by pairs of the query"]  # all queries of the toy set
     assert few == pytest.approx(own["test"]["MAP"])
-    assert groups["rows"][own["name"]][0] == pytest.approx(few)
-    assert counted["rows"] == {"queries": [12.0, *[0.0] * 10]}
-    assert {*own["curves"]["trace"]["steady climb of train_metric"]} <= {0.0, 0.5, 1.0}  # the median of two folds
+    assert own["test"][groups["0-1k"]] == pytest.approx(few)
 
 
 def test_figure_2_is_about_all_methods_and_a_t_test_about_one():
@@ -196,8 +191,7 @@ def test_map_takes_the_papers_grade_on_ohsumed_and_letors_beside():
         params = {learner.name: learner.params for learner in study.learners if learner.name.startswith("AdaRank-")}
         assert all(own["negated"] is False for own in params.values())  # features are taken as they stand
         trained = {learner: own["metric"] for learner, own in params.items()}
-        assert trained["AdaRank-MAP"] == trained["AdaRank-MAP, literal"] == MAP(relevant=relevant)
-        assert trained["AdaRank-NDCG"] == trained["AdaRank-NDCG, literal"] == NDCG(5)
+        assert trained == {"AdaRank-MAP": MAP(relevant=relevant), "AdaRank-NDCG": NDCG(5)}
         assert {measure.chosen_by.relevant for measure in study.measures} == {relevant}
         assert {m.metric.relevant for m in study.measures if m.name == "MAP"} == {relevant}
     own, letor = (
@@ -225,9 +219,9 @@ def test_qbrank_runs_without_data_and_with():
     without = [name for name in STUDIES["qbrank"] if name.startswith("small synthetic")]
     document = document_of(small("qbrank", without, 2, tiny))
     by_name = {(s["name"], learner["name"]): learner["test"] for s in document["studies"] for learner in s["learners"]}
-    mixed = ("", "QBRank P2+L1"), (", by w", "w = 0.5"), (", by η", "η = 0.05")
+    mixed = ("", "QBRank P2+L1"), (", by η", "η = 0.05")
     assert len({by_name[f"small synthetic{study}", learner]["DCG-5"] for study, learner in mixed}) == 1
-    real = ("Yandex", "Yandex, in LightGBM", "MQ2008, by η", "MQ2008, Theorem 1", "OHSUMED, Theorem 1")
+    real = ("Yandex", "MQ2008, by η", "MQ2008, Theorem 1", "OHSUMED, Theorem 1")
     document = document_of(small("qbrank", real, 4, tiny))
     assert (len(document["claims"]), len(document["theorems"])) == (7 + 1, 2 * 4 + 5)
 
@@ -253,7 +247,7 @@ def test_what_qbrank_claims():
 def test_mpboost_runs_in_one_fold_too():
     document = document_of(small("mpboost", ("OHSUMED", "MSLR", "Yandex, five grades"), 101, Toy()))
     assert (len(document["claims"]), len(document["theorems"])) == (56, 12)
-    document_of(small("mpboost", ("MSLR", "MSLR, trees"), 4, Toy(n_folds=1)))
+    document_of(small("mpboost", ("MSLR",), 4, Toy(n_folds=1)))
 
 
 def test_what_mpboost_claims_of_its_sets():
@@ -321,15 +315,12 @@ def test_ndcg_by_the_formula_of_section_5_2():
 
 
 def test_ndcg_boost_runs_and_takes_its_last_round_without_validation():
-    studies = ("OHSUMED", "OHSUMED, other classifiers", "OHSUMED, trees", "TD2003")
-    document = document_of(small("ndcg-boost", studies, 4, Toy()))
+    document = document_of(small("ndcg-boost", ("OHSUMED", "TD2003"), 4, Toy()))
     assert len(document["claims"]) == 11
     learners = document["studies"][0]["learners"]
     for learner in learners:
         if learner["name"].startswith("NDCG_Boost"):
             assert learner["round"]["NDCG@3, after the last round"] == 4
-            test = learner["test"]["NDCG@3, after the last round"]
-            assert test == pytest.approx(learner["curves"]["test"]["NDCG@3"][-1], abs=1e-6)
     assert min(learner["round"]["NDCG@3"] for learner in learners) < 4  # by validation, on the other hand
     ends = [learner["curves"]["trace"]["m"][-1] for learner in learners if "seed" in learner["name"]]
     assert len({*ends}) == len(ends) == 5  # seeds draw other documents

@@ -71,7 +71,7 @@ def ahead(
 
 
 def ahead_by(results: StudyResults, *, learner: str, other: str, measure: str, least: float) -> Verdict:
-    """Judge as `ahead`, but a relative gain below `least`, what the paper takes as significant, is level."""
+    """Judge as `ahead`, but a relative gain below `least`, from which on the paper calls it significant, is level."""
     verdict = ahead(results, learners=[learner], others=[other], measures=[measure])
     a, b = results.mean(learner, measure), results.mean(other, measure)
     if verdict.holds == "holds" and abs(a - b) < least * abs(b):
@@ -94,9 +94,9 @@ def best(
         differences, folds = _differences(results, learners, other, measures, against, "test")
         first &= [positive(interval(of_one, folds).mean) for of_one in differences]
     enough = first.sum() >= share * len(first) - _SLACK
-    said = Verdict(f"the best at {first.sum()} of {len(first)}", "holds" if enough else "level")
+    text = Verdict(f"the best at {first.sum()} of {len(first)}", "holds" if enough else "level")
     of_each = ahead(results, learners=learners, others=others, measures=measures, against=against, share=share)
-    return worst([of_each, said])
+    return worst([of_each, text])
 
 
 def ahead_of_published(
@@ -130,8 +130,8 @@ def near_published(
     figure = results.study.published[row][measure] + offset
     found = interval(*_averaged(results, learners, measure, "test"))
     ours = _mean(results, learners, [measure])
-    said = f"{ours:.4f} [{found.low:.4f}, {found.high:.4f}], {ours - figure:+.4f} from {figure:.4f}"
-    return Verdict(said, found._replace(mean=ours).near(figure, tolerance))
+    text = f"{ours:.4f} [{found.low:.4f}, {found.high:.4f}], {ours - figure:+.4f} from {figure:.4f}"
+    return Verdict(text, found._replace(mean=ours).near(figure, tolerance))
 
 
 def ranked(results: StudyResults, *, measure: str, order: Sequence[str]) -> Verdict:
@@ -139,8 +139,8 @@ def ranked(results: StudyResults, *, measure: str, order: Sequence[str]) -> Verd
     ranks, columns = results.ranks(measure), [results.learners.index(name) for name in order]
     means = results.mean_ranks(measure)
     gaps = [interval(ranks[:, after] - ranks[:, before]) for before, after in pairwise(columns)]
-    said = [Verdict(f"{gap.mean:+.2f} [{gap.low:+.2f}, {gap.high:+.2f}]", gap.holds) for gap in gaps]
-    joint = worst(said, ", ")
+    text = [Verdict(f"{gap.mean:+.2f} [{gap.low:+.2f}, {gap.high:+.2f}]", gap.holds) for gap in gaps]
+    joint = worst(text, ", ")
     return Verdict(f"{', '.join(f'{name} {means[name]:.2f}' for name in order)} ({joint.ours})", joint.holds)
 
 
@@ -190,8 +190,8 @@ def chosen_near(
     name, *attributes = parameter.split(".")
     values = [reduce(getattr, attributes, params[name]) for params in results.chosen(learner, measure)]
     found = interval(np.array(values, float))
-    said = f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}], of {', '.join(f'{value:g}' for value in values)}"
-    return Verdict(said, found.near(value, tolerance))
+    text = f"{found.mean:.3f} [{found.low:.3f}, {found.high:.3f}], of {', '.join(f'{value:g}' for value in values)}"
+    return Verdict(text, found.near(value, tolerance))
 
 
 def bounded(results: StudyResults, *, learner: str, curve: str, bound: str) -> Verdict:
@@ -235,7 +235,7 @@ def _differences(
     against: Sequence[str],
     part: Literal["train", "test"],
 ) -> tuple[list[Floats], Floats]:
-    """Return by how much a learner is ahead at each measure, unit by unit, and the fold of each unit."""
+    """Return the lead of a learner at each measure, unit by unit, and the fold of each unit."""
     against = against or measures
     blocks = any(map(results.in_blocks, (*measures, *against)))
     differences, folds = [], np.zeros(0)
@@ -249,7 +249,7 @@ def _differences(
 def _joint(
     measures: Sequence[str], differences: Sequence[Floats], folds: Floats, share: float, *, equal: bool = False
 ) -> Verdict:
-    """Return the verdict on differences at several measures, and on their average; share 0: on the average alone."""
+    """Return the verdict on differences at several measures, and on their average; share 0: only on the average."""
     average = interval(np.mean(differences, axis=0), folds)
     holds = average.holds
     if equal and holds == "level" and not positive(-average.mean):
@@ -258,17 +258,17 @@ def _joint(
         return Verdict(str(average), holds)
     each = [interval(of_one, folds) for of_one in differences]
     n_ahead = sum(not positive(-gap.mean) if equal else positive(gap.mean) for gap in each)
-    said = f"{'no worse' if equal else 'ahead'} at {n_ahead} of {len(each)}, on average {average}"
+    text = f"{'no worse' if equal else 'ahead'} at {n_ahead} of {len(each)}, on average {average}"
     if not share:
-        return Verdict(said, holds)
+        return Verdict(text, holds)
     strict = [interval(of_one, folds, 1.0 - (1.0 - LEVEL) / len(each)) for of_one in differences]
     behind = [name.partition(",")[0] for name, gap in zip(measures, strict, strict=True) if positive(-gap.high)]
     if behind:
-        said += f", behind at {', '.join(behind)}"
+        text += f", behind at {', '.join(behind)}"
     if holds == "does not hold" or len(behind) > (1.0 - share) * len(each) + _SLACK:
-        return Verdict(said, "does not hold")
+        return Verdict(text, "does not hold")
     enough = n_ahead >= share * len(each) - _SLACK
-    return Verdict(said, "holds" if enough and holds == "holds" else "level")
+    return Verdict(text, "holds" if enough and holds == "holds" else "level")
 
 
 def _averaged(
@@ -290,6 +290,6 @@ def _mean(results: StudyResults, learners: Iterable[str], measures: Sequence[str
 
 
 def _named(learners: Sequence[str]) -> str:
-    """Return a learner's name, or what several have in common."""
+    """Return a learner's name, or the common part of several names."""
     common = {learner.partition(",")[0] for learner in learners}
     return f"{common.pop()} (mean of {len(learners)})" if len(common) < len(learners) else " and ".join(learners)

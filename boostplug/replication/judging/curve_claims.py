@@ -1,4 +1,4 @@
-"""Judges of claims about rounds: how far a curve falls or rises, and what it looks like; see `claims`."""
+"""Judges of claims about rounds: falls, rises and shapes of curves; see `claims`."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -70,10 +70,10 @@ def settles(results: StudyResults, *, measure: str, learner: str) -> Verdict:
     """
     falls, at, won = _falls(results, learner, measure)
     gap = interval(falls)
-    said = f"worse by {gap} since round {at}, of {won:.4f} won"
+    text = f"worse by {gap} since round {at}, of {won:.4f} won"
     if gap.holds == "holds":  # it worsens
-        return Verdict(said, "does not hold")
-    return Verdict(said, "holds" if gap.high <= 0.1 * won else "level")
+        return Verdict(text, "does not hold")
+    return Verdict(text, "holds" if gap.high <= 0.1 * won else "level")
 
 
 def overfits_early(results: StudyResults, *, measure: str, learners: Sequence[str], by: int) -> Verdict:
@@ -85,8 +85,8 @@ def overfits_early(results: StudyResults, *, measure: str, learners: Sequence[st
     for learner in learners:
         falls, at, _ = _falls(results, learner, measure)
         gap = interval(falls)
-        said = f"{learner} best after round {at}, then worse by {gap}"
-        verdicts.append(Verdict(said, "does not hold" if at > by else gap.holds))
+        text = f"{learner} best after round {at}, then worse by {gap}"
+        verdicts.append(Verdict(text, "does not hold" if at > by else gap.holds))
     return worst(verdicts)
 
 
@@ -109,11 +109,11 @@ def halts_above(results: StudyResults, *, curve: str, learner: str, other: str) 
     """
     halted = results.split_curves(learner, "trace", "halted")[:, -1] > 0.0
     own, theirs = (results.split_curves(name, "trace", curve)[:, -1] for name in (learner, other))
-    said = f"halts in {halted.sum()} of {len(halted)} trainings"
+    text = f"halts in {halted.sum()} of {len(halted)} trainings"
     if not halted.any():
-        return Verdict(said, "does not hold")
+        return Verdict(text, "does not hold")
     ends_above = int((halted & above(own, theirs)).sum())
-    return Verdict(f"{said}, ends above in {ends_above} of these", "holds" if ends_above else "level")
+    return Verdict(f"{text}, ends above in {ends_above} of these", "holds" if ends_above else "level")
 
 
 def worsens(results: StudyResults, *, measure: str, learner: str, since: int) -> Verdict:
@@ -129,10 +129,10 @@ def lasts(results: StudyResults, *, measure: str, learner: str, since: int, tole
     that it worsens by `tolerance`.
     """
     gap, at = _gain_since(results, learner, measure, since)
-    said = f"{gap}, best after round {at}"
+    text = f"{gap}, best after round {at}"
     if gap.holds == "does not hold":
-        return Verdict(said, "does not hold")
-    return Verdict(said, "holds" if positive(gap.low + tolerance) else "level")
+        return Verdict(text, "does not hold")
+    return Verdict(text, "holds" if positive(gap.low + tolerance) else "level")
 
 
 def in_most(
@@ -144,7 +144,7 @@ def in_most(
     part: Literal["test", "trace"] = "trace",
     beside: Sequence[tuple[str, str]] = (),
 ) -> Verdict:
-    """Judge what curves over rounds look like, counted over units: "in most of them".
+    """Judge the shape of curves over rounds, counted over units: "in most of them".
 
     It holds where Wilson's 95 % interval of the share of units that show it lies above one half, does not where it lies
     below; else it is level.
@@ -242,7 +242,7 @@ def converges(curves: Floats, rounds: Floats) -> Shown:
 
 
 def _gain_since(results: StudyResults, learner: str, measure: str, since: int) -> tuple[Difference, int]:
-    """Return how much better the last test value is than that after another round, and the best round of the mean."""
+    """Return the gain of the last test value over that after another round, and the best round of the mean."""
     rounds = marks(results.study.rounds)
     if since not in rounds:
         raise ValueError(
@@ -254,7 +254,7 @@ def _gain_since(results: StudyResults, learner: str, measure: str, since: int) -
 
 
 def _falls(results: StudyResults, learner: str, measure: str) -> tuple[Floats, int, float]:
-    """Return how much each unit worsens after the best round of the mean test curve, that round, and the mean's gain.
+    """Return the fall of each unit after the best round of the mean test curve, that round, and the mean's gain.
 
     The gain is that from the first round to the best.
     """

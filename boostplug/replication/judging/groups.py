@@ -1,10 +1,9 @@
-"""Parts of a test set: pairs of two grades, and queries by how many pairs they have; what papers claim of them."""
+"""Parts of a test set: pairs of two grades, and queries by their number of pairs; judges of claims about them."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
-from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,14 +14,13 @@ from boostplug.metrics import Metric, PairError
 from boostplug.metrics.grades import grades_of
 from boostplug.replication.judging.study_results import StudyResults
 from boostplug.replication.judging.verdicts import LEVEL, Difference, Verdict, interval, worst
-from boostplug.replication.training.study import Groups
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
 class KindError(PairError):
-    """`PairError` on the pairs of two grades alone.
+    """`PairError` only on the pairs of two grades.
 
     Attributes
     ----------
@@ -82,40 +80,6 @@ def by_thousands(last: int) -> list[tuple[str, float, float]]:
     ]
 
 
-def queries_by_pairs(results: StudyResults, *, last: int) -> Groups:
-    """Return how many queries of the first split's training part have how many pairs of different grades.
-
-    The last group has so many thousand pairs and more.
-    """
-    n_pairs = grades_of(results.loaded.splits[0].train.queries).n_pairs
-    groups = by_thousands(last)
-    counts = [float(((n_pairs >= least) & (n_pairs < below)).sum()) for _, least, below in groups]
-    return [name for name, _, _ in groups], {"queries": counts}
-
-
-def mean_rows(
-    results: StudyResults,
-    *,
-    measures: Mapping[str, str],
-    averaged: Mapping[str, tuple[Sequence[str], Sequence[str]]] = MappingProxyType({}),
-) -> Groups:
-    """Return test means: a row for each learner, each group that of a measure.
-
-    Parameters
-    ----------
-    results : StudyResults
-    measures : mapping of str to str
-        The measure's key by the group's name.
-    averaged : mapping, optional
-        Rows in place of one for each learner: learners, whose means are averaged, and the measure of each group.
-    """
-    rows = averaged or {learner: ([learner], [*measures.values()]) for learner in results.learners}
-    return [*measures], {
-        row: [float(np.mean([results.mean(learner, key) for learner in learners])) for key in keys]
-        for row, (learners, keys) in rows.items()
-    }
-
-
 def ahead_over_groups(
     results: StudyResults,
     *,
@@ -125,7 +89,7 @@ def ahead_over_groups(
     lead: float | None = None,
     tolerance: float = 0.0,
 ) -> Verdict:
-    """Judge whether a learner's mean lead over groups of test queries is what the paper prints, within `tolerance`.
+    """Judge whether a learner's mean lead over groups of test queries is the printed one, within `tolerance`.
 
     It is level where it is not, but the 95 % interval of the lead (queries drawn within groups) holds that figure.
     Where the paper prints none, it holds where the interval lies above 0, and does not where it lies below. `measures`
@@ -134,10 +98,10 @@ def ahead_over_groups(
     groups = [_leads(results, learner, other, measure) for measure in measures]
     sizes = np.array([len(group) for group in groups])
     found = interval(np.concatenate(groups), np.repeat(np.arange(len(groups), dtype=np.float64), sizes))
-    said = f"{found} over {int((sizes > 0).sum())} groups"
+    text = f"{found} over {int((sizes > 0).sum())} groups"
     if lead is None:
-        return Verdict(said, found.holds)
-    return Verdict(f"{said}, the paper's {lead:+.2f}", found.near(lead, tolerance))
+        return Verdict(text, found.holds)
+    return Verdict(f"{text}, the paper's {lead:+.2f}", found.near(lead, tolerance))
 
 
 def gains_more(results: StudyResults, *, learner: str, other: str, measure: str, than: str) -> Verdict:
@@ -152,12 +116,12 @@ def gains_more(results: StudyResults, *, learner: str, other: str, measure: str,
     first, second = interval(here), interval(there)
     found = stats.ttest_ind(here, there, equal_var=False).confidence_interval(LEVEL)
     more = Difference(first.mean - second.mean, float(found.low), float(found.high))
-    said = f"{first} against {second}: {more} more"
-    return Verdict(said, worst([first.verdict(), more.verdict()]).holds)
+    text = f"{first} against {second}: {more} more"
+    return Verdict(text, worst([first.verdict(), more.verdict()]).holds)
 
 
 def _leads(results: StudyResults, learner: str, other: str, measure: str) -> Floats:
-    """Return by how much a learner is ahead on each test query that has the measure."""
+    """Return the lead of a learner on each test query that has the measure."""
     a, b = (results.unit_values(name, measure)[0] for name in (learner, other))
     leads: Floats = results.sign(measure) * (a - b)
     return leads[~np.isnan(leads)]

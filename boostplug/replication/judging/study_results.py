@@ -1,39 +1,20 @@
-"""Results of a study's tasks together: means, ranks over tasks, tests, curves."""
+"""Results of a study's tasks together: means, ranks over tasks, curves."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from boostplug.comparison.significance import holm, randomisation_test
 from boostplug.replication.sources import Loaded
-from boostplug.replication.training.study import PARTS, Extra, Learner, Study
+from boostplug.replication.training.study import PARTS, Learner, Study
 from boostplug.replication.training.task import TaskResult, by_block, marks, pools_queries
 
 Floats = NDArray[np.float64]
 
 _LEVEL = 0.05
-_ENUMERATED = 13  # tasks whose signs are all enumerated
 _EQUAL = 10  # decimals: values that differ by rounding share a rank
-
-
-def _signed_ranks(differences: Floats) -> float:
-    """Return the two-sided p-value of Wilcoxon's signed ranks, differences of 0 split between the signs.
-
-    Which method scipy chooses by itself, where there are ties or zeros, differs from version to version.
-    """
-    sizes = np.abs(differences)
-    if len(sizes) <= _ENUMERATED:
-        signed = np.sign(differences) * stats.rankdata(sizes)
-        return randomisation_test(signed, np.zeros(len(signed)), flips=2**_ENUMERATED)
-    if not sizes.any():
-        return 1.0
-    exact = len(sizes) <= 50 and len(np.unique(np.r_[0.0, sizes])) > len(sizes)
-    method = "exact" if exact else "approx"
-    return float(stats.wilcoxon(differences, zero_method="zsplit", method=method).pvalue)
 
 
 class StudyResults:
@@ -154,29 +135,6 @@ class StudyResults:
         q = stats.studentized_range.ppf(1.0 - _LEVEL, k, np.inf) / np.sqrt(2.0)
         return float(q * np.sqrt(k * (k + 1) / (6.0 * n))) if n else float("nan")
 
-    def friedman(self, measure: str) -> float:
-        """Return Friedman's p-value that all learners rank alike; NaN for fewer than three."""
-        units = np.round(self.units(measure), _EQUAL)
-        if units.shape[1] < 3 or (units == units[:, :1]).all():
-            return float("nan")
-        return float(stats.friedmanchisquare(*units.T).pvalue)
-
-    def p_value(self, a: str, b: str, measure: str) -> float:
-        """Return the two-sided p-value that two learners are alike.
-
-        Over tasks by Wilcoxon's signed ranks; in a study of one task over its test queries, by random exchange of the
-        two within queries, each fold weighing the same.
-        """
-        if len(self.tasks) > 1:
-            units = np.round(self.units(measure), _EQUAL)
-            x, y = (units[:, self.learners.index(name)] for name in (a, b))
-            return _signed_ranks(x - y)
-        (x, folds), (y, _) = (self.unit_values(name, measure) for name in (a, b))
-        if x.shape != y.shape:  # a task has failed
-            return float("nan")
-        both = ~np.isnan(x) & ~np.isnan(y)
-        return randomisation_test(x[both], y[both], weight=alike(folds[both]))
-
     def curve(self, learner: str, part: str, name: str) -> Floats:
         """Return the mean over tasks and folds at each of `marks`, NaN where nothing was recorded.
 
@@ -193,7 +151,7 @@ class StudyResults:
 
     @property
     def errors(self) -> dict[str, str]:
-        """What went wrong, by task, fold and learner."""
+        """Errors by task, fold and learner."""
         failed = {key: result["error"] for key, result in self._results.items() if "error" in result}
         return {f"{task} fold {fold} {learner}".strip(): error for (task, fold, learner), error in failed.items()}
 
@@ -240,9 +198,7 @@ class StudyResults:
                 for learner in self.study.learners
             ],
             "curve_rounds": marks(self.study.rounds),
-            "tests": {key: self._tests(key) for key in measures},
-            "units": {key: self.units(key).tolist() for key in measures},
-            "extras": {extra.name: self._extra(extra) for extra in self.study.extras},
+            "critical_difference": {key: self.critical_difference(key) for key in measures},
             "errors": self.errors,
         }
 
@@ -250,7 +206,7 @@ class StudyResults:
         return float(_mean(self.table(learner, measure, "round"), axis=None))
 
     def _candidates(self, learner: Learner, measures: Sequence[str]) -> dict[str, list[int]]:
-        """Return how often each candidate of a grid was chosen, by measure; nothing where there is no choice."""
+        """Return the number of times that each candidate of a grid was chosen, by measure; nothing without a choice."""
         if len(learner.grid) == 1:
             return {}
         chosen = {key: self.chosen(learner.name, key) for key in measures}
@@ -258,60 +214,20 @@ class StudyResults:
             key: [sum(own is params for own in picked) for params in learner.grid] for key, picked in chosen.items()
         }
 
-    def _extra(self, extra: Extra) -> dict[str, Any]:
-        groups, rows = extra.groups(self)
-        return {"groups": groups, "rows": rows, "unit": extra.unit}
 
-    def _tests(self, measure: str) -> dict[str, Any]:
-        couples = list(combinations(self.learners, 2))
-        p = [self.p_value(a, b, measure) for a, b in couples]
-        return {
-            "units": len(self.units(measure)),
-            "friedman": self.friedman(measure),
-            "critical_difference": self.critical_difference(measure),
-            "pairs": [
-                {"a": a, "b": b, "p": p_value, "p_holm": float(adjusted)}
-                for (a, b), p_value, adjusted in zip(couples, p, holm(p), strict=True)
-            ],
-        }
-
-
-def alike(folds: Floats) -> Floats:
-    """Return the weight of each unit with which folds weigh the same."""
+def fold_weights(folds: Floats) -> Floats:
+    """Weight of each unit, such that folds weigh the same."""
     _, of_fold, counts = np.unique(folds, return_inverse=True, return_counts=True)
     weight: Floats = 1.0 / counts[of_fold]
     return weight
 
 
 def extent(study: Mapping[str, Any]) -> str:
-    """Return what a study's document is the mean of, in words."""
+    """Return the tasks and folds over which a study's document averages, in words."""
     folds = f"{study['folds']} folds" if study["folds"] > 1 else "1 fold"
     if study["tasks"] > 1:
         return f"{study['tasks']} tasks" if study["folds"] == 1 else f"{study['tasks']} tasks of {folds}"
     return folds
-
-
-def measures_by_group(study: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the keys of the measures of a study's document, a table's columns for each group."""
-    groups: dict[str, list[str]] = {}
-    for measure in study["measures"]:
-        groups.setdefault(measure["key"].partition(", ")[2], []).append(measure["key"])
-    return groups
-
-
-def mean_rows(study: Mapping[str, Any], keys: Sequence[str]) -> Iterator[tuple[str, bool, Mapping[str, Any]]]:
-    """Yield the test means of a study's document that have some measures: name, whether published, and values.
-
-    A published row of a learner of ours stands below it, without a name.
-    """
-    published = study["published"] if study["published_applies"] else {}
-    shown = {name: row for name, row in published.items() if row.keys() & {*keys}}
-    for learner in study["learners"]:
-        yield learner["name"], False, learner["test"]
-        if learner["name"] in shown:
-            yield "", True, shown.pop(learner["name"])
-    for name, row in shown.items():
-        yield name, True, row
 
 
 def _number(value: float | None) -> float:
@@ -319,7 +235,7 @@ def _number(value: float | None) -> float:
 
 
 def _mean(values: Floats | Sequence[Any], axis: int | None) -> Any:
-    """Return the mean of what is defined, NaN where nothing is."""
+    """Return the mean of the defined values, NaN where there is none."""
     array = np.asarray(values, dtype=np.float64)
     defined = ~np.isnan(array)
     count = defined.sum(axis=axis)

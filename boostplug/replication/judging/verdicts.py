@@ -1,4 +1,4 @@
-"""`Verdict`: whether a claim or a check holds; the interval of a `Difference` says which of three."""
+"""`Verdict`: whether a claim or a check holds; by the interval of a `Difference`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from scipy import stats
 
 from boostplug.comparison.significance import Interval, t_interval
 from boostplug.core.best_round import rounding
-from boostplug.replication.judging.study_results import alike
+from boostplug.replication.judging.study_results import fold_weights
 
 Floats = NDArray[np.float64]
 Holds = Literal["holds", "level", "does not hold"]
@@ -36,7 +36,7 @@ class Difference(Interval):
 
     @property
     def holds(self) -> Holds:
-        """What the interval says."""
+        """Verdict by the interval: above 0, around it, or below."""
         if positive(self.low):
             return "holds"
         return "does not hold" if positive(-self.high) else "level"
@@ -48,7 +48,7 @@ class Difference(Interval):
         return "level" if self.low <= figure <= self.high else "does not hold"
 
     def verdict(self, name: str = "") -> Verdict:
-        """Return what the interval says, with its figures; after a name, in parentheses."""
+        """Return the verdict by the interval, with its figures; after a name, in parentheses."""
         return Verdict(f"{name} ({self})" if name else str(self), self.holds)
 
     def __str__(self) -> str:
@@ -67,7 +67,7 @@ def interval(differences: Floats, folds: Floats | None = None, level: float = LE
     """Return the mean over units, each fold with the same weight, and its interval."""
     folds = np.zeros(len(differences)) if folds is None else folds
     defined = ~np.isnan(differences)
-    weight = alike(folds[defined])
+    weight = fold_weights(folds[defined])
     return Difference(*t_interval(differences[defined], weight=weight, strata=folds[defined], level=level))
 
 

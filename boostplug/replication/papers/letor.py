@@ -1,43 +1,21 @@
 """LETOR's data sets, measures and published tables, which several papers share."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from boostplug.metrics import MAP, NDCG, MeanNDCG, Metric
 from boostplug.rankers import AdaRankRanker, RankBoostRanker
 from boostplug.replication.sources import LetorFolds
-from boostplug.replication.training.baselines import OneFeature, RankSVM, TreeLearner
+from boostplug.replication.training.baselines import OneFeature, RankSVM
 from boostplug.replication.training.study import Learner, Measure
 
-OHSUMED = LetorFolds(("ohsumed",), n_queries=106, n_rows=16_140)
-MQ2007 = LetorFolds(("mq2007",), n_queries=1692, n_rows=69_623)
-MQ2008 = LetorFolds(("mq2008",), n_queries=784, n_rows=15_211)
-
-
-@dataclass(frozen=True)
-class GovFolds(LetorFolds):
-    """A set of LETOR 3.0 on the web pages of .gov, known by its number of queries.
-
-    `n_rows` is that of the NDCG_Boost paper, whose list names one set twice and one not at all: it decides nothing.
-    """
-
-    def is_published(self, n_queries: int, n_rows: int) -> bool:  # noqa: ARG002
-        """Return whether the published figures were measured on so many queries."""
-        return n_queries == self.n_queries
-
-
+OHSUMED = LetorFolds(("ohsumed",), n_queries=106)
+MQ2007 = LetorFolds(("mq2007",), n_queries=1692)
+MQ2008 = LetorFolds(("mq2008",), n_queries=784)
 GOV = {
-    name: GovFolds((name.lower(),), n_queries, n_rows)
-    for name, n_queries, n_rows in (
-        ("TD2003", 50, 49_171),
-        ("TD2004", 75, 74_170),
-        ("HP2003", 75, 74_409),
-        ("HP2004", 75, 73_834),
-        ("NP2003", 150, 147_606),
-    )
+    name: LetorFolds((name.lower(),), n_queries)
+    for name, n_queries in (("TD2003", 50), ("TD2004", 75), ("HP2003", 75), ("HP2004", 75), ("NP2003", 150))
 }
-"""The other sets of the NDCG_Boost paper, with its numbers of queries and documents."""
+"""The other sets of the NDCG_Boost paper: LETOR 3.0 on the web pages of .gov."""
 
 BM25 = Learner(name="BM25", ranker=OneFeature, params={"feature": 40})
 """OHSUMED's BM25 of title and abstract, its feature 41, as it is.
@@ -47,7 +25,6 @@ and of the abstract.
 """
 
 RANKBOOST = Learner(name="RankBoost", ranker=RankBoostRanker, params={"variant": "continuous"})
-LAMBDARANK = Learner(name="lambdarank", ranker=TreeLearner)
 
 SCRIPT_MAP = MAP(ties="order", empty=0)
 """MAP as the scripts of LETOR compute it, by which LETOR chooses parameters and rounds on validation."""
@@ -92,54 +69,34 @@ PUBLISHED: dict[str, dict[str, dict[str, float]]] = {
 """Means over the test parts of the five folds: LETOR 3.0 (OHSUMED) and 4.0, by data set, method, measure."""
 
 
-def measures(
-    *cutoffs: int, mean_ndcg: bool = False, ties: Literal["order", "average"] = "order", chosen_by: MAP = SCRIPT_MAP
-) -> tuple[Measure, ...]:
-    """Return MAP and NDCG at some cut-offs as LETOR's scripts compute them, the round chosen by validation MAP.
+def measures(*cutoffs: int, mean_ndcg: bool = False) -> tuple[Measure, ...]:
+    """MAP and NDCG at some cut-offs as LETOR's scripts compute them, the round chosen by validation MAP.
 
     Parameters
     ----------
     *cutoffs : int
     mean_ndcg : bool, default False
         MeanNDCG too.
-    ties : {"order", "average"}, default "order"
-        "average": in place of the file's order of tied documents, which leaks relevance, the expected value over
-        their orders.
-    chosen_by : MAP
-        The MAP in question.
     """
-    metrics: dict[str, Metric] = {"MAP": MAP(ties=ties, empty=0)}
-    metrics |= {f"NDCG@{k}": NDCG(k, convention="letor", ties=ties, empty=0) for k in cutoffs}
+    metrics: dict[str, Metric] = {"MAP": SCRIPT_MAP}
+    metrics |= {f"NDCG@{k}": NDCG(k, convention="letor", ties="order", empty=0) for k in cutoffs}
     if mean_ndcg:
-        metrics["MeanNDCG"] = MeanNDCG(ties=ties, empty=0)
-    group = ""
-    if ties == "average":
-        group = "ties in expectation" + (", on validation too" if chosen_by.ties == "average" else "")
-    return tuple(Measure(name, metric, chosen_by, group) for name, metric in metrics.items())
-
-
-def measures_by_ties(*cutoffs: int, mean_ndcg: bool = False) -> tuple[Measure, ...]:
-    """Return what `measures` does, the same for ties in expectation, and for a choice of rounds by it."""
-    average: Literal["average"] = "average"
-    return (
-        *measures(*cutoffs, mean_ndcg=mean_ndcg),
-        *measures(*cutoffs, mean_ndcg=mean_ndcg, ties=average),
-        *measures(*cutoffs, mean_ndcg=mean_ndcg, ties=average, chosen_by=MAP(ties=average, empty=0)),
-    )
+        metrics["MeanNDCG"] = MeanNDCG(ties="order", empty=0)
+    return tuple(Measure(name, metric, SCRIPT_MAP) for name, metric in metrics.items())
 
 
 def published(name: str, rows: Sequence[str], measures: Sequence[Measure]) -> dict[str, dict[str, float]]:
-    """Return what `PUBLISHED` has of some rows and measures; empty where it has nothing of the data set."""
+    """Return some rows and measures of `PUBLISHED`; empty where it has nothing of the data set."""
     keys = {measure.key for measure in measures}
     table = PUBLISHED.get(name, {})
     return {row: {key: value for key, value in table[row].items() if key in keys} for row in rows if row in table}
 
 
 def ada_rank(name: str, metric: Metric, rounds: int) -> Learner:
-    """Return AdaRank on a metric, each feature once at most, as long as one is better than none."""
+    """AdaRank on a metric, each feature once at most, as long as one is better than none."""
     return Learner(name=name, ranker=AdaRankRanker, params={"metric": metric, "patience": rounds, "negated": False})
 
 
 def rank_svm(name: str) -> Learner:
-    """Return Ranking SVM under the name that a paper gives it, C chosen on validation."""
+    """Ranking SVM under the name that a paper gives it, C chosen on validation."""
     return Learner(name=name, ranker=RankSVM, grid=tuple({"C": C} for C in (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)))

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.data.queries import Queries
-from boostplug.losses import BinaryDistance, LinearDistance, LogDistance, LogisticDistance, MPBoost
+from boostplug.losses import BinaryDistance, LinearDistance, LogDistance, LogisticDistance
 from boostplug.metrics import DCG, NDCG
 from boostplug.rankers import MPBoostRanker
-from boostplug.replication.figures import ByCutoff, Curves, Distances
+from boostplug.replication.figures import Curves, Means
 from boostplug.replication.judging.claims import ahead, ahead_of_published, bounded, chosen_near, near_published
 from boostplug.replication.judging.curve_claims import lasts, overfits_early, overfits_less, settles, worsens
 from boostplug.replication.papers.letor import (
-    LAMBDARANK,
     MQ2008,
     OHSUMED,
     PUBLISHED,
@@ -36,7 +35,6 @@ from boostplug.replication.protocol import (
     paragraphs,
 )
 from boostplug.replication.sources import BundledFolds, Fifths, OwnSplit, QueryFolds, Source
-from boostplug.replication.training.baselines import TreeLearner
 from boostplug.replication.training.study import Learner, Measure, Study
 from boostplug.replication.training.task import marks
 
@@ -61,7 +59,7 @@ _GRIDS = {
 
 
 def _stumps(rounds: int, candidates: int) -> tuple[Learner, ...]:
-    """Return the four distances on stumps, and the baselines."""
+    """Learners on stumps: the four distances, and the baselines."""
     return (
         *(
             Learner(name=name, ranker=MPBoostRanker, grid=tuple({"distance": d} for d in distances[:candidates]))
@@ -69,23 +67,6 @@ def _stumps(rounds: int, candidates: int) -> tuple[Learner, ...]:
         ),
         RANKBOOST,
         ada_rank("AdaRank-NDCG", NDCG(5), rounds),
-    )
-
-
-def _trees(candidates: int) -> tuple[Learner, ...]:
-    """Return the same distances as an objective of LightGBM, with every other candidate, and lambdarank."""
-    grids = {name: distances[::2][:candidates] for name, distances in _GRIDS.items()}
-    grids["LDD"] = (LinearDistance(alpha=1.0),)
-    return (
-        *(
-            Learner(
-                name=name,
-                ranker=TreeLearner,
-                grid=tuple({"objective": MPBoost(distance=distance, normalization="none")} for distance in distances),
-            )
-            for name, distances in grids.items()
-        ),
-        LAMBDARANK,
     )
 
 
@@ -100,45 +81,33 @@ class FormulaNDCG(NDCG):
     empty: Literal["skip"] = "skip"
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
-        """Return the NDCG of each query."""
+        """NDCG of each query."""
         dcg = DCG(self.k, convention=self.convention, gain=self.gain, ties=self.ties).compute_per_query
         ideal = queries.remember(("formula's ideal DCG", self.k, self.gain), lambda: dcg(queries.labels, queries))
         undefined: Floats = np.full(len(ideal), np.nan)
         return np.divide(dcg(scores, queries), ideal, out=undefined, where=ideal > 0)
 
 
-def _measures(cutoffs: Sequence[int], ndcg: Callable[[int], NDCG], chosen_by: NDCG, group: str = "") -> list[Measure]:
-    return [Measure(f"NDCG@{k}", ndcg(k), chosen_by, group) for k in cutoffs]
+def _measures(ndcg: Callable[[int], NDCG]) -> tuple[Measure, ...]:
+    """NDCG at each cut-off, parameter and round chosen by NDCG@5."""
+    return tuple(Measure(at, ndcg(k), ndcg(5)) for k, at in zip(_CUTOFFS, _AT, strict=True))
 
 
-_EXPECTED = partial(NDCG, convention="letor", empty=0)
-_SCRIPT = partial(_EXPECTED, ties="order")
-_MEASURES = (
-    *_measures(_CUTOFFS, _SCRIPT, _SCRIPT(5)),
-    *_measures((1, 3, 5, 10), _EXPECTED, _EXPECTED(5), "ties in expectation, on validation too"),
-)
-"""NDCG as LETOR's scripts compute it, and with ties in expectation; NDCG@5 on validation chooses."""
-_FORMULA_MEASURES = (
-    *_measures(_CUTOFFS, FormulaNDCG, FormulaNDCG(5)),
-    *_measures((1, 3, 5, 10), NDCG, FormulaNDCG(5), "discount 1/log2(1 + j)"),
-)
+_SCRIPT_MEASURES = _measures(partial(NDCG, convention="letor", ties="order", empty=0))
+"""NDCG as LETOR's scripts compute it."""
 
 
 def _study(name: str, source: Source, rounds: int, candidates: int = 5) -> Study:
-    measures = _FORMULA_MEASURES if name in {_IMAT, _YANDEX, _YANDEX_FIVE} else _MEASURES
+    measures = _measures(FormulaNDCG) if name in {_IMAT, _YANDEX, _YANDEX_FIVE} else _SCRIPT_MEASURES
     return Study(
         name=name,
         source=source,
         rounds=rounds,
         learners=_stumps(rounds, candidates),
         measures=measures,
-        traces=("z", "bound", "misordering"),
+        traces=("bound", "misordering"),
         published=published(name, _ROWS, measures),
     )
-
-
-def _tree_study(name: str, source: Source, rounds: int, candidates: int = 3) -> Study:
-    return Study(name=f"{name}, trees", source=source, rounds=rounds, learners=_trees(candidates), measures=_MEASURES)
 
 
 _FIGURE_3, _FIGURE_4, _FIGURE_5 = "Section 5.3.1, Figure 3", "Section 5.3.2, Figure 4", "Section 5.3.3, Figure 5"
@@ -207,21 +176,21 @@ _EACH_PUBLISHED = " at each of NDCG@1, 3, 5, 10 and on average"
 def _ahead(
     source: Citation, more: str, first: str, others: Sequence[str], at: Sequence[str] = _AT, share: float = 1.0
 ) -> Claim:
-    """Return the claim that a method is ahead of others at each cut-off and on average."""
+    """Claim that a method is ahead of others at each cut-off and on average."""
     about: About = "own variants" if {first, *others} <= _GRIDS.keys() else "other methods"
     judge = partial(ahead, learners=(first,), others=tuple(others), measures=at, share=share)
     return Claim(source, about, f"{first} is ahead of {more}", judge, _GAIN if source is _NEARLY_ALL else "")
 
 
 def _on_average(source: Citation, first: str, second: str, published: str = "", *, behind: bool = False) -> Claim:
-    """Return the claim that a distance is ahead of another, NDCG@1 to 10 together; or, in words, the other behind."""
+    """Claim that a distance is ahead of another, NDCG@1 to 10 together; or, in words, the other behind."""
     text = f"{second} is behind {first}" if behind else f"{first} is ahead of {second}"
     judge = partial(ahead, learners=(first,), others=(second,), measures=_AT, share=0.0)
     return Claim(source, "own variants", f"{text}, NDCG@1 to 10 averaged", judge, published)
 
 
 def _above_binary(source: Citation, gains: Mapping[str, str]) -> tuple[Claim, ...]:
-    """Return what the paper says of distances and BINARY, with the gains that it prints."""
+    """Claims about distances and BINARY, with the gains that the paper prints."""
     return tuple(_on_average(source, name, "BINARY", gain) for name, gain in gains.items())
 
 
@@ -264,7 +233,7 @@ _OF_LETOR = (
 
 
 def _of_table(source: Citation, name: str, rows: Sequence[str], at: str = _EACH_PUBLISHED, share: float = 1.0) -> Claim:
-    """Return the comparison of a method with rows of LETOR's table."""
+    """Comparison of a method with rows of LETOR's table."""
     judge = partial(ahead_of_published, learners=(name,), rows=rows, measures=_PUBLISHED_AT, share=share)
     text = f"{name} is ahead of LETOR's {'RankBoost' if len(rows) == 1 else 'RankBoost, ListNet and AdaRank-NDCG'}"
     gain = _GAIN if source is _NEARLY_ALL else ""
@@ -335,7 +304,7 @@ _SETTLE = tuple(
 
 
 def _of_rounds(rounds: int) -> tuple[Claim, ...]:
-    """Return what Section 5.5 says of all experiments as rounds go by, of BINARY and of the distances."""
+    """Claims of Section 5.5 about rounds in all experiments, of BINARY and of the distances."""
     binary = Claim(
         _OVERFITTING,
         "rounds",
@@ -379,8 +348,8 @@ _THEOREM_1 = tuple(
     )
     for learner, name in zip(_GRIDS, ("BINARY", "LDD (.2)", "LOGDD (3)", "LOGITDD (.5)"), strict=True)
 )
-_BY_CUTOFF = ByCutoff(
-    number="", title="test NDCG@k", measures=tuple(zip(map(float, _CUTOFFS), _AT, strict=True)), axis="k", unit="NDCG@k"
+_BY_CUTOFF = Means(
+    number="", title="test NDCG@k", measures=tuple(zip(map(str, _CUTOFFS), _AT, strict=True)), axis="k", unit="NDCG@k"
 )
 _CURVES = Curves(
     number="Figure 6",
@@ -392,39 +361,15 @@ _CURVES = Curves(
 
 _NOT_TESTED = not_tested(
     """
-    Abstract | MPBoost not only leads to better NDCG accuracy as compared to state-of-the-art ranking solutions in
-    both public and commercial datasets | It sums up Section 5.3, whose sentences are judged one by one; no test of
-    significance is named. On the commercial set the paper shows no other solution.
-
-    Abstract | has good properties of avoiding the overfitting problem in the task of learning ranking functions |
-    It sums up Section 5.5, whose sentences are judged one by one.
-
-    Section 1 | the experiment demonstrates that the application of DDF can lead MPBoost to avoid the overfitting
-    problem | It sums up Section 5.5, whose sentences are judged one by one.
-
-    Section 1 | MPBoost with DDF can significantly outperform traditional pairwise ranking algorithms as well as the
-    state-of-the-art ranking methods like ListNet | It sums up Section 5.3, whose sentences are judged one by one;
-    no test of significance is named.
-
-    Section 6 | the MPBoost method, when combined with magnitude-preserving DDF, outperforms binary-label-based
-    MPBoost and existing state-of-art approaches like RankBoost, ListNet and AdaRank-NDCG | It sums up Section 5.3,
-    whose sentences are judged one by one; no test of significance is named.
-
-    Section 6 | MPBoost with DDF tend to avoid overfitting in training | It sums up Section 5.5, whose sentences are
-    judged one by one.
-
     Section 6 | The parameters in these DDFs can be easily adapted to meet requirements of different ranking
     algorithms | Of the ease there is no measure, and other ranking algorithms are not in the paper.
-
-    Section 3.2 | three possible directed distance functions which have performed superiorly in the empirical
-    analysis | It sums up Section 5.3, whose sentences are judged one by one; no test of significance is named.
 
     Section 3.2.1 | when the numerical difference between ratings is large, it's very difficult to tune a good α
     value to map all rating differences into a proper interval. We will show these findings in the experiment | Of
     the difficulty there is no measure; the value that was chosen is judged (Section 5.4).
 
     Section 3.2.2 | LOGDD is much smoother than LDD in term of the output value, as shown in Figure 2 | It is about
-    two formulas, and no measure of smoothness is given. Figure 2 is drawn from the formulas.
+    two formulas, and no measure of smoothness is given.
 
     Section 3.2.3 | it's easier to tune the related parameters | Of the ease there is no measure.
 
@@ -438,28 +383,15 @@ _NOT_TESTED = not_tested(
     Section 5.3.2 | the advantage of MPBoost with magnitude-preserving loss functions is not as clear as that in
     OHSUMED | It compares two data sets, of which Web-1 (IMAT2009) is not at hand.
 
-    Section 5.4 | magnitude-preserving labels can lead the algorithm to grasp the inherent pattern in document
-    vectors and in general yield higher performance | It is drawn from the sentence before it, which is judged; of
-    what is inherent there is no measure.
-
-    Section 5.4 | LDD, tends to output too large values for large rating grades | It explains the order of the
-    distances, which is judged; what is too large is not said.
-
-    Section 5.4 | the ability to differentiate smaller rating differences degrades | It explains the order of the
-    distances, which is judged; no measure of the ability is given.
-
     Section 5.5 | suffers from serious overfitting problem after peaking at around the 90th iteration | That BINARY
     worsens after the peak is judged; the round itself is read off a curve of private data, and what is serious is
-    not said. The round of our best is told there.
+    not said. The round of our best stands there.
 
     Section 5.4 | the saturation problem appears quite often | Neither a saturated value nor how often is said; so
     too that LOGDD has a moderate range.
 
     Section 5.5 | the empirical error will keep decreasing in the training phase | It is said of boosting, not of an
     experiment.
-
-    Section 5.5 | the trained model deviates from correctly capturing the way to improve metrics like NDCG, and test
-    data substantiates the incompleteness | It explains Figure 6; what that shows is judged.
     """
 )
 
@@ -505,15 +437,10 @@ _DEVIATIONS = paragraphs(
     Figure 6 has a point every ten rounds; curves here are of rounds 1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100, …,
     so that round 100 stands for the 90th. A DDF's curve is that of the candidate that validation chose.
 
-    Traces (z, bound, misordering) are of the parameters of Figure 2; drawn are medians over folds.
+    Traces (bound, misordering) are of the parameters of Figure 2; drawn are medians over folds.
 
-    MQ2008 is not in the paper, which says nothing of trees either: what it says of OHSUMED, at hand here, is judged
-    on MQ2008 besides. AdaRank-NDCG is trained on NDCG@5. On the bundled set rounds are 60, candidates two. Tables
-    with the discount 1/log2(1 + j), and with ties in expectation, are ours.
-
-    Trees: LightGBM, learning rate .05, 15 leaves, at most 200 rounds, the Newton step; candidate and round chosen
-    as above, of three each for LOGDD (.5, 2, 3) and LOGITDD (.25, .5, 2). LDD has one (1), since alpha but rescales
-    the scores of Newton's steps.
+    MQ2008 is not in the paper: what it says of OHSUMED, at hand here, is judged on MQ2008 besides. AdaRank-NDCG is
+    trained on NDCG@5. On the bundled set rounds are 60, candidates two.
     """
 )
 
@@ -527,16 +454,12 @@ MPBOOST = Protocol(
     ),
     studies=(
         _study(_OHSUMED, OHSUMED, _ROUNDS),
-        _tree_study(_OHSUMED, OHSUMED, 200),
         _study(_MQ2008, MQ2008, _ROUNDS),
-        _tree_study(_MQ2008, MQ2008, 200),
         _study(_WEB, _WEB_FOLDERS, _ROUNDS),
-        _tree_study(_WEB, _WEB_FOLDERS, 200),
         _study(_IMAT, QueryFolds(("imat2009",), n_queries=9124), _FEWER_ROUNDS),
         _study(_YANDEX, Fifths(("yandex",), scale=4.0 / 0.61), _FEWER_ROUNDS),
         _study(_YANDEX_FIVE, Fifths(("yandex",), edges=(0.07, 0.14, 0.41, 0.61)), _FEWER_ROUNDS),
         _study(_BUNDLED, BundledFolds(), 60, candidates=2),
-        _tree_study(_BUNDLED, BundledFolds(), 60, candidates=1),
     ),
     claims=(
         *on_own(_OHSUMED, *_OF_TABLE, *_OF_LETOR, *_of_rounds(_ROUNDS)),
@@ -555,17 +478,6 @@ MPBOOST = Protocol(
     not_tested=_NOT_TESTED,
     deviations=_DEVIATIONS,
     figures=(
-        Distances(
-            number="Figure 2",
-            title="directed distances",
-            unit="distance",
-            functions=tuple(
-                (name, distances[0])
-                for name, distances in zip(
-                    ("BINARY", "LDD, .2", "LOGDD, 3", "LOGITDD, .5"), _GRIDS.values(), strict=True
-                )
-            ),
-        ),
         *(
             replace(_BY_CUTOFF, number=number, study=study)
             for number, study in (

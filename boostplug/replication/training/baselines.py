@@ -1,21 +1,15 @@
-"""Rankers that papers take as points of reference: one feature, linear regression, RankSVM, trees in LightGBM."""
+"""Rankers that papers take as points of reference: one feature, linear regression, RankSVM."""
 
-from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn.base import BaseEstimator, RegressorMixin
 
-from boostplug.comparison.training.frameworks import lightgbm_dataset
-from boostplug.comparison.training.trees import Trees
-from boostplug.core.checks import check_integer, check_number
-from boostplug.core.extras import imported
-from boostplug.losses import Loss, QBRank
+from boostplug.losses import QBRank
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.pairs import refuse_no_pairs
-from boostplug.weak_rankers import Feature, Fitted
+from boostplug.weak_rankers import Feature
 
 Floats = NDArray[np.float64]
 
@@ -38,15 +32,7 @@ class OneFeature(ReferenceRanker):
         self.n_estimators = n_estimators
         self.random_state = random_state
 
-    def _check(self) -> None:
-        super()._check()
-        check_integer("feature", self.feature, 0)
-
-    def _rounds(self, training: Training) -> Rounds:
-        if self.feature >= training.X.shape[1]:
-            raise ValueError(
-                f"feature must be a column of X, which has {training.X.shape[1]}, counted from 0; got {self.feature}"
-            )
+    def _rounds(self, training: Training) -> Rounds:  # noqa: ARG002 (nothing is trained)
         yield Round(((Feature(self.feature), 1.0),), {})
         return "there is one feature"
 
@@ -74,8 +60,6 @@ class Regression(ReferenceRanker):
 
     def _rounds(self, training: Training) -> Rounds:
         queries = training.queries
-        if queries.pairs is not None:
-            raise ValueError("pairs cannot be used by regression, which fits grades; pass grades as y")
         judged = queries.judged
         X = np.nan_to_num(training.X[judged].astype(np.float64))
         grades = queries.labels[judged]
@@ -118,10 +102,6 @@ class RankSVM(ReferenceRanker):
         self.n_estimators = n_estimators
         self.random_state = random_state
 
-    def _check(self) -> None:
-        super()._check()
-        check_number("C", self.C, above=0)
-
     def _rounds(self, training: Training) -> Rounds:
         queries = training.queries
         refuse_no_pairs(queries)
@@ -148,79 +128,3 @@ class RankSVM(ReferenceRanker):
 def _linear(columns: NDArray[np.intp], weights: Floats, record: dict[str, float]) -> Round:
     """Return a linear model of some features as one round."""
     return Round(tuple((Feature(int(k)), float(w)) for k, w in zip(columns, weights, strict=True)), record)
-
-
-class TreeLearner(ReferenceRanker):
-    """Gradient boosting in LightGBM, a tree a round, deterministic and in one thread.
-
-    Parameters
-    ----------
-    objective : Loss or str, default "lambdarank"
-        A loss of ours, or the name of a built-in objective.
-    n_estimators : int, default 100
-        Trees.
-    learning_rate : float, default 0.05
-    num_leaves : int, default 15
-    random_state : int, RandomState or None, default None
-        Draws LightGBM's seed.
-
-    Raises
-    ------
-    ImportError
-        By `fit`, if LightGBM cannot be imported.
-    ValueError
-        By `fit`, if there are pairs or rows that are not labelled, of which a built-in objective knows nothing.
-    """
-
-    def __init__(
-        self,
-        *,
-        objective: Loss | str = "lambdarank",
-        n_estimators: int = 100,
-        learning_rate: float = 0.05,
-        num_leaves: int = 15,
-        random_state: Any = None,
-    ) -> None:
-        self.objective = objective
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.num_leaves = num_leaves
-        self.random_state = random_state
-
-    def _check(self) -> None:
-        super()._check()
-        check_number("learning_rate", self.learning_rate, above=0.0, most=1.0)
-
-    def _rounds(self, training: Training) -> Rounds:
-        lgb, queries = imported("lightgbm", "the paper's trees need"), training.queries
-        if queries.pairs is not None or queries.labelled is not None:
-            raise ValueError("pairs and labelled are for the losses on pairs themselves; TreeLearner takes grades as y")
-        loss = self.objective if isinstance(self.objective, Loss) else None
-        plain = {"l2": 0.0, "row_fraction": 1.0, "column_fraction": 1.0, "lightgbm": {"feature_pre_filter": True}}
-        trees = Trees.of({"learning_rate": self.learning_rate, "num_leaves": self.num_leaves, **plain})
-        params = {
-            **trees.for_lightgbm(num_threads=1),
-            "objective": "none" if loss else self.objective,
-            "seed": training.random.randint(np.iinfo(np.int32).max),
-        }
-        booster = lgb.Booster(params, lightgbm_dataset(training.X, queries, params))
-        for i in count():
-            if booster.update(fobj=loss):
-                return "no tree can be split"
-            yield Round(((Fitted(_TreeOf(booster, i)), 1.0),))
-        raise AssertionError
-
-
-class _TreeOf(RegressorMixin, BaseEstimator):
-    """One tree of a booster."""
-
-    def __init__(self, booster: Any, index: int) -> None:
-        self.booster = booster
-        self.index = index
-
-    def predict(self, X: NDArray[np.float32]) -> NDArray[np.float64]:
-        """Return the tree's values."""
-        values: NDArray[np.float64] = self.booster.predict(
-            X, raw_score=True, start_iteration=self.index, num_iteration=1, num_threads=1
-        )
-        return values

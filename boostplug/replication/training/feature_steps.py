@@ -1,4 +1,4 @@
-"""Theorem 1 of QBRank's paper beside what it bounds: boosting by single features, whose least-squares fit is exact."""
+"""Theorem 1 of QBRank's paper beside the risk that it bounds: boosting by features, which fit exactly."""
 
 from itertools import count
 from typing import Any, Self
@@ -9,7 +9,6 @@ from scipy.optimize import minimize
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import validate_data
 
-from boostplug.core.checks import check_number
 from boostplug.losses import QBRank
 from boostplug.rankers import QuadraticBoundRanker
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, RoundsOf, Training
@@ -93,11 +92,6 @@ class GivenSteps(ReferenceRanker):
         self.n_estimators = n_estimators
         self.random_state = random_state
 
-    def _check(self) -> None:
-        super()._check()
-        check_number("exponent", self.exponent, least=0.0)
-        check_number("first", self.first, above=0.0)
-
     def _rounds(self, training: Training) -> Rounds:
         theorem = _Theorem(training, self.loss)
         scores = np.zeros(training.queries.n_rows)
@@ -117,7 +111,7 @@ class GivenSteps(ReferenceRanker):
 
 
 class _Theorem:
-    r"""What Theorem 1 speaks of, for the risk of a `QBRank` over the span of single features.
+    r"""The quantities of Theorem 1, for the risk of a `QBRank` over the span of single features.
 
     Attributes
     ----------
@@ -133,8 +127,6 @@ class _Theorem:
     """
 
     def __init__(self, training: Training, loss: QBRank) -> None:
-        if not isinstance(loss, QBRank) or loss.hessian_kind != "global":
-            raise ValueError(f"loss must be a QBRank with hessian='global', whose bound holds everywhere; got {loss!r}")
         self._loss, self._queries = loss, training.queries
         zeros = np.zeros(training.queries.n_rows)
         self.M = float(len(zeros))

@@ -1,4 +1,4 @@
-"""Preferences beside labels: what a learner is given of both, and a synthetic set that has both."""
+"""Preferences beside labels: the choice of both for a learner, and a synthetic set that has both."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +22,7 @@ _FEW = 10  # documents of a query of one grade
 
 @dataclass(frozen=True)
 class Use:
-    """What a learner is given of a training part: L1, its queries of a single grade, and L2, the others.
+    """The queries of a training part that a learner uses: of L1, those of a single grade, and of L2, the others.
 
     Attributes
     ----------
@@ -30,21 +30,16 @@ class Use:
         The queries whose labels count. A learner of pairs alone takes them from these grades: those of L2 are P2.
     preferences : bool, default False
         P2 as explicit pairs, their grade gaps as margins, beside the labels: in place of pairs from the grades.
-    first : int, optional
-        Of so many first queries of L2 alone.
     """
 
     labels: Literal["L1", "L2", "all"]
     preferences: bool = False
-    first: int | None = None
 
     def __call__(self, part: RankingData) -> dict[str, Any]:
         """Return the arguments of ``fit``: the queries that are in use, and no others."""
         l2 = _has_pairs(part)
         labelled = {"L1": ~l2, "L2": l2, "all": np.ones_like(l2)}[self.labels]
         used = labelled | l2 if self.preferences else labelled
-        if self.first is not None:
-            used = used & l2 & (np.cumsum(l2) <= self.first)
         rows, group = np.repeat(used, part.group), part.group[used]
         X, y = part.X[rows], part.y[rows]
         if not self.preferences:
@@ -112,7 +107,7 @@ class SharedGrades(Source):
 
 
 def _mean_size(name: str, parts: list[RankingData], l2: bool) -> str:
-    """Return how many queries and documents parts have on average, of L2 or of L1."""
+    """Return the mean numbers of queries and documents of parts, of L2 or of L1, in words."""
     sizes = [part.group[_has_pairs(part) == l2] for part in parts]
     queries, documents = np.mean([(len(group), group.sum()) for group in sizes], axis=0)
     return f"{name} of {queries:.0f} queries, {documents:.0f} documents"

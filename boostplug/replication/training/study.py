@@ -1,6 +1,6 @@
 """A study as data, fixed before anything is trained: splits, learners and measures."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -60,32 +60,9 @@ class Measure:
         return f"{self.name}, {self.group}" if self.group else self.name
 
 
-Groups = tuple[Sequence[str], Mapping[str, Sequence[float]]]
-"""Names of groups, and rows with a value for each."""
-
-
-@dataclass(frozen=True)
-class Extra:
-    """Values by groups, such as kinds of pairs or queries of some size, for a figure of bars.
-
-    Attributes
-    ----------
-    name : str
-        Unique within the study.
-    unit : str
-        Of the values.
-    groups : callable
-        Returns the `Groups` of a `StudyResults`.
-    """
-
-    name: str
-    unit: str
-    groups: Callable[..., Groups]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Study:
-    """One data set of a paper: what is trained on it, and measured.
+    """One data set of a paper, its learners and measures.
 
     Attributes
     ----------
@@ -100,8 +77,6 @@ class Study:
         Entries of `history_` to keep, by round; after `task.STEADY`, whether one has climbed steadily.
     published : mapping of str to mapping of str to float
         By row (a learner of ours or another) and measure (its `key`).
-    extras : tuple of Extra
-        What figures show besides tables and curves.
     """
 
     name: str
@@ -111,4 +86,3 @@ class Study:
     measures: tuple[Measure, ...]
     traces: tuple[str, ...] = ()
     published: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    extras: tuple[Extra, ...] = ()

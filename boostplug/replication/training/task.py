@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -51,23 +50,21 @@ def marks(rounds: int) -> list[int]:
 
 
 def run(job: Job) -> TaskResult:
-    """Return what came of a task: times apart, plain types only; an error is an outcome too.
+    """Outcome of a task, in plain types; an error is an outcome too.
 
     Returns
     -------
     dict
-        ``seconds``; and either ``error`` or ``value`` with, by measure, ``round``, ``candidate`` (of the grid) and
+        Either ``error`` or ``value`` with, by measure, ``round``, ``candidate`` (of the grid) and
         the values on the parts; ``curves`` by part, measure and mark; ``per_query`` by measure, on the test part (of a
         metric that pools queries, by block of queries: see `_units`); ``rounds`` and ``stop`` of the first candidate.
         NaN is None.
     """
-    start = perf_counter()
     try:
         with threads_of_framework(1):
-            outcome = {"value": plain(_run(job))}
+            return {"value": plain(_run(job))}
     except Exception as error:  # noqa: BLE001 (the other tasks go on, and the result names it)
-        outcome = {"error": f"{type(error).__name__}: {error}"}
-    return {"seconds": round(perf_counter() - start, 3), **outcome}
+        return {"error": f"{type(error).__name__}: {error}"}
 
 
 def _run(job: Job) -> dict[str, Any]:
@@ -114,7 +111,7 @@ def _run(job: Job) -> dict[str, Any]:
 
 
 def steady(values: Floats) -> Floats:
-    """Return what `STEADY` says, round by round: every round counts, not those alone that are recorded."""
+    """Return `STEADY` round by round: every round counts, not only those that are recorded."""
     falls = [after < before - rounding(before, after) for before, after in pairwise(values)]
     fallen = np.cumsum([False, *falls])
     rises = np.r_[True, values[1:] > np.maximum.accumulate(values)[:-1]]

@@ -238,10 +238,10 @@ def _movielens(folder: Path) -> list[Fold]:
     have rated half of the films of at least a quarter of the queries. A user's own ratings are no feature of theirs.
     """
     ratings = load_movielens(folder / "ml-100k")
-    users, row = np.unique(ratings.user, return_inverse=True)
-    films, column = np.unique(ratings.item, return_inverse=True)
+    users, row = np.unique(ratings["user"], return_inverse=True)
+    films, column = np.unique(ratings["item"], return_inverse=True)
     table = np.full((len(users), len(films)), np.nan, dtype=np.float32)
-    table[row, column] = ratings.rating
+    table[row, column] = ratings["rating"]
     has = ~np.isnan(table)
     queries = np.flatnonzero(has.sum(axis=1) >= _LEAST_RATINGS)
     knows_half = 2 * (has[queries].astype(int) @ has.T.astype(int)) >= has[queries].sum(axis=1)[:, None]

@@ -10,7 +10,7 @@ from boostplug.comparison.console import as_text
 from boostplug.comparison.document import as_json
 from boostplug.comparison.summary import to_json
 from boostplug.core.files import write_file
-from boostplug.replication.tables import rich_table
+from boostplug.replication.tables import Table, rich_table
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -187,7 +187,8 @@ def _render(result: BenchResult) -> Iterator["RenderableType"]:
         if part:
             yield Text(part)
         columns = result.columns_of(rows)
-        yield rich_table(["", *(column.head for column in columns)], [cells(columns, row) for row in rows])
+        head = ["", *(column.head for column in columns)]
+        yield rich_table(Table("", head, [cells(columns, row) for row in rows], numbers=True))
     for note in result.notes:
         yield Text(note)
     several = f"medians of {result.repeat} runs, ranges over them; " if result.repeat > 1 else ""
