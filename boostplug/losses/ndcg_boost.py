@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from boostplug.core.checks import frozen
 from boostplug.core.values import Range
 from boostplug.data.queries import Queries
+from boostplug.kernels.pairs.masses import gap_sums
 from boostplug.kernels.pairs.pair_task import GAINS, PairWeights
-from boostplug.kernels.pairs.smooth import gap_sums
 from boostplug.losses.base.gains import ideal_dcg, rising_gains
 from boostplug.losses.base.logistic import SIGMOID
 from boostplug.losses.base.pair_loss import Normalization
