@@ -178,7 +178,7 @@ def by_double_loop(functions, lower, higher, scores, weight_of_pair):
 
 
 SUMS = {
-    "NDCGBoost": (SIGMOID.derivative_sums, [gamma]),
+    "NDCGBoost": (SIGMOID.derivative_sums, [lambda d: -gamma(d), gamma]),
     "NDCGBoost's value": (SIGMOID.value_sums, [wrong]),
     "RankNet": (LOGISTIC.derivative_sums, [lambda d: -wrong(d), gamma]),
     "RankNet's value": (LOGISTIC.value_sums, [softplus]),

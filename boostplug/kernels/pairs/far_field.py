@@ -73,15 +73,6 @@ class _Boxes(NamedTuple):
     work: Ints  # two entries a document, and one
 
 
-class _Weights(NamedTuple):
-    """Weights of documents: s, times the gap of their level to an edge where `gap` is 1 and not 0."""
-
-    s: Floats
-    level: Floats
-    edge: float
-    gap: float
-
-
 @inlined()
 def _sort_into_boxes(n: int, documents: Documents, boxes: _Boxes) -> int:
     """Find the boxes that hold a document by sorting; return their number. `Documents.e` holds k of each document."""
@@ -131,14 +122,19 @@ def _into_boxes(documents: Documents, n: int, low: float, high: float, width: fl
     return count
 
 
-@inlined(fastmath={"contract"})
-def _add_moments(boxes: _Boxes, weights: _Weights, first: int, last: int, moments: Floats) -> None:
-    """Add Σ w y^u of the documents first..last with weights w to the moments of their boxes."""
-    y, box, s, level = boxes.y, boxes.box, weights.s, weights.level
-    one = 1.0 - weights.gap
+@inlined()
+def _write_gaps(s: Floats, edge: float, first: int, last: int, documents: Documents) -> None:
+    """Write s times the gap from the edge to the level of the documents first..last to `Documents.weight`."""
     for i in range(unsigned(first), unsigned(last)):
-        k = unsigned(box[i]) * unsigned(P)
-        p = s[i] * (one + weights.gap * abs(weights.edge - level[i]))
+        documents.weight[i] = s[i] * abs(edge - documents.level[i])
+
+
+@inlined(fastmath={"contract"})
+def _add_moments(boxes: _Boxes, w: Floats, first: int, last: int, moments: Floats) -> None:
+    """Add Σ w y^u of the documents first..last to the moments of their boxes."""
+    y, box = boxes.y, boxes.box
+    for i in range(unsigned(first), unsigned(last)):
+        k, p = unsigned(box[i]) * unsigned(P), w[i]
         for u in range(unsigned(P)):
             moments[k + u] += p
             p *= y[i]
@@ -146,17 +142,16 @@ def _add_moments(boxes: _Boxes, weights: _Weights, first: int, last: int, moment
 
 @inlined(fastmath={"contract"})
 def _evaluate(
-    boxes: _Boxes, weights: _Weights, first: int, last: int, field: Floats, share: Floats, documents: Documents
+    boxes: _Boxes, w: Floats, first: int, last: int, field: Floats, share: Floats, documents: Documents
 ) -> None:
-    """Add to the outputs of the documents first..last the polynomials of their boxes, times their weights."""
-    y, box, s, level = boxes.y, boxes.box, weights.s, weights.level
-    one, c, d = 1.0 - weights.gap, share[0], share[len(share) - 1]
+    """Add w times the polynomials of their boxes to the outputs of the documents first..last, by their shares."""
+    y, box, c, d = boxes.y, boxes.box, share[0], share[len(share) - 1]
     for i in range(unsigned(first), unsigned(last)):
         k = unsigned(box[i]) * unsigned(P)
         p = field[k + unsigned(P - 1)]
         for u in range(unsigned(P - 1)):
             p = p * y[i] + field[k + unsigned(P - 2) - u]
-        p *= s[i] * (one + weights.gap * abs(weights.edge - level[i]))
+        p *= w[i]
         documents.first[i] += c * p
         documents.second[i] += d * p
 
@@ -274,18 +269,22 @@ def _sweep(
         edge = levels[high if side else low] if by_gain else 0.0
         for with_gap in range(0 if step == 0 else 2 if by_gain and high > low else 1):
             moments = gaps if by_gain and not with_gap else passed
-            weights = _Weights(target, documents.level, edge, float(with_gap))
+            w = documents.weight if with_gap else target
+            if with_gap:
+                _write_gaps(target, edge, first, last, documents)
             for k in range(share.shape[0]):
-                _write_field(moments, boxes.ids, n_boxes, functions.tables, k, side, field)
-                _evaluate(boxes, weights, first, last, field, share[k], documents)
+                if share[k, share.shape[1] - 1] != 0.0 or share[k, 0] != 0.0:
+                    _write_field(moments, boxes.ids, n_boxes, functions.tables, k, side, field)
+                    _evaluate(boxes, w, first, last, field, share[k], documents)
         if step == n_blocks - 1:
             return
         if by_gain:
             beyond = levels[low - 1 if side else high + 1]
             for k in range(unsigned(size)):
                 gaps[k] += abs(beyond - edge) * passed[k]
-            _add_moments(boxes, _Weights(source, documents.level, beyond, 1.0), first, last, gaps)
-        _add_moments(boxes, _Weights(source, documents.level, 0.0, 0.0), first, last, passed)
+            _write_gaps(source, beyond, first, last, documents)
+            _add_moments(boxes, documents.weight, first, last, gaps)
+        _add_moments(boxes, source, first, last, passed)
 
 
 @compiled()

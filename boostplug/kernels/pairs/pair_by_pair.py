@@ -74,11 +74,6 @@ def _tabulated(w: float, f_i: float, f_k: float, f_j: float, tables: Tables) -> 
     return first, second, -w * _from_table(tables, 0, f_k - f_j), w * _from_table(tables, 1, f_k - f_j)
 
 
-@inlined()
-def _tabulated_even(w: float, f_i: float, f_k: float, f_j: float, tables: Tables) -> Any:
-    return w * _from_table(tables, 0, f_i - f_j), w * _from_table(tables, 0, f_k - f_j)
-
-
 @numba.njit(inline="always")
 def _tabulated_value(w: float, f_i: float, f_j: float, tables: Tables) -> Any:
     return w * _from_table(tables, 0, f_i - f_j)
@@ -118,7 +113,6 @@ def _over_parts(loop: Callable[..., Any], *, near: bool = False) -> Any:
 _ranknet_parts = _over_parts(pair_loop(_ranknet), near=True)
 _ndcg_parts = _over_parts(pair_loop(_ndcg, even=True), near=True)
 _tabulated_parts = _over_parts(pair_loop(_tabulated))
-_tabulated_even_parts = _over_parts(pair_loop(_tabulated_even, even=True))
 _tabulated_value_parts = _over_parts(value_loop(_tabulated_value))
 
 
@@ -138,12 +132,6 @@ def ndcg_by_pair(begin: int, end: int, task: Task, parts: Parts, too_far: Any) -
 def tabulated_by_pair(begin: int, end: int, task: Task, parts: Parts, functions: Functions) -> None:
     """Add the pairs of parts by the tables of both derivatives."""
     _tabulated_parts(begin, end, task, parts, None, functions.tables)
-
-
-@compiled()
-def tabulated_even_by_pair(begin: int, end: int, task: Task, parts: Parts, functions: Functions) -> None:
-    """Add the pairs of parts by the table of one even function, for both derivatives."""
-    _tabulated_even_parts(begin, end, task, parts, None, functions.tables)
 
 
 @compiled()

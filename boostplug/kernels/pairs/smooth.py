@@ -27,7 +27,6 @@ from boostplug.kernels.pairs.pair_by_pair import (
     ndcg_by_pair,
     ranknet_by_pair,
     tabulated_by_pair,
-    tabulated_even_by_pair,
     tabulated_value_by_pair,
 )
 from boostplug.kernels.pairs.pair_task import NDCG, RANKNET, TABLE, TABULATED, Functions, Parts, Task
@@ -95,10 +94,7 @@ def sum_pairs(task: Task, short: Work, long: Work, functions: Functions, skipped
         too_far = np.zeros(len(near.parts.first), np.bool_)
         _run(_BY_PAIR[functions.kind], task, near, too_far)
         near = _chosen(runs, near, too_far)
-    if len(task.out) == 1:
-        _run(tabulated_value_by_pair, task, near, functions)
-    else:
-        _run(tabulated_by_pair if len(functions.lower) > 1 else tabulated_even_by_pair, task, near, functions)
+    _run(tabulated_by_pair if len(task.out) > 1 else tabulated_value_by_pair, task, near, functions)
 
 
 def _run(kernel: Callable[..., Any], task: Task, work: Work, *arguments: Any) -> None:

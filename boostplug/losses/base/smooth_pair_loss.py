@@ -29,6 +29,11 @@ Function = Callable[[Floats], Floats]
 
 _BLOCK = 1 << 18  # differences in one call of a function
 _NONE = frozen(np.zeros(0, np.bool_))
+# Shares of the functions (rows) in the outputs (columns), where the other document has the lower and the higher grade.
+_ONCE, _NOT = frozen(np.ones((1, 1))), frozen(np.zeros((1, 1)))
+_LOWER, _HIGHER = frozen(np.diag([1.0, 1.0])), frozen(np.diag([-1.0, 1.0]))
+# NDCGBoost's first derivative is minus the second: the sums of that are enough.
+_LOWER_EVEN, _HIGHER_EVEN = frozen(np.array([[0.0, 0.0], [-1.0, 1.0]])), frozen(np.array([[0.0, 0.0], [1.0, 1.0]]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,10 +60,6 @@ class SmoothSums:
         task = Task(frozen(scores.view()), float(multiplier), runs.view, weights, frozen(factor.view()), out)
         sum_pairs(task, short, long, functions, skipped)
         return out
-
-
-def _shares(*functions: list[float]) -> Floats:
-    return frozen(np.array(functions))
 
 
 def value_per_query(per_row: Floats, queries: Queries) -> Floats:
@@ -119,16 +120,11 @@ class PairFunction:
     @property
     def derivative_sums(self) -> SmoothSums:
         """Sums with two outputs: gradient, where the row of the lower grade counts negatively, and Hessian."""
-        if self.kind == NDCG:  # the first derivative is minus the second
-            return self._sums(self.kind, 2, 3, _SIGNED, _BOTH)
-        return self._sums(self.kind, 1, 3, _LOWER, _HIGHER)
+        lower, higher = (_LOWER_EVEN, _HIGHER_EVEN) if self.kind == NDCG else (_LOWER, _HIGHER)
+        return self._sums(self.kind, 1, 3, lower, higher)
 
     def _sums(self, kind: int, first: int, last: int, lower: Floats, higher: Floats) -> SmoothSums:
         return SmoothSums(Functions(kind, lower, higher, cast("Tables", self.tables).chosen(first, last)))
-
-
-_ONCE, _NOT, _SIGNED, _BOTH = _shares([1.0]), _shares([0.0]), _shares([-1.0, 1.0]), _shares([1.0, 1.0])
-_LOWER, _HIGHER = _shares([1.0, 0.0], [0.0, 1.0]), _shares([-1.0, 0.0], [0.0, 1.0])
 
 
 @dataclass(frozen=True, eq=False)
