@@ -72,8 +72,8 @@ class PairwiseLoss(SmoothPairLoss):
     2e-9 of the largest value near 0. Other lists are summed pair by pair, to 1e-11. A Hessian that vanishes is held at
     1e-16 of the gradient. Outputs are cut at 1e37, values at 1e299.
 
-    Cost: :math:`O(n)` for grades, :math:`O(n^{1.5})` at most for many real-valued ones. With `weight` every pair is
-    summed by itself, :math:`O(n^2)`. Memory is O(n) always.
+    Cost: :math:`O(n)`; up to :math:`O(n^{1.5})` for many real-valued labels with scores that spread very widely. With
+    `weight` every pair is summed by itself, :math:`O(n^2)`. Memory is O(n) always.
 
     Examples
     --------

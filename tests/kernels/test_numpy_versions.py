@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
+from boostplug.kernels.lists import lambda_halves
 from boostplug.kernels.pairs import far_field, hinge, pair_loop, smooth
 from boostplug.losses.base.logistic import LOGISTIC, curvature, slope, softplus
 from boostplug.losses.base.smooth_pair_loss import PairFunction
@@ -62,3 +63,17 @@ def test_hinge(n, n_grades, margin):
     np.testing.assert_allclose(gradient, scale * g, rtol=0, atol=1e-11 * np.abs(scale * g).max())
     np.testing.assert_allclose(hessian, 2.0 * scale * h, rtol=0, atol=1e-11 * np.abs(scale * h).max())
     np.testing.assert_allclose(loss.value(scores, queries), [0.5 * squares], rtol=1e-11)
+
+
+def test_lambda_rank():
+    rng = np.random.default_rng(0)
+    _, labels, s, queries, _ = one_list(rng, 400, 5)
+    scores = rng.normal(size=400)
+    loss = bp.LambdaRank(metric=bp.NDCG(None))
+    for found, unscaled in zip(
+        loss.gradient_hessian(scores, queries),
+        numpy_version(lambda_halves)(scores, 2.0**labels - 1.0, s),
+        strict=True,
+    ):
+        expected = loss.scale(queries) * unscaled
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * np.abs(expected).max())

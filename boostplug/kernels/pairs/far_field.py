@@ -1,4 +1,4 @@
-r"""Pairs of a long list, all documents of a box of scores at once: O(n) for few grades.
+r"""Pairs of a long list, all documents of a box of scores at once, in O(n).
 
 Documents come by grade, and neighbouring grades form blocks. This module sums the pairs of different blocks, the far
 field. Pairs within a block of several grades, the near field, are left to `pair_by_pair`.
