@@ -14,7 +14,7 @@ from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.base.views import ListSums
 from boostplug.kernels.lists.lambda_halves import sum_lists
 from boostplug.kernels.lists.lambdas import PositionValues, RowWeights, sum_tops
-from boostplug.kernels.pairs.smooth import gap_sums
+from boostplug.kernels.pairs.masses import gap_sums
 from boostplug.losses.base.gains import ideal_dcg, rising_gains
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.logistic import LOGISTIC

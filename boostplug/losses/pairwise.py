@@ -14,15 +14,9 @@ from boostplug.core.values import Space
 from boostplug.data.grade_groups import GradeRuns
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.pair_task import TABLE, PairWeights
-from boostplug.kernels.pairs.tables import Function, TableLayout, layout_of
+from boostplug.kernels.pairs.tables import Function, tables_of
 from boostplug.losses.base.pair_loss import Normalization
-from boostplug.losses.base.smooth_pair_loss import (
-    PairFunction,
-    PairWeightTotals,
-    SmoothPairLoss,
-    SmoothSums,
-    sums_by_tables,
-)
+from boostplug.losses.base.smooth_pair_loss import PairFunction, PairWeightTotals, SmoothPairLoss
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -63,9 +57,9 @@ class PairwiseLoss(SmoothPairLoss):
     ----------
     summation : {"linear", "linear within", "pairs"}
         How long lists are summed. "linear": in O(n) for scores of any range. "linear within": in O(n) while a query's
-        scores lie within `reach` of each other, since no tail of the form :math:`a + b d + c e^{-\lambda d}` was found;
-        pair by pair past it. "pairs": no table describes the functions, so that every query costs :math:`O(n^2)` (a
-        warning says so).
+        scores lie within `reach` of each other, since the functions do not end in polynomials a + b d + c d²; past it
+        by calling the functions for every pair. "pairs": by such calls always, :math:`O(n^2)`, since no table describes
+        the functions (a warning says so).
     reach : float
         Largest range of scores for "linear within"; infinite for "linear", 0 for "pairs".
 
@@ -74,12 +68,12 @@ class PairwiseLoss(SmoothPairLoss):
     Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q c_q W_q` over the queries that hold a pair, with
     :math:`n_q` documents and :math:`W_q` what the pairs weigh together, :math:`\sum \sqrt{v_i v_j}\, w`.
 
-    Accuracy: tables are good to 2e-7 of the largest value within each pair of boxes (functions that vanish faster than
-    an exponential: plus 2e-9 of the largest value near 0); short lists are summed pair by pair, to 1e-12 within the
-    tables' reach. A Hessian that vanishes is held at 1e-16 of the gradient. Outputs are cut at 1e37, values at 1e299.
+    Accuracy: in lists with more than 16 pairs a document, a pair is good to 2e-7 of the function's values nearby, plus
+    2e-9 of the largest value near 0. Other lists are summed pair by pair, to 1e-11. A Hessian that vanishes is held at
+    1e-16 of the gradient. Outputs are cut at 1e37, values at 1e299.
 
-    Cost: :math:`O(n)` for grades. Without `weight`, :math:`O(n \log n)` for many real-valued ones; with it, pair by
-    pair where the grades' table would outgrow the documents. Memory is O(n) always.
+    Cost: :math:`O(n)`; up to :math:`O(n^{1.5})` for many real-valued labels with scores that spread very widely. With
+    `weight` every pair is summed by itself, :math:`O(n^2)`. Memory is O(n) always.
 
     Examples
     --------
@@ -134,7 +128,7 @@ class PairwiseLoss(SmoothPairLoss):
                 f"PairwiseLoss: hessian={self.hessian!r} needs second ≥ 0, but second({sampled.lowest_at:.6g}) = "
                 f"{sampled.lowest:.6g}; use hessian='global'"
             )
-        if sampled.summation == "pairs":
+        if self.summation == "pairs":
             warnings.warn(
                 "PairwiseLoss: the functions are too rough for tables; pairs are summed one by one, in O(n²) a query",
                 UserWarning,
@@ -148,12 +142,14 @@ class PairwiseLoss(SmoothPairLoss):
     @property
     def summation(self) -> str:
         """The method by which long lists are summed (see Attributes)."""
-        return self._sampled.summation
+        tables = self.pair_function.tables
+        return "pairs" if tables is None else "linear" if tables.has_tails else "linear within"
 
     @property
     def reach(self) -> float:
         """Largest range of a query's scores that is summed in linear time."""
-        return self._sampled.reach
+        tables = self.pair_function.tables
+        return 0.0 if tables is None else np.inf if tables.has_tails else tables.reach * tables.width
 
     @property
     def search_space(self) -> Space:
@@ -178,31 +174,27 @@ class PairwiseLoss(SmoothPairLoss):
         """Return what pairs weigh by `weight`."""
         return queries.remember((PairwiseLoss, self.weight), lambda: _weighed(queries.grade_runs, self.weight))
 
-    def _given(self, scores: Floats, queries: Queries) -> Bools:
-        """Return which queries are summed by calling the functions for every pair."""
-        runs, sampled = queries.grade_runs, self._sampled
-        if not len(runs.query):
-            return np.zeros(0, np.bool_)
-        firsts = runs.query_start[:-1]
-        sorted_scores = scores[runs.rows]
-        extent = np.maximum.reduceat(sorted_scores, firsts) - np.minimum.reduceat(sorted_scores, firsts)
-        untabulated = self.pair_weights(queries).untabulated
-        given: Bools = untabulated | ~(extent <= min(sampled.reach, sampled.width * 2.0**50))
-        if self.weight is not None:
-            given |= _cells_outgrow(runs, extent / (sampled.width or 1.0))
-        return given
+    def _by_calls(self, scores: Floats, queries: Queries) -> Bools:
+        """Mask of the queries that are summed by calling the functions for every pair."""
+        runs, tables = queries.grade_runs, self.pair_function.tables
+        if tables is None or not len(runs.query):
+            return np.ones(len(runs.query), np.bool_)
+        firsts, of_documents = runs.query_start[:-1], scores[runs.rows]
+        extent = np.maximum.reduceat(of_documents, firsts) - np.minimum.reduceat(of_documents, firsts)
+        within: Bools = extent <= min(self.reach, tables.width * 2.0**50)
+        return ~within | self.pair_weights(queries).without_table
 
-    def sums_over_grades(self, sums: SmoothSums, scores: Floats, queries: Queries, factors: Floats) -> Floats:
+    def sums_over_grades(self, scores: Floats, queries: Queries, factors: Floats, *, value: bool = False) -> Floats:
         """Return the sums of ρ, or of ρ' and ρ'': by tables, and by calls where these do not reach."""
-        pair, weighed, n = self.pair_function, self.pair_weights(queries), queries.n_rows
-        given = self._given(scores, queries)
-        out = np.zeros((sums.functions.lower.shape[1], n))
-        if self._sampled.width > 0.0:
-            out = sums(scores, queries, factors, weights=weighed.weights, multiplier=self._multiplier, skipped=given)
-        for block in _pairs(queries.grade_runs, self.weight, given):
+        pair, n, by_calls = self.pair_function, queries.n_rows, self._by_calls(scores, queries)
+        out = np.zeros((1 if value else 2, n))
+        if not by_calls.all():
+            sums, weights = pair.value_sums if value else pair.derivative_sums, self.pair_weights(queries).weights
+            out = sums(scores, queries, factors, weights=weights, multiplier=self._multiplier, skipped=by_calls)
+        for block in _pairs(queries.grade_runs, self.weight, by_calls):
             d = self._multiplier * (scores[block.row] - scores[block.other])
             w = factors[block.query] * block.weight
-            if len(out) == 1:
+            if value:
                 out[0] += np.bincount(block.row, w * pair.value(d), n)
                 continue
             g, h = w * pair.first(d), w * pair.second(d)
@@ -231,16 +223,16 @@ class _Pairs(NamedTuple):
 class _Weighed(PairWeightTotals):
     """Weights by a user's function, in tables unless a query has too many grades."""
 
-    untabulated: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
+    without_table: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
 
 
 def _weighed(runs: GradeRuns, weight: Weight | None) -> _Weighed:
     """Call a user's function for each pair of grades."""
     if weight is None:
-        return _Weighed(untabulated=np.zeros(len(runs.query), np.bool_))
-    untabulated = ~runs.few_grades
+        return _Weighed(without_table=np.zeros(len(runs.query), np.bool_))
+    without_table = ~runs.few_grades
     of_queries, of_runs, tables = np.zeros(len(runs.query)), np.zeros(len(runs.mass)), [np.zeros(0)]
-    for high, low in runs.cells(~untabulated):
+    for high, low in runs.cells(~without_table):
         w = _weight_of_grades(runs, weight, high, low)
         of_queries += np.bincount(runs.query_of_run[high], w * (runs.mass[high] * runs.mass[low]), len(of_queries))
         of_runs += np.bincount(high, w * runs.mass[low], len(of_runs))
@@ -251,15 +243,15 @@ def _weighed(runs: GradeRuns, weight: Weight | None) -> _Weighed:
         of_documents *= runs.sqrt_weight
     place = np.empty(int(runs.rows.max(initial=-1)) + 1, np.int64)
     place[runs.rows] = np.arange(len(runs.rows))
-    for block in _pairs(runs, weight, untabulated):
+    for block in _pairs(runs, weight, without_table):
         of_queries += np.bincount(block.query, block.weight, len(of_queries))
         for rows in (block.row, block.other):
             of_documents += np.bincount(place[rows], block.weight, len(of_documents))
-    in_table = np.where(untabulated, 0, runs.n_cells)
+    in_table = np.where(without_table, 0, runs.n_cells)
     weights = PairWeights(
         TABLE, table=frozen(np.concatenate(tables)), table_start=frozen(np.r_[0, np.cumsum(in_table)][:-1])
     )
-    return _Weighed(weights, of_queries, of_documents, untabulated)
+    return _Weighed(weights, of_queries, of_documents, without_table)
 
 
 def _weight_of_grades(runs: GradeRuns, weight: Weight, high: Ints, low: Ints) -> Floats:
@@ -295,23 +287,11 @@ def _pairs(runs: GradeRuns, weight: Weight | None, chosen: Bools) -> Iterator[_P
         yield _Pairs(runs.rows[i], runs.rows[j], query_of[i], w)
 
 
-def _cells_outgrow(runs: GradeRuns, widths: Floats) -> Bools:
-    """Whether the cells of grades and boxes take more memory than O(n), where scores range over so many widths.
-
-    Set by hand: 16 cells a document are 1.5 to 6 kB, and lists up to 4,096 cells are short.
-    """
-    n = runs.n_documents
-    return runs.n_grades * np.minimum(n, 1.0 + widths) > 16.0 * n + 4096.0
-
-
 @dataclass(frozen=True, eq=False)
 class _Sampled:
     """A user's functions, sampled."""
 
     pair: PairFunction
-    summation: str
-    reach: float
-    width: float  # of a box; 0 without tables
     convex: bool
     lowest: float
     lowest_at: float
@@ -333,20 +313,14 @@ def _sampled(function: Function, first: Function, second: Function) -> _Sampled:
             largest = np.inf
         convex = bool(curvature[at] >= -1e-12 * max(curvature[near].max(), 0.0))
         lowest, lowest_at = float(curvature[at]), float(d[at])
-        functions = (function, first, second)
-        boxes = layout_of(functions)
         pair = PairFunction(
             partial(_call, "function", function),
             partial(_call, "first", first),
             partial(_call, "second", second),
             float(largest),
-            *sums_by_tables(functions, boxes or TableLayout(1.0, 1, ((None, None),) * 3)),
+            tables_of((function, first, second)),
         )
-        if boxes is None:
-            return _Sampled(pair, "pairs", -1.0, 0.0, convex, lowest, lowest_at)
-        if boxes.has_tails:
-            return _Sampled(pair, "linear", np.inf, boxes.width, convex, lowest, lowest_at)
-        return _Sampled(pair, "linear within", boxes.reach * boxes.width, boxes.width, convex, lowest, lowest_at)
+        return _Sampled(pair, convex, lowest, lowest_at)
 
 
 def _call(name: str, function: Function, d: Floats) -> Floats:

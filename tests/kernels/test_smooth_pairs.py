@@ -1,6 +1,5 @@
 """The tables and tails of the smooth-pairs kernel, function by function; every way of summing against all pairs."""
 
-import dataclasses
 import subprocess
 import sys
 
@@ -9,11 +8,12 @@ import pytest
 
 import boostplug as bp
 from boostplug.core.checks import frozen
+from boostplug.kernels.pairs import smooth
+from boostplug.kernels.pairs.masses import gap_sums
 from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE, PairWeights
-from boostplug.kernels.pairs.smooth import gap_sums
-from boostplug.kernels.pairs.tables import GENERAL, TabulatedFunction, Tail
+from boostplug.kernels.pairs.tables import tables_of
 from boostplug.losses.base.logistic import LOGISTIC, SIGMOID, curvature, softplus
-from boostplug.losses.base.smooth_pair_loss import SmoothSums
+from boostplug.losses.base.smooth_pair_loss import PairFunction
 
 
 def gamma(d):
@@ -26,11 +26,21 @@ def wrong(d):
     return np.where(d < 0, 1.0, t) / (1 + t)
 
 
-def by_tables(queries, n_pairs=1e30):
-    """Make the kernel believe that pairs are many, so that it takes boxes; or few, so that it does not."""
-    runs = queries.grade_runs
-    queries.__dict__["grade_runs"] = dataclasses.replace(runs, n_pairs=frozen(np.full(len(runs.n_pairs), n_pairs)))
-    return queries
+@pytest.fixture
+def most_blocks(monkeypatch):
+    """The largest number of blocks of each call for long lists; 1: its pairs were summed one by one."""
+    found, kernel = [], smooth.sum_far_field
+
+    def recording(begin, end, task, parts, functions, block_end):
+        kernel(begin, end, task, parts, functions, block_end)
+        found.append(max(np.count_nonzero(block_end[a:b]) for a, b in zip(parts.first, parts.last, strict=True)))
+
+    monkeypatch.setattr(smooth, "sum_far_field", recording)
+    return found
+
+
+def sampled(*functions):
+    return PairFunction(*functions, 1.0, tables_of(functions))
 
 
 def all_pairs(function, scores, labels, gains=None, sign=-1.0):
@@ -42,64 +52,60 @@ def all_pairs(function, scores, labels, gains=None, sign=-1.0):
     return (c * k * (below + sign * above)).sum(axis=1)
 
 
-@pytest.mark.parametrize(("n_lower", "accuracy"), [(1, 1e-12), (39, 2e-7)], ids=["pieces", "boxes"])
+@pytest.mark.parametrize("n_lower", [1, 2000], ids=["pieces", "boxes"])
 @pytest.mark.parametrize("function", [gamma, wrong])
-def test_every_pair_is_right(function, n_lower, accuracy):
+def test_every_pair_is_right(function, n_lower, most_blocks):
     """Each single pair, at every distance: a sum whose pairs are all far is as good as one of near pairs."""
-    right = Tail(c=1.0)
-    left = Tail(c=1.0) if function is gamma else Tail(q0=1.0, c=-1.0)
-    sums = SmoothSums.value(GENERAL, TabulatedFunction(function, left, right), 2.5, 7)
-    distance = np.r_[np.linspace(-60.0, 60.0, 2401), -500.0, 500.0, 1e6, -1e6]
+    sums = sampled(function, function, function).value_sums
+    distance = np.r_[np.linspace(-60.0, 60.0, 2401), -500.0, 500.0, 1e6, -1e6, 1e20, -1e20]
     n = len(distance)
-    scores = np.ravel(np.column_stack([np.zeros((n, n_lower)), distance]))
-    queries = by_tables(bp.Queries(np.tile(np.arange(n_lower + 1) == n_lower, n), group=np.full(n, n_lower + 1)))
-    found = sums(scores, queries, np.ones(n))[0, n_lower :: n_lower + 1]
+    if n_lower == 1:
+        scores = np.ravel(np.column_stack([np.zeros(n), distance]))
+        queries = bp.Queries(np.tile([0, 1], n), group=np.full(n, 2))
+        found = sums(scores, queries, np.ones(n))[0, 1::2]
+    else:
+        scores, labels = np.r_[np.zeros(n_lower), distance], np.r_[np.zeros(n_lower), np.ones(n)]
+        found = sums(scores, bp.Queries(labels, group=[n + n_lower]), np.ones(1))[0, n_lower:]
+    assert most_blocks == ([] if n_lower == 1 else [2])
     expected = n_lower * function(distance)
-    within = np.abs(distance) < 17.5
-    np.testing.assert_allclose(found[within], expected[within], rtol=accuracy)
-    np.testing.assert_allclose(found, expected, rtol=2e-7, atol=1e-300)
+    near = np.abs(distance) < 37.5
+    np.testing.assert_allclose(found[near], expected[near], rtol=1e-11 if n_lower == 1 else 2e-7)
+    np.testing.assert_allclose(found, expected, rtol=2e-7, atol=n_lower * 1e-16)
 
 
 @pytest.mark.parametrize(
-    ("function", "left", "right"),
+    "function",
     [
-        (lambda d: 0.5 * d * d + 3.0, Tail(q0=3.0, q2=0.5), Tail(q0=3.0, q2=0.5)),
-        (lambda d: 2.0 * d - 1.0, Tail(q0=-1.0, q1=-2.0), Tail(q0=-1.0, q1=2.0)),
-        (lambda d: np.maximum(0, -d) + np.log1p(np.exp(-np.abs(d))), Tail(q1=1.0, c=1.0), Tail(c=1.0)),
+        lambda d: 0.5 * d * d + 3.0,
+        lambda d: 2.0 * d - 1.0,
+        softplus,
     ],
     ids=["quadratic", "linear", "softplus"],
 )
-def test_tails_of_every_form(function, left, right):
+@pytest.mark.parametrize("n", [40, 400], ids=["pairs", "boxes"])
+def test_tails_of_every_form(function, n, most_blocks):
     rng = np.random.default_rng(0)
-    tabulated = TabulatedFunction(function, left, right)
-    sums = SmoothSums.derivatives(GENERAL, tabulated, tabulated, 2.5, 7)
+    sums = sampled(function, function, function).derivative_sums
     for spread in (1.0, 30.0, 1000.0, 1e6):
-        scores, labels = spread * rng.normal(size=200), rng.integers(0, 4, 200)
+        scores, labels = spread * rng.normal(size=n), rng.integers(0, 4, n)
         exact = all_pairs(function, scores, labels)
-        for n_pairs in (1.0, 1e30):
-            queries = by_tables(bp.Queries(labels, group=[200]), n_pairs)
-            found = sums(scores, queries, np.ones(1))[0]
-            np.testing.assert_allclose(found, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
+        found = sums(scores, bp.Queries(labels, group=[n]), np.ones(1))[0]
+        np.testing.assert_allclose(found, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
+    assert (4 in most_blocks) == (n == 400)
 
 
 @pytest.mark.parametrize(
-    ("kind", "spread", "n_grades"),
-    [
-        (("pairs", "tables")[(i + j) % 2], spread, n_grades)
-        for i, n_grades in enumerate((2, 5, 31, 200, 2000))
-        for j, spread in enumerate((0.01, 1.0, 50.0, 3000.0))
-    ],
+    ("spread", "n_grades"),
+    [(spread, n_grades) for n_grades in (2, 5, 31, 2000) for spread in (0.01, 1.0, 50.0, 3000.0)],
 )
-def test_every_way_of_summing(kind, spread, n_grades):
-    """Pairs, cells of few grades, halves of many: NDCGBoost's and RankNet's sums."""
+def test_every_way_of_summing(spread, n_grades, most_blocks):
+    """Pairs and boxes, of few and many grades: NDCGBoost's and RankNet's sums."""
     rng = np.random.default_rng(1)
-    n = 700
+    n = 1200
     labels = rng.integers(0, n_grades, n) / n_grades
     scores = spread * rng.normal(size=n)
     queries = bp.Queries(labels, group=[n])
     levels = frozen(np.exp(3.0 * queries.grade_runs.run_grade))
-    if kind == "tables":
-        by_tables(queries)
     gains = PairWeights(GAINS, level=levels)
     # Beside each other: gains, and gains of which only the gaps are left.
     for weights, gain in ((PairWeights(), None), (gains, np.exp(3.0 * labels)),
@@ -115,33 +121,36 @@ def test_every_way_of_summing(kind, spread, n_grades):
         value = SIGMOID.value_sums(scores, queries, np.ones(1), weights=weights)[0]
         exact = all_pairs(wrong, scores, labels, gain, 0.0)
         np.testing.assert_allclose(value, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
+    if spread <= 1.0:
+        assert min(most_blocks) > 1
+        assert n_grades < 31 or min(most_blocks) < n_grades  # blocks of several grades
 
 
 @pytest.mark.parametrize("n_grades", [3, 500])
-def test_row_weights(n_grades):
+def test_row_weights(n_grades, most_blocks):
     rng = np.random.default_rng(2)
-    n = 500
-    labels, scores, weight = rng.integers(0, n_grades, n), 3.0 * rng.normal(size=n), rng.random(n) + 1e-3
-    s = np.sqrt(weight)
-    d = scores[:, None] - scores[None, :]
-    exact = (s[:, None] * s[None, :] * gamma(d) * (labels[:, None] != labels[None, :])).sum(axis=1)
-    for way in (lambda q: q, by_tables):
-        queries = way(bp.Queries(labels, group=[n], weight=weight))
-        _, h = LOGISTIC.derivative_sums(scores, queries, np.ones(1))
+    for n in (300, 800):
+        labels, scores, weight = rng.integers(0, n_grades, n), 3.0 * rng.normal(size=n), rng.random(n) + 1e-3
+        s = np.sqrt(weight)
+        d = scores[:, None] - scores[None, :]
+        exact = (s[:, None] * s[None, :] * gamma(d) * (labels[:, None] != labels[None, :])).sum(axis=1)
+        queries = bp.Queries(labels, group=[n], weight=weight)
+        _, h = LOGISTIC.derivative_sums(scores, queries, np.array([queries.grade_runs.unit]))
         np.testing.assert_allclose(h, exact, rtol=0, atol=2e-7 * exact.max())
+    assert max(most_blocks) > 1
 
 
-def test_clusters_far_apart_with_boxes_between_them_empty():
+def test_clusters_far_apart_with_boxes_between_them_empty(most_blocks):
     rng = np.random.default_rng(3)
-    n = 400
+    n = 1000
     labels = rng.integers(0, 4, n)
-    for places in ([0.0, 1e3], [-1e9, 0.0, 1e9], [0.0, 15.0, 17.5, 20.0, 22.5], [0.0, 1e17], [0.0, 1e300]):
+    for places in ([0.0, 1e3], [-1e9, 0.0, 1e9], [0.0, 35.0, 37.5, 40.0, 42.5], [0.0, 1e17], [0.0, 1e300]):
         scores = rng.choice(places, n) + 0.3 * rng.normal(size=n)
-        queries = by_tables(bp.Queries(labels, group=[n]))
-        g, h = LOGISTIC.derivative_sums(scores, queries, np.ones(1))
+        g, h = LOGISTIC.derivative_sums(scores, bp.Queries(labels, group=[n]), np.ones(1))
         for found, function, sign in ((-g, wrong, -1.0), (h, gamma, 1.0)):
             exact = all_pairs(function, scores, labels, None, sign)
             np.testing.assert_allclose(found, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
+    assert most_blocks == [4] * 5
 
 
 def test_gap_sums():
@@ -169,35 +178,26 @@ def by_double_loop(functions, lower, higher, scores, weight_of_pair):
 
 
 SUMS = {
-    "NDCGBoost": (SIGMOID.derivative_sums, [gamma]),
+    "NDCGBoost": (SIGMOID.derivative_sums, [lambda d: -gamma(d), gamma]),
     "NDCGBoost's value": (SIGMOID.value_sums, [wrong]),
     "RankNet": (LOGISTIC.derivative_sums, [lambda d: -wrong(d), gamma]),
     "RankNet's value": (LOGISTIC.value_sums, [softplus]),
-    "by tables alone": (
-        SmoothSums.derivatives(
-            GENERAL,
-            TabulatedFunction(wrong, Tail(q0=1.0, c=-1.0), Tail(c=1.0)),
-            TabulatedFunction(curvature, Tail(c=1.0), Tail(c=1.0)),
-            2.5,
-            7,
-        ),
-        [wrong, gamma],
-    ),
+    "by tables": (sampled(softplus, wrong, curvature).derivative_sums, [wrong, gamma]),
 }
 
 
-@pytest.mark.parametrize("n_grades", [3, 130], ids=["cells", "halves"])
+@pytest.mark.parametrize(("n", "n_grades"), [(140, 3), (700, 3), (700, 600)])
 @pytest.mark.parametrize(
     ("name", "what"),
-    [(name, what) for name in SUMS for what in ("ones", "gains")] + [("by tables alone", "table")],
+    [(name, what) for name in SUMS for what in ("ones", "gains")] + [("by tables", "table")],
 )
-def test_winners_and_losers_weigh_apart(name, what, n_grades):
+def test_winners_and_losers_weigh_apart(name, what, n, n_grades):
     """The pair (i, j), i higher, weighs a_i b_j, whichever way it is summed."""
     sums, functions = SUMS[name]
     rng = np.random.default_rng(5)
-    group = np.array([12, 140])
-    n = int(group.sum())
-    labels, scores = np.r_[rng.integers(0, 3, 12), rng.integers(0, n_grades, 140)], 4.0 * rng.normal(size=n)
+    group = np.array([12, n])
+    labels, n = np.r_[rng.integers(0, 3, 12), rng.integers(0, n_grades, n)], n + 12
+    scores = 2.0 * rng.normal(size=n)
     a, b = 0.2 + rng.random(n), 0.2 + rng.random(n)
     queries = bp.Queries(labels, group=group).with_pair_weights(a, b)
     runs = queries.grade_runs
@@ -224,19 +224,16 @@ def test_winners_and_losers_weigh_apart(name, what, n_grades):
     factor = np.array([1.0, 0.5])
     f = sums.functions
     exact = by_double_loop(functions, f.lower, f.higher, scores, weight_of_pair) * factor[query]
-    for n_pairs in (1.0, 1e30):
-        found = sums(scores, by_tables(queries, n_pairs), factor, weights=weights)
-        for of_output, of_loop in zip(found, exact, strict=True):
-            np.testing.assert_allclose(of_output, of_loop, rtol=0, atol=2e-7 * np.abs(of_loop).max())
+    found = sums(scores, queries, factor, weights=weights)
+    for of_output, of_loop in zip(found, exact, strict=True):
+        np.testing.assert_allclose(of_output, of_loop, rtol=0, atol=2e-7 * np.abs(of_loop).max())
 
 
 FIRST_CALLS = """
 import sys
 import numpy as np
 import boostplug as bp
-from boostplug.kernels.pairs import blocks
-from boostplug.kernels.pairs import cells
-from boostplug.kernels.pairs import pair_by_pair
+from boostplug.kernels.pairs import far_field, pair_by_pair
 from boostplug.kernels.base import sorting as ranking
 
 def loss(name):
@@ -254,8 +251,8 @@ queries = bp.Queries(rng.integers(0, 5, n).astype(float), group=[n])
 for _ in range(2):
     getattr(loss(sys.argv[1]), sys.argv[3])(rng.normal(size=n), queries)
 kernels = [
-    pair_by_pair.ndcg_by_pair, pair_by_pair.ranknet_by_pair, pair_by_pair.ndcg_value_by_pair,
-    pair_by_pair.tabulated_by_pair, blocks.by_blocks, cells.by_cells, ranking.sort,
+    pair_by_pair.ndcg_by_pair, pair_by_pair.ranknet_by_pair, pair_by_pair.tabulated_value_by_pair,
+    pair_by_pair.tabulated_by_pair, far_field.sum_far_field, ranking.sort,
 ]
 print(*(f"{kernel.py_func.__name__}:{len(kernel.signatures)}" for kernel in kernels if kernel.signatures))
 """
@@ -264,8 +261,8 @@ print(*(f"{kernel.py_func.__name__}:{len(kernel.signatures)}" for kernel in kern
 @pytest.mark.parametrize(
     ("name", "n", "method", "kernels"),
     [
-        ("NDCGBoost", 2000, "gradient_hessian", "by_blocks:1"),
-        ("PairwiseLoss", 50, "gradient_hessian", "tabulated_by_pair:1"),
+        ("NDCGBoost", 2000, "gradient_hessian", "sum_far_field:1"),
+        ("PairwiseLoss", 20, "gradient_hessian", "tabulated_by_pair:1"),
     ],
 )
 def test_a_call_compiles_what_its_data_need_once(name, n, method, kernels):

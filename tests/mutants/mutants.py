@@ -674,6 +674,18 @@ MUTANTS = [
     *_caught_by(
         ["kernels/test_smooth_pairs.py", "losses/test_double_loops.py", "losses/test_extremes.py"],
         (
+            "gains of distant blocks lose the gap between the blocks",
+            "kernels.pairs.far_field._sweep",
+            "abs(beyond - edge) * passed[k]",
+            "0.0",
+        ),
+        (
+            "the tail of boxes far away is a constant",
+            "kernels.pairs.far_field._add_tail",
+            "step * m[k + 1] - far * m[k]",
+            "0.0",
+        ),
+        (
             "distant scores are summed by products of exponentials",
             "kernels.pairs.pair_by_pair._over_parts",
             "not high - low <= SAFE_RANGE",

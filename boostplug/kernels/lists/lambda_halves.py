@@ -1,5 +1,18 @@
 r"""The sums of `lambdas` over long lists in O(n log n), half by half in score order.
 
+In NumPy, pair by pair, for NDCG without a cut-off and scores without ties::
+
+    def lambda_rank(scores, gains, root_weight):
+        n = len(scores)
+        rank = np.argsort(np.argsort(-scores))
+        discount = 1 / np.log2(2 + np.arange(n))
+        ideal = (np.sort(gains)[::-1] * discount).sum()
+        swap = np.abs(np.subtract.outer(discount[rank], discount[rank])) * np.subtract.outer(gains, gains) / ideal
+        w = np.where(swap > 0, swap, 0) * np.outer(root_weight, root_weight)  # winners times losers
+        wrong = 1 / (1 + np.exp(np.subtract.outer(scores, scores)))
+        g, h = -w * wrong, w * wrong * (1 - wrong)
+        return g.sum(axis=1) - g.sum(axis=0), h.sum(axis=1) + h.sum(axis=0)
+
 Between the upper half of a list and the lower one, in the order of the scores, it is known who stands above. So the
 worths of their positions factorise, :math:`u_i - u_j = (u_i - u_m) + (u_m - u_j)`, two terms ≥ 0 each, with m the first
 of the lower half; and with the distances δ ≥ 0 of both scores from that of m

@@ -1,5 +1,14 @@
 r"""Sums of squared hinges :math:`w_i w_j \max(0, (z_i - z_j) + τ)^2` over the pairs of a query, document by document.
 
+In NumPy::
+
+    def hinge(scores, labels, winner, loser, margin):
+        z = -scores if margin != "grade" else labels - scores
+        d = z[:, None] - z + (0.0 if margin == "grade" else margin)
+        w = np.where((labels[:, None] > labels) & (d > 0), winner[:, None] * loser, 0.0)
+        g, squares = -w * d, (w * d * d).sum()
+        return g.sum(axis=1) - g.sum(axis=0), w.sum(axis=1) + w.sum(axis=0), squares
+
 Documents come by query and grade (`boostplug.kernels.base.views.Runs`); i has the higher grade, j the lower one. With
 :math:`z = r - F` and τ = 0 a pair's margin is its grade gap; with :math:`z = -F` it is the constant τ.
 

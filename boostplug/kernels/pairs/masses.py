@@ -17,3 +17,19 @@ def pair_masses(query_run: Any, mass: Any, out: Any) -> None:
             total += passed * mass[u]
             passed += mass[u]
         out[q] = total
+
+
+@compiled()
+def gap_sums(query_run: Any, level: Any, mass: Any, out: Any) -> None:
+    """Write, for each run, the sum over the query's runs of their mass times the gap of levels, which ascend."""
+    for q in range(query_run.shape[0] - 1):
+        for step in (1, -1):
+            u = query_run[q] if step > 0 else query_run[q + 1] - 1
+            passed = total = 0.0
+            before = level[u]
+            for _ in range(query_run[q + 1] - query_run[q]):
+                total += passed * abs(level[u] - before)
+                before = level[u]
+                passed += mass[u]
+                out[u] = total if step > 0 else out[u] + total
+                u += step

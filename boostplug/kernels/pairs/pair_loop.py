@@ -1,7 +1,16 @@
 """The loop over the preference pairs of a few documents, with the pair function inlined.
 
 `pair_loop` and `value_loop` make it for a pair function of a number x that each document has: its score, or e to that.
-Document i has the higher level, j the lower one.
+Document i has the higher level, j the lower one. In NumPy, for a function with derivatives `first` and `second`::
+
+    def gradient_and_hessian(scores, labels, winner, loser, first, second):
+        d = scores[:, None] - scores  # of i and j
+        w = np.where(labels[:, None] > labels, winner[:, None] * loser, 0.0)
+        g, h = w * first(d), w * second(d)
+        return g.sum(axis=1) - g.sum(axis=0), h.sum(axis=1) + h.sum(axis=0)
+
+The loop sees each pair once, i outside and j inside, and adds its terms to both documents. Two documents i of a grade
+share the inner loop, which LLVM vectorises over j.
 """
 
 from collections.abc import Callable

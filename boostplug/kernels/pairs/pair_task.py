@@ -10,12 +10,15 @@ from boostplug.core.checks import frozen
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import inlined
 from boostplug.kernels.base.views import Runs
+from boostplug.kernels.pairs.tables import Tables
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
+TABULATED, NDCG, RANKNET = -1, 0, 1  # pair functions
 ONES, GAINS, TABLE = 0, 1, 2  # weight of a pair of grades: 1, the gap of their gains, an entry of a table
-DONE = -1.0  # in place of the range of a part's scores
+SAFE_RANGE = 600.0  # of scores: e^300 squared twice is finite
+TABULATED_COST = 24.0  # of a pair summed by tables, in multiplications; 1 where kernels know the function
 SPACE = 11  # rows of numbers for the documents of a query
 
 
@@ -73,20 +76,29 @@ class PairWeights(NamedTuple):
 
 
 class Parts(NamedTuple):
-    """Runs of one query each, all pairs of which are summed: ``first <= u < last``.
-
-    Attributes
-    ----------
-    first, last : ndarray of shape (n_parts,)
-    limit : ndarray of shape (n_parts,)
-        Range of the scores up to which boxes sum them faster than pair by pair.
-    query : ndarray of shape (n_parts,)
-    """
+    """Neighbouring grade groups of one query each: ``first <= u < last``; all pairs among them are summed."""
 
     first: Ints
     last: Ints
-    limit: Floats
     query: Ints
+
+
+class Functions(NamedTuple):
+    """Functions of the score difference, and their share in each output of a sum.
+
+    Attributes
+    ----------
+    kind : int
+        `NDCG` or `RANKNET`, derivatives that a kernel knows exactly, or `TABULATED`.
+    lower, higher : ndarray of shape (n_functions, n_outputs)
+        Share of a function in an output where the other document has the lower and the higher grade.
+    tables : Tables
+    """
+
+    kind: int
+    lower: Floats
+    higher: Floats
+    tables: Tables
 
 
 class Task(NamedTuple):

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.pairs.tables import NDCG, NDCG_VALUE, RANKNET, RANKNET_VALUE, TabulatedFunction, Tail
-from boostplug.losses.base.smooth_pair_loss import PairFunction, SmoothSums
+from boostplug.kernels.pairs.pair_task import NDCG, RANKNET
+from boostplug.losses.base.smooth_pair_loss import PairFunction
 
 Floats = NDArray[np.float64]
 
@@ -33,29 +33,8 @@ def curvature(d: Floats) -> Floats:
     return result
 
 
-_BOXES = 2.5, 7  # width and reach: 1e-7 of every pair; from 17.5 on the tails are good to 5e-8
-_FAR = Tail(c=1.0)
-_SOFTPLUS = TabulatedFunction(softplus, Tail(q1=1.0, c=1.0), _FAR)
-_WRONG = TabulatedFunction(wrong, Tail(q0=1.0, c=-1.0), _FAR)
-_SLOPE = TabulatedFunction(slope, Tail(q0=-1.0, c=1.0), Tail(c=-1.0))
-_CURVATURE = TabulatedFunction(curvature, _FAR, _FAR)
-
-LOGISTIC = PairFunction(
-    softplus,
-    slope,
-    curvature,
-    0.25,
-    SmoothSums.value(RANKNET_VALUE, _SOFTPLUS, *_BOXES),
-    SmoothSums.derivatives(RANKNET, _SLOPE, _CURVATURE, *_BOXES),
-)
+LOGISTIC = PairFunction.sampled(softplus, slope, curvature, 0.25, kind=RANKNET)
 """log(1 + e^(-d)), with its own derivatives."""
 
-SIGMOID = PairFunction(
-    wrong,
-    lambda d: -curvature(d),
-    curvature,
-    1.0 / (6.0 * np.sqrt(3.0)),
-    SmoothSums.value(NDCG_VALUE, _WRONG, *_BOXES),
-    SmoothSums.even(NDCG, _CURVATURE, *_BOXES),
-)
+SIGMOID = PairFunction.sampled(wrong, lambda d: -curvature(d), curvature, 1.0 / (6.0 * np.sqrt(3.0)), kind=NDCG)
 """σ(-d), with its own first derivative, and minus that in place of the second: the curvature of a majoriser."""

@@ -1,24 +1,23 @@
 """`SmoothPairLoss`: a smooth function of the score difference, summed over pairs in linear time.
 
-To add one, state its `PairFunction`, which `PairFunction.sampled` makes of the value and two derivatives as NumPy
-functions, and, if grades weigh, its `pair_weights`; everything else is inherited.
+To add one, state its `PairFunction`, made of the value and two derivatives as NumPy functions, and, if grades weigh,
+its `pair_weights`; everything else is inherited.
 """
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_number, frozen
-from boostplug.core.threads import Computed
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
-from boostplug.kernels.pairs.cost_model import Costs
-from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE, PairWeights, Task
-from boostplug.kernels.pairs.smooth import costs_of, split_by_method, sum_pairs
-from boostplug.kernels.pairs.tables import GENERAL, Functions, TableLayout, TabulatedFunction, Tail, layout_of, tables
+from boostplug.kernels.pairs.pair_task import NDCG, TABULATED, Functions, PairWeights, Task
+from boostplug.kernels.pairs.smooth import short_and_long, sum_pairs
+from boostplug.kernels.pairs.tables import Tables, tables_of
 from boostplug.losses.base.loss import LARGEST_VALUE
 from boostplug.losses.base.pair_loss import PairLoss
 from boostplug.losses.base.position_bias import PairCurve
@@ -28,32 +27,19 @@ Bools = NDArray[np.bool_]
 Function = Callable[[Floats], Floats]
 
 _BLOCK = 1 << 18  # differences in one call of a function
-_ALL = frozen(np.zeros(0, np.bool_))
+_NONE = frozen(np.zeros(0, np.bool_))
+# Shares of the functions (rows) in the outputs (columns), where the other document has the lower and the higher grade.
+_ONCE, _NOT = frozen(np.ones((1, 1))), frozen(np.zeros((1, 1)))
+_LOWER, _HIGHER = frozen(np.diag([1.0, 1.0])), frozen(np.diag([-1.0, 1.0]))
+# NDCGBoost's first derivative is minus the second: the sums of that are enough.
+_LOWER_EVEN, _HIGHER_EVEN = frozen(np.array([[0.0, 0.0], [-1.0, 1.0]])), frozen(np.array([[0.0, 0.0], [1.0, 1.0]]))
 
 
 @dataclass(frozen=True, eq=False)
 class SmoothSums:
-    """Functions of the difference with what each counts in each output, ready to be summed."""
+    """Functions of the difference with their share in each output, ready to be summed."""
 
     functions: Functions
-
-    @classmethod
-    def value(cls, kind: int, value: TabulatedFunction, width: float, reach: int) -> "SmoothSums":
-        """Return sums with one output, in which each pair counts once: in the row of the higher grade."""
-        return cls(Functions(kind, _shares([1.0]), _shares([0.0]), tables((value,), width, reach)))
-
-    @classmethod
-    def derivatives(
-        cls, kind: int, first: TabulatedFunction, second: TabulatedFunction, width: float, reach: int
-    ) -> "SmoothSums":
-        """Return sums with two outputs: gradient, where the row of the lower grade counts negatively, and Hessian."""
-        lower, higher = _shares([1.0, 0.0], [0.0, 1.0]), _shares([-1.0, 0.0], [0.0, 1.0])
-        return cls(Functions(kind, lower, higher, tables((first, second), width, reach)))
-
-    @classmethod
-    def even(cls, kind: int, function: TabulatedFunction, width: float, reach: int) -> "SmoothSums":
-        """Return sums with two outputs of one even function: minus its signed sum, and its sum."""
-        return cls(Functions(kind, _shares([-1.0, 1.0]), _shares([1.0, 1.0]), tables((function,), width, reach)))
 
     def __call__(
         self,
@@ -63,24 +49,16 @@ class SmoothSums:
         *,
         weights: PairWeights = PairWeights(),  # noqa: B008 (a constant)
         multiplier: float = 1.0,
-        skipped: Bools = _ALL,
+        skipped: Bools = _NONE,
     ) -> Floats:
         """Return the outputs of each row, of shape (n_outputs, n_rows): pair weights and factors multiplied in."""
         runs, functions = queries.grade_runs, self.functions
         out = np.zeros((functions.lower.shape[1], queries.n_rows))
-        costs = self._costs[weights.what]
-        division = runs.remember(costs, lambda: split_by_method(runs.view, runs.n_pairs, costs))
+        key = SmoothSums, functions.kind, weights.what
+        short, long = runs.remember(key, lambda: short_and_long(runs.view, runs.n_pairs, functions.kind, weights.what))
         task = Task(frozen(scores.view()), float(multiplier), runs.view, weights, frozen(factor.view()), out)
-        sum_pairs(task, division, functions, costs, skipped)
+        sum_pairs(task, short, long, functions, skipped)
         return out
-
-    @Computed
-    def _costs(self) -> tuple[Costs, ...]:
-        return tuple(costs_of(self.functions, what) for what in (ONES, GAINS, TABLE))
-
-
-def _shares(*functions: list[float]) -> Floats:
-    return frozen(np.array(functions))
 
 
 def value_per_query(per_row: Floats, queries: Queries) -> Floats:
@@ -104,40 +82,48 @@ class PairFunction:
         ρ, ρ' and ρ'', or what a loss takes for ρ'': from a float64 array of differences to one of the same shape.
     largest_second : float
         The largest ``abs`` of the second derivative, for Hessians that bound the loss everywhere.
-    value_sums, derivative_sums : SmoothSums
-        The same as tables.
+    tables : Tables, optional
+        The three functions as polynomials; None if no tables describe them.
+    kind : int
+        A kernel that knows the derivatives, if there is one.
     """
 
     value: Function
     first: Function
     second: Function
     largest_second: float
-    value_sums: SmoothSums
-    derivative_sums: SmoothSums
+    tables: Tables | None
+    kind: int = TABULATED
 
     @classmethod
-    def sampled(cls, value: Function, first: Function, second: Function, largest_second: float) -> "PairFunction":
-        """Sample a function into tables; beyond them it must be of the form a + b d + c d² + e^(-λ abs(d)).
+    def sampled(
+        cls, value: Function, first: Function, second: Function, largest_second: float, *, kind: int = TABULATED
+    ) -> "PairFunction":
+        """Sample a function into tables; beyond them it must be of the form a + b d + c d².
 
         Raises
         ------
         ValueError
             If no tables describe the functions at any distance; `PairwiseLoss` takes such functions.
         """
-        boxes = layout_of((value, first, second))
-        if boxes is None or not boxes.has_tails:
+        tables = tables_of((value, first, second))
+        if tables is None or not tables.has_tails:
             raise ValueError("no tables describe these functions at any distance; use PairwiseLoss")
-        return cls(value, first, second, largest_second, *sums_by_tables((value, first, second), boxes))
+        return cls(value, first, second, largest_second, tables, kind)
 
+    @property
+    def value_sums(self) -> SmoothSums:
+        """Sums with one output, in which each pair counts once: in the row of the higher grade."""
+        return self._sums(TABULATED, 0, 1, _ONCE, _NOT)
 
-def sums_by_tables(functions: tuple[Function, Function, Function], boxes: TableLayout) -> tuple[SmoothSums, SmoothSums]:
-    """Return the sums of a function, and those of its two derivatives, by tables."""
-    value, first, second = (
-        TabulatedFunction(f, left or Tail(), right or Tail())
-        for f, (left, right) in zip(functions, boxes.tails, strict=True)
-    )
-    at = boxes.width, boxes.reach
-    return SmoothSums.value(GENERAL, value, *at), SmoothSums.derivatives(GENERAL, first, second, *at)
+    @property
+    def derivative_sums(self) -> SmoothSums:
+        """Sums with two outputs: gradient, where the row of the lower grade counts negatively, and Hessian."""
+        lower, higher = (_LOWER_EVEN, _HIGHER_EVEN) if self.kind == NDCG else (_LOWER, _HIGHER)
+        return self._sums(self.kind, 1, 3, lower, higher)
+
+    def _sums(self, kind: int, first: int, last: int, lower: Floats, higher: Floats) -> SmoothSums:
+        return SmoothSums(Functions(kind, lower, higher, cast("Tables", self.tables).chosen(first, last)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +177,7 @@ class SmoothPairLoss(PairLoss, ABC):
         """Return J of each query."""
         factors, s = self.factors(queries), self._multiplier
         if queries.pairs is None:
-            per_row = self.sums_over_grades(self.pair_function.value_sums, scores, queries, factors)[0]
+            per_row = self.sums_over_grades(scores, queries, factors, value=True)[0]
             return value_per_query(per_row, queries)
         return value_of_listed(scores, queries, factors, lambda d: self.pair_function.value(s * d))
 
@@ -206,7 +192,7 @@ class SmoothPairLoss(PairLoss, ABC):
 
             gradient, hessian = derivatives_of_listed(scores, queries, factors, lambda d: pair.first(s * d), second)
         else:
-            gradient, hessian = self.sums_over_grades(pair.derivative_sums, scores, queries, factors)
+            gradient, hessian = self.sums_over_grades(scores, queries, factors)
             if choice == "global":
                 hessian = (2.0 * pair.largest_second) * self._weight_of_rows(queries, factors, scale)
         if times != 1.0:
@@ -214,10 +200,13 @@ class SmoothPairLoss(PairLoss, ABC):
         positive_beside(gradient, hessian)
         return gradient, hessian
 
-    def sums_over_grades(self, sums: SmoothSums, scores: Floats, queries: Queries, factors: Floats) -> Floats:
-        """Return `value_sums` or `derivative_sums` over the pairs of different grades, of shape (n_outputs, n_rows)."""
-        weights = self.pair_weights(queries).weights
-        return sums(scores, queries, factors, weights=weights, multiplier=self._multiplier)
+    def sums_over_grades(self, scores: Floats, queries: Queries, factors: Floats, *, value: bool = False) -> Floats:
+        """Return the value of each row, or its gradient and Hessian, over the pairs of different grades.
+
+        The shape is (n_outputs, n_rows).
+        """
+        sums = self.pair_function.value_sums if value else self.pair_function.derivative_sums
+        return sums(scores, queries, factors, weights=self.pair_weights(queries).weights, multiplier=self._multiplier)
 
     @property
     def pair_curve(self) -> PairCurve:

@@ -6,9 +6,7 @@ one; a and b are their weights as winner and loser. For one pair of grades d is 
 .. math:: \sum_j w_{ij} = a_i e^{-d F_i} \cdot \sum_j b_j e^{d F_j}
 
 So all pairs of a query with K grades cost O(nK) exponentials and O(n) memory. Where all distances are 1, running sums
-over the grades take O(n). In NumPy, for the labels y, scores f and distances of one query:
-
-.. code-block:: python
+over the grades take O(n). In NumPy, for the labels y, scores f and distances of one query::
 
     def exponential_sums(y, f, distance):
         grades = np.unique(y)

@@ -1,8 +1,6 @@
 r"""Sums of the exponential loss pair by pair: short lists with many grades, and explicit pairs.
 
-In NumPy, for the labels y, scores f and distances of one query:
-
-.. code-block:: python
+In NumPy, for the labels y, scores f and distances of one query::
 
     def pair_sums(y, f, distance):
         winner, loser = np.nonzero(y[:, None] > y)

@@ -1,0 +1,92 @@
+"""The NumPy version in the docstring of a kernel module computes what the kernel does."""
+
+import re
+import textwrap
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug.kernels.lists import lambda_halves
+from boostplug.kernels.pairs import far_field, hinge, pair_loop, smooth
+from boostplug.kernels.pairs.exponential_loss import by_grade, by_pair
+from boostplug.losses.base.logistic import LOGISTIC, curvature, slope, softplus
+from boostplug.losses.base.smooth_pair_loss import PairFunction
+
+
+def numpy_version(module):
+    """Return the function that a docstring defines in its block of code, of at most 20 lines."""
+    block = re.search(r"::\n\n((?: {4}.*\n|\n)+)", module.__doc__ + "\n").group(1)
+    assert len([line for line in block.splitlines() if line.strip()]) <= 20
+    names = {"np": np}
+    exec(textwrap.dedent(block), names)  # noqa: S102 (our own text)
+    return names[re.search(r"def (\w+)\(", block).group(1)]
+
+
+def one_list(rng, n, n_grades):
+    """Return a list with ties among its labels and scores, and weights of its documents."""
+    labels, weight = rng.integers(0, n_grades, n).astype(float), rng.random(n) + 0.1
+    scores = np.round(2.0 * rng.normal(size=n), 1)
+    queries = bp.Queries(labels, group=[n], weight=weight)
+    assert len(queries.grade_runs.rows) == n
+    return scores, labels, np.sqrt(weight), queries, np.array([queries.grade_runs.unit])
+
+
+@pytest.mark.parametrize(("n", "n_grades"), [(3, 3), (40, 5), (90, 80)])
+def test_pair_loop(n, n_grades):
+    scores, labels, s, queries, unit = one_list(np.random.default_rng(n), n, n_grades)
+    expected = numpy_version(pair_loop)(scores, labels, s, s, slope, curvature)
+    found = LOGISTIC.derivative_sums(scores, queries, unit)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("n_grades", [2, 5])
+def test_far_field(n_grades, monkeypatch):
+    """Both interpolate: they agree better with each other than with the function."""
+    scores, labels, s, queries, unit = one_list(np.random.default_rng(0), 900, n_grades)
+    by_pair = []
+    monkeypatch.setattr(smooth, "tabulated_value_by_pair", lambda *arguments: by_pair.append(arguments))
+    pair = PairFunction.sampled(softplus, slope, curvature, 0.25)
+    found = pair.value_sums(scores, queries, unit)[0]
+    assert not by_pair
+    expected = numpy_version(far_field)(scores, labels, s, s, softplus, pair.tables.width)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * expected.max())
+
+
+@pytest.mark.parametrize(("n", "n_grades"), [(40, 5), (1500, 5)])
+@pytest.mark.parametrize("margin", ["grade", 0.5])
+def test_hinge(n, n_grades, margin):
+    scores, labels, s, queries, _ = one_list(np.random.default_rng(n), n, n_grades)
+    loss = bp.QBRank(preference_weight=1.0, margin=margin, normalization="none", hessian="bound")
+    g, h, squares = numpy_version(hinge)(scores, labels, s, s, margin)
+    scale = loss.scale(queries)
+    gradient, hessian = loss.gradient_hessian(scores, queries)
+    np.testing.assert_allclose(gradient, scale * g, rtol=0, atol=1e-11 * np.abs(scale * g).max())
+    np.testing.assert_allclose(hessian, 2.0 * scale * h, rtol=0, atol=1e-11 * np.abs(scale * h).max())
+    np.testing.assert_allclose(loss.value(scores, queries), [0.5 * squares], rtol=1e-11)
+
+
+def test_lambda_rank():
+    rng = np.random.default_rng(0)
+    _, labels, s, queries, _ = one_list(rng, 400, 5)
+    scores = rng.normal(size=400)
+    loss = bp.LambdaRank(metric=bp.NDCG(None))
+    for found, unscaled in zip(
+        loss.gradient_hessian(scores, queries),
+        numpy_version(lambda_halves)(scores, 2.0**labels - 1.0, s),
+        strict=True,
+    ):
+        expected = loss.scale(queries) * unscaled
+        np.testing.assert_allclose(found, expected, rtol=0, atol=1e-8 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("module", [by_grade, by_pair])
+@pytest.mark.parametrize(("n", "n_grades"), [(40, 5), (40, 40), (350, 9)])
+@pytest.mark.parametrize("distance", [bp.LogDistance(), bp.BinaryDistance()])
+def test_exponential_loss(module, n, n_grades, distance):
+    rng = np.random.default_rng(n)
+    labels, scores = rng.integers(0, n_grades, n).astype(float), np.round(2.0 * rng.normal(size=n), 1)
+    expected = numpy_version(module)(labels, scores, distance)
+    loss = bp.MPBoost(distance=distance, normalization="none")
+    found = loss.compute_gradient_hessian(scores, bp.Queries(labels, group=[n]), 1.0)
+    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10 * np.abs(expected).max())
