@@ -199,7 +199,7 @@ class Contrast(NamedTuple):
         """Return the difference of a method, with Holm's p in the table, and else its own; None where there is none."""
         if found.reference is None or found.difference is None:
             return None
-        p = found.p_holm if isinstance(found, MethodSummary) else found.p
+        p = getattr(found, "p_holm", found.p)
         low, high = found.interval or (None, None)
         ends = None if low is None or high is None or isnan(low) else (low, high)  # NaN: of one query
         return cls(found.reference, found.difference, ends, nan if p is None else p)
@@ -254,139 +254,41 @@ class Curve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodCurves(Named):
-    """The curves of a method's runs."""
+class Bin:
+    """Documents with similar predicted probabilities: mean prediction, mean label / max_grade, share of documents."""
 
-    runs: list[Curve]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Curves:
-    """The learning curves."""
-
-    metric: str
-    methods: list[MethodCurves]
+    predicted: float
+    observed: float
+    share: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodMeans(Named):
-    """A method's means at each cut-off."""
-
-    means: Numbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cutoffs:
-    """NDCG on the test part at several cut-offs."""
-
-    metric: str
-    at: list[int]
-    methods: list[MethodMeans]
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodShares(Named):
-    """The features' shares in the gains of a method's splits."""
-
-    shares: Numbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodReliability(Named):
-    """A method's documents in bins of the predicted probability, of all runs together."""
-
-    predicted: Numbers
-    observed: Numbers
-    shares: Numbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reliability:
-    """Predicted probabilities beside what was observed; without methods where no metric judges them."""
-
-    methods: list[MethodReliability]
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodPositions(Named):
-    """Click probability by position, relative to the first, as given to a method or estimated by it."""
-
-    relative: Numbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class Positions:
-    """Position bias by method; empty if no method learns from clicks."""
-
-    methods: list[MethodPositions]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Importances:
-    """Importances of features."""
-
-    measure: str
-    n_features: int
-    features: list[str]
-    methods: list[MethodShares]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Query:
-    """A test query."""
+class QueryValue:
+    """Value on a test query, beside that of another method: the reference, or the best one."""
 
     query: str
     fold: int
     documents: int
     relevant: int
+    value: float
+    other_value: float | None
+    other: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class QueryDifference(Query):
-    """A method's value on a query beside the reference's."""
+class MethodDetails(Named):
+    """Details of a method with a finished run; see `boostplug.comparison.report.details`."""
 
-    value: float | None
-    reference_value: float | None
-    difference: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodQueries(Named):
-    """On how many queries a method wins, and where it differs most from its reference."""
-
-    reference: str | None
-    wins: int | None
-    ties: int | None
-    losses: int | None
-    quantiles: Numbers | None
-    worst: list[QueryDifference]
-    best: list[QueryDifference]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Queries:
-    """Single queries, by method."""
-
-    metric: str
-    tied_below: float
-    methods: list[MethodQueries]
-
-
-@dataclass(frozen=True, kw_only=True)
-class QueryMean(Query):
-    """A query with its mean over methods, and the best of them."""
-
-    mean: float | None
-    best: float | None
-    best_method: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodSeconds(Named):
-    """Training time of a method."""
-
-    training: float | None
-    per_round: float | None
+    curves: list[Curve] = field(default_factory=list)
+    cutoffs: Numbers = field(default_factory=list)
+    bins: list[Bin] = field(default_factory=list)
+    positions: Numbers = field(default_factory=list)
+    importances: Numbers = field(default_factory=list)
+    outcomes: list[int] = field(default_factory=list)
+    quantiles: Numbers = field(default_factory=list)
+    worst: list[QueryValue] = field(default_factory=list)
+    best: list[QueryValue] = field(default_factory=list)
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -401,27 +303,18 @@ class DataPart:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reproduce:
-    """Commands that make a comparison again."""
-
-    python: str
-    command: str | None
-    data: list[DataPart]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Details:
     """Details that a report shows in addition to `Comparison`."""
 
-    curves: Curves
-    cutoffs: Cutoffs
-    reliability: Reliability
-    positions: Positions
-    importances: Importances
-    queries: Queries
-    hardest: list[QueryMean]
-    seconds: list[MethodSeconds]
-    reproduce: Reproduce
+    methods: list[MethodDetails] = field(default_factory=list)
+    cutoffs: list[int] = field(default_factory=list)
+    cutoff_metric: str = "NDCG"
+    features: list[str] = field(default_factory=list)
+    tied_below: float = 0.0
+    hardest: list[QueryValue] = field(default_factory=list)
+    python: str = ""
+    command: str | None = None
+    data: list[DataPart] = field(default_factory=list)
 
 
 def to_json(value: Any) -> Any:

@@ -76,13 +76,12 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 @dataclass(frozen=True)
 class Series:
-    """A method's line: places (across, value), and a place of it that is marked."""
+    """A method's line: places (across, value), those of them that have a mark, and words for its title."""
 
     method: Shown
     points: list[tuple[float, float]]
-    marked: tuple[float, float] | None = None
+    marked: list[tuple[float, float]]
     note: str = ""
-    every: bool = False  # whether all its points are marked
 
 
 def percent_of(place: float) -> str:
@@ -139,8 +138,7 @@ def line_chart(
                 data_m=method.number,
             )
         )
-        marked = of_one.points if of_one.every else [] if of_one.marked is None else [of_one.marked]
-        places = [(x.at(a), 1 - y.at(value)) for a, value in marked]
+        places = [(x.at(a), 1 - y.at(value)) for a, value in of_one.marked]
         shown = [mark(method, percent_of(a), percent_of(b), title) for a, b in places if 0 <= b <= 1]
         if shown:
             marks.append(el("g", shown, class_=f"marks {method.classes}", data_m=method.number))

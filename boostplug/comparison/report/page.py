@@ -6,14 +6,12 @@ from importlib.resources import files
 from typing import Any
 
 from boostplug.comparison.report.markup import Child, Markup, el
-from boostplug.comparison.report.sections.curves import curves, cutoffs
+from boostplug.comparison.report.sections.features import features
 from boostplug.comparison.report.sections.forest import differences
+from boostplug.comparison.report.sections.lines import curves, cutoffs, positions, reliability
 from boostplug.comparison.report.sections.outcomes import queries
-from boostplug.comparison.report.sections.positions import positions
-from boostplug.comparison.report.sections.reliability import reliability
+from boostplug.comparison.report.sections.points import time, trade_off
 from boostplug.comparison.report.sections.setup import reproduce, setup
-from boostplug.comparison.report.sections.trade_off import trade_off
-from boostplug.comparison.report.sections.trees import features, time
 from boostplug.comparison.report.sections.verdict import caveats, frameworks, methods, recommendation
 from boostplug.comparison.report.view import View, of_frameworks
 from boostplug.comparison.summary import Comparison, Details
@@ -47,7 +45,7 @@ def page(document: Comparison, details: Details | None = None, machine: dict[str
     machine : dict, optional
         What `boostplug.comparison.machine.machine` returns.
     """
-    view = View(document, details, machine)
+    view = View(document, details or Details(), machine or {})
     name = document.data.name
     shown = [(id_, head, short, made) for id_, head, short, section in _SECTIONS if (made := section(view))]
     title = f"boostplug compare: {name}" if name else "boostplug compare"
@@ -102,7 +100,7 @@ def _in_short(view: View) -> str:
 
 def _made(view: View) -> str:
     """Return when it was made, and with which versions."""
-    date = (view.machine or {}).get("date")
+    date = view.machine.get("date")
     versions = ", ".join(f"{name} {number}" for name, number in view.document.versions.items())
     return f"{f'{date}. ' if date else ''}Versions: {versions}."
 

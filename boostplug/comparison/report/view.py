@@ -2,18 +2,17 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from math import isnan
+from typing import Any
 
 from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
 from boostplug.comparison.report.text import table_of
-from boostplug.comparison.summary import Comparison, Details, MethodSummary, Named
+from boostplug.comparison.summary import Comparison, Details, MethodDetails, MethodSummary
 from boostplug.core.threads import Computed
 
-N = TypeVar("N", bound=Named)
-T = TypeVar("T")
-MethodColumn = tuple[Column, Callable[["Shown", T], Cell]]
-"""A column, and how to make its cell of a method and what was found of it."""
+MethodColumn = tuple[Column, Callable[["Shown"], Cell]]
+"""A column, and the function that makes its cell of a method."""
 
 _COLOURED = 6  # methods that have a colour from the start: as many as can be told apart
 _REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet
@@ -25,6 +24,7 @@ class Shown:
 
     number: int  # in the document
     summary: MethodSummary
+    details: MethodDetails
     cells: Sequence[Cell]  # of its row in the comparison's table
     colour: str  # a class of the style sheet
     shape: int  # of its framework, from 0
@@ -72,33 +72,31 @@ class Shown:
         return self.cells[-2]
 
 
-def _by_validation(document: Comparison) -> list[Shown]:
+def _by_validation(document: Comparison, details: Details) -> list[Shown]:
     """Return all methods, the best on validation first, those without a value there last.
 
     In colour are the recommended one, the frameworks' own LambdaMARTs (which share one), the best of each framework,
     and the best of all as far as colours go.
     """
-    methods, found = document.methods, document.recommendation
-    values = {i: mean for i, m in enumerate(methods) if (mean := m.validation.mean) is not None and mean == mean}  # noqa: PLR0124 (NaN)
+    methods, found, frameworks = document.methods, document.recommendation, document.frameworks
+    values = {i: mean for i, m in enumerate(methods) if (mean := m.validation.mean) is not None and not isnan(mean)}
     best_first = sorted(values, key=lambda i: -document.settings.sign * values[i])
     chosen = [i for i in best_first if found and methods[i].key == found.key]
     referred = {(m.framework, m.reference) for m in methods if m.reference}
     if found and found.is_reference:
         referred.add(found.key)
     references = [i for i in best_first if methods[i].key in referred]
-    frameworks = document.frameworks
     firsts = {methods[i].framework: i for i in reversed(best_first)}
-    coloured = list(
-        dict.fromkeys([*chosen, *references, *(firsts[name] for name in frameworks if name in firsts), *best_first])
-    )
-    coloured = coloured[:_COLOURED]
+    of_frameworks = [firsts[name] for name in frameworks if name in firsts]
+    coloured = list(dict.fromkeys([*chosen, *references, *of_frameworks, *best_first]))[:_COLOURED]
     colours = {i: f"c{k}" for k, i in enumerate((i for i in coloured if i not in references), start=1)}
     colours |= dict.fromkeys((i for i in coloured if i in references), _REFERENCE)
-    rows = table_of(document).rows
+    rows, of_method = table_of(document).rows, {one.key: one for one in details.methods}
     return [
         Shown(
             number=i,
             summary=methods[i],
+            details=of_method.get(methods[i].key) or MethodDetails(framework=methods[i].framework, method=""),
             cells=rows[i].cells,
             colour=colours.get(i, _NO_COLOUR),
             shape=frameworks.index(methods[i].framework),
@@ -152,13 +150,13 @@ class View:
     """Shared view of all sections."""
 
     document: Comparison
-    details: Details | None
-    machine: dict[str, Any] | None
+    details: Details
+    machine: dict[str, Any]
 
     @Computed
     def methods(self) -> list[Shown]:
         """All methods, the best on validation first."""
-        return _by_validation(self.document)
+        return _by_validation(self.document, self.details)
 
     @property
     def metric(self) -> str:
@@ -179,16 +177,6 @@ class View:
     def folds(self) -> int:
         """Number of folds."""
         return self.document.data.folds
-
-    def entries(self, part: Callable[[Details], Sequence[N]]) -> list[tuple[Shown, N]]:
-        """Return the methods that a part of the details lists, each with its entry there, the best first."""
-        of_method = {} if self.details is None else {entry.key: entry for entry in part(self.details)}
-        return [(m, of_method[m.summary.key]) for m in self.methods if m.summary.key in of_method]
-
-    def training_time(self, method: Shown) -> Cell:
-        """Return a cell of the seconds that a training of a method takes."""
-        seconds = {m.number: entry.training for m, entry in self.entries(lambda details: details.seconds)}
-        return number(seconds.get(method.number), ".2f")
 
 
 def of_framework(view: View, framework: str, kind: str, title: str, legend: Child, *rows: Child) -> Markup:
@@ -219,10 +207,15 @@ def method_table(
     return as_html(Table(heads, cells, caption), **options)
 
 
-def columns_table(caption: str, found: Sequence[tuple[Shown, T]], columns: Sequence[MethodColumn[T]]) -> Markup:
-    """Return a `method_table` whose columns say how to make a cell of a method and what was found of it."""
-    rows = [(method, [cell(method, entry) for _, cell in columns]) for method, entry in found]
+def columns_table(caption: str, methods: Sequence[Shown], columns: Sequence[MethodColumn]) -> Markup:
+    """Return a `method_table` from columns that make a cell of each method."""
+    rows = [(method, [cell(method) for _, cell in columns]) for method in methods]
     return method_table(caption, [column for column, _ in columns], rows)
+
+
+def training_time(method: Shown) -> Cell:
+    """Return a cell of the seconds that a training of a method takes."""
+    return number(method.details.seconds, ".2f")
 
 
 def figure(name: str, caption: str, chart: Markup, key: Child) -> Markup:

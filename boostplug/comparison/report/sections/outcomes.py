@@ -7,52 +7,45 @@ from boostplug.comparison.report.charts import percent_of
 from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.tables import NONE, Cell, Column, Row, Table, as_html, difference, number, value
 from boostplug.comparison.report.view import Shown, View, folded, label, method_table, of_framework, of_frameworks
-from boostplug.comparison.summary import MethodQueries, Query, QueryDifference
+from boostplug.comparison.summary import QueryValue
+
+_QUANTILES = ("least", "5 %", "25 %", "median", "75 %", "95 %", "most")
 
 
 def queries(view: View) -> Child:
     """Return wins and losses per query, the worst and best queries of each method, and the hardest of all."""
-    found = view.entries(lambda details: details.queries.methods)
-    if not found:
-        return None
-    return [_outcomes(view, found), _named_queries(view, found), _hardest(view)]
+    return [_outcomes(view), _named_queries(view), _hardest(view)] if view.details.methods else None
 
 
-def _outcomes(view: View, found: Sequence[tuple[Shown, MethodQueries]]) -> Child:
-    compared = [(method, entry) for method, entry in found if entry.wins is not None]
-    of_method = {method.number: (e.wins or 0, e.ties or 0, e.losses or 0) for method, e in compared}
-    if view.details is None or not compared:
+def _outcomes(view: View) -> Child:
+    methods = [m for m in view.methods if m.details.outcomes]
+    if not methods:
         return None
-    part = view.details.queries
-    tied = f"tied: values less than {part.tied_below:g} apart"
+    tied = f"tied: values less than {view.details.tied_below:g} apart"
+    order = "Sorted by won less lost; the line is at half of the queries."
     groups = []
-    for framework, of_one in of_frameworks([method for method, _ in compared]):
-        of_one.sort(key=lambda m: of_method[m.number][2] - of_method[m.number][0])
+    for framework, of_one in of_frameworks(methods):
+        of_one.sort(key=lambda m: m.details.outcomes[2] - m.details.outcomes[0])
         legend = [
-            el("span", class_="key wins"),
-            "won ",
-            el("span", class_="key ties"),
-            "tied ",
+            *([el("span", class_=f"key {kind}"), f"{word} "] for kind, word in (("wins", "won"), ("ties", "tied"))),
             el("span", class_="key losses"),
-            (
-                f"lost, by {part.metric} on test, mean over seeds ({tied}). Sorted by won less lost; "
-                "the line is at half of the queries."
-            ),
+            f"lost, by {view.metric} on test, mean over seeds ({tied}). {order}",
         ]
-        rows = el("ul", [_outcome_row(method, of_method[method.number]) for method in of_one], class_="rows")
+        rows = el("ul", [*map(_outcome_row, of_one)], class_="rows")
         title = f"queries against {of_one[0].summary.reference}"
         groups.append(of_framework(view, framework, "outcomes", title, legend, rows))
-    heads = ("won", "tied", "lost", "least", "5 %", "25 %", "median", "75 %", "95 %", "most")
+    columns = [Column(head) for head in ("won", "tied", "lost", *_QUANTILES)]
     cells = [
-        (m, [*map(number, of_method[m.number]), *map(difference, entry.quantiles or [None] * 7)])
-        for m, entry in compared
+        (m, [*map(number, m.details.outcomes), *map(difference, m.details.quantiles or [None] * len(_QUANTILES))])
+        for m in methods
     ]
-    caption = f"Differences in {part.metric} per query to the reference, and their quantiles over the queries"
-    shown = method_table(caption, [Column(head) for head in heads], cells)
-    return [groups, folded("Wins, losses and quantiles of the differences as a table", shown)]
+    caption = f"Differences in {view.metric} per query to the reference, and their quantiles over the queries"
+    summary = "Wins, losses and quantiles of the differences as a table"
+    return [groups, folded(summary, method_table(caption, columns, cells))]
 
 
-def _outcome_row(method: Shown, counts: tuple[int, int, int]) -> Markup:
+def _outcome_row(method: Shown) -> Markup:
+    counts = method.details.outcomes
     total = sum(counts) or 1
     places = [sum(counts[:i]) / total for i in range(4)]
     bars = [
@@ -62,8 +55,8 @@ def _outcome_row(method: Shown, counts: tuple[int, int, int]) -> Markup:
     ]
     half = el("line", x1="50%", x2="50%", y1=0, y2="100%", class_="zero")
     words = [
-        [el("span", f"{count:,}", class_=kind), el("span", word, class_="unseen"), el("i", " / ") if i < 2 else None]
-        for i, (count, kind, word) in enumerate(zip(counts, ("w", "t", "l"), (" won", " tied", " lost"), strict=True))
+        [el("span", f"{count:,}", class_=word[1]), el("span", word, class_="unseen"), el("i", " / ") if i < 2 else None]
+        for i, (count, word) in enumerate(zip(counts, (" won", " tied", " lost"), strict=True))
     ]
     return el(
         "li",
@@ -74,26 +67,19 @@ def _outcome_row(method: Shown, counts: tuple[int, int, int]) -> Markup:
     )
 
 
-def _named_queries(view: View, found: Sequence[tuple[Shown, MethodQueries]]) -> Child:
+def _named_queries(view: View) -> Child:
     blocks: list[Markup] = []
-    for method, entry in found:
-        if not entry.worst:
-            continue
-        compared = entry.worst[0].difference is not None
-        reference = entry.reference if compared else None
-        lowest = "Lowest of all" if view.sign > 0 else "Highest of all"
-        caption = f"Furthest behind {reference}" if compared else lowest
-        tables = [_query_table(view, entry.worst, caption, method, reference)]
-        if entry.best and compared:
-            tables.append(_query_table(view, entry.best, f"Furthest ahead of {reference}", method, reference))
-        summary = el(
-            "span",
-            "The worst and best queries of " if compared else "The worst queries of ",
-            label(method, framework=view.several),
-        )
+    for method in (m for m in view.methods if m.details.worst):
+        reference = method.details.worst[0].other
+        lowest = f"{'Lowest' if view.sign > 0 else 'Highest'} of all"
+        behind = f"Furthest behind {reference}" if reference else lowest
+        tables = [_query_table(view, method, method.details.worst, behind)]
+        if method.details.best and reference:
+            tables.append(_query_table(view, method, method.details.best, f"Furthest ahead of {reference}"))
+        which = "The worst and best queries of " if reference else "The worst queries of "
         blocks.append(
             folded(
-                summary,
+                el("span", which, label(method, framework=view.several)),
                 el("div", tables, class_="pair"),
                 opened=not blocks,
                 framework=method.framework if blocks else None,
@@ -113,39 +99,57 @@ def _named_queries(view: View, found: Sequence[tuple[Shown, MethodQueries]]) -> 
     ]
 
 
-def _query_table(
-    view: View, entries: Sequence[QueryDifference], caption: str, method: Shown, reference: str | None
-) -> Markup:
-    columns = [*_heads_of_query(view), Column(view.metric)]
-    columns += [] if reference is None else [Column(reference), Column("difference")]
+def _query_table(view: View, method: Shown, entries: Sequence[QueryValue], caption: str) -> Markup:
+    reference = entries[0].other
+    columns = [Column(view.metric), *([Column(reference), Column("difference")] if reference else [])]
     rows = []
     for one in entries:
-        compared = [] if reference is None else [value(one.reference_value), difference(one.difference)]
-        rows.append(Row([*_cells_of_query(view, one), value(one.value), *compared]))
-    return as_html(Table(columns, rows, caption), name=f"{caption}: {method.full_name}")
+        compared = (
+            []
+            if one.other_value is None
+            else [value(one.other_value), difference(view.sign * (one.value - one.other_value))]
+        )
+        rows.append([value(one.value), *compared])
+    return _table_of_queries(view, entries, columns, rows, caption, f"{caption}: {method.full_name}")
 
 
-def _heads_of_query(view: View) -> list[Column]:
-    fold = [Column("fold")] if view.folds > 1 else []
-    return [Column("query", numbers=False), *fold, Column("documents"), Column("relevant")]
-
-
-def _cells_of_query(view: View, one: Query) -> list[Cell]:
-    fold = [number(one.fold + 1)] if view.folds > 1 else []
-    return [Cell(one.query, one.query), *fold, number(one.documents), number(one.relevant)]
+def _table_of_queries(
+    view: View,
+    entries: Sequence[QueryValue],
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[Cell]],
+    caption: str,
+    name: str,
+) -> Markup:
+    """Return a table with a row for each query: its name and size, then cells."""
+    folds = view.folds > 1
+    heads = [Column("query", numbers=False), *([Column("fold")] if folds else []), Column("documents")]
+    cells = [
+        [
+            Cell(one.query, one.query),
+            *([number(one.fold + 1)] if folds else []),
+            number(one.documents),
+            number(one.relevant),
+            *others,
+        ]
+        for one, others in zip(entries, rows, strict=True)
+    ]
+    return as_html(Table([*heads, Column("relevant"), *columns], [*map(Row, cells)], caption), name=name)
 
 
 def _hardest(view: View) -> Child:
-    if view.details is None or not view.details.hardest:
+    hardest = view.details.hardest
+    if not hardest:
         return None
-    columns = [*_heads_of_query(view), Column("mean of all methods", descending=view.sign > 0)]
-    columns += [Column("best", descending=view.sign > 0), Column("by", numbers=False)]
+    largest_first = view.sign > 0
+    columns = [Column(head, descending=largest_first) for head in ("mean of all methods", "best")]
     rows = []
-    for one in view.details.hardest:
-        by = one.best_method if one.best != one.mean else None  # all are alike
-        rows.append(Row([*_cells_of_query(view, one), value(one.mean), value(one.best), Cell(by or NONE, by)]))
+    for one in hardest:
+        by = one.other if one.other_value != one.value else None  # all are alike
+        rows.append([value(one.value), value(one.other_value), Cell(by or NONE, by)])
+    columns.append(Column("by", numbers=False))
     return [
         el("h3", "The hardest queries of all"),
-        el("p", f"Those on which the mean {view.metric} of all methods is {'lowest' if view.sign > 0 else 'highest'}."),
-        as_html(Table(columns, rows, "Hardest queries")),
+        el("p", f"Those on which the mean {view.metric} of all methods is {'lowest' if largest_first else 'highest'}."),
+        _table_of_queries(view, hardest, columns, rows, "Hardest queries", "Hardest queries"),
     ]

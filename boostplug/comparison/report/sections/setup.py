@@ -1,7 +1,5 @@
 """Set-up of the comparison: data, parameters, versions, machine; and how to make it again."""
 
-from typing import Any
-
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
 from boostplug.comparison.report.view import MethodColumn, View, columns_table, copyable, folded, pairs
@@ -17,15 +15,21 @@ def setup(view: View) -> Child:
     sizes = (("training", data.train), ("validation", data.valid), ("test", data.test))
     parts = [Row([Cell(name), number(size.queries), number(size.documents)]) for name, size in sizes]
     in_all = f", {view.folds} folds together" if view.folds > 1 else ""
-    columns: list[MethodColumn[Any]] = [
-        (Column("objective", numbers=False), lambda _, of: Cell(el("code", of.objective), of.objective, "long")),
-        (Column("rounds"), lambda _, of: number(of.rounds, ".0f")),
-        (Column("runs finished"), lambda _, of: Cell(f"{of.runs_finished} of {of.runs_planned}", of.runs_finished)),
+    columns: list[MethodColumn] = [
+        (
+            Column("objective", numbers=False),
+            lambda m: Cell(el("code", m.summary.objective), m.summary.objective, "long"),
+        ),
+        (Column("rounds"), lambda m: number(m.summary.rounds, ".0f")),
+        (
+            Column("runs finished"),
+            lambda m: Cell(f"{m.summary.runs_finished} of {m.summary.runs_planned}", m.summary.runs_finished),
+        ),
     ]
     machine = [
         ("memory, GiB" if key == "memory_gib" else key, str(shown))
         for key in ("processor", "cores", "memory_gib", "system")
-        if (shown := (view.machine or {}).get(key)) is not None
+        if (shown := view.machine.get(key)) is not None
     ]
     features_of = f"{data.features:,} features"
     weighted = "; weighted: means and tests are by the weights of the queries" if data.weighted else ""
@@ -49,7 +53,7 @@ def setup(view: View) -> Child:
         el("p", about_training(document)),
         folded(
             "Each method's objective with all its parameters",
-            columns_table("Objectives", [(m, m.summary) for m in view.methods], columns),
+            columns_table("Objectives", view.methods, columns),
         ),
         [el("h3", "Tuned settings"), [el("p", line) for line in lines]] if (lines := tuned(document)) else None,
         [el("h3", "Notes"), el("ul", [el("li", note) for note in notes])] if (notes := document.notes) else None,
@@ -86,9 +90,9 @@ def _parameters(view: View) -> list[tuple[str, Child]]:
 
 def reproduce(view: View) -> Child:
     """Return how to make the comparison again."""
-    if view.details is None:
+    found, fold = view.details, view.folds > 1
+    if not found.python:
         return None
-    found, fold = view.details.reproduce, view.folds > 1
     rows = [
         Row(
             [

@@ -5,7 +5,7 @@ from math import isnan
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.tables import NONE, Cell, Column, interval, probability, short, signed, value
 from boostplug.comparison.report.text import table_of
-from boostplug.comparison.report.view import MethodColumn, Shown, View, columns_table, copyable, method_table
+from boostplug.comparison.report.view import MethodColumn, View, columns_table, copyable, method_table, training_time
 from boostplug.comparison.report.words import (
     SIGNIFICANT,
     about_differences,
@@ -53,7 +53,8 @@ def recommendation(view: View) -> Child:
             figures.append((f"{percent(document)} interval", interval(contrast.interval)))
         if not isnan(contrast.p):
             figures.append(("p", probability(contrast.p)))
-    figures += _outcome_figures(view, method)
+    if method.details.outcomes:
+        figures.append(("Queries won / tied / lost", " / ".join(f"{n:,}" for n in method.details.outcomes)))
     figures.append(("Rounds", f"{found.rounds:,}"))
     if method.summary.seconds_per_round is not None:
         figures.append(("Time per round", f"{method.milliseconds.shown} ms"))
@@ -90,13 +91,6 @@ def _verdict(found: Recommendation, document: Comparison) -> tuple[str, str]:
     return word, f"{provisional}significantly {word} than {found.reference}"
 
 
-def _outcome_figures(view: View, method: Shown) -> list[tuple[str, Child]]:
-    for other, entry in view.entries(lambda details: details.queries.methods):
-        if other is method and entry.wins is not None:
-            return [("Queries won / tied / lost", f"{entry.wins:,} / {entry.ties:,} / {entry.losses:,}")]
-    return []
-
-
 def frameworks(view: View) -> Child:
     """Return the best method of each framework side by side, where there are two."""
     document, found = view.document, {one.key: one for one in view.document.between_frameworks}
@@ -104,23 +98,20 @@ def frameworks(view: View) -> Child:
         return None
     recommended = next(m for m in view.methods if m.recommended)
     shown = [recommended, *(m for m in view.methods if m.summary.key in found)]
-    columns: list[MethodColumn[FrameworkDifference | None]] = [
-        (Column("validation", descending=view.sign > 0), lambda m, _: value(m.summary.validation.mean)),
-        (
-            Column(f"{view.metric} on test", descending=view.sign > 0),
-            lambda m, _: value(m.summary.test[view.metric].mean),
-        ),
+    columns: list[MethodColumn] = [
+        (Column("validation", descending=view.sign > 0), lambda m: value(m.summary.validation.mean)),
+        (Column(f"{view.metric} on test", descending=view.sign > 0), lambda m: value(m.summary.test[view.metric].mean)),
         (
             Column(f"Δ to {recommended.name} [{percent(document)}]", descending=view.sign > 0),
-            lambda _, beside: _beside_recommended(beside, view.sign)[0],
+            lambda m: _beside_recommended(found.get(m.summary.key), view.sign)[0],
         ),
-        (Column("p", descending=False), lambda _, beside: _beside_recommended(beside, view.sign)[1]),
-        (Column("training, s", descending=False), lambda m, _: view.training_time(m)),
+        (Column("p", descending=False), lambda m: _beside_recommended(found.get(m.summary.key), view.sign)[1]),
+        (Column("training, s", descending=False), training_time),
     ]
     caption = "The best method of each framework on validation, on the same test queries"
     return [
         [el("p", line) for line in between_frameworks(document)],
-        columns_table(caption, [(m, found.get(m.summary.key)) for m in shown], columns),
+        columns_table(caption, shown, columns),
         el(
             "p",
             "Validation chose both methods before the test, so p answers one question and is not corrected. "

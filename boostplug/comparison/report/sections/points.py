@@ -1,0 +1,92 @@
+"""Points: two metrics against each other, and time against the metric."""
+
+from boostplug.comparison.report.charts import Scale, scatter
+from boostplug.comparison.report.markup import Child, el
+from boostplug.comparison.report.tables import Cell, Column, number, short, value
+from boostplug.comparison.report.view import (
+    MethodColumn,
+    View,
+    columns_table,
+    figure,
+    folded,
+    key_of,
+    method_table,
+    of_frameworks,
+    training_time,
+)
+from boostplug.comparison.report.words import about_times
+
+
+def trade_off(view: View) -> Child:
+    """Return the picture and the table of a sweep; None where there was none."""
+    found = view.document.trade_off
+    if found is None:
+        return None
+    first, second = found.metrics
+    front = {one.key for one in found.front}
+    points = [
+        (m, a, b)
+        for m in view.methods
+        if (a := m.summary.test[first].mean) is not None and (b := m.summary.test[second].mean) is not None
+    ]
+    if not points:
+        return None
+    chart = scatter(
+        [(m, a, b, f": {first} {short(a)}, {second} {short(b)}") for m, a, b in points],
+        Scale.around([a for _, a, _ in points]),
+        Scale.around([b for *_, b in points]),
+        x_label=f"{first} on test",
+        y_label=f"{second} on test",
+        described=f"Points: {first} against {second} on test for {len(points)} methods; the table below has the "
+        "figures. A line joins those that no other beats on both.",
+        joined=sorted((a, b) for m, a, b in points if m.summary.key in front),
+    )
+    columns = [Column(f"{first} on test"), Column(f"{second} on test"), Column("beaten on both", numbers=False)]
+    rows = [(m, [value(a), value(b), Cell("no" if m.summary.key in front else "yes")]) for m, a, b in points]
+    key = key_of(view, [m for m, *_ in points])
+    return [
+        el(
+            "p",
+            f"Sums of two losses along a grid of weights. A method is worth a look where no other is better on both "
+            f"{first} and {second}. These are means on the test part: choose a weight on the validation part.",
+        ),
+        figure("trade-off", f"{second} against {first}, mean on the test part. The line joins the front.", chart, key),
+        method_table(f"{first} and {second} on the test part", columns, rows),
+    ]
+
+
+def time(view: View) -> Child:
+    """Return the time of a round against the metric."""
+    points = [
+        (m, 1e3 * m.summary.seconds_per_round, mean)
+        for m in view.methods
+        if m.summary.seconds_per_round and (mean := m.summary.test[view.metric].mean) is not None
+    ]
+    if not points:
+        return None
+    chart = scatter(
+        [(m, ms, mean, f": {ms:.1f} ms per round, {view.metric} {short(mean)}") for m, ms, mean in points],
+        Scale.around([ms for _, ms, _ in points], logarithmic=True),
+        Scale.around([mean for *_, mean in points]),
+        x_label="milliseconds per round (logarithmic)",
+        y_label=f"{view.metric} on test",
+        described=f"Points: milliseconds per round against {view.metric} on test for {len(points)} methods; the table "
+        "below has the figures.",
+    )
+    columns: list[MethodColumn] = [
+        (Column("ms/round", descending=False), lambda m: m.milliseconds),
+        (Column("rounds", descending=False), lambda m: number(m.summary.rounds, ".0f")),
+        (Column("whole training, s", descending=False), training_time),
+        (
+            Column(f"{view.metric} on test", descending=view.sign > 0),
+            lambda m: value(m.summary.test[view.metric].mean),
+        ),
+    ]
+    methods = [m for m, *_ in points]
+    shapes = [name for name, _ in of_frameworks(methods)]
+    forms = f" Discs are {shapes[0]}, diamonds {' and '.join(shapes[1:])}." if len(shapes) > 1 else ""
+    best = "Further up and to the left" if view.sign > 0 else "Further down and to the left"
+    return [
+        figure("time", f"{best} is better.{forms} {about_times(view.document)}", chart, key_of(view, methods)),
+        folded("Times as a table", columns_table("Time per round and per training", methods, columns)),
+    ]
