@@ -310,7 +310,7 @@ class CompareResult:
         return _written(latex(self.summary, caption, label), path)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield from render(self.summary, console, options)
+        yield from render(self.summary, options)
 
     def __repr__(self) -> str:
         runs, n = self.runs, len(self.runs.methods)

@@ -377,7 +377,7 @@ def test_names_of_losses():
     ]
     assert list(parse_losses("qbrank")) == ["QBRank", "QBRank(.3)", "QBRank(none)", "QBRank(.9, documents)"]
     clash = [bp.QBRank(margin=0.9), bp.QBRank(preference_weight=0.9), bp.QBRank(preference_weight=0.25)]
-    assert list(parse_losses(clash)) == ["QBRank(margin=.9)", "QBRank(preference_weight=.9)", "QBRank(.25)"]
+    assert list(parse_losses(clash)) == [*map(repr, clash[:2]), "QBRank(.25)"]
     close = parse_losses([bp.QBRank(preference_weight=0.3), bp.QBRank(preference_weight=0.1 + 0.2)])
     assert list(close) == [repr(loss) for loss in close.values()]
     same_label = parse_losses([bp.MPBoost(distance=lambda gap: gap), bp.MPBoost(distance=lambda gap: 2 * gap)])
