@@ -6,11 +6,10 @@ from importlib.resources import files
 from typing import Any
 
 from boostplug.comparison.report.markup import Child, Markup, el
-from boostplug.comparison.report.sections.features import features
 from boostplug.comparison.report.sections.forest import differences
 from boostplug.comparison.report.sections.lines import curves, cutoffs, positions, reliability
 from boostplug.comparison.report.sections.outcomes import queries
-from boostplug.comparison.report.sections.points import time, trade_off
+from boostplug.comparison.report.sections.points import features, time, trade_off
 from boostplug.comparison.report.sections.setup import reproduce, setup
 from boostplug.comparison.report.sections.verdict import caveats, frameworks, methods, recommendation
 from boostplug.comparison.report.view import View, of_frameworks

@@ -11,9 +11,6 @@ from boostplug.comparison.report.text import table_of
 from boostplug.comparison.summary import Comparison, Details, MethodDetails, MethodSummary
 from boostplug.core.threads import Computed
 
-MethodColumn = tuple[Column, Callable[["Shown"], Cell]]
-"""A column, and the function that makes its cell of a method."""
-
 _COLOURED = 6  # methods that have a colour from the start: as many as can be told apart
 _REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet
 
@@ -196,21 +193,18 @@ def of_framework(view: View, framework: str, kind: str, title: str, legend: Chil
 
 
 def method_table(
-    caption: str, columns: Sequence[Column], rows: Sequence[tuple[Shown, Sequence[Cell]]], **options: str
+    caption: str,
+    columns: Sequence[Column],
+    methods: Sequence[Shown],
+    cells: Callable[[Shown], Sequence[Cell]],
+    **options: str,
 ) -> Markup:
-    """Return a table with a row for each method: its name and framework, then its cells."""
+    """Return a table with a row for each method: its name and framework, then its `cells`."""
     heads = [Column("method", numbers=False), Column("framework", numbers=False), *columns]
-    cells = [
-        Row([Cell(label(m), m.name.lower()), Cell(m.framework, m.framework), *others], m.framework)
-        for m, others in rows
+    rows = [
+        Row([Cell(label(m), m.name.lower()), Cell(m.framework, m.framework), *cells(m)], m.framework) for m in methods
     ]
-    return as_html(Table(heads, cells, caption), **options)
-
-
-def columns_table(caption: str, methods: Sequence[Shown], columns: Sequence[MethodColumn]) -> Markup:
-    """Return a `method_table` from columns that make a cell of each method."""
-    rows = [(method, [cell(method) for _, cell in columns]) for method in methods]
-    return method_table(caption, [column for column, _ in columns], rows)
+    return as_html(Table(heads, rows, caption), **options)
 
 
 def training_time(method: Shown) -> Cell:

@@ -1,23 +1,13 @@
 """Lines: the validation metric by round, NDCG by cut-off, observed by predicted probabilities, clicks by position."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import ceil
 from statistics import fmean
 
 from boostplug.comparison.report.charts import Scale, Series, line_chart
 from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.tables import NONE, Cell, Column, number, short, value
-from boostplug.comparison.report.view import (
-    MethodColumn,
-    Shown,
-    View,
-    columns_table,
-    figure,
-    folded,
-    key_of,
-    legend,
-    method_table,
-)
+from boostplug.comparison.report.view import Shown, View, figure, folded, key_of, legend, method_table
 from boostplug.comparison.summary import Numbers
 
 _MOST_POINTS = 200  # of a curve
@@ -29,18 +19,20 @@ def curves(view: View) -> Child:
     if not methods:
         return None
     metric = view.metric
-    columns: list[MethodColumn] = [
-        (
-            Column(f"best {metric}", descending=view.sign > 0, sorted_by=True),
-            lambda m: value(m.summary.validation.mean),
-        ),
-        (Column("best round", descending=False), lambda m: number(m.summary.rounds, ".0f")),
-        (
-            Column("of the runs", descending=False),
-            lambda m: Cell(_span([run.best_round for run in m.details.curves]), m.summary.rounds),
-        ),
-        (Column("at the end", descending=view.sign > 0), lambda m: value(_mean_of_ends(m))),
+    columns = [
+        Column(f"best {metric}", descending=view.sign > 0, sorted_by=True),
+        Column("best round", descending=False),
+        Column("of the runs", descending=False),
+        Column("at the end", descending=view.sign > 0),
     ]
+
+    def cells(method: Shown) -> list[Cell]:
+        rounds = method.summary.rounds
+        span = _span([run.best_round for run in method.details.curves])
+        ends = [end for run in method.details.curves if run.values and (end := run.values[-1]) is not None]
+        best, at_end = value(method.summary.validation.mean), value(fmean(ends) if ends else None)
+        return [best, number(rounds, ".0f"), Cell(span, rounds), at_end]
+
     caption = f"{metric} on the validation part after each round"
     if len(view.document.settings.seeds) * view.folds > 1:
         caption += (
@@ -53,7 +45,7 @@ def curves(view: View) -> Child:
     caption += "Lines without a colour are the other methods."
     return [
         figure("curves", caption, _learning_curves(metric, methods), legend(view, methods)),
-        folded("Best values and rounds as a table", columns_table("Best rounds", methods, columns)),
+        folded("Best values and rounds as a table", method_table("Best rounds", columns, methods, cells)),
     ]
 
 
@@ -86,12 +78,6 @@ def _learning_curves(metric: str, methods: Sequence[Shown]) -> Markup:
         y_label=f"{metric} on validation",
         described=described,
     )
-
-
-def _mean_of_ends(method: Shown) -> float | None:
-    """Return the mean over the runs of the value after the last round."""
-    ends = [end for run in method.details.curves if run.values and (end := run.values[-1]) is not None]
-    return fmean(ends) if ends else None
 
 
 def _span(values: Sequence[int]) -> str:
@@ -145,13 +131,11 @@ def cutoffs(view: View) -> Child:
         + ("" if base is None else f"{base.name} itself: {_first_middle_last(name, at, own)}. ")
         + "In colour are those chosen at the learning curves; the grey lines are the other methods."
     )
-    rows = [(method, [*map(value, method.details.cutoffs)]) for method in methods]
+    columns = [Column(f"@{k}") for k in at]
+    table = method_table(f"{name} by cut-off, test means", columns, methods, lambda m: [*map(value, m.details.cutoffs)])
     return [
         figure("cutoffs", caption, chart, key_of(view, methods)),
-        folded(
-            f"{name} at all cut-offs as a table",
-            method_table(f"{name} by cut-off, test means", [Column(f"@{k}") for k in at], rows),
-        ),
+        folded(f"{name} at all cut-offs as a table", table),
     ]
 
 
@@ -173,22 +157,26 @@ def reliability(view: View) -> Child:
     methods = [m for m in found if m.coloured]
     if not methods:
         return None
-    lines = [[(one.predicted, one.observed) for one in method.details.bins] for method in methods]
-    texts = [
-        [f"{short(one.predicted)}: {short(one.observed)} ({100 * one.share:.0f} %)" for one in method.details.bins]
-        for method in methods
-    ]
-    series = [Series(method, points, points) for method, points in zip(methods, lines, strict=True)]
     chart = line_chart(
-        series,
+        _marked_lines((m, [(one.predicted, one.observed) for one in m.details.bins]) for m in methods),
         Scale(0.0, 1.0),
         Scale(0.0, 1.0),
         x_label="mean predicted probability",
         y_label="mean label / max_grade",
-        described=f"Lines: what was observed against the predicted probability, in bins, for {len(series)} methods; "
+        described=f"Lines: what was observed against the predicted probability, in bins, for {len(methods)} methods; "
         "the table below has the figures.",
         joined=[(0.0, 0.0), (1.0, 1.0)],
     )
+    n = max(len(method.details.bins) for method in methods)
+
+    def cells(method: Shown) -> list[Cell]:
+        bins = [
+            f"{short(one.predicted)}: {short(one.observed)} ({100 * one.share:.0f} %)" for one in method.details.bins
+        ]
+        return [*map(Cell, bins), *[Cell(NONE)] * (n - len(bins))]
+
+    columns = [Column(f"bin {i + 1}") for i in range(n)]
+    caption = "Test documents in bins of the predicted probability, all runs together."
     return [
         el(
             "p",
@@ -196,15 +184,8 @@ def reliability(view: View) -> Child:
             "Below it, probabilities are too high. Scores are read as logits, as LogisticError and "
             "CalibratedSoftmax make them. Those of regression, lambdarank and losses on pairs have no such meaning.",
         ),
-        figure(
-            "reliability",
-            "Test documents in bins of the predicted probability, all runs together.",
-            chart,
-            key_of(view, found),
-        ),
-        folded(
-            "Bins as a table", _numbered_table("Predicted: observed (share of documents)", "bin {}", methods, texts)
-        ),
+        figure("reliability", caption, chart, key_of(view, found)),
+        folded("Bins as a table", method_table("Predicted: observed (share of documents)", columns, methods, cells)),
     ]
 
 
@@ -215,33 +196,34 @@ def positions(view: View) -> Child:
     n = max((len(method.details.positions) for method in methods), default=0)
     if n < 2:
         return None
-    lines = [[(float(k), y) for k, y in enumerate(method.details.positions, 1) if y is not None] for method in methods]
-    series = [Series(method, points, points) for method, points in zip(methods, lines, strict=True)]
+    lines = _marked_lines((m, [(k, y) for k, y in enumerate(m.details.positions, 1) if y is not None]) for m in methods)
     chart = line_chart(
-        series,
+        lines,
         Scale(1.0, float(n)),
-        Scale(0.0, max([1.0, *(y for points in lines for _, y in points)])),
+        Scale(0.0, max([1.0, *(y for one in lines for _, y in one.points)])),
         x_label="position",
         y_label="relative to position 1",
-        described=f"Lines: how likely clicks are by position, for {len(series)} methods; the table below has the "
+        described=f"Lines: how likely clicks are by position, for {len(methods)} methods; the table below has the "
         "figures.",
     )
-    texts = [[*map(short, method.details.positions)] for method in methods]
+
+    def cells(method: Shown) -> list[Cell]:
+        curve = method.details.positions
+        return [*(Cell(short(y)) for y in curve), *[Cell(NONE)] * (n - len(curve))]
+
+    columns = [Column(str(k + 1)) for k in range(n)]
+    caption = "Clicks by position as the losses see them, the mean over runs."
     return [
         el(
             "p",
             "How much rarer clicks are further down, for documents of equal relevance. Each method corrects this "
             "curve: it was given, or estimated on the validation part at the best round.",
         ),
-        figure(
-            "positions", "Clicks by position as the losses see them, the mean over runs.", chart, key_of(view, found)
-        ),
-        folded("Positions as a table", _numbered_table("Relative to position 1", "{}", methods, texts)),
+        figure("positions", caption, chart, key_of(view, found)),
+        folded("Positions as a table", method_table("Relative to position 1", columns, methods, cells)),
     ]
 
 
-def _numbered_table(caption: str, head: str, methods: Sequence[Shown], texts: Sequence[Sequence[str]]) -> Markup:
-    """Return a table with numbered columns, as many as the longest row has."""
-    n = max(map(len, texts))
-    rows = [(m, [*map(Cell, row), *[Cell(NONE)] * (n - len(row))]) for m, row in zip(methods, texts, strict=True)]
-    return method_table(caption, [Column(head.format(i + 1)) for i in range(n)], rows)
+def _marked_lines(found: Iterable[tuple[Shown, list[tuple[float, float]]]]) -> list[Series]:
+    """Return a line of each method with a mark at each of its points."""
+    return [Series(method, points, points) for method, points in found]

@@ -35,13 +35,14 @@ def _outcomes(view: View) -> Child:
         title = f"queries against {of_one[0].summary.reference}"
         groups.append(of_framework(view, framework, "outcomes", title, legend, rows))
     columns = [Column(head) for head in ("won", "tied", "lost", *_QUANTILES)]
-    cells = [
-        (m, [*map(number, m.details.outcomes), *map(difference, m.details.quantiles or [None] * len(_QUANTILES))])
-        for m in methods
-    ]
+
+    def cells(method: Shown) -> list[Cell]:
+        quantiles = method.details.quantiles or [None] * len(_QUANTILES)
+        return [*map(number, method.details.outcomes), *map(difference, quantiles)]
+
     caption = f"Differences in {view.metric} per query to the reference, and their quantiles over the queries"
     summary = "Wins, losses and quantiles of the differences as a table"
-    return [groups, folded(summary, method_table(caption, columns, cells))]
+    return [groups, folded(summary, method_table(caption, columns, methods, cells))]
 
 
 def _outcome_row(method: Shown) -> Markup:

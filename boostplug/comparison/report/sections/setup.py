@@ -2,7 +2,7 @@
 
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
-from boostplug.comparison.report.view import MethodColumn, View, columns_table, copyable, folded, pairs
+from boostplug.comparison.report.view import Shown, View, copyable, folded, method_table, pairs
 from boostplug.comparison.report.words import about_training, tuned
 
 _SIZES = (Column("queries"), Column("documents"))
@@ -15,17 +15,13 @@ def setup(view: View) -> Child:
     sizes = (("training", data.train), ("validation", data.valid), ("test", data.test))
     parts = [Row([Cell(name), number(size.queries), number(size.documents)]) for name, size in sizes]
     in_all = f", {view.folds} folds together" if view.folds > 1 else ""
-    columns: list[MethodColumn] = [
-        (
-            Column("objective", numbers=False),
-            lambda m: Cell(el("code", m.summary.objective), m.summary.objective, "long"),
-        ),
-        (Column("rounds"), lambda m: number(m.summary.rounds, ".0f")),
-        (
-            Column("runs finished"),
-            lambda m: Cell(f"{m.summary.runs_finished} of {m.summary.runs_planned}", m.summary.runs_finished),
-        ),
-    ]
+    columns = [Column("objective", numbers=False), Column("rounds"), Column("runs finished")]
+
+    def cells(method: Shown) -> list[Cell]:
+        m = method.summary
+        finished = Cell(f"{m.runs_finished} of {m.runs_planned}", m.runs_finished)
+        return [Cell(el("code", m.objective), m.objective, "long"), number(m.rounds, ".0f"), finished]
+
     machine = [
         ("memory, GiB" if key == "memory_gib" else key, str(shown))
         for key in ("processor", "cores", "memory_gib", "system")
@@ -53,7 +49,7 @@ def setup(view: View) -> Child:
         el("p", about_training(document)),
         folded(
             "Each method's objective with all its parameters",
-            columns_table("Objectives", view.methods, columns),
+            method_table("Objectives", columns, view.methods, cells),
         ),
         [el("h3", "Tuned settings"), [el("p", line) for line in lines]] if (lines := tuned(document)) else None,
         [el("h3", "Notes"), el("ul", [el("li", note) for note in notes])] if (notes := document.notes) else None,

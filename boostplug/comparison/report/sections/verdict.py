@@ -5,7 +5,7 @@ from math import isnan
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.tables import NONE, Cell, Column, interval, probability, short, signed, value
 from boostplug.comparison.report.text import table_of
-from boostplug.comparison.report.view import MethodColumn, View, columns_table, copyable, method_table, training_time
+from boostplug.comparison.report.view import Shown, View, copyable, method_table, training_time
 from boostplug.comparison.report.words import (
     SIGNIFICANT,
     about_differences,
@@ -98,20 +98,23 @@ def frameworks(view: View) -> Child:
         return None
     recommended = next(m for m in view.methods if m.recommended)
     shown = [recommended, *(m for m in view.methods if m.summary.key in found)]
-    columns: list[MethodColumn] = [
-        (Column("validation", descending=view.sign > 0), lambda m: value(m.summary.validation.mean)),
-        (Column(f"{view.metric} on test", descending=view.sign > 0), lambda m: value(m.summary.test[view.metric].mean)),
-        (
-            Column(f"Δ to {recommended.name} [{percent(document)}]", descending=view.sign > 0),
-            lambda m: _beside_recommended(found.get(m.summary.key), view.sign)[0],
-        ),
-        (Column("p", descending=False), lambda m: _beside_recommended(found.get(m.summary.key), view.sign)[1]),
-        (Column("training, s", descending=False), training_time),
+    better, metric = view.sign > 0, view.metric
+    columns = [
+        Column("validation", descending=better),
+        Column(f"{metric} on test", descending=better),
+        Column(f"Δ to {recommended.name} [{percent(document)}]", descending=better),
+        Column("p", descending=False),
+        Column("training, s", descending=False),
     ]
+
+    def cells(method: Shown) -> list[Cell]:
+        means = [value(method.summary.validation.mean), value(method.summary.test[metric].mean)]
+        return [*means, *_beside_recommended(found.get(method.summary.key), view.sign), training_time(method)]
+
     caption = "The best method of each framework on validation, on the same test queries"
     return [
         [el("p", line) for line in between_frameworks(document)],
-        columns_table(caption, shown, columns),
+        method_table(caption, columns, shown, cells),
         el(
             "p",
             "Validation chose both methods before the test, so p answers one question and is not corrected. "
@@ -141,7 +144,8 @@ def methods(view: View) -> Child:
         method_table(
             f"Means on test; validation: {view.metric} there, best first",
             [validation, *table_of(document).columns[1:]],
-            [(m, [value(m.summary.validation.mean), *m.cells[1:]]) for m in view.methods],
+            view.methods,
+            lambda m: [value(m.summary.validation.mean), *m.cells[1:]],
             class_="wide",
             described_by="about-table",
         ),
