@@ -6,10 +6,9 @@ from importlib.resources import files
 from typing import Any
 
 from boostplug.comparison.report.markup import Child, Markup, el
-from boostplug.comparison.report.sections.forest import differences
 from boostplug.comparison.report.sections.lines import curves, cutoffs, positions, reliability
-from boostplug.comparison.report.sections.outcomes import queries
 from boostplug.comparison.report.sections.points import features, time, trade_off
+from boostplug.comparison.report.sections.rows import differences, queries
 from boostplug.comparison.report.sections.setup import reproduce, setup
 from boostplug.comparison.report.sections.verdict import caveats, frameworks, methods, recommendation
 from boostplug.comparison.report.view import View, of_frameworks
@@ -51,8 +50,8 @@ def page(document: Comparison, details: Details | None = None, machine: dict[str
     style, script = (files(__package__).joinpath(file).read_text(encoding="utf-8") for file in ("page.css", "page.js"))
     body = el(
         "body",
-        el("a", "Skip to the recommendation", href="#recommendation", class_="skip"),
-        el("header", el("h1", title), el("p", _in_short(view), class_="lead"), el("p", _made(view), class_="lead")),
+        el("a.skip", "Skip to the recommendation", href="#recommendation"),
+        el("header", el("h1", title), el("p.lead", _in_short(view)), el("p.lead", _made(view))),
         _navigation([("recommendation", "Recommendation"), *((id_, short) for id_, _, short, _ in shown)], view),
         el(
             "main",
@@ -64,7 +63,7 @@ def page(document: Comparison, details: Details | None = None, machine: dict[str
             "footer",
             el("p", f"Made by boostplug {document.versions.get('boostplug', '')}. This file fetches nothing."),
         ),
-        el("p", class_="unseen", role="status", id="said"),
+        el("p.unseen", role="status", id="said"),
         el("script", Markup(script)),
     )
     policy = (
@@ -110,7 +109,7 @@ def _navigation(places: list[tuple[str, str]], view: View) -> Child:
     if view.several:
         names = ["all", *(name for name, _ in of_frameworks(view.methods))]
         choice = el(
-            "fieldset",
+            "fieldset.filter",
             el("legend", "Frameworks"),
             [
                 el(
@@ -120,7 +119,6 @@ def _navigation(places: list[tuple[str, str]], view: View) -> Child:
                 )
                 for i, name in enumerate(names)
             ],
-            class_="filter",
             hidden=True,
         )
     return el("nav", links, choice, aria_label="Sections")
@@ -135,13 +133,7 @@ def _caveats(view: View) -> Child:
         word, colon, rest = line.partition(":")
         loud = colon and word.isupper()
         items.append(el("li", [el("strong", f"{word}:"), rest] if loud else line))
-    return el(
-        "aside",
-        el("p", "Before you rely on it", class_="caveats-head"),
-        el("ul", items),
-        class_="caveats",
-        aria_label="Caveats",
-    )
+    return el("aside.caveats", el("p.caveats-head", "Before you rely on it"), el("ul", items), aria_label="Caveats")
 
 
 def _section(id_: str, head: str, content: Child) -> Markup:

@@ -210,7 +210,7 @@ def as_html(
         class_=class_,
         aria_describedby=described_by,
     )
-    return el("div", whole, class_="scrolls", tabindex=0, role="group", aria_label=name or table.caption)
+    return el("div.scrolls", whole, tabindex=0, role="group", aria_label=name or table.caption)
 
 
 def _html_cell(cell: Cell, column: Column, *, first: bool) -> Markup:

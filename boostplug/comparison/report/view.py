@@ -113,33 +113,23 @@ def of_frameworks(methods: Sequence[Shown]) -> list[tuple[str, list[Shown]]]:
 def label(method: Shown, *, framework: bool = False) -> list[Child]:
     """Return a method's name, its framework's where it is to be said, and what it is to the comparison."""
     return [
-        el("span", method.cells[0].shown, class_="name"),
+        el("span.name", method.cells[0].shown),
         [" ", el("small", method.framework)] if framework else None,
-        [" ", el("span", "recommended", class_="tag chosen")] if method.recommended else None,
-        [" ", el("span", "reference", class_="tag")] if method.reference else None,
+        [" ", el("span.tag chosen", "recommended")] if method.recommended else None,
+        [" ", el("span.tag", "reference")] if method.reference else None,
     ]
 
 
 def swatch(method: Shown) -> Markup:
     """Return a piece of the method's line with its mark, as it is in the figures."""
-    return el(
-        "svg",
-        el("line", x1=1, y1=7, x2=27, y2=7, class_="curve"),
-        mark(method, "14", "7"),
-        class_=f"swatch {method.classes}",
-        data_m=method.number,
-        width=28,
-        height=14,
-        aria_hidden="true",
-    )
+    drawn = el("line.curve", x1=1, y1=7, x2=27, y2=7), mark(method, "14", "7")
+    return el(f"svg.swatch {method.classes}", drawn, data_m=method.number, width=28, height=14, aria_hidden="true")
 
 
-def mark(method: Shown, x: str, y: str, *children: Child, hollow: bool = False) -> Markup:
+def mark(method: Shown, x: str, y: str, title: str | None = None) -> Markup:
     """Return a framework's mark around a place: a disc for the first, a diamond for the second."""
-    shape = (
-        el("circle", *children, r=4.5) if method.shape == 0 else el("path", *children, d="M-5.5 0 0-5.5 5.5 0 0 5.5Z")
-    )
-    return el("svg", shape, x=x, y=y, class_="mark hollow" if hollow else "mark")
+    shape, attributes = ("path", {"d": "M-5.5 0 0-5.5 5.5 0 0 5.5Z"}) if method.shape else ("circle", {"r": "4.5"})
+    return el("svg.mark", el(shape, el("title", title) if title else (), **attributes), x=x, y=y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,22 +166,6 @@ class View:
         return self.document.data.folds
 
 
-def of_framework(view: View, framework: str, kind: str, title: str, legend: Child, *rows: Child) -> Markup:
-    """Return a figure of one framework's methods, which the choice of frameworks shows and hides."""
-    number = [name for name, _ in of_frameworks(view.methods)].index(framework)
-    name = f"{kind}-{number}"
-    head = f"{framework}: {title}" if view.several else title[0].upper() + title[1:]
-    return el(
-        "figure",
-        el("figcaption", el("h3", head), el("p", legend), id=name),
-        *rows,
-        class_=kind,
-        role="group",
-        aria_labelledby=name,
-        data_framework=framework,
-    )
-
-
 def method_table(
     caption: str,
     columns: Sequence[Column],
@@ -214,18 +188,14 @@ def training_time(method: Shown) -> Cell:
 
 def figure(name: str, caption: str, chart: Markup, key: Child) -> Markup:
     """Return a chart with its caption and the key to its lines."""
-    return el(
-        "figure",
-        el("figcaption", caption, id=f"about-{name}"),
-        el("div", chart, key, class_="beside-legend"),
-        role="group",
-        aria_labelledby=f"about-{name}",
-    )
+    id_ = f"about-{name}"
+    content = el("figcaption", caption, id=id_), el("div.beside-legend", chart, key)
+    return el("figure", content, role="group", aria_labelledby=id_)
 
 
 def copyable(what: str, code: str) -> Markup:
     """Return code in a box; the script puts a button there that copies it, and says what."""
-    return el("div", el("pre", el("code", code)), class_="code", data_what=what)
+    return el("div.code", el("pre", el("code", code)), data_what=what)
 
 
 def folded(summary: Child, content: Child, *, opened: bool = False, framework: str | None = None) -> Markup:
@@ -235,38 +205,27 @@ def folded(summary: Child, content: Child, *, opened: bool = False, framework: s
 
 def pairs(given: Sequence[tuple[str, Child]]) -> Markup:
     """Return names and what belongs to them."""
-    return el("dl", [el("div", el("dt", name), el("dd", shown)) for name, shown in given], class_="pairs")
+    return el("dl.pairs", [el("div", el("dt", name), el("dd", shown)) for name, shown in given])
 
 
 def key_of(view: View, methods: Sequence[Shown]) -> Markup:
     """Return the lines of the methods in colour, beside a figure that has no choice of its own."""
-    items = [_key_entry(view, method, class_=f"{method.classes} if-chosen") for method in methods]
-    return el(
-        "ul", items, class_="key-list", aria_label=f"Methods in colour: {sum(method.coloured for method in methods)}"
-    )
+    items = [_key_entry(f"{method.classes} if-chosen", method, _line_and_name(view, method)) for method in methods]
+    return el("ul.key-list", items, aria_label=f"Methods in colour: {sum(method.coloured for method in methods)}")
 
 
 def legend(view: View, methods: Sequence[Shown]) -> Markup:
     """Return the methods with their lines, those in colour first; the script makes each one a choice."""
-    items = [
-        _key_entry(
-            view,
-            method,
-            el("input", type="checkbox", data_choose=method.number, checked=method.coloured, hidden=True),
-            class_=method.classes,
-        )
-        for method in sorted(methods, key=lambda method: not method.coloured)
-    ]
-    return el("fieldset", el("legend", "Methods in colour"), el("ul", items), class_="legend")
+    items = []
+    for method in sorted(methods, key=lambda method: not method.coloured):
+        box = el("input", type="checkbox", data_choose=method.number, checked=method.coloured, hidden=True)
+        items.append(_key_entry(method.classes, method, el("label", box, _line_and_name(view, method))))
+    return el("fieldset.legend", el("legend", "Methods in colour"), el("ul", items))
 
 
-def _key_entry(view: View, method: Shown, choice: Child = None, *, class_: str) -> Markup:
-    """Return a method's line and name, in a label where there is a `choice`."""
-    content = [choice, swatch(method), el("span", label(method, framework=view.several))]
-    return el(
-        "li",
-        content if choice is None else el("label", content),
-        class_=class_,
-        data_m=method.number,
-        data_framework=method.framework,
-    )
+def _key_entry(classes: str, method: Shown, content: Child) -> Markup:
+    return el(f"li.{classes}", content, data_m=method.number, data_framework=method.framework)
+
+
+def _line_and_name(view: View, method: Shown) -> list[Child]:
+    return [swatch(method), el("span", label(method, framework=view.several))]

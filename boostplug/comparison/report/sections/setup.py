@@ -33,7 +33,7 @@ def setup(view: View) -> Child:
     defined = f" {view.metric} is defined on {document.test.queries:,} of the test queries." if undefined else ""
     return [
         el(
-            "div",
+            "div.pair",
             el(
                 "div",
                 el("h3", "Data"),
@@ -44,7 +44,6 @@ def setup(view: View) -> Child:
                 [el("h3", "Machine"), pairs(machine)] if machine else None,
             ),
             el("div", el("h3", "Parameters of all methods"), pairs(_parameters(view))),
-            class_="pair",
         ),
         el("p", about_training(document)),
         folded(

@@ -40,7 +40,7 @@ def recommendation(view: View) -> Child:
     document, found = view.document, view.document.recommendation
     words = [line for line in advice(document) if not is_code(line)]
     if found is None:
-        return el("p", words[0], class_="headline")
+        return el("p.headline", words[0])
     method = next(m for m in view.methods if m.recommended)
     kind, verdict = _verdict(found, document)
     figures: list[tuple[str, Child]] = [
@@ -59,14 +59,9 @@ def recommendation(view: View) -> Child:
     if method.summary.seconds_per_round is not None:
         figures.append(("Time per round", f"{method.milliseconds.shown} ms"))
     return [
-        el(
-            "p",
-            el("strong", found.method),
-            f" in {found.framework}",
-            class_="headline",
-        ),
-        el("p", verdict, class_=f"verdict {kind}"),
-        el("dl", [el("div", el("dt", name), el("dd", shown)) for name, shown in figures], class_="figures"),
+        el("p.headline", el("strong", found.method), f" in {found.framework}"),
+        el(f"p.verdict {kind}", verdict),
+        el("dl.figures", [el("div", el("dt", name), el("dd", shown)) for name, shown in figures]),
         [el("p", line) for line in words],
         copyable("the line of code", found.code),
     ]
@@ -116,10 +111,9 @@ def frameworks(view: View) -> Child:
         [el("p", line) for line in between_frameworks(document)],
         method_table(caption, columns, shown, cells),
         el(
-            "p",
+            "p.note",
             "Validation chose both methods before the test, so p answers one question and is not corrected. "
             "The interval and p are computed as for the differences to LambdaMART. Training: the median of the runs.",
-            class_="note",
         ),
     ]
 
@@ -150,11 +144,10 @@ def methods(view: View) -> Child:
             described_by="about-table",
         ),
         el(
-            "div",
+            "div.note",
             el("p", about_means(document), marked if any(m.difference.verdict for m in view.methods) else None),
-            [el("p", line, class_="again") for line in about_differences(document)],
+            [el("p.again", line) for line in about_differences(document)],
             el("p", about_times(document)),
-            class_="note",
             id="about-table",
         ),
     ]
