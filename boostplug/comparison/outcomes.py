@@ -34,6 +34,7 @@ class Runs:
     methods: Sequence[Method]
     jobs: int = 1
     sweep: Sweep | None = None
+    command: str | None = None  # of a shell, where one made the comparison
     outcomes: list[RunOutcome] = field(default_factory=list)
     _tested: dict[Any, Pooled] = field(default_factory=dict)  # by method, reference and runs
 

@@ -4,7 +4,7 @@
 """
 
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from types import UnionType
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -317,16 +317,24 @@ class Details:
     data: list[DataPart] = field(default_factory=list)
 
 
-def to_json(value: Any) -> Any:
-    """Return a value in JSON's types: dataclasses as dictionaries, arrays as lists."""
-    if is_dataclass(value):
-        found = {f.name: getattr(value, f.name) for f in fields(value)}
-        return {f.name: to_json(found[f.name]) for f in fields(value) if found[f.name] or not f.metadata}
+def to_json(value: Any, *, finite: bool = False) -> Any:
+    """Return a value in JSON's types: dataclasses as dictionaries, arrays as lists, NumPy's numbers as Python's.
+
+    With `finite`, NaN and infinite numbers become None, as JSON has none, and other objects their ``repr``.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        value = {f.name: item for f in fields(value) if (item := getattr(value, f.name)) or not f.metadata}
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
     if isinstance(value, dict):
-        return {key: to_json(item) for key, item in value.items()}
+        return {str(key) if finite else key: to_json(item, finite=finite) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [to_json(item) for item in value]
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+        return [to_json(item, finite=finite) for item in value]
+    if not finite or value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return repr(value)
 
 
 def from_json(kind: Any, value: Any) -> Any:

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from boostplug.comparison.console import as_text
-from boostplug.comparison.document import as_json, plain, versions
+from boostplug.comparison.document import as_json, versions
+from boostplug.comparison.summary import to_json
 from boostplug.core.files import write_file
 from boostplug.core.text import visible
 from boostplug.replication.figures import draw
@@ -200,7 +201,7 @@ class ReplicationResult:
         by_name = {results.study.name: results for results in finished}
         absent = [study for study in protocol.studies if study.source.wanted and study.name not in by_name]
         return cls(
-            plain(
+            to_json(
                 {
                     "schema": SCHEMA,
                     "protocol": protocol.name,
@@ -213,7 +214,8 @@ class ReplicationResult:
                     **_claims_and_checks(protocol, by_name),
                     "not_tested": [vars(passage) for passage in protocol.not_tested],
                     "deviations": list(protocol.deviations),
-                }
+                },
+                finite=True,
             ),
             seconds,
         )

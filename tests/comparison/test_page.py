@@ -352,8 +352,7 @@ def forest(text):
     """Return the rows of the plots: (colour class, clear or not, where the mark is in per cent)."""
     rows = re.findall(r'<li class="row (\S+) \S+ (clear|unclear)"[^>]*>(.*?)</li>', text, re.DOTALL)
     return [
-        (colour, state, float(re.search(r'<svg x="([\d.]+)%"[^>]*class="point"', row)[1]))
-        for colour, state, row in rows
+        (colour, state, float(re.search(r'<svg class="point" x="([\d.]+)%"', row)[1])) for colour, state, row in rows
     ]
 
 

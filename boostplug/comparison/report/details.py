@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.outcomes import Done, Runs
-from boostplug.comparison.recommendation import call, command
+from boostplug.comparison.recommendation import call
 from boostplug.comparison.summary import Bin, Curve, Details, MethodDetails, QueryValue
 from boostplug.comparison.training.runs import CUTOFFS, Method
 from boostplug.metrics import NDCG
@@ -46,7 +46,7 @@ def details(runs: Runs) -> Details:
 
     - features: the 30 at most whose importances are the largest, mean over methods; f0, f1, … without names.
     - hardest: the queries whose mean over all methods is the worst, beside the best method there.
-    - python, command: the call and the command (None if it cannot do the same) that train all of this again.
+    - python, command: the call that trains all of this again, and the command that did, if one did.
     - data: size and digest of each part of the data.
     """
     finished = {method: done for method in runs.methods if (done := runs.finished(method))}
@@ -76,7 +76,7 @@ def details(runs: Runs) -> Details:
         tied_below=_TIED,
         hardest=[*_hardest(runs, finished)],
         python=call(runs),
-        command=command(runs),
+        command=runs.command,
         data=runs.data.parts(),
     )
 

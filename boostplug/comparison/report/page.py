@@ -12,6 +12,7 @@ from boostplug.comparison.report.sections.rows import differences, queries
 from boostplug.comparison.report.sections.setup import reproduce, setup
 from boostplug.comparison.report.sections.verdict import caveats, frameworks, methods, recommendation
 from boostplug.comparison.report.view import View, of_frameworks
+from boostplug.comparison.report.words import counted
 from boostplug.comparison.summary import Comparison, Details
 
 # id, heading, its name in the navigation, content
@@ -87,10 +88,9 @@ def _in_short(view: View) -> str:
     document = view.document
     data, settings = document.data, document.settings
     frameworks = " and ".join(name for name, _ in of_frameworks(view.methods))
-    n, seeds = len(view.methods), len(settings.seeds)
-    runs = f"{seeds} seed{'s' * (seeds != 1)}" + (f" × {view.folds} folds" if view.folds > 1 else "")
+    runs = counted(len(settings.seeds), "seed") + (f" × {view.folds} folds" if view.folds > 1 else "")
     return (
-        f"{n} method{'s' * (n != 1)} in {frameworks}, {runs}, at most {settings.rounds:,} rounds; "
+        f"{counted(len(view.methods), 'method')} in {frameworks}, {runs}, at most {settings.rounds:,} rounds; "
         f"{data.test.queries:,} test queries, {data.features:,} features. "
         f"Chosen by {view.metric} on the validation part, judged on the test part."
     )
@@ -105,35 +105,21 @@ def _made(view: View) -> str:
 
 def _navigation(places: list[tuple[str, str]], view: View) -> Child:
     links = el("ul", [el("li", el("a", name, href=f"#{id_}")) for id_, name in places])
-    choice = None
-    if view.several:
-        names = ["all", *(name for name, _ in of_frameworks(view.methods))]
-        choice = el(
-            "fieldset.filter",
-            el("legend", "Frameworks"),
-            [
-                el(
-                    "label",
-                    el("input", type="radio", name="framework", value="" if i == 0 else name, checked=i == 0),
-                    el("span", name),
-                )
-                for i, name in enumerate(names)
-            ],
-            hidden=True,
-        )
+    choices = []
+    for name in ("", *view.document.frameworks):
+        button = el("input", type="radio", name="framework", value=name, checked=not name)
+        choices.append(el("label", button, el("span", name or "all")))
+    choice = el("fieldset.filter", el("legend", "Frameworks"), choices, hidden=True) if view.several else None
     return el("nav", links, choice, aria_label="Sections")
 
 
 def _caveats(view: View) -> Child:
-    lines = caveats(view)
-    if not lines:
-        return None
     items = []
-    for line in lines:
+    for line in caveats(view):
         word, colon, rest = line.partition(":")
-        loud = colon and word.isupper()
-        items.append(el("li", [el("strong", f"{word}:"), rest] if loud else line))
-    return el("aside.caveats", el("p.caveats-head", "Before you rely on it"), el("ul", items), aria_label="Caveats")
+        items.append(el("li", [el("strong", f"{word}:"), rest] if colon and word.isupper() else line))
+    head = el("p.caveats-head", "Before you rely on it")
+    return el("aside.caveats", head, el("ul", items), aria_label="Caveats") if items else None
 
 
 def _section(id_: str, head: str, content: Child) -> Markup:

@@ -134,16 +134,11 @@ def markdown(document: Comparison) -> str:
     return "\n".join(lines) + "\n"
 
 
-def latex(document: Comparison, caption: str | None = None, label: str | None = None) -> str:
+def latex(document: Comparison) -> str:
     """Return the table for LaTeX with booktabs, without times and rounds, and what stands below it as comments."""
     table = table_of(document)
     lines = [
         *(f"% {' '.join(visible(line).split())}" for line in below_table(document)),
         *as_latex(Table(table.columns[:-2], [Row(row.cells[:-2], row.group) for row in table.rows])),
     ]
-    if caption is not None or label is not None:
-        lines = [r"\begin{table}", r"\centering", *lines]
-        lines += [] if caption is None else [rf"\caption{{{caption}}}"]
-        lines += [] if label is None else [rf"\label{{{label}}}"]
-        lines.append(r"\end{table}")
     return "\n".join(lines) + "\n"

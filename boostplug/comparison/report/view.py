@@ -1,6 +1,6 @@
 """Shared view of all sections: methods, their order and colours, and common elements."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import Any
@@ -203,7 +203,7 @@ def folded(summary: Child, content: Child, *, opened: bool = False, framework: s
     return el("details", el("summary", summary), content, open=opened, data_framework=framework)
 
 
-def pairs(given: Sequence[tuple[str, Child]]) -> Markup:
+def pairs(given: Iterable[tuple[str, Child]]) -> Markup:
     """Return names and what belongs to them."""
     return el("dl.pairs", [el("div", el("dt", name), el("dd", shown)) for name, shown in given])
 

@@ -1,6 +1,7 @@
 """A comparison in sentences: what stands below its table, and what it recommends."""
 
 from math import isnan
+from typing import Any, NamedTuple
 
 from boostplug.comparison.report.tables import probability, short, signed
 from boostplug.comparison.summary import Comparison, Contrast, Named, Recommendation
@@ -26,7 +27,7 @@ def below_table(document: Comparison) -> list[str]:
         about_means(document),
         *about_differences(document),
         *uncompared(document),
-        about_training(document),
+        f"All methods: {'; '.join(f'{name} {value}' for name, value in parameters_of_all(document))}.",
         about_times(document),
         *tuned(document),
         "Versions: " + ", ".join(f"{name} {number}" for name, number in document.versions.items()) + ".",
@@ -155,23 +156,33 @@ def uncompared(document: Comparison) -> list[str]:
     ]
 
 
-def about_training(document: Comparison) -> str:
-    """Return what all methods have in common: rounds, trees, and what is the frameworks' own."""
-    settings, metric = document.settings, document.settings.metric
-    stopping = settings.early_stopping_rounds
-    stop = f", stopped {stopping} after the best validation {metric}" if stopping else ", no early stopping"
-    trees = ", ".join(f"{key}={value}" for key, value in settings.params.items() if not isinstance(value, dict))
-    extra = "; ".join(
-        f"{name} besides: {', '.join(f'{k}={v}' for k, v in settings.params[name].items())}"
-        for name in ("lightgbm", "xgboost")
-        if settings.params[name]
-    )
-    pairs = " rank:ndcg and rank:pairwise sample pairs as XGBoost does by default (lambdarank_pair_method=topk)."
-    return (
-        f"All methods: at most {settings.rounds} rounds{stop}; {trees} (min_rows: only LightGBM)"
-        + (f"; {extra}." if extra else ".")
-        + (pairs if "xgboost" in document.frameworks else "")
-    )
+def parameters_of_all(document: Comparison) -> list[tuple[str, str]]:
+    """Return the names and values of what all methods have in common."""
+    settings = document.settings
+    stopping, tried, params = settings.early_stopping_rounds, settings.tune, settings.params
+    common = {
+        "metric that stops and chooses": settings.metric,
+        "rounds at most": f"{settings.rounds:,}",
+        "early stopping": f"after {stopping} rounds without a better value" if stopping else "none",
+        "seeds": ", ".join(map(str, settings.seeds)),
+        "folds": str(document.data.folds),
+        **{name: str(value) for name, value in params.items() if not isinstance(value, dict)},
+        **{f"only {name}": _assignments(value) for name, value in params.items() if isinstance(value, dict) and value},
+        "settings tried per method": str(tried) if tried else "none (not tuned)",
+        "threads of a training": str(settings.num_threads),
+        "trainings at once": str(settings.jobs),
+    }
+    if "min_rows" in common:
+        common["min_rows"] += " (only lightgbm)"
+    if settings.minutes is not None:
+        common["budget in minutes"] = f"{settings.minutes:g}"
+    if "xgboost" in document.frameworks:
+        common["pairs of rank:ndcg and rank:pairwise"] = "XGBoost's default (lambdarank_pair_method=topk)"
+    return [*common.items()]
+
+
+def _assignments(values: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={f'{v:.3g}' if isinstance(v, float) else v}" for key, v in values.items())
 
 
 def about_times(document: Comparison) -> str:
@@ -199,13 +210,11 @@ def tuned(document: Comparison) -> list[str]:
     )
     lines = [how]
     for method in document.methods:
-        by_fold = {run.fold: run.tuned for run in method.runs if run.tuned}
-        for fold, chosen in by_fold.items():
+        for fold, chosen in {run.fold: run.tuned for run in method.runs if run.tuned}.items():
             where = f" fold {fold + 1}" if document.data.folds > 1 else ""
-            pairs = {"objective": chosen.objective, **chosen.parameters}
-            values = ", ".join(f"{key}={f'{v:.3g}' if isinstance(v, float) else v}" for key, v in pairs.items())
-            values += " (the untuned setting)" if not chosen.parameters else ""
-            lines.append(f"Tuned: {method.framework} {method.method}{where}: {values}")
+            values = _assignments({"objective": chosen.objective, **chosen.parameters})
+            untuned = "" if chosen.parameters else " (the untuned setting)"
+            lines.append(f"Tuned: {method.framework} {method.method}{where}: {values}{untuned}")
     return lines
 
 
@@ -266,7 +275,7 @@ def advice(document: Comparison) -> list[str]:
         words += " The comparison was interrupted: this is of what is finished."
     if document.out_of_time:
         words += " The time was up before all was run: this is of what is finished."
-    lines = [f"{words} {_expected(found, document)}"]
+    lines = [f"{words} {verdict(found, document).sentence}"]
     close = [
         other.method + (f" in {other.framework}" if other.framework != found.framework else "")
         for other in found.within_one_standard_error
@@ -280,34 +289,44 @@ def advice(document: Comparison) -> list[str]:
     return [*lines, f"To train it (rounds: mean of {averaged}){regression}:", f"{_INDENT}{found.code}"]
 
 
-def _expected(found: Recommendation, document: Comparison) -> str:
-    """Return what the test part says of the recommended method beside the framework's own."""
+class Verdict(NamedTuple):
+    """Verdict of the test part on the recommended method."""
+
+    kind: str  # "better", "worse" or "open": a class of the page's style sheet
+    headline: str
+    sentence: str
+
+
+def verdict(found: Recommendation, document: Comparison) -> Verdict:
+    """Return the verdict of the test part on the recommended method beside the framework's own."""
     if found.is_reference:
-        own = f"It is {found.framework}'s own LambdaMART"
-        if found.among == 1:
-            return f"{own}, and there is no other to compare it with."
-        return f"{own}: on these data none of the others is called for."
+        alone = ", and there is no other to compare it with" if found.among == 1 else ""
+        why = alone or ": on these data none of the others is called for"
+        headline = "the framework's own LambdaMART is best on validation: keep it"
+        return Verdict("open", headline, f"It is {found.framework}'s own LambdaMART{why}.")
     contrast = Contrast.of(found)
     if contrast is None:
-        why = f"{name} has no finished run" if (name := found.reference) else "LambdaMART is not among the methods"
-        return f"It has nothing to be compared with in {found.framework}: {why}."
-    queries = f"{found.queries:,} test queries"
-    against = f"On test it is {_against(contrast, document)}"
+        why = f"{found.reference} has no finished run" if found.reference else "LambdaMART is not among the methods"
+        sentence = f"It has nothing to be compared with in {found.framework}: {why}."
+        return Verdict("open", "best on validation; nothing to compare it with", sentence)
+    reference, against = contrast.reference, f"On test it is {_against(contrast, document)}"
     if isnan(contrast.p):
-        return (
-            f"{against}. There is no verdict, since trainings ended at the cap of {document.settings.rounds:,} rounds."
-        )
+        cap = f"trainings ended at the cap of {document.settings.rounds:,} rounds"
+        return Verdict("open", f"no verdict: {cap}", f"{against}. There is no verdict, since {cap}.")
     against += f", p {_equal(contrast.p)}"
-    better = (contrast.difference > 0) == document.settings.greater_is_better
+    queries, better = f"{found.queries:,} test queries", contrast.difference * document.settings.sign > 0
     if not contrast.p < SIGNIFICANT:
-        advice = "either will do" if better else f"you can keep {contrast.reference}"
-        return (
-            f"{against}: no significant difference on {queries}; {advice}. {_next_step(contrast, found.queries or 0)}"
-        )
+        keep = "" if better else f", and no better on test: you can keep {reference}"
+        choice = "either will do" if better else f"you can keep {reference}"
+        step = _next_step(contrast, found.queries or 0)
+        sentence = f"{against}: no significant difference on {queries}; {choice}. {step}"
+        return Verdict("open", f"not significantly different from {reference}{keep}", sentence)
     if better:
-        return f"{against}: significantly better on {queries}."
-    remedy = f"prefer {contrast.reference}, or choose on more validation queries"
-    return f"{against}: significantly worse on {queries}. The validation part misleads here: {remedy}."
+        sentence = f"{against}: significantly better on {queries}."
+        return Verdict("better", f"significantly better than {reference}", sentence)
+    remedy = f"The validation part misleads here: prefer {reference}, or choose on more validation queries."
+    sentence = f"{against}: significantly worse on {queries}. {remedy}"
+    return Verdict("worse", f"significantly worse than {reference}", sentence)
 
 
 def _next_step(contrast: Contrast, n_queries: int) -> str:

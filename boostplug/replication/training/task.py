@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.document import plain
+from boostplug.comparison.summary import to_json
 from boostplug.core.best_round import BestRound, rounding
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.queries import Queries
@@ -64,7 +64,7 @@ def run(job: Job) -> TaskResult:
     start = perf_counter()
     try:
         with threads_of_framework(1):
-            outcome = {"value": plain(_run(job))}
+            outcome = {"value": to_json(_run(job), finite=True)}
     except Exception as error:  # noqa: BLE001 (the other tasks go on, and the result names it)
         outcome = {"error": f"{type(error).__name__}: {error}"}
     return {"seconds": round(perf_counter() - start, 3), **outcome}

@@ -3,7 +3,7 @@
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
 from boostplug.comparison.report.view import Shown, View, copyable, folded, method_table, pairs
-from boostplug.comparison.report.words import about_training, tuned
+from boostplug.comparison.report.words import parameters_of_all, tuned
 
 _SIZES = (Column("queries"), Column("documents"))
 
@@ -43,9 +43,8 @@ def setup(view: View) -> Child:
                 pairs(list(document.versions.items())),
                 [el("h3", "Machine"), pairs(machine)] if machine else None,
             ),
-            el("div", el("h3", "Parameters of all methods"), pairs(_parameters(view))),
+            el("div", el("h3", "Parameters of all methods"), pairs(parameters_of_all(document))),
         ),
-        el("p", about_training(document)),
         folded(
             "Each method's objective with all its parameters",
             method_table("Objectives", columns, view.methods, cells),
@@ -53,34 +52,6 @@ def setup(view: View) -> Child:
         [el("h3", "Tuned settings"), [el("p", line) for line in lines]] if (lines := tuned(document)) else None,
         [el("h3", "Notes"), el("ul", [el("li", note) for note in notes])] if (notes := document.notes) else None,
     ]
-
-
-def _parameters(view: View) -> list[tuple[str, Child]]:
-    """Return what all methods have in common."""
-    settings = view.document.settings
-    params = settings.params
-    common: list[tuple[str, Child]] = [
-        ("metric that stops and chooses", view.metric),
-        ("rounds at most", f"{settings.rounds:,}"),
-        (
-            "early stopping",
-            f"after {n} rounds without a better value" if (n := settings.early_stopping_rounds) else "none",
-        ),
-        ("seeds", ", ".join(map(str, settings.seeds))),
-        ("folds", str(view.folds)),
-        *((key, str(given)) for key, given in params.items() if not isinstance(given, dict)),
-        *(
-            (f"{name} besides", ", ".join(f"{k}={v}" for k, v in given.items()))
-            for name, given in params.items()
-            if isinstance(given, dict) and given
-        ),
-        ("settings tried per method", str(settings.tune) if settings.tune else "none (not tuned)"),
-        ("threads of a training", str(settings.num_threads)),
-        ("trainings at once", str(settings.jobs)),
-    ]
-    if settings.minutes is not None:
-        common.append(("budget in minutes", f"{settings.minutes:g}"))
-    return common
 
 
 def reproduce(view: View) -> Child:
@@ -103,10 +74,7 @@ def reproduce(view: View) -> Child:
     columns = [Column("part", numbers=False), *([Column("fold")] if fold else []), *_SIZES]
     columns.append(Column("fingerprint", numbers=False))
     return [
-        el("h3", "On the command line"),
-        copyable("the command", found.command)
-        if found.command
-        else el("p", "No command makes this comparison: its data or its losses are Python's own."),
+        [el("h3", "On the command line"), copyable("the command", found.command)] if found.command else None,
         el("h3", "In Python"),
         copyable("the call in Python", f"import boostplug as bp\n\nresult = {found.python}"),
         el("h3", "The data it was made with"),

@@ -18,9 +18,10 @@ from boostplug.comparison.report.words import (
     percent,
     uncompared,
     unfinished,
+    verdict,
     warning_lines,
 )
-from boostplug.comparison.summary import Comparison, Contrast, FrameworkDifference, Recommendation
+from boostplug.comparison.summary import Contrast, FrameworkDifference
 
 
 def caveats(view: View) -> list[str]:
@@ -42,7 +43,8 @@ def recommendation(view: View) -> Child:
     if found is None:
         return el("p.headline", words[0])
     method = next(m for m in view.methods if m.recommended)
-    kind, verdict = _verdict(found, document)
+    kind, headline, _ = verdict(found, document)
+    provisional = "Provisional: " if document.is_partial else ""
     figures: list[tuple[str, Child]] = [
         (f"{view.metric} on test", short(found.test)),
         (f"{view.metric} on validation", short(found.validation)),
@@ -60,30 +62,11 @@ def recommendation(view: View) -> Child:
         figures.append(("Time per round", f"{method.milliseconds.shown} ms"))
     return [
         el("p.headline", el("strong", found.method), f" in {found.framework}"),
-        el(f"p.verdict {kind}", verdict),
+        el(f"p.verdict {kind}", f"{provisional}{headline}"),
         el("dl.figures", [el("div", el("dt", name), el("dd", shown)) for name, shown in figures]),
         [el("p", line) for line in words],
         copyable("the line of code", found.code),
     ]
-
-
-def _verdict(found: Recommendation, document: Comparison) -> tuple[str, str]:
-    """Return what the test part says of the recommended method: a class of the style sheet, and words."""
-    provisional = "Provisional: " if document.is_partial else ""
-    if found.is_reference:
-        return "open", f"{provisional}the framework's own LambdaMART is best on validation: keep it"
-    contrast = Contrast.of(found)
-    if contrast is None:
-        return "open", f"{provisional}best on validation; nothing to compare it with"
-    if isnan(contrast.p):
-        return "open", f"{provisional}no verdict: trainings ended at the cap of {document.settings.rounds:,} rounds"
-    better = contrast.difference * document.settings.sign > 0
-    if not contrast.p < SIGNIFICANT:
-        other = contrast.reference
-        keep = "" if better else f", and no better on test: you can keep {other}"
-        return "open", f"{provisional}not significantly different from {other}{keep}"
-    word = "better" if better else "worse"
-    return word, f"{provisional}significantly {word} than {found.reference}"
 
 
 def frameworks(view: View) -> Child:
