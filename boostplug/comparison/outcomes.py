@@ -13,7 +13,6 @@ from boostplug.comparison.sweep import Sweep
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Part
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.comparison.training.tuning import tuned_objective
-from boostplug.core.best_round import BestRound
 from boostplug.core.threads import Computed
 
 Floats = NDArray[np.float64]
@@ -67,12 +66,9 @@ class Runs:
 
     def n_at_cap(self, method: Method) -> int:
         """Return how many runs of a method early stopping has not ended, so that more rounds may give a better one."""
-        plan = self.plan
-        return (
-            0
-            if plan.patience is None
-            else sum(run.rounds_trained == plan.rounds for run in self.finished(method).values())
-        )
+        if self.plan.patience is None:
+            return 0
+        return sum(run.rounds_trained == self.plan.rounds for run in self.finished(method).values())
 
     def has_verdict(self, method: Method, reference: Method | None = None) -> bool:
         """Return whether neither a method nor its reference has a run that ended at the cap of rounds."""
@@ -141,16 +137,12 @@ class Runs:
         best, means, _ = chosen
         by_framework: dict[str, dict[Method, float]] = {best.framework: {best: means[best]}}
         for method, mean in means.items():
-            if method.framework != best.framework:
-                by_framework.setdefault(method.framework, {})[method] = mean
+            by_framework.setdefault(method.framework, {})[method] = mean
         return [*map(self._first, by_framework.values())]
 
     def _first(self, means: dict[Method, float]) -> Method:
         """Return the method with the best mean; of equal ones the first."""
-        ahead = BestRound(greater_is_better=self.plan.metric.greater_is_better)
-        for mean in means.values():
-            ahead.add(mean)
-        return list(means)[ahead.number - 1]
+        return (max if self.plan.metric.greater_is_better else min)(means, key=means.__getitem__)
 
     def _candidates(self, *, partial: bool) -> tuple[list[Method], list[Run]]:
         """Return the methods among which the validation part chooses, and the runs that all of them have finished.

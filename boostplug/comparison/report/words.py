@@ -92,22 +92,24 @@ def about_sweep(document: Comparison) -> list[str]:
 
 def about_data(document: Comparison) -> str:
     """Return how large the parts are, and on how many test queries the metric is defined."""
-    data, test = document.data, document.test
+    data = document.data
     parts = {"train": data.train, "valid": data.valid, "test": data.test}
     sizes = ", ".join(f"{name} {part.queries:,}/{part.documents:,}" for name, part in parts.items())
     folds = "" if data.folds == 1 else f" over {data.folds} folds together"
-    undefined = data.test.queries - test.repeated - test.queries
-    return (
-        f"Data: {data.name or 'given'}; queries/documents{folds}: {sizes}; {data.features} features"
-        + (
-            "."
-            if not data.weighted
-            else ", weighted: means and tests are by the weights of the queries. "
-            "All methods train with the same weights, divided by their mean."
-        )
-        + (f" {document.settings.metric} is defined on {test.queries:,} of the test queries." if undefined else "")
-        + (" A test query of several folds counts once, by its mean over them." if test.repeated else "")
-    )
+    return f"Data: {data.name or 'given'}; queries/documents{folds}: {sizes}; {about_queries(document)}"
+
+
+def about_queries(document: Comparison) -> str:
+    """Return the number of features, weights, and on how many test queries the metric is defined."""
+    data, test = document.data, document.test
+    words = f"{data.features:,} features"
+    if data.weighted:
+        words += ", weighted: means and tests are by the weights of the queries. All methods train with the same "
+        words += "weights, divided by their mean"
+    words += "."
+    if data.test.queries - test.repeated - test.queries:
+        words += f" {document.settings.metric} is defined on {test.queries:,} of the test queries."
+    return words + (" A test query of several folds counts once, by its mean over them." if test.repeated else "")
 
 
 def about_means(document: Comparison) -> str:

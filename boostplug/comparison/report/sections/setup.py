@@ -3,7 +3,7 @@
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
 from boostplug.comparison.report.view import Shown, View, copyable, folded, method_table, pairs
-from boostplug.comparison.report.words import parameters_of_all, tuned
+from boostplug.comparison.report.words import about_queries, parameters_of_all, tuned
 
 _SIZES = (Column("queries"), Column("documents"))
 
@@ -27,17 +27,13 @@ def setup(view: View) -> Child:
         for key in ("processor", "cores", "memory_gib", "system")
         if (shown := view.machine.get(key)) is not None
     ]
-    features_of = f"{data.features:,} features"
-    weighted = "; weighted: means and tests are by the weights of the queries" if data.weighted else ""
-    undefined = data.test.queries - document.test.queries
-    defined = f" {view.metric} is defined on {document.test.queries:,} of the test queries." if undefined else ""
     return [
         el(
             "div.pair",
             el(
                 "div",
                 el("h3", "Data"),
-                el("p", f"{data.name and data.name + '; '}{features_of}{weighted}.{defined}"),
+                el("p", f"{data.name and data.name + '; '}{about_queries(document)}"),
                 as_html(Table([Column("part", numbers=False), *_SIZES], parts, f"Parts{in_all}")),
                 el("h3", "Versions"),
                 pairs(list(document.versions.items())),
