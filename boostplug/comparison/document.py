@@ -58,7 +58,7 @@ def read(path: Path, schema: str | None, use: Callable[[dict[str, Any]], object]
 
 
 def marks(text: str) -> set[str]:
-    """Return what a page marks to be filled: ``table: NAME``, ``machine``."""
+    """Return the marks of a page's generated parts: ``table: NAME``, ``machine``."""
     return set(_MARKED.findall(text))
 
 

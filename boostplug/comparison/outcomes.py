@@ -61,7 +61,7 @@ class Runs:
         return {(run.fold, run.seed): run for run in self.outcomes if run.method == method and run.error is None}
 
     def reference_of(self, method: Method) -> Method | None:
-        """Return what a method is compared with: its framework's own LambdaMART, where that is among them."""
+        """Return the reference of a method: its framework's own LambdaMART, if that is among the methods."""
         return next((m for m in self.methods if m.is_reference and m.framework == method.framework), None)
 
     def n_at_cap(self, method: Method) -> int:
@@ -123,7 +123,7 @@ class Runs:
         }
 
     def best(self, *, partial: bool) -> tuple[Method, dict[Method, float], list[Run]] | None:
-        """Return the method that is best on validation, what all candidates have there, and by which runs."""
+        """Return the method that is best on validation, the means of all candidates, and the runs of these means."""
         methods, runs = self._candidates(partial=partial)
         means = {method: float(np.mean([self.finished(method)[run].validation for run in runs])) for method in methods}
         means = {method: mean for method, mean in means.items() if np.isfinite(mean)}
@@ -161,7 +161,7 @@ class Runs:
         return finished, sorted(set.intersection(*(done[method] for method in finished)))
 
     def estimator(self, method: Method, runs: Sequence[Run]) -> dict[str, Any]:
-        """Return what `recommendation.estimator` takes: where settings differ between folds, those of the first."""
+        """Return the arguments of `recommendation.estimator`; if settings differ between folds, those of the first."""
         done, plan = [self.finished(method)[run] for run in runs], self.plan
         objective, parameters = method.objective, {}
         if (tuned := done[0].tuned) is not None:

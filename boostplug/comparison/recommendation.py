@@ -107,7 +107,7 @@ def expression(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return Python's number in place of NumPy's, whose ``repr`` asks for an import."""
+    """Return Python's number in place of NumPy's, whose ``repr`` needs an import."""
     return value.item() if isinstance(value, np.generic) else value
 
 

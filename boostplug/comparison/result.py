@@ -80,7 +80,7 @@ class CompareResult:
         )
 
     def add(self, outcome: RunOutcome) -> None:
-        """Add the outcome of a run, and what is to be said of it below the table, once."""
+        """Add the outcome of a run, and its notes, each once."""
         self.runs.outcomes.append(outcome)
         self._notes += [note for note in dict.fromkeys(outcome.notes) if note not in self._notes]
 
@@ -95,13 +95,13 @@ class CompareResult:
         return [*map(to_json, self._not_run())]
 
     def _not_run(self) -> list[PlannedRun]:
-        there = {(run.method, run.fold, run.seed) for run in self.runs.outcomes}
+        done = {(run.method, run.fold, run.seed) for run in self.runs.outcomes}
         return [
             PlannedRun(framework=method.framework, method=method.name, fold=fold, seed=seed)
             for fold in range(len(self.runs.data.folds))
             for seed in self.runs.plan.seeds
             for method in self.runs.methods
-            if (method, fold, seed) not in there
+            if (method, fold, seed) not in done
         ]
 
     @property
@@ -157,7 +157,7 @@ class CompareResult:
         return dict(to_json(details(self.runs), finite=True))
 
     def _recommended(self) -> Recommendation | None:
-        """Return what is best on the validation part; the test part has no say in it."""
+        """Return the method that is best on the validation part; the test part plays no role."""
         chosen = self.runs.best(partial=self._is_partial)
         if chosen is None:
             return None
@@ -340,7 +340,7 @@ def _difference(found: Pooled | None, *, has_verdict: bool = True) -> dict[str, 
 
 
 def _written(text: str, path: str | Path | None) -> str | None:
-    """Write a text to a file, or return it where there is none."""
+    """Write a text to a file, or return it without a path."""
     if path is None:
         return text
     write_file(path, text)

@@ -100,7 +100,7 @@ class PlannedRun(Named):
 
 @dataclass(frozen=True, kw_only=True)
 class Mean:
-    """A mean over runs and its standard deviation; None where there is none."""
+    """A mean over runs and its standard deviation, if there are any runs."""
 
     mean: float | None
     spread: float | None
@@ -187,7 +187,7 @@ class FrameworkDifference(Named):
 
 
 class Contrast(NamedTuple):
-    """A difference to the reference, where there is one."""
+    """A difference to the reference."""
 
     reference: str
     difference: float
@@ -196,7 +196,7 @@ class Contrast(NamedTuple):
 
     @classmethod
     def of(cls, found: MethodSummary | Recommendation | FrameworkDifference) -> "Contrast | None":
-        """Return the difference of a method, with Holm's p in the table, and else its own; None where there is none."""
+        """Return the difference of a method, with Holm's p in the table, else its own; None without a reference."""
         if found.reference is None or found.difference is None:
             return None
         p = getattr(found, "p_holm", found.p)
@@ -338,7 +338,7 @@ def to_json(value: Any, *, finite: bool = False) -> Any:
 
 
 def from_json(kind: Any, value: Any) -> Any:
-    """Return what `to_json` has made of a value of some type.
+    """Return a value of type `kind` from the JSON that `to_json` makes of it.
 
     Raises
     ------

@@ -25,7 +25,7 @@ _LONGEST = 24  # characters of a label at the end of a line; the legend has the 
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis from `low` to `high`, along which places are from 0 to 1; logarithmic where asked."""
+    """An axis from `low` to `high`, along which places are from 0 to 1; logarithmic if set."""
 
     low: float
     high: float
@@ -209,7 +209,7 @@ def _framed(
     described: str,
     ends: Sequence[Markup] = (),
 ) -> Markup:
-    """Return what is drawn between its axes."""
+    """Return a plot between its axes."""
     values = y.ticks
     rows = [(percent_of(1 - y.at(value)), text) for value, text in zip(values, axis_texts(values), strict=True)]
     grid = [el("line.grid", x1=0, x2="100%", y1=at, y2=at) for at, _ in rows]

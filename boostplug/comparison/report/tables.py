@@ -227,7 +227,7 @@ def _html_cell(cell: Cell, column: Column, *, first: bool) -> Markup:
 
 
 def number(shown: float | None, form: str = ",") -> Cell:
-    """Return a cell of a number; an en dash where there is none."""
+    """Return a cell of a number; an en dash for None."""
     return Cell(NONE if shown is None else f"{shown:{form}}", shown)
 
 

@@ -11,7 +11,7 @@ from boostplug.comparison.report.text import table_of
 from boostplug.comparison.summary import Comparison, Details, MethodDetails, MethodSummary
 from boostplug.core.threads import Computed
 
-_COLOURED = 6  # methods that have a colour from the start: as many as can be told apart
+_COLOURED = 6  # methods that have a colour from the start: as many as eyes can distinguish
 _REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet
 
 
@@ -111,7 +111,7 @@ def of_frameworks(methods: Sequence[Shown]) -> list[tuple[str, list[Shown]]]:
 
 
 def label(method: Shown, *, framework: bool = False) -> list[Child]:
-    """Return a method's name, its framework's where it is to be said, and what it is to the comparison."""
+    """Return a method's name, with `framework` its framework's, and its tags: recommended, reference."""
     return [
         el("span.name", method.cells[0].shown),
         [" ", el("small", method.framework)] if framework else None,
@@ -194,12 +194,12 @@ def figure(name: str, caption: str, chart: Markup, key: Child) -> Markup:
 
 
 def copyable(what: str, code: str) -> Markup:
-    """Return code in a box; the script puts a button there that copies it, and says what."""
+    """Return code in a box; the script adds a button that copies it."""
     return el("div.code", el("pre", el("code", code)), data_what=what)
 
 
 def folded(summary: Child, content: Child, *, opened: bool = False, framework: str | None = None) -> Markup:
-    """Return what a reader may open; paper has it open."""
+    """Return content that a reader can open; it is open on paper."""
     return el("details", el("summary", summary), content, open=opened, data_framework=framework)
 
 

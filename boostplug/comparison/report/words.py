@@ -60,12 +60,12 @@ def counted(n: int, noun: str) -> str:
 
 
 def warning_lines(document: Comparison) -> list[str]:
-    """Return what makes the metrics less than they seem, such as data that two parts share."""
+    """Return the warnings on the data, such as queries that two parts share."""
     return [f"WARNING: {warning}" for warning in document.warnings]
 
 
 def at_cap(document: Comparison) -> list[str]:
-    """Return which methods ended at the cap of rounds, so that nothing is said of their significance."""
+    """Return the methods that ended at the cap of rounds and so get no verdict."""
     capped = [m for m in document.methods if m.runs_at_cap]
     if not capped:
         return []
@@ -76,7 +76,7 @@ def at_cap(document: Comparison) -> list[str]:
 
 
 def _where(method: Named, document: Comparison) -> str:
-    """Return a method's name, with its framework where there are several."""
+    """Return a method's name, with its framework if the comparison has several."""
     return method.method + (f" in {method.framework}" if len(document.frameworks) > 1 else "")
 
 
@@ -113,7 +113,7 @@ def about_queries(document: Comparison) -> str:
 
 
 def about_means(document: Comparison) -> str:
-    """Return what the columns of metrics show."""
+    """Return the meaning of the columns of metrics."""
     settings = document.settings
     done = {(run.fold, run.seed) for m in document.methods for run in m.runs if run.error is None}
     n_folds, n_seeds = len({fold for fold, _ in done}), len({seed for _, seed in done})
@@ -125,7 +125,7 @@ def about_means(document: Comparison) -> str:
 
 
 def about_differences(document: Comparison) -> list[str]:
-    """Return what Δ, its interval and p are, where there are any."""
+    """Return the meaning of Δ, its interval and p, if the table has any."""
     test = document.test
     references = {m.framework: m.reference for m in document.methods if m.difference is not None}
     if not references:
@@ -188,7 +188,7 @@ def _assignments(values: dict[str, Any]) -> str:
 
 
 def about_times(document: Comparison) -> str:
-    """Return what the columns of times and rounds show."""
+    """Return the meaning of the columns of times and rounds."""
     settings = document.settings
     jobs = f", {settings.jobs} trainings at once" if settings.jobs > 1 else ""
     withheld = any(run.seconds_per_round is None for m in document.methods for run in m.runs if run.error is None)
@@ -264,7 +264,7 @@ def _significance(p: float, before: str = "", after: str = "") -> str:
 
 
 def advice(document: Comparison) -> list[str]:
-    """Return what a comparison recommends, in lines of words, and one of code, which is indented."""
+    """Return the recommendation in lines of words, and one of code, which is indented."""
     found, settings = document.recommendation, document.settings
     if found is None:
         return ["Nothing to recommend: no run is finished."]

@@ -140,7 +140,7 @@ def cutoffs(view: View) -> Child:
 
 
 def _reference_of_all(methods: Sequence[Shown]) -> Shown | None:
-    """Return the recommended method's reference, else the best one, None where there is none."""
+    """Return the recommended method's reference, else the best one, or None."""
     frameworks = [method.framework for method in methods if method.recommended]
     references = [method for method in methods if method.reference]
     return min(references, key=lambda method: method.framework not in frameworks, default=None)

@@ -20,7 +20,7 @@ _MEASURE = "share of the total gain of splits"
 
 
 def trade_off(view: View) -> Child:
-    """Return the picture and the table of a sweep; None where there was none."""
+    """Return the picture and the table of a sweep; None without one."""
     found = view.document.trade_off
     if found is None:
         return None

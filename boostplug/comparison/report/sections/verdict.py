@@ -25,7 +25,7 @@ from boostplug.comparison.summary import Contrast, FrameworkDifference
 
 
 def caveats(view: View) -> list[str]:
-    """Return what a reader must know before anything else: missing runs, shared data, failures."""
+    """Return the caveats of a result: missing runs, shared data, failures."""
     document = view.document
     failed = [m for m in view.methods if m.summary.errors]
     lines = unfinished(document) + warning_lines(document) + at_cap(document) + uncompared(document)
@@ -37,7 +37,7 @@ def caveats(view: View) -> list[str]:
 
 
 def recommendation(view: View) -> Child:
-    """Return what to use, how sure that is, and the line of code."""
+    """Return the recommended method with its verdict, its figures and its line of code."""
     document, found = view.document, view.document.recommendation
     words = [line for line in advice(document) if not is_code(line)]
     if found is None:
@@ -70,7 +70,7 @@ def recommendation(view: View) -> Child:
 
 
 def frameworks(view: View) -> Child:
-    """Return the best method of each framework side by side, where there are two."""
+    """Return the best method of each framework side by side; None for one framework."""
     document, found = view.document, {one.key: one for one in view.document.between_frameworks}
     if not found:
         return None
