@@ -2,6 +2,7 @@
 
 import sys
 from dataclasses import replace
+from math import isnan
 from typing import TYPE_CHECKING
 
 from boostplug.comparison.console import as_text
@@ -53,23 +54,24 @@ def table_of(document: Comparison) -> Table:
 
 def _cells(document: Comparison, method: MethodSummary) -> list[Cell]:
     finished, planned, seconds = method.runs_finished, method.runs_planned, method.seconds_per_round
-    found = Contrast.of(method)
-    ends, verdict = "" if found is None else interval(found.interval), 0
-    if found is not None and found.p < SIGNIFICANT:
-        verdict = 1 if found.difference * document.settings.sign > 0 else -1
     return [
         Cell(method.method + (f" [{finished} of {planned}]" if 0 < finished < planned else "")),
         *(_metric_cell(document, method, name) for name in document.settings.metrics),
-        Cell(
-            signed(method.difference),
-            method.difference,
-            after=ends,
-            verdict=verdict,
-        ),
-        Cell(probability(method.p_holm), method.p_holm, verdict=verdict),
+        *contrast_cells(Contrast.of(method), document),
         number(None if seconds is None else 1e3 * seconds, ".1f"),
         replace(number(method.rounds, ".0f"), after="cap" if method.runs_at_cap else ""),
     ]
+
+
+def contrast_cells(found: Contrast | None, document: Comparison) -> list[Cell]:
+    """Return the cells of a difference with its interval, and of its p."""
+    if found is None:
+        return [Cell(NONE), Cell(NONE)]
+    p, verdict = None if isnan(found.p) else found.p, 0
+    if found.p < SIGNIFICANT:
+        verdict = 1 if found.difference * document.settings.sign > 0 else -1
+    difference = Cell(signed(found.difference), found.difference, after=interval(found.interval), verdict=verdict)
+    return [difference, Cell(probability(p), p, verdict=verdict)]
 
 
 def _metric_cell(document: Comparison, method: MethodSummary, name: str) -> Cell:

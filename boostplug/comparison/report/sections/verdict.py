@@ -3,11 +3,10 @@
 from math import isnan
 
 from boostplug.comparison.report.markup import Child, el
-from boostplug.comparison.report.tables import NONE, Cell, Column, interval, probability, short, signed, value
-from boostplug.comparison.report.text import table_of
+from boostplug.comparison.report.tables import Cell, Column, interval, probability, short, signed, value
+from boostplug.comparison.report.text import contrast_cells, table_of
 from boostplug.comparison.report.view import Shown, View, copyable, method_table, training_time
 from boostplug.comparison.report.words import (
-    SIGNIFICANT,
     about_differences,
     about_means,
     about_times,
@@ -21,7 +20,7 @@ from boostplug.comparison.report.words import (
     verdict,
     warning_lines,
 )
-from boostplug.comparison.summary import Contrast, FrameworkDifference
+from boostplug.comparison.summary import Contrast
 
 
 def caveats(view: View) -> list[str]:
@@ -71,7 +70,7 @@ def recommendation(view: View) -> Child:
 
 def frameworks(view: View) -> Child:
     """Return the best method of each framework side by side; None for one framework."""
-    document, found = view.document, {one.key: one for one in view.document.between_frameworks}
+    document, found = view.document, {one.key: Contrast.of(one) for one in view.document.between_frameworks}
     if not found:
         return None
     recommended = next(m for m in view.methods if m.recommended)
@@ -87,7 +86,7 @@ def frameworks(view: View) -> Child:
 
     def cells(method: Shown) -> list[Cell]:
         means = [value(method.summary.validation.mean), value(method.summary.test[metric].mean)]
-        return [*means, *_beside_recommended(found.get(method.summary.key), view.sign), training_time(method)]
+        return [*means, *contrast_cells(found.get(method.summary.key), document), training_time(method)]
 
     caption = "The best method of each framework on validation, on the same test queries"
     return [
@@ -98,17 +97,6 @@ def frameworks(view: View) -> Child:
             "Validation chose both methods before the test, so p answers one question and is not corrected. "
             "The interval and p are computed as for the differences to LambdaMART. Training: the median of the runs.",
         ),
-    ]
-
-
-def _beside_recommended(found: FrameworkDifference | None, sign: int) -> list[Cell]:
-    """Return the difference to the recommended method with its interval, and p."""
-    if found is None or (contrast := Contrast.of(found)) is None:
-        return [Cell(NONE), Cell(NONE)]
-    verdict = (1 if found.difference * sign > 0 else -1) if found.p < SIGNIFICANT else 0
-    return [
-        Cell(signed(found.difference), found.difference, after=interval(contrast.interval), verdict=verdict),
-        Cell(probability(found.p), found.p, verdict=verdict),
     ]
 
 
