@@ -93,3 +93,14 @@ def test_no_cutoff_is_told_from_the_default_one():
     for metric in (bp.DCG(k=None), bp.DCG(), bp.NDCG(k=None, empty=0), bp.MAP(), bp.MAP(3)):
         assert bp.Metric.parse(metric.name) == metric
     assert (bp.NDCG(k=None).name, bp.NDCG().name, bp.MAP().name) == ("NDCG@None", "NDCG@10", "MAP")
+
+
+def test_expressions_hold_cut_offs_and_bare_words():
+    adarank = bp.AdaRank(metric=bp.NDCG(5, convention="letor"))
+    assert bp.Loss.parse("AdaRank(metric=ndcg@5(letor))") == (adarank,)
+    assert (
+        bp.Loss.parse("MPBoost(hessian=gentle)") == bp.Loss.parse("MPBoost(gentle)") == (bp.MPBoost(hessian="gentle"),)
+    )
+    assert bp.Loss.parse("QBRank.on('a@b-c')") == (bp.QBRank().on("a@b-c"),)
+    with pytest.raises(ValueError, match="there is no metric 'rough'"):
+        bp.Metric.parse("NDCG@5(rough)")
