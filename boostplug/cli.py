@@ -2,6 +2,7 @@
 
 import codecs
 import os
+import shlex
 import signal
 import sys
 import warnings
@@ -235,6 +236,7 @@ def compare(
             resume=resume,
             minutes=minutes,
         )
+        result.runs.command = shlex.join(["boostplug", *sys.argv[1:]])
         result.runs.data.paths = {option: str(path) for option, path in paths.items() if path is not None}
     if result.interrupted and not any(method["runs_finished"] for method in result.document["methods"]):
         _complain("compare", "interrupted before any training had finished")

@@ -26,10 +26,6 @@ def latex(document):
     return texts.latex(from_json(Comparison, document))
 
 
-def render(document, console, options):
-    return texts.render(from_json(Comparison, document), console, options)
-
-
 def result_of(methods, test, metric, *, valid=None, seeds=(0,)):
     """Return a result on one fold without runs."""
     data = LoadedData([[test, test if valid is None else valid, test]], name="made")

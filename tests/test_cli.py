@@ -51,7 +51,8 @@ def folder(tmp_path_factory):
     return fold
 
 
-def test_compare_prints_the_table_and_writes_the_files(folder, tmp_path):
+def test_compare_prints_the_table_and_writes_the_files(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", ["/usr/bin/boostplug", "compare", "--data", "my folder"])
     files = ["--json", str(tmp_path / "out.json"), "--report", str(tmp_path / "out.html")]
     outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, *files])
     assert outcome.exit_code == 0, outcome.output
@@ -62,7 +63,9 @@ def test_compare_prints_the_table_and_writes_the_files(folder, tmp_path):
         assert re.search(rf"^ ?(lightgbm  )? {re.escape(row['method'])} ", outcome.stdout, re.MULTILINE)
     assert "schema" not in outcome.stdout
     assert outcome.stderr == ""
-    assert "</html>" in (tmp_path / "out.html").read_text()
+    page = (tmp_path / "out.html").read_text()
+    assert "</html>" in page
+    assert "<code>boostplug compare --data 'my folder'</code>" in page
     assert str(folder.parent) not in outcome.stdout + (tmp_path / "out.json").read_text()
 
 

@@ -260,7 +260,7 @@ def test_compare_takes_label_columns_of_a_frame():
     )  # fmt: skip
     assert not result.failed
     assert result.document["data"]["features"] == DATA.X.shape[1]
-    assert {"NDCG@5", "NDCG@5.on(sale)", "NDCG@5.on(click)"} <= set(result.table.columns)
+    assert {"NDCG@5", "NDCG@5.on(sale)", "NDCG@5.on(click)"} <= set(result.to_frame().columns)
 
 
 def test_compare_judges_a_bound_loss_by_the_label_that_it_reads():

@@ -11,35 +11,21 @@ from pathlib import Path
 from platform import python_version
 from typing import Any
 
-import numpy as np
-
+from boostplug.comparison.summary import to_json
 from boostplug.version import __version__
 
 _MARKED = re.compile(r"<!-- (table: [^\n]+|machine) -->\n.*?<!-- end -->", re.DOTALL)
 _LIBRARIES = ("lightgbm", "xgboost", "numpy", "scipy", "numba", "scikit-learn")
 
 
-def plain(value: Any) -> Any:
-    """Return `value` in JSON's types: what is not finite becomes None, NumPy's numbers Python's, the rest its repr."""
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value if value is None or isinstance(value, (str, int, float, bool)) else repr(value)
-
-
 def as_json(document: Any) -> str:
     """Return a document as the text of a file."""
-    return json.dumps(plain(document), indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(to_json(document, finite=True), indent=1, ensure_ascii=False) + "\n"
 
 
 def as_json_gz(document: Any) -> bytes:
     """Return a document as the bytes of a compressed file: the same for equal documents, whenever it is made."""
-    text = json.dumps(plain(document), separators=(",", ":"), ensure_ascii=False) + "\n"
+    text = json.dumps(to_json(document, finite=True), separators=(",", ":"), ensure_ascii=False) + "\n"
     return gzip.compress(text.encode(), compresslevel=9, mtime=0)
 
 
@@ -72,7 +58,7 @@ def read(path: Path, schema: str | None, use: Callable[[dict[str, Any]], object]
 
 
 def marks(text: str) -> set[str]:
-    """Return what a page marks to be filled: ``table: NAME``, ``machine``."""
+    """Return the marks of a page's generated parts: ``table: NAME``, ``machine``."""
     return set(_MARKED.findall(text))
 
 

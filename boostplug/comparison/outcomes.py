@@ -13,7 +13,6 @@ from boostplug.comparison.sweep import Sweep
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Part
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.comparison.training.tuning import tuned_objective
-from boostplug.core.best_round import BestRound
 from boostplug.core.threads import Computed
 
 Floats = NDArray[np.float64]
@@ -34,6 +33,7 @@ class Runs:
     methods: Sequence[Method]
     jobs: int = 1
     sweep: Sweep | None = None
+    command: str | None = None  # of a shell, where one made the comparison
     outcomes: list[RunOutcome] = field(default_factory=list)
     _tested: dict[Any, Pooled] = field(default_factory=dict)  # by method, reference and runs
 
@@ -61,17 +61,14 @@ class Runs:
         return {(run.fold, run.seed): run for run in self.outcomes if run.method == method and run.error is None}
 
     def reference_of(self, method: Method) -> Method | None:
-        """Return what a method is compared with: its framework's own LambdaMART, where that is among them."""
+        """Return the reference of a method: its framework's own LambdaMART, if that is among the methods."""
         return next((m for m in self.methods if m.is_reference and m.framework == method.framework), None)
 
     def n_at_cap(self, method: Method) -> int:
         """Return how many runs of a method early stopping has not ended, so that more rounds may give a better one."""
-        plan = self.plan
-        return (
-            0
-            if plan.patience is None
-            else sum(run.rounds_trained == plan.rounds for run in self.finished(method).values())
-        )
+        if self.plan.patience is None:
+            return 0
+        return sum(run.rounds_trained == self.plan.rounds for run in self.finished(method).values())
 
     def has_verdict(self, method: Method, reference: Method | None = None) -> bool:
         """Return whether neither a method nor its reference has a run that ended at the cap of rounds."""
@@ -126,7 +123,7 @@ class Runs:
         }
 
     def best(self, *, partial: bool) -> tuple[Method, dict[Method, float], list[Run]] | None:
-        """Return the method that is best on validation, what all candidates have there, and by which runs."""
+        """Return the method that is best on validation, the means of all candidates, and the runs of these means."""
         methods, runs = self._candidates(partial=partial)
         means = {method: float(np.mean([self.finished(method)[run].validation for run in runs])) for method in methods}
         means = {method: mean for method, mean in means.items() if np.isfinite(mean)}
@@ -140,16 +137,12 @@ class Runs:
         best, means, _ = chosen
         by_framework: dict[str, dict[Method, float]] = {best.framework: {best: means[best]}}
         for method, mean in means.items():
-            if method.framework != best.framework:
-                by_framework.setdefault(method.framework, {})[method] = mean
+            by_framework.setdefault(method.framework, {})[method] = mean
         return [*map(self._first, by_framework.values())]
 
     def _first(self, means: dict[Method, float]) -> Method:
         """Return the method with the best mean; of equal ones the first."""
-        ahead = BestRound(greater_is_better=self.plan.metric.greater_is_better)
-        for mean in means.values():
-            ahead.add(mean)
-        return list(means)[ahead.number - 1]
+        return (max if self.plan.metric.greater_is_better else min)(means, key=means.__getitem__)
 
     def _candidates(self, *, partial: bool) -> tuple[list[Method], list[Run]]:
         """Return the methods among which the validation part chooses, and the runs that all of them have finished.
@@ -168,7 +161,7 @@ class Runs:
         return finished, sorted(set.intersection(*(done[method] for method in finished)))
 
     def estimator(self, method: Method, runs: Sequence[Run]) -> dict[str, Any]:
-        """Return what `recommendation.estimator` takes: where settings differ between folds, those of the first."""
+        """Return the arguments of `recommendation.estimator`; if settings differ between folds, those of the first."""
         done, plan = [self.finished(method)[run] for run in runs], self.plan
         objective, parameters = method.objective, {}
         if (tuned := done[0].tuned) is not None:

@@ -1,20 +1,18 @@
-"""Code from a comparison: the estimator that it recommends, and the call and the command that make it again."""
+"""Code from a comparison: the estimator that it recommends, and the call that makes it again."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
-from shlex import quote
 from typing import Any
 
 import numpy as np
 
 from boostplug.adapters.aliases import LIGHTGBM, XGBOOST
 from boostplug.comparison.outcomes import Runs
-from boostplug.comparison.training.frameworks import FRAMEWORKS
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.extras import imported
 from boostplug.core.naming import distinct_names, parameters
 from boostplug.core.values import is_value
-from boostplug.losses import CRR, LOSSES, Loss, LossOnLabel, LossSum, MPBoost, QBRank
+from boostplug.losses import CRR, Loss, LossOnLabel, LossSum, MPBoost, QBRank
 from boostplug.metrics import Metric
 from boostplug.metrics.on_label import MetricOnLabel
 
@@ -94,25 +92,22 @@ def _under_its_names(kind: Any, framework: str, params: Mapping[str, Any]) -> di
     return words
 
 
-def expression(value: Any, *, place: str = "bp.") -> str:
-    """Return the expression that makes a value, with what differs from the defaults; `place` is before our names."""
+def expression(value: Any) -> str:
+    """Return the expression that makes a value, with the parameters that differ from the defaults."""
     if isinstance(value, LossSum) and value.weights is not None:
-        parts = zip(value.parts, value.weights, strict=True)
-        return " + ".join(f"{weight!r} * {expression(part, place=place)}" for part, weight in parts)
+        return " + ".join(f"{weight!r} * {expression(part)}" for part, weight in value.weighted)
     if isinstance(value, (LossOnLabel, MetricOnLabel)):
         bound = value.loss if isinstance(value, LossOnLabel) else value.metric
-        return f"{expression(bound, place=place)}.on({value.label!r})"
+        return f"{expression(bound)}.on({value.label!r})"
     if is_value(value) and repr(value).startswith(f"{type(value).__name__}("):
-        ours = type(value).__module__.startswith("boostplug.")
-        given = [
-            f"{name}={expression(part, place=place)}" for name, part, is_default in parameters(value) if not is_default
-        ]
-        return f"{place * ours}{type(value).__name__}({', '.join(given)})"
+        place = "bp." if type(value).__module__.startswith("boostplug.") else ""
+        given = [f"{name}={expression(part)}" for name, part, is_default in parameters(value) if not is_default]
+        return f"{place}{type(value).__name__}({', '.join(given)})"
     return str(getattr(value, "__name__", None) or repr(_plain(value)))
 
 
 def _plain(value: Any) -> Any:
-    """Return Python's number in place of NumPy's, whose ``repr`` asks for an import."""
+    """Return Python's number in place of NumPy's, whose ``repr`` needs an import."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -148,51 +143,6 @@ def call(runs: Runs) -> str:
         **{name: repr(column) for name, column in runs.data.columns.given().items()},
     }
     return f"bp.compare({', '.join([*_data(runs), *(f'{name}={value}' for name, value in arguments.items())])})"
-
-
-def command(runs: Runs) -> str | None:
-    """Return the command that does the same; None where it takes no such data, losses, metrics or plan."""
-    plan, paths = runs.plan, runs.data.paths
-    trees, losses = _differing(plan.trees), _losses(runs)
-    if (
-        paths is None
-        or runs.sweep is not None
-        or not {"num_leaves", "learning_rate"}.issuperset(trees)
-        or not isinstance(_seeds(plan.seeds), int)
-        or list(plan.metrics) != list(dict.fromkeys([*map(Metric.parse, METRICS), plan.metric]))
-        or not _is_read_back(plan.metric)
-        or list(losses) != distinct_names(list(losses.values()))
-        or not all(map(_is_read_by_command, losses.values()))
-        or not losses
-        or not (names := _baselines(runs))
-    ):
-        return None
-    known = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
-    everything = list(dict.fromkeys(loss for variants in LOSSES.values() for loss in variants))
-    chosen, spelt = list(losses.values()), map(_command_text, losses.values())
-    options = {
-        **paths,
-        **_columns_of(runs),
-        **({} if chosen == [*RECOMMENDED] else {"losses": "all" if chosen == everything else ", ".join(spelt)}),
-        **({} if names == known else {"baselines": ",".join(names)}),
-        "frameworks": ",".join(_frameworks(runs)),
-        "rounds": plan.rounds,
-        "early-stopping": plan.patience or 0,
-        "seeds": len(plan.seeds),
-        "metric": plan.metric.name,
-        **({"leaves": trees["num_leaves"]} if "num_leaves" in trees else {}),
-        **({"learning-rate": trees["learning_rate"]} if "learning_rate" in trees else {}),
-        **({"tune": plan.tune} if plan.tune else {}),
-        "threads": plan.num_threads * runs.jobs,
-        **({"jobs": runs.jobs} if runs.jobs > 1 else {}),
-    }
-    return " ".join(["boostplug compare", *(f"--{name} {_quoted(str(value))}" for name, value in options.items())])
-
-
-def _columns_of(runs: Runs) -> dict[str, str]:
-    """Return the options of the command that name columns."""
-    given = runs.data.columns.given()
-    return {what: value if isinstance(value, str) else ",".join(map(str, value)) for what, value in given.items()}
 
 
 def _data(runs: Runs) -> Iterator[str]:
@@ -235,20 +185,3 @@ def _is_read_back(metric: Metric) -> bool:
         return bool(Metric.parse(metric.name) == metric)
     except ValueError:
         return False
-
-
-def _command_text(loss: Loss) -> str:
-    return expression(loss, place="")
-
-
-def _is_read_by_command(loss: Loss) -> bool:
-    """Return whether the command reads a loss from how it is spelt."""
-    try:
-        return Loss.parse(_command_text(loss)) == (loss,)
-    except ValueError:
-        return False
-
-
-def _quoted(text: str) -> str:
-    """Return a text as a shell takes it, in double quotes where it holds single ones."""
-    return f'"{text}"' if "'" in text and not set(text) & set('"$`\\!') else quote(text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boostplug.comparison import recommendation
-from boostplug.comparison.document import as_json, plain, versions
+from boostplug.comparison.document import as_json, versions
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.machine import machine
 from boostplug.comparison.outcomes import FLIPS, LEVEL, Runs
@@ -80,7 +80,7 @@ class CompareResult:
         )
 
     def add(self, outcome: RunOutcome) -> None:
-        """Add the outcome of a run, and what is to be said of it below the table, once."""
+        """Add the outcome of a run, and its notes, each once."""
         self.runs.outcomes.append(outcome)
         self._notes += [note for note in dict.fromkeys(outcome.notes) if note not in self._notes]
 
@@ -95,13 +95,13 @@ class CompareResult:
         return [*map(to_json, self._not_run())]
 
     def _not_run(self) -> list[PlannedRun]:
-        there = {(run.method, run.fold, run.seed) for run in self.runs.outcomes}
+        done = {(run.method, run.fold, run.seed) for run in self.runs.outcomes}
         return [
             PlannedRun(framework=method.framework, method=method.name, fold=fold, seed=seed)
             for fold in range(len(self.runs.data.folds))
             for seed in self.runs.plan.seeds
             for method in self.runs.methods
-            if (method, fold, seed) not in there
+            if (method, fold, seed) not in done
         ]
 
     @property
@@ -154,10 +154,10 @@ class CompareResult:
         Validation curves, NDCG over cut-offs, importances of features, wins and losses on single queries, times, and
         how to do it again: see `boostplug.comparison.report.details`.
         """
-        return dict(plain(to_json(details(self.runs))))
+        return dict(to_json(details(self.runs), finite=True))
 
     def _recommended(self) -> Recommendation | None:
-        """Return what is best on the validation part; the test part has no say in it."""
+        """Return the method that is best on the validation part; the test part plays no role."""
         chosen = self.runs.best(partial=self._is_partial)
         if chosen is None:
             return None
@@ -233,11 +233,6 @@ class CompareResult:
         method, _, runs = chosen
         return recommendation.estimator(**self.runs.estimator(method, runs))
 
-    @property
-    def table(self) -> Any:
-        """The table of `to_frame`."""
-        return self.to_frame()
-
     def to_frame(self) -> Any:
         """Return the table as a pandas DataFrame, a row per method, in the order of the printed one.
 
@@ -293,24 +288,16 @@ class CompareResult:
         """Write the table and what stands below it as Markdown; without `path`, return it."""
         return _written(markdown(self.summary), path)
 
-    def to_latex(
-        self, path: str | Path | None = None, *, caption: str | None = None, label: str | None = None
-    ) -> str | None:
-        r"""Write the table for LaTeX; without `path`, return it.
+    def to_latex(self, path: str | Path | None = None) -> str | None:
+        r"""Write the table for LaTeX, a ``tabular`` of the package booktabs; without `path`, return it.
 
-        It needs the package booktabs. Each framework's best values are bold; differences come with their intervals.
-        What stands below the printed table is in comments.
-
-        Parameters
-        ----------
-        path : str or path-like, optional
-        caption, label : str, optional
-            With either, a ``table`` environment holds the ``tabular``. The caption is LaTeX as it stands.
+        Each framework's best values are bold; differences come with their intervals. What stands below the printed
+        table is in comments.
         """
-        return _written(latex(self.summary, caption, label), path)
+        return _written(latex(self.summary), path)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield from render(self.summary, console, options)
+        yield from render(self.summary, options)
 
     def __repr__(self) -> str:
         runs, n = self.runs, len(self.runs.methods)
@@ -353,7 +340,7 @@ def _difference(found: Pooled | None, *, has_verdict: bool = True) -> dict[str, 
 
 
 def _written(text: str, path: str | Path | None) -> str | None:
-    """Write a text to a file, or return it where there is none."""
+    """Write a text to a file, or return it without a path."""
     if path is None:
         return text
     write_file(path, text)

@@ -4,7 +4,7 @@
 """
 
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
-from math import isnan, nan
+from math import isfinite, isnan, nan
 from types import UnionType
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
 
@@ -100,7 +100,7 @@ class PlannedRun(Named):
 
 @dataclass(frozen=True, kw_only=True)
 class Mean:
-    """A mean over runs and its standard deviation; None where there is none."""
+    """A mean over runs and its standard deviation, if there are any runs."""
 
     mean: float | None
     spread: float | None
@@ -187,7 +187,7 @@ class FrameworkDifference(Named):
 
 
 class Contrast(NamedTuple):
-    """A difference to the reference, where there is one."""
+    """A difference to the reference."""
 
     reference: str
     difference: float
@@ -196,10 +196,10 @@ class Contrast(NamedTuple):
 
     @classmethod
     def of(cls, found: MethodSummary | Recommendation | FrameworkDifference) -> "Contrast | None":
-        """Return the difference of a method, with Holm's p in the table, and else its own; None where there is none."""
+        """Return the difference of a method, with Holm's p in the table, else its own; None without a reference."""
         if found.reference is None or found.difference is None:
             return None
-        p = found.p_holm if isinstance(found, MethodSummary) else found.p
+        p = getattr(found, "p_holm", found.p)
         low, high = found.interval or (None, None)
         ends = None if low is None or high is None or isnan(low) else (low, high)  # NaN: of one query
         return cls(found.reference, found.difference, ends, nan if p is None else p)
@@ -254,139 +254,41 @@ class Curve:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodCurves(Named):
-    """The curves of a method's runs."""
+class Bin:
+    """Documents with similar predicted probabilities: mean prediction, mean label / max_grade, share of documents."""
 
-    runs: list[Curve]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Curves:
-    """The learning curves."""
-
-    metric: str
-    methods: list[MethodCurves]
+    predicted: float
+    observed: float
+    share: float
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodMeans(Named):
-    """A method's means at each cut-off."""
-
-    means: Numbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class Cutoffs:
-    """NDCG on the test part at several cut-offs."""
-
-    metric: str
-    at: list[int]
-    methods: list[MethodMeans]
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodShares(Named):
-    """The features' shares in the gains of a method's splits."""
-
-    shares: Numbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodReliability(Named):
-    """A method's documents in bins of the predicted probability, of all runs together."""
-
-    predicted: Numbers
-    observed: Numbers
-    shares: Numbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class Reliability:
-    """Predicted probabilities beside what was observed; without methods where no metric judges them."""
-
-    methods: list[MethodReliability]
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodPositions(Named):
-    """Click probability by position, relative to the first, as given to a method or estimated by it."""
-
-    relative: Numbers
-
-
-@dataclass(frozen=True, kw_only=True)
-class Positions:
-    """Position bias by method; empty if no method learns from clicks."""
-
-    methods: list[MethodPositions]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Importances:
-    """Importances of features."""
-
-    measure: str
-    n_features: int
-    features: list[str]
-    methods: list[MethodShares]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Query:
-    """A test query."""
+class QueryValue:
+    """Value on a test query, beside that of another method: the reference, or the best one."""
 
     query: str
     fold: int
     documents: int
     relevant: int
+    value: float
+    other_value: float | None
+    other: str | None
 
 
 @dataclass(frozen=True, kw_only=True)
-class QueryDifference(Query):
-    """A method's value on a query beside the reference's."""
+class MethodDetails(Named):
+    """Details of a method with a finished run; see `boostplug.comparison.report.details`."""
 
-    value: float | None
-    reference_value: float | None
-    difference: float | None
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodQueries(Named):
-    """On how many queries a method wins, and where it differs most from its reference."""
-
-    reference: str | None
-    wins: int | None
-    ties: int | None
-    losses: int | None
-    quantiles: Numbers | None
-    worst: list[QueryDifference]
-    best: list[QueryDifference]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Queries:
-    """Single queries, by method."""
-
-    metric: str
-    tied_below: float
-    methods: list[MethodQueries]
-
-
-@dataclass(frozen=True, kw_only=True)
-class QueryMean(Query):
-    """A query with its mean over methods, and the best of them."""
-
-    mean: float | None
-    best: float | None
-    best_method: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class MethodSeconds(Named):
-    """Training time of a method."""
-
-    training: float | None
-    per_round: float | None
+    curves: list[Curve] = field(default_factory=list)
+    cutoffs: Numbers = field(default_factory=list)
+    bins: list[Bin] = field(default_factory=list)
+    positions: Numbers = field(default_factory=list)
+    importances: Numbers = field(default_factory=list)
+    outcomes: list[int] = field(default_factory=list)
+    quantiles: Numbers = field(default_factory=list)
+    worst: list[QueryValue] = field(default_factory=list)
+    best: list[QueryValue] = field(default_factory=list)
+    seconds: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -401,43 +303,42 @@ class DataPart:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Reproduce:
-    """Commands that make a comparison again."""
-
-    python: str
-    command: str | None
-    data: list[DataPart]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Details:
     """Details that a report shows in addition to `Comparison`."""
 
-    curves: Curves
-    cutoffs: Cutoffs
-    reliability: Reliability
-    positions: Positions
-    importances: Importances
-    queries: Queries
-    hardest: list[QueryMean]
-    seconds: list[MethodSeconds]
-    reproduce: Reproduce
+    methods: list[MethodDetails] = field(default_factory=list)
+    cutoffs: list[int] = field(default_factory=list)
+    cutoff_metric: str = "NDCG"
+    features: list[str] = field(default_factory=list)
+    tied_below: float = 0.0
+    hardest: list[QueryValue] = field(default_factory=list)
+    python: str = ""
+    command: str | None = None
+    data: list[DataPart] = field(default_factory=list)
 
 
-def to_json(value: Any) -> Any:
-    """Return a value in JSON's types: dataclasses as dictionaries, arrays as lists."""
-    if is_dataclass(value):
-        found = {f.name: getattr(value, f.name) for f in fields(value)}
-        return {f.name: to_json(found[f.name]) for f in fields(value) if found[f.name] or not f.metadata}
+def to_json(value: Any, *, finite: bool = False) -> Any:
+    """Return a value in JSON's types: dataclasses as dictionaries, arrays as lists, NumPy's numbers as Python's.
+
+    With `finite`, NaN and infinite numbers become None, as JSON has none, and other objects their ``repr``.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        value = {f.name: item for f in fields(value) if (item := getattr(value, f.name)) or not f.metadata}
+    if isinstance(value, (np.ndarray, np.generic)):
+        value = value.tolist()
     if isinstance(value, dict):
-        return {key: to_json(item) for key, item in value.items()}
+        return {str(key) if finite else key: to_json(item, finite=finite) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [to_json(item) for item in value]
-    return value.tolist() if isinstance(value, (np.ndarray, np.generic)) else value
+        return [to_json(item, finite=finite) for item in value]
+    if not finite or value is None or isinstance(value, (str, int)):
+        return value
+    if isinstance(value, float):
+        return value if isfinite(value) else None
+    return repr(value)
 
 
 def from_json(kind: Any, value: Any) -> Any:
-    """Return what `to_json` has made of a value of some type.
+    """Return a value of type `kind` from the JSON that `to_json` makes of it.
 
     Raises
     ------

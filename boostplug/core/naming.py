@@ -1,7 +1,7 @@
-"""Names of values made of the parameters that differ from their defaults.
+"""Names of values: a short label for tables, a metric's name in the frameworks' logs; and values of expressions.
 
-A value is a frozen dataclass of its parameters: a metric, a loss, a distance, a user's own. `exact_name` is for logs
-and files, and `read_name` reads it back; `short_name` is for tables. `read_value` reads a value's ``repr`` back.
+A value is a frozen dataclass of its parameters: a metric, a loss, a distance, a user's own. Its complete name is its
+``repr``, which `read_value` reads.
 """
 
 import ast
@@ -10,27 +10,26 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
 from inspect import signature
-from sys import modules
-from typing import Any, ClassVar, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from boostplug.core.checks import shown
 from boostplug.core.values import Value
 
-_T = TypeVar("_T")
 _MOST_SHOWN = 3  # entries of a tuple
 
 
 class Named(Value):
-    """Base class of values with a short name: losses, metrics and distances."""
+    """Base class of values with a short label: losses, metrics and distances."""
 
     always_named: ClassVar[bool] = False
-    """True if names of enclosing values include this value even if it is the default."""
+    """True if labels of enclosing values include this value even if it is the default."""
 
-    def short_name(self, *, by_name: bool = False) -> str:
-        """Return the name for tables, as `naming.short_name` does."""
-        return _short_name(self, by_name=by_name)
+    @property
+    def name(self) -> str:
+        """Label for tables: the class, and the parameters that differ from the defaults: "QBRank(.3, none)"."""
+        return _class_and_differences(self)
 
 
 def parameters(value: Any) -> Iterator[tuple[str, Any, bool]]:
@@ -48,151 +47,65 @@ def _is_default(part: Any, field: Field[Any]) -> bool:
         return False
 
 
-def short_name(value: Any, *, by_name: bool = False) -> str:
-    """Return the class and the parameters that differ from the defaults: ``QBRank(.3, none)``.
-
-    With `by_name`, the parameters' names are included.
-    """
-    return value.short_name(by_name=by_name) if isinstance(value, Named) else _short_name(value, by_name=by_name)
-
-
-def _short_name(value: Any, *, by_name: bool) -> str:
-    options = []
-    for name, part, is_default in parameters(value):
-        if isinstance(part, Named) and part.always_named:
-            options.append(part.short_name(by_name=by_name))
-        elif not is_default:
-            named = by_name or part is None or isinstance(part, bool)
-            options.append(f"{name}={_short(part, by_name=by_name)}" if named else _short(part, by_name=by_name))
-    kind = type(value).__name__
-    return f"{kind}({', '.join(options)})" if options else kind
+def label(value: Any) -> str:
+    """Return the short label of a value, a number or a function."""
+    if isinstance(value, Named):
+        return value.name
+    if is_dataclass(value) and not isinstance(value, type):
+        return _class_and_differences(value)
+    if isinstance(value, (float, np.floating)):
+        return re.sub(r"^(-?)0\.", r"\1.", f"{value:g}")
+    if isinstance(value, tuple) and len(value) > _MOST_SHOWN:
+        return f"({', '.join(map(label, value[:_MOST_SHOWN]))}, …)"
+    return str(getattr(value, "__name__", None) or value)
 
 
-def _short(part: Any, *, by_name: bool) -> str:
-    if is_dataclass(part) and not isinstance(part, type):
-        return short_name(part, by_name=by_name)
-    if isinstance(part, (float, np.floating)):
-        return short_number(part)
-    if isinstance(part, tuple) and len(part) > _MOST_SHOWN:
-        return f"({', '.join(_short(one, by_name=by_name) for one in part[:_MOST_SHOWN])}, …)"
-    return str(getattr(part, "__name__", None) or part)
-
-
-def short_number(number: float | np.floating[Any]) -> str:
-    """Return the number without the 0 before its point: ``.3``."""
-    text = f"{number:g}"
-    return text.replace("0.", ".", 1) if text.lstrip("-").startswith("0.") else text
+def _class_and_differences(value: Any) -> str:
+    differences = [
+        f"{name}={part}" if part is None or isinstance(part, bool) else label(part)
+        for name, part, is_default in parameters(value)
+        if not is_default or (isinstance(part, Named) and part.always_named)
+    ]
+    return type(value).__name__ + (f"({', '.join(differences)})" if differences else "")
 
 
 def distinct_names(values: Sequence[Any]) -> list[str]:
-    """Return a unique name for each value: the short one if it is unique, else a longer one, else a numbered one."""
-    spellings = [(short_name(value), short_name(value, by_name=True), repr(value)) for value in values]
-    names: list[str] = []
-    for own in spellings:
-        base = next((name for i, name in enumerate(own) if [other[i] for other in spellings].count(name) == 1), own[-1])
-        name, number = base, 2
-        while name in names:
-            name, number = f"{base} #{number}", number + 1
-        names.append(name)
-    return names
+    """Return a unique name for each value: its label if it is unique, else its ``repr``, numbered if it comes again."""
+    labels = [*map(label, values)]
+    bases = [short if labels.count(short) == 1 else repr(value) for short, value in zip(labels, values, strict=True)]
+    counts = [bases[: i + 1].count(base) for i, base in enumerate(bases)]
+    return [base if count == 1 else f"{base} #{count}" for base, count in zip(bases, counts, strict=True)]
 
 
-def exact_name(value: Any) -> str:
+def name_in_logs(value: Any) -> str:
     """Return the class, ``@k`` and the parameters that differ from the defaults: ``NDCG@2(letor,relevant=2)``.
 
-    The name contains no spaces or colons, at which XGBoost splits its lines.
+    The name contains no spaces or colons, at which XGBoost splits its lines. Functions without a name of their own
+    are told apart by their hashes.
     """
     name, options = type(value).__name__, []
     for parameter, part, is_default in parameters(value):
         if parameter == "k":
             name += "" if part is None and is_default else f"@{part}"
         elif not is_default:
-            text = _callable_name(part) if callable(part) else str(part)
+            text = _function_name(part) if callable(part) else str(part)
             options.append(text if isinstance(part, str) else f"{parameter}={text}")
     if options:
         name += f"({','.join(options)})"
     return "".join(name.split()).replace(":", "_")
 
 
-def _callable_name(function: Callable[..., Any]) -> str:
-    """Return ``module.name`` if the function can be found there, else a name made unique by its hash."""
-    module, name = getattr(function, "__module__", None), getattr(function, "__qualname__", None)
-    if module and name and "<" not in name:
-        found: Any = modules.get(module)
-        for part in name.split("."):
-            found = getattr(found, part, None)
-        if found is function:
-            return f"{module}.{name}"
-    label = (name or type(function).__name__).rpartition(".")[2].strip("<>")
-    return f"{label}-{hash(function) & 0xFFFFFFFFFFFFFFFF:x}"
-
-
-def read_name(text: str, kinds: Mapping[str, type[_T]], what: str) -> _T:
-    """Return the value for a name as written by `exact_name`.
-
-    The class may be in lower case. Without ``@k`` the class's default cut-off is used.
-
-    Parameters
-    ----------
-    text : str
-    kinds : mapping of str to type
-        Classes by name.
-    what : str
-        Kind of value, for errors: "metric".
-
-    Raises
-    ------
-    ValueError
-        If there is no such class, or it does not take such parameters.
-    """
-    found = re.fullmatch(r"\s*([^@(]*?)\s*(?:@([^(]*))?(?:\((.*)\))?\s*", text, re.DOTALL)
-    head, cutoff, inside = found.groups() if found else (text, None, None)
-    kind = next((kind for name, kind in kinds.items() if name.lower() == head.lower()), None)
-    if kind is None:
-        raise ValueError(f"there is no {what} {shown(text)}; there are: {', '.join(kinds)} (with a cut-off: NDCG@10)")
-    takes = get_type_hints(kind)
-    names = [field.name for field in fields(kind)]  # type: ignore[arg-type]
-    if cutoff and "k" not in names:
-        raise ValueError(f"{what} {text!r}: {kind.__name__} has no cut-off; write {kind.__name__}")
-    cutoff = "None" if cutoff and cutoff.strip().lower() == "none" else cutoff
-    options = {"k": _read(cutoff)} if cutoff else {}
-    for option in filter(None, map(str.strip, (inside or "").split(","))):
-        name, equals, value = option.partition("=")
-        if not equals:
-            name, value = next((n for n in names if option in _words(takes[n])), ""), option
-        if name not in names:
-            raise ValueError(f"{what} {text!r}: {kind.__name__} has no parameter for {option!r}; it has: {names}")
-        options[name] = _read(value)
-    try:
-        return kind(**options)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{what} {text!r}: {error}") from None
-
-
-def _words(hint: Any) -> tuple[Any, ...]:
-    """Return the valid strings of a parameter of this type."""
-    if get_origin(hint) is Literal:
-        return get_args(hint)
-    return tuple(word for part in get_args(hint) for word in _words(part))
-
-
-def _read(text: str) -> Any:
-    """Return the number, truth value or None that `text` spells, else `text` without its quotes."""
-    if len(text) > 1 and text[0] == text[-1] and text[0] in "'\"":
-        return text[1:-1]
-    words = {"True": True, "False": False, "None": None}
-    if text in words:
-        return words[text]
-    for number in (int, float):
-        try:
-            return number(text)
-        except ValueError:
-            continue
-    return text
+def _function_name(function: Callable[..., Any]) -> str:
+    name = getattr(function, "__qualname__", f"<{type(function).__name__}>")
+    if "<" not in name:
+        return f"{function.__module__}.{name}"
+    return f"{name.rpartition('.')[2].strip('<>')}-{hash(function) & 0xFFFFFFFFFFFFFFFF:x}"
 
 
 _LONGEST = 10_000  # characters of an expression; Python's parser runs out of stack on some longer ones
-_IN_QUOTES_OR_DASH = re.compile(r"""("[^"]*"|'[^']*')|(?<=[a-z])-(?=[a-z])""", re.IGNORECASE)
+_QUOTED_OR_DASH_OR_CUT_OFF = re.compile(
+    r"""("[^"]*"|'[^']*')|(?<=[a-z])-(?=[a-z])|(\w+)@(\w+)(?:\(([^()]*)\))?""", re.IGNORECASE
+)
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Mult: operator.mul,
@@ -204,7 +117,8 @@ def read_value(text: str, known: Mapping[str, Any], what: str, listed: str) -> A
     """Return the value of an expression as written by ``repr``; only the classes' own code is run.
 
     The expression may contain literals, classes with parameters in parentheses, names of values, sums, and products
-    and quotients with numbers.
+    and quotients with numbers. Words that a parameter takes need no quotes and no name: ``NDCG(letor)``. ``NDCG@5``
+    is ``NDCG(k=5)``.
 
     Parameters
     ----------
@@ -224,21 +138,22 @@ def read_value(text: str, known: Mapping[str, Any], what: str, listed: str) -> A
     """
     plain = {name.replace("-", "_"): value for name, value in known.items()}
     try:
-        spelt = "" if len(text) > _LONGEST else _IN_QUOTES_OR_DASH.sub(lambda found: found[1] or "_", text).strip()
+        spelt = "" if len(text) > _LONGEST else _QUOTED_OR_DASH_OR_CUT_OFF.sub(_as_python, text).strip()
         tree = ast.parse(spelt, mode="eval").body
-    except (
-        AttributeError,
-        TypeError,
-        SyntaxError,
-        ValueError,
-        RecursionError,
-        MemoryError,
-    ):  # not a string, or not an expression
+    except (AttributeError, TypeError, SyntaxError, ValueError, RecursionError, MemoryError):  # no text, no expression
         raise ValueError(f"there is no {what} {shown(text)}; there are: {listed}") from None
     try:
         return _Reader(plain, what, listed).value(tree)
     except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
         raise ValueError(str(error) if isinstance(tree, ast.Name) else f"{what} {shown(text)}: {error}") from None
+
+
+def _as_python(found: re.Match[str]) -> str:
+    """Return a text in quotes as it is, a name with a cut-off as a call, and a dash in a name as an underscore."""
+    quoted, kind, cut_off, options = found.groups()
+    if kind is None:
+        return quoted or "_"
+    return f"{kind}({f'{options}, ' if options else ''}k={cut_off.title()})"
 
 
 class _Reader:
@@ -258,19 +173,8 @@ class _Reader:
                 return found() if isinstance(found, type) else found
             case ast.Call(func=ast.Attribute(value=inner, attr="on"), args=[label], keywords=[]):
                 return self.value(inner).on(label.id if isinstance(label, ast.Name) else self.value(label))
-            case ast.Call(func=ast.Name() | ast.Attribute() as name, args=args, keywords=keywords):
-                found = self._named(name)
-                kind = found if isinstance(found, type) else type(found)
-                options = {keyword.arg: self.value(keyword.value) for keyword in keywords if keyword.arg is not None}
-                if len(options) < len(keywords):
-                    raise ValueError("**-arguments cannot be read; give each parameter by name or position")
-                values = [self.value(arg) for arg in args]
-                try:
-                    signature(kind).bind(*values, **options)
-                except TypeError as error:
-                    names = ", ".join(signature(kind).parameters)
-                    raise ValueError(f"{kind.__name__}: {error}; its parameters are: {names}") from None
-                return kind(*values, **options)
+            case ast.Call(func=ast.Name() | ast.Attribute() as name):
+                return self._made(name, node)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 return tuple(map(self.value, elements))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
@@ -286,6 +190,28 @@ class _Reader:
             "these with weights, as in .7*a + .3*b(c=0.5)"
         )
 
+    def _made(self, class_name: ast.Name | ast.Attribute, call: ast.Call) -> Any:
+        """Return the value of a class with parameters."""
+        found = self._named(class_name)
+        kind = found if isinstance(found, type) else type(found)
+        hints, names = get_type_hints(kind), signature(kind).parameters
+        words = {word: name for name in names if name in hints for word in _words(hints[name])}
+        values: list[Any] = []
+        options: dict[str, Any] = {}
+        for argument in [*(ast.keyword(value=node) for node in call.args), *call.keywords]:
+            node, name = argument.value, argument.arg
+            is_word = isinstance(node, ast.Name) and node.id in words
+            if name is None and not is_word:
+                values.append(self.value(node))
+            else:
+                value = ast.unparse(node) if is_word else self.value(node)
+                options[name or words[value]] = value
+        try:
+            bound = signature(kind).bind(*values, **options)
+        except TypeError as error:
+            raise ValueError(f"{kind.__name__}: {error}; its parameters are: {', '.join(names)}") from None
+        return kind(*bound.args, **bound.kwargs)
+
     def _operand(self, node: ast.expr) -> Any:
         value = self.value(node)
         if isinstance(value, bool) or not isinstance(value, (int, float, Value)):
@@ -299,3 +225,10 @@ class _Reader:
             spelt = re.sub("(?<=[a-z])_(?=[a-z])", "-", name, flags=re.IGNORECASE)
             raise ValueError(f"there is no {self._what} {spelt!r}; there are: {self._listed}")
         return found
+
+
+def _words(hint: Any) -> tuple[Any, ...]:
+    """Return the texts that a parameter of this type takes."""
+    if get_origin(hint) is Literal:
+        return get_args(hint)
+    return tuple(word for part in get_args(hint) for word in _words(part))

@@ -4,12 +4,12 @@ Their parameters can be listed and searched as those of scikit-learn's estimator
 ``base__sigmoid``. A change returns a new value.
 """
 
-import inspect
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
+from inspect import signature
 from numbers import Integral
 from typing import Any, ClassVar, Literal, NoReturn, Self, get_args, get_origin, get_type_hints
 
@@ -118,21 +118,15 @@ def replaced(value: Any, parameters: Mapping[str, Any]) -> Any:
 def declared_ranges(value: Any) -> dict[str, Range | tuple[Any, ...]]:
     """Return the `search_ranges` of a value's class and its bases; raise for names that are not parameters."""
     declared: dict[str, Range | tuple[Any, ...]] = {}
-    for kind in reversed(type(value).__mro__):
-        declared |= vars(kind).get("search_ranges", {})
     known = parameters_of(value)
-    for name, drawn in declared.items():
-        if not isinstance(drawn, (Range, tuple, list)) or drawn in ((), []):
-            raise ValueError(
-                f"the search_ranges of {type(value).__name__} give {name!r} {shown(drawn)}; give it a Range, or a "
-                "tuple of choices"
-            )
-    for name in vars(type(value)).get("search_ranges", {}):
-        if name not in known:
-            raise ValueError(
-                f"the search_ranges of {type(value).__name__} name {shown(name)}, which is none of its parameters: "
-                f"{sorted(known)}"
-            )
+    for kind in reversed(type(value).__mro__):
+        for name, drawn in vars(kind).get("search_ranges", {}).items():
+            if (kind is type(value) and name not in known) or not isinstance(drawn, (Range, tuple)) or drawn == ():
+                raise ValueError(
+                    f"the search_ranges of {kind.__name__} must be a Range or a tuple of choices for some of its "
+                    f"parameters {sorted(known)}; got {shown(drawn)} for {name!r}"
+                )
+            declared[name] = drawn
     return {name: drawn for name, drawn in declared.items() if name in known}
 
 
@@ -167,19 +161,13 @@ def no_parameters(name: str, part: Any, inner: Iterable[str], owner: Any) -> NoR
 
 def _listed(value: Any, *, deep: bool) -> dict[str, Any]:
     listed: dict[str, Any] = {}
-    for name in _names(type(value)):
-        if _is_kept(value, name):  # a user's class may keep it under another name
+    kept = {*getattr(value, "__dict__", ()), *getattr(type(value), "__slots__", ())}
+    for name in signature(type(value)).parameters:
+        if name in kept:
             part = listed[name] = getattr(value, name)
             if deep and is_value(part):
                 listed.update({f"{name}__{rest}": inner for rest, inner in parameters_of(part).items()})
     return listed
-
-
-def _is_kept(value: Any, name: str) -> bool:
-    """Return whether the instance has an attribute, also by a slot or property, and not only its class."""
-    of_class = inspect.getattr_static(type(value), name, None)
-    own = name in getattr(value, "__dict__", ()) or (hasattr(of_class, "__get__") and not inspect.isroutine(of_class))
-    return own and hasattr(value, name)
 
 
 def _replaced(value: Any, parameters: Mapping[str, Any]) -> Any:
@@ -193,56 +181,30 @@ def _replaced(value: Any, parameters: Mapping[str, Any]) -> Any:
         if not is_value(part):
             no_parameters(name, part, inner, value)
         changes[name] = replaced(part, inner)
-    _refuse_to_forget(value, known)
+    if not _can_be_rebuilt(value, known):
+        raise ValueError(
+            f"{value!r} cannot be rebuilt with other parameters; its constructor must take its parameters by name and "
+            "keep them as attributes of the same names"
+        )
     return type(value)(**known | changes)
 
 
-def _refuse_to_forget(value: Any, known: Mapping[str, Any]) -> None:
-    """Raise if rebuilding a value from its parameters gives another value."""
-    remedy = "its constructor must take its parameters by name and keep them as attributes of the same names"
+def _can_be_rebuilt(value: Any, parameters: Mapping[str, Any]) -> bool:
+    """Return whether the constructor takes just these parameters, and gives a value that has them."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # warnings of the new value
-            again = type(value)(**known)
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"{value!r} cannot be rebuilt, {error}; {remedy}") from None
-    here, there = ({**getattr(one, "__dict__", {}), **parameters_of(one, deep=False)} for one in (value, again))
-    beside = {field.name for field in fields(value) if not field.compare} if is_dataclass(value) else set()  # caches
-    for name in here.keys() & there.keys() - beside:
-        if not _same(here[name], there[name]):
-            raise ValueError(
-                f"{value!r} cannot be rebuilt, as its {name} would be {shown(there[name])} in place of "
-                f"{shown(here[name])}; {remedy}"
-            )
-
-
-def _same(a: Any, b: Any) -> bool:
-    """Return whether two attributes are equal; functions and objects without equality are compared by their code."""
-    if a is b or type(a).__eq__ is object.__eq__:  # type: ignore[comparison-overlap]
-        return type(a) is type(b) and getattr(a, "__code__", None) is getattr(b, "__code__", None)
-    if isinstance(a, np.ndarray):
-        return np.array_equal(a, b)
-    try:
-        return bool(a == b)
-    except ValueError:  # of arrays within
-        return np.array_equal(a, b)
-
-
-def _names(kind: type) -> tuple[str, ...]:
-    """Return the names of a class's parameters: those of its constructor, and of its bases' that it passes on."""
-    names: dict[str, None] = {}
-    for base in kind.__mro__[:-1]:
-        if "__init__" in vars(base):
-            taken = list(inspect.signature(vars(base)["__init__"]).parameters.values())[1:]
-            names |= dict.fromkeys(p.name for p in taken if p.kind in {p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY})
-            if not any(p.kind is p.VAR_KEYWORD for p in taken):
-                break
-    return tuple(names)
+            again = parameters_of(type(value)(**parameters), deep=False)
+        return bool(again == parameters) and signature(type(value)).parameters.keys() == parameters.keys()
+    except (TypeError, ValueError):
+        return False
 
 
 def _space(value: Any) -> Space:
     space: dict[str, Range | tuple[Any, ...]] = {}
-    hints = _hints(type(value))
+    hints: dict[str, Any] = {}
+    with suppress(Exception):  # an annotation may be any string
+        hints = get_type_hints(type(value))
     for name, part in parameters_of(value, deep=False).items():
         hint = hints.get(name, type(part))
         if is_value(part):
@@ -255,12 +217,3 @@ def _space(value: Any) -> Space:
         elif float in (hint, *get_args(hint)) and isinstance(part, (int, float, np.floating)) and part > 0:
             space[name] = Range(float(part) / _FACTOR, float(part) * _FACTOR, log=True)
     return space | declared_ranges(value)
-
-
-def _hints(kind: type) -> dict[str, Any]:
-    """Return the annotations of the constructors of a class and its bases; none if they cannot be read."""
-    hints: dict[str, Any] = {}
-    for base in kind.__mro__[::-1]:
-        with suppress(Exception):  # an annotation may be any string
-            hints |= get_type_hints(base.__init__)  # type: ignore[misc]
-    return hints

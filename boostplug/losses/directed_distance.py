@@ -27,9 +27,10 @@ class DirectedDistance(Named, ABC):
     kind: ClassVar[int]
     always_named: ClassVar[bool] = True
 
-    def short_name(self, *, by_name: bool = False) -> str:
-        """Return the name without "Distance": "Log", "Log(1)"."""
-        head, bracket, rest = super().short_name(by_name=by_name).partition("(")
+    @property
+    def name(self) -> str:
+        """Label without "Distance": "Log", "Log(1)"."""
+        head, bracket, rest = super().name.partition("(")
         return (head.removesuffix("Distance") or head) + bracket + rest
 
     def __post_init__(self) -> None:

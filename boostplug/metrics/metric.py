@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.adapters import call as framework_call
 from boostplug.core.checks import numbers, refuse_other_order, refuse_where, scores_of_rows, shown
-from boostplug.core.naming import Named, exact_name, read_name
+from boostplug.core.naming import Named, name_in_logs, read_value
 from boostplug.core.values import Range, Space, declared_ranges
 from boostplug.data.queries import Queries
 
@@ -244,7 +244,7 @@ class Metric(Named, ABC):
     @property
     def name(self) -> str:
         """Short and unique: the class, ``@k``, and in parentheses what differs from the defaults; `parse` reads it."""
-        return exact_name(self)
+        return name_in_logs(self)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name; none to a framework's own estimator, which would train with them."""
@@ -258,10 +258,6 @@ class Metric(Named, ABC):
         """
         cut_off = {} if self.get_params(deep=False).get("k") is None else {"k": Range(1, 20, log=True)}
         return cut_off | declared_ranges(self)
-
-    def short_name(self, *, by_name: bool = False) -> str:  # noqa: ARG002 (its name is that of frameworks' logs)
-        """Return `name`."""
-        return self.name
 
     @classmethod
     def parse(cls, text: "str | Metric") -> "Metric":
@@ -281,7 +277,10 @@ class Metric(Named, ABC):
             raise ValueError(f"a metric is the class {text.__name__}; pass {text.__name__}()")
         if not isinstance(text, str):
             raise ValueError(f"a metric is a Metric, or its name such as 'NDCG@10'; got {shown(text)}")
-        on_label = _ON_LABEL.fullmatch(text)
-        if on_label is not None:
+        if (on_label := _ON_LABEL.fullmatch(text)) is not None:
             return cls.parse(on_label[1]).on(on_label[2])
-        return read_name(text, cls.registry, "metric")
+        known = {name.lower(): kind for name, kind in cls.registry.items()}
+        metric = read_value(text, known, "metric", f"{', '.join(cls.registry)} (with a cut-off: NDCG@10)")
+        if not isinstance(metric, Metric):
+            raise ValueError(f"{shown(text)} is no metric; there are: {', '.join(cls.registry)}")
+        return metric

@@ -5,7 +5,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boostplug.comparison.document import as_json, plain, versions
+from boostplug.comparison.document import as_json, versions
+from boostplug.comparison.summary import to_json
 from boostplug.core.files import write_file
 from boostplug.core.text import visible
 from boostplug.replication import report
@@ -56,7 +57,7 @@ class ReplicationResult:
             "not_tested": [vars(passage) for passage in protocol.not_tested],
             "deviations": list(protocol.deviations),
         }
-        return cls(rounded(plain(document), lambda value: float(f"{value:.7g}")))
+        return cls(rounded(to_json(document, finite=True), lambda value: float(f"{value:.7g}")))
 
     @property
     def failed(self) -> bool:

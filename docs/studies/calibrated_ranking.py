@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 
-from boostplug.comparison.document import as_json, plain
+from boostplug.comparison.document import as_json
 from boostplug.comparison.report.drawing import COLOURS, MARKERS, drawn
+from boostplug.comparison.summary import to_json
 from boostplug.core.files import write_file
 from boostplug.losses import CRR, CalibratedSoftmax, LogisticError, Loss, QBRank
 from boostplug.metrics import ECE, NDCG, LogLoss
@@ -119,7 +120,7 @@ def draw(rows: list[dict[str, Any]], folder: Path) -> None:
 def main(folder: str, result: str, page: str) -> None:
     """Train, keep the figures, fill the page and draw."""
     rows = [row for name in _SETS for row in measured(Path(folder), name)]
-    rows = plain(rounded(rows))
+    rows = to_json(rounded(rows), finite=True)
     write_file(Path(result), as_json(rows))
     fill(Path(page), tables(rows))
     draw(rows, Path(page).parent / "figures")

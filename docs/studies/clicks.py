@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from boostplug.adapters.attached import set_pairs, set_positions
 from boostplug.clicks import propensity, simulate
-from boostplug.comparison.document import as_json, plain
+from boostplug.comparison.document import as_json
 from boostplug.comparison.report.drawing import COLOURS, DASHES, drawn
 from boostplug.comparison.significance import bootstrap_interval
+from boostplug.comparison.summary import to_json
 from boostplug.core.extras import imported
 from boostplug.core.files import write_file
 from boostplug.data.click_log import ClickLog
@@ -414,7 +415,7 @@ def main(folder: str, store: str, result: str, page: str) -> None:
     Path(store).mkdir(parents=True, exist_ok=True)
     jobs = _jobs(Path(folder))
     done = joblib.Parallel(n_jobs=-1)(joblib.delayed(_finished)(Path(store), name, job) for name, job in jobs.items())
-    found = plain(rounded(summary(dict(zip(jobs, done, strict=True)))))
+    found = to_json(rounded(summary(dict(zip(jobs, done, strict=True)))), finite=True)
     write_file(Path(result), as_json(found))
     fill(Path(page), tables(found))
     draw(found, Path(page).parent / "figures")

@@ -147,7 +147,7 @@ def test_differences_weigh_queries(weighted, of_weighted):
     np.testing.assert_array_equal(values["weight"].to_numpy()[: len(weights)], weights)
     d = of["lightgbm", "RankNet"] - of["lightgbm", "lambdarank"]
     defined = ~np.isnan(d)
-    found = of_weighted.table.set_index(["framework", "method"]).loc[("lightgbm", "RankNet"), "difference"]
+    found = of_weighted.to_frame().set_index(["framework", "method"]).loc[("lightgbm", "RankNet"), "difference"]
     assert found == pytest.approx((d * weights)[defined].sum() / weights[defined].sum(), abs=1e-12)
     assert "weighted: means and tests are by the weights of the queries." in " ".join(str(of_weighted).split())
 

@@ -26,7 +26,7 @@ def of(entries, framework, method):
 
 
 def without_times(found):
-    return {name: part for name, part in found.items() if name != "seconds"}
+    return found | {"methods": [entry | {"seconds": None} for entry in found["methods"]]}
 
 
 def ndcg(scores, grades, k):
@@ -65,8 +65,7 @@ def boosters(parts, result):
 
 def test_curves_are_the_values_after_each_round(parts, found, boosters):
     valid = parts[1]
-    assert found["curves"]["metric"] == "NDCG@10"
-    runs = of(found["curves"]["methods"], "lightgbm", "MPBoost(Log)")["runs"]
+    runs = of(found["methods"], "lightgbm", "MPBoost(Log)")["curves"]
     for run, (booster, best), seed in zip(runs, boosters, (0, 1), strict=True):
         assert (run["fold"], run["seed"], run["best_round"]) == (0, seed, best)
         by_round = [bp.NDCG(10)(booster.predict(valid.X, num_iteration=r), valid.queries) for r in range(1, 21)]
@@ -75,10 +74,10 @@ def test_curves_are_the_values_after_each_round(parts, found, boosters):
 
 def test_cutoffs_are_of_the_test_part(parts, result, found, boosters):
     test = parts[2]
-    means = of(found["cutoffs"]["methods"], "lightgbm", "MPBoost(Log)")["means"]
+    means = of(found["methods"], "lightgbm", "MPBoost(Log)")["cutoffs"]
     cuts = np.split(np.arange(len(test.y)), np.cumsum(test.group)[:-1])
-    assert (found["cutoffs"]["metric"], found["cutoffs"]["at"]) == ("NDCG", [1, 2, 3, 5, 10, 20, 50])
-    for k, mean in zip(found["cutoffs"]["at"], means, strict=True):
+    assert (found["cutoff_metric"], found["cutoffs"]) == ("NDCG", [1, 2, 3, 5, 10, 20, 50])
+    for k, mean in zip(found["cutoffs"], means, strict=True):
         by_seed = []
         for booster, best in boosters:
             scores = booster.predict(test.X, num_iteration=best)
@@ -86,21 +85,19 @@ def test_cutoffs_are_of_the_test_part(parts, result, found, boosters):
             by_seed.append(np.mean([value for value in values if value is not None]))
         assert mean == pytest.approx(np.mean(by_seed), abs=1e-9)
     for row in result.document["methods"]:
-        means = of(found["cutoffs"]["methods"], row["framework"], row["method"])["means"]
+        means = of(found["methods"], row["framework"], row["method"])["cutoffs"]
         assert means[3:5] == pytest.approx([row["test"][name]["mean"] for name in ("NDCG@5", "NDCG@10")], abs=1e-12)
 
 
 def test_importances_are_the_frameworks_own(parts, result, found, boosters):
     train = parts[0]
-    importances = found["importances"]
-    assert importances["n_features"] == 8
-    assert set(importances["features"]) <= {f"f{i}" for i in range(8)}
-    order = [int(name[1:]) for name in importances["features"]]
+    assert set(found["features"]) <= {f"f{i}" for i in range(8)}
+    order = [int(name[1:]) for name in found["features"]]
     shares = []
     for booster, best in boosters:
         gains = booster.feature_importance("gain", iteration=best)
         shares.append(gains / gains.sum())
-    ours = of(importances["methods"], "lightgbm", "MPBoost(Log)")["shares"]
+    ours = of(found["methods"], "lightgbm", "MPBoost(Log)")["importances"]
     np.testing.assert_allclose(ours, np.mean(shares, axis=0)[order], rtol=1e-9)
 
     shares = []
@@ -110,10 +107,10 @@ def test_importances_are_the_frameworks_own(parts, result, found, boosters):
         gains = booster.get_score(importance_type="total_gain")
         of_all = np.array([gains.get(f"f{i}", 0.0) for i in range(8)])
         shares.append(of_all / of_all.sum())
-    ours = of(importances["methods"], "xgboost", "rank:ndcg")["shares"]
+    ours = of(found["methods"], "xgboost", "rank:ndcg")["importances"]
     np.testing.assert_allclose(ours, np.mean(shares, axis=0)[order], rtol=1e-6)
 
-    means = np.mean([entry["shares"] for entry in importances["methods"]], axis=0)
+    means = np.mean([entry["importances"] for entry in found["methods"]], axis=0)
     assert list(means) == sorted(means, reverse=True)
     assert means.sum() == pytest.approx(1)  # of 8 features all are here
 
@@ -132,27 +129,28 @@ def by_query(entries):
 
 def test_wins_and_losses_are_those_of_the_queries(parts, result, found):
     table = values_of(result)
-    for entry in found["queries"]["methods"]:
+    for entry in found["methods"]:
         reference = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}[entry["framework"]]
         if entry["method"] == reference:
             own = table[entry["framework"], reference].sort_values(kind="stable")
-            assert [entry[name] for name in ("reference", "wins", "ties", "losses", "quantiles")] == [None] * 5
+            assert entry["outcomes"] == entry["quantiles"] == []
             assert [query["value"] for query in entry["worst"]] == pytest.approx(list(own[:5]), abs=1e-12)
             assert [query["value"] for query in entry["best"]] == pytest.approx(list(own[::-1][:5]), abs=1e-12)
-            assert all(query["difference"] is query["reference_value"] is None for query in entry["worst"])
+            assert all(query["other"] is query["other_value"] is None for query in entry["worst"])
             continue
         gaps = table[entry["framework"], entry["method"]] - table[entry["framework"], reference]
-        assert entry["reference"] == reference
         counts = ((gaps >= 1e-9).sum(), (gaps.abs() < 1e-9).sum(), (gaps <= -1e-9).sum())
-        assert (entry["wins"], entry["ties"], entry["losses"]) == counts
+        assert entry["outcomes"] == [*counts]
         assert sum(counts) == result.document["test"]["queries"] < len(parts[2].group)
         np.testing.assert_allclose(entry["quantiles"], gaps.quantile([0, 0.05, 0.25, 0.5, 0.75, 0.95, 1]), atol=1e-12)
         for name, expected in (("worst", gaps.sort_values()), ("best", gaps.sort_values(ascending=False))):
-            assert [query["difference"] for query in entry[name]] == pytest.approx(list(expected[:5]), abs=1e-12)
+            differences = [query["value"] - query["other_value"] for query in entry[name]]
+            assert differences == pytest.approx(list(expected[:5]), abs=1e-12)
             for query in entry[name]:
                 at = (0, int(query["query"]))
                 assert query["value"] == pytest.approx(table[entry["framework"], entry["method"]][at], abs=1e-12)
-                assert query["reference_value"] == pytest.approx(table[entry["framework"], reference][at], abs=1e-12)
+                assert query["other"] == reference
+                assert query["other_value"] == pytest.approx(table[entry["framework"], reference][at], abs=1e-12)
                 grades = parts[2].y[parts[2].qid == at[1]]
                 assert (query["documents"], query["relevant"]) == (len(grades), (grades > 0).sum())
 
@@ -160,11 +158,11 @@ def test_wins_and_losses_are_those_of_the_queries(parts, result, found):
 def test_the_hardest_queries_are_those_of_all_methods(result, found):
     table = values_of(result)
     means = table.mean(axis=1).sort_values()
-    assert [query["mean"] for query in found["hardest"]] == pytest.approx(list(means[:10]), abs=1e-12)
+    assert [query["value"] for query in found["hardest"]] == pytest.approx(list(means[:10]), abs=1e-12)
     for query in found["hardest"]:
         row = table.loc[(0, int(query["query"]))]
-        assert query["best"] == pytest.approx(row.max(), abs=1e-12)
-        framework, _, method = query["best_method"].partition(" ")
+        assert query["other_value"] == pytest.approx(row.max(), abs=1e-12)
+        framework, _, method = query["other"].partition(" ")
         assert row[framework, method] == row.max()
 
 
@@ -186,31 +184,32 @@ def weighted(parts):
 def test_folds_weights_names_and_errors(weighted):
     found = weighted.details
     assert json.loads(json.dumps(found, allow_nan=False)) == found
-    assert all(name.startswith("feature ") for name in found["importances"]["features"])
-    for entry in found["importances"]["methods"]:
-        assert len(entry["shares"]) == len(found["importances"]["features"])
-        assert sum(entry["shares"]) == pytest.approx(1)
+    assert all(name.startswith("feature ") for name in found["features"])
+    for entry in found["methods"]:
+        assert len(entry["importances"]) == len(found["features"])
+        assert sum(entry["importances"]) == pytest.approx(1)
     table = values_of(weighted, "PairError")
     counted = table[table["weight"] > 0]
     assert len(counted) < len(table)
     for framework, reference in (("lightgbm", "lambdarank"), ("xgboost", "rank:ndcg")):
         gaps = (counted[framework, reference] - counted[framework, "RankNet"]).dropna()
-        entry = of(found["queries"]["methods"], framework, "RankNet")
-        assert (entry["wins"], entry["losses"]) == ((gaps >= 1e-9).sum(), (gaps <= -1e-9).sum())
-        assert [query["difference"] for query in entry["worst"]] == pytest.approx(list(gaps.sort_values()[:5]))
+        entry = of(found["methods"], framework, "RankNet")
+        assert entry["outcomes"][::2] == [(gaps >= 1e-9).sum(), (gaps <= -1e-9).sum()]
+        differences = [query["other_value"] - query["value"] for query in entry["worst"]]
+        assert differences == pytest.approx(list(gaps.sort_values()[:5]))
         assert gaps[by_query(entry["best"])[0]] == gaps.max()
-        own = of(found["queries"]["methods"], framework, reference)
+        own = of(found["methods"], framework, reference)
         assert own["worst"][0]["value"] == counted[framework, reference].max()
     means = counted.drop(columns="weight", level=0).mean(axis=1)
-    assert [query["mean"] for query in found["hardest"]] == pytest.approx(list(means.sort_values()[::-1][:10]))
+    assert [query["value"] for query in found["hardest"]] == pytest.approx(list(means.sort_values()[::-1][:10]))
     for keys, runs in weighted.per_query.dropna(subset="NDCG@5").groupby(["framework", "method"]):
         by_run = [np.average(run["NDCG@5"], weights=run["weight"]) for _, run in runs.groupby(["fold", "seed"])]
-        assert of(found["cutoffs"]["methods"], *keys)["means"][3] == pytest.approx(np.mean(by_run))
-    prints = {(part["part"], part["fold"]): part["fingerprint"] for part in found["reproduce"]["data"]}
+        assert of(found["methods"], *keys)["cutoffs"][3] == pytest.approx(np.mean(by_run))
+    prints = {(part["part"], part["fold"]): part["fingerprint"] for part in found["data"]}
     assert set(prints) == {(name, fold) for name in ("train", "valid", "test") for fold in (0, 1)}
     assert prints["valid", 0] == prints["train", 1] != prints["train", 0]
-    assert "bp.compare(folds, " in found["reproduce"]["python"]
-    assert found["reproduce"]["python"].endswith(", label='y', weight='w')")
+    assert "bp.compare(folds, " in found["python"]
+    assert found["python"].endswith(", label='y', weight='w')")
 
 
 def test_what_failed_or_was_not_run_is_left_out(parts):
@@ -222,12 +221,14 @@ def test_what_failed_or_was_not_run_is_left_out(parts):
     )
     assert [method["runs_finished"] for method in result.document["methods"]] == [1, 0, 1]
     found = result.details
-    assert found["cutoffs"]["methods"] == []
-    for part in (found["curves"], found["importances"], found["queries"]):
-        assert [entry["method"] for entry in part["methods"]] == ["regression", "RankNet"]
-    assert {entry["reference"] for entry in found["queries"]["methods"]} == {None}
+    assert [entry["method"] for entry in found["methods"]] == ["regression", "RankNet"]
+    for entry in found["methods"]:
+        assert entry["cutoffs"] == entry["outcomes"] == []
+        assert entry["curves"]
+        assert entry["importances"]
+        assert {query["other"] for query in entry["worst"]} == {None}
     none = bp.compare(*shifted, losses="ndcg-boost", baselines=[], frameworks="lightgbm", **some).details
-    assert none["hardest"] == none["seconds"] == none["importances"]["features"] == none["curves"]["methods"] == []
+    assert none["hardest"] == none["features"] == none["methods"] == []
 
 
 @pytest.mark.ci
@@ -235,12 +236,9 @@ def test_a_store_processes_and_tuning_keep_all_of_it(parts, tmp_path):
     pytest.importorskip("optuna")
     some = {**QUICK, "losses": "ranknet", "baselines": ["lambdarank", "rank:ndcg"], "tune": 2}
     found = bp.compare(*parts, **some, store=tmp_path / "one").details
-    assert all(entry["training"] > (entry["per_round"] or 0.0) for entry in found["seconds"])
+    assert all(entry["seconds"] > 0.0 for entry in found["methods"])
     assert bp.compare(*parts, **some, store=tmp_path / "one", resume=True).details == found
     several = bp.compare(*parts, **some, jobs=2, store=tmp_path / "two").details
     again = bp.compare(*parts, **some, store=tmp_path / "two", resume=True).details
-    assert again["seconds"] == several["seconds"]
+    assert again == several
     assert without_times(again) == without_times(found)
-
-
-# --- Doing it again --------------------------------------------------------------------------------------------------

@@ -1,13 +1,12 @@
 """Names of losses and of any frozen dataclass; those of metrics are in tests/metrics/test_properties.py."""
 
 from dataclasses import dataclass, field
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.core.naming import distinct_names, exact_name, parameters, short_name
+from boostplug.core.naming import distinct_names, label, name_in_logs, parameters
 from boostplug.losses import LOSSES
 
 
@@ -46,19 +45,17 @@ def double(gap):
     return 2 * gap
 
 
-def test_styles():
-    assert short_name(Many(0.5)) == "Many(.5)"
-    assert exact_name(Many(0.5)) == "Many(number=0.5)"
+def test_labels_and_names_in_logs():
+    assert label(Many(0.5)) == "Many(.5)"
+    assert name_in_logs(Many(0.5)) == "Many(number=0.5)"
     changed = Many(-0.25, k=3, parts=double, flag=True, word="b c:d", none=None)
-    assert short_name(changed) == "Many(-.25, 3, double, flag=True, b c:d, none=None)"
-    assert short_name(changed, by_name=True) == (
-        "Many(number=-.25, k=3, parts=double, flag=True, word=b c:d, none=None)"
-    )
-    assert exact_name(changed) == f"Many@3(number=-0.25,parts={__name__}.double,flag=True,bc_d,none=None)"
-    assert exact_name(Many(1, parts=lambda: 0)).startswith("Many(number=1,parts=lambda-")
-    assert exact_name(Many(1, parts=lambda: 0)) != exact_name(Many(1, parts=lambda: 0))
-    assert short_name(Many(1, parts=np.arange(2))) == "Many(1, [0 1])"
-    assert short_name(SimpleNamespace(a=1)) == "SimpleNamespace"
+    assert label(changed) == "Many(-.25, 3, double, flag=True, b c:d, none=None)"
+    assert name_in_logs(changed) == f"Many@3(number=-0.25,parts={__name__}.double,flag=True,bc_d,none=None)"
+    assert name_in_logs(Many(1, parts=lambda: 0)).startswith("Many(number=1,parts=lambda-")
+    assert name_in_logs(Many(1, parts=lambda: 0)) != name_in_logs(Many(1, parts=lambda: 0))
+    assert label(Many(1, parts=np.arange(2))) == "Many(1, [0 1])"
+    assert label(Many(1, parts=(1, 0.5, 3, 4))) == "Many(1, (1, .5, 3, …))"
+    assert [label(number) for number in (0.3, -0.25, 10.5, 1e-9, 2)] == [".3", "-.25", "10.5", "1e-09", "2"]
 
 
 def test_parts_name_themselves():
@@ -71,7 +68,6 @@ def test_parts_name_themselves():
     assert Outer(distance=double).name == "Outer(double)"
     changed = Outer(base=bp.QBRank(margin=0.5), metric=bp.MAP(2, relevant=2))
     assert changed.name == "Outer(Log, QBRank(.5), MAP@2(relevant=2))"
-    assert changed.short_name(by_name=True) == "Outer(Log, base=QBRank(margin=.5), metric=MAP@2(relevant=2))"
 
 
 def test_parameters():
@@ -87,10 +83,8 @@ def test_parameters():
 def test_names_of_several_are_distinct():
     halves = [bp.QBRank(margin=0.5), bp.QBRank(preference_weight=0.25), bp.QBRank(preference_weight=0.3)]
     assert distinct_names(halves) == ["QBRank(.5)", "QBRank(.25)", "QBRank(.3)"]
-    assert distinct_names([bp.QBRank(margin=0.9), bp.QBRank(preference_weight=0.9)]) == [
-        "QBRank(margin=.9)",
-        "QBRank(preference_weight=.9)",
-    ]
+    alike = [bp.QBRank(margin=0.9), bp.QBRank(preference_weight=0.9)]
+    assert distinct_names([*alike, bp.QBRank()]) == [*map(repr, alike), "QBRank"]
     assert distinct_names([bp.MAP()] * 3) == [repr(bp.MAP()), f"{bp.MAP()!r} #2", f"{bp.MAP()!r} #3"]
 
 
@@ -99,3 +93,14 @@ def test_no_cutoff_is_told_from_the_default_one():
     for metric in (bp.DCG(k=None), bp.DCG(), bp.NDCG(k=None, empty=0), bp.MAP(), bp.MAP(3)):
         assert bp.Metric.parse(metric.name) == metric
     assert (bp.NDCG(k=None).name, bp.NDCG().name, bp.MAP().name) == ("NDCG@None", "NDCG@10", "MAP")
+
+
+def test_expressions_hold_cut_offs_and_bare_words():
+    adarank = bp.AdaRank(metric=bp.NDCG(5, convention="letor"))
+    assert bp.Loss.parse("AdaRank(metric=ndcg@5(letor))") == (adarank,)
+    assert (
+        bp.Loss.parse("MPBoost(hessian=gentle)") == bp.Loss.parse("MPBoost(gentle)") == (bp.MPBoost(hessian="gentle"),)
+    )
+    assert bp.Loss.parse("QBRank.on('a@b-c')") == (bp.QBRank().on("a@b-c"),)
+    with pytest.raises(ValueError, match="there is no metric 'rough'"):
+        bp.Metric.parse("NDCG@5(rough)")

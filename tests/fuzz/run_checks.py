@@ -125,9 +125,9 @@ def check_comparison(result, folder=None, *, same_data=False):
 
 def _document(result):
     """Return a result's document as JSON has it: without NaN."""
-    from boostplug.comparison.document import plain
+    from boostplug.comparison.summary import to_json
 
-    return plain(result.document)
+    return to_json(result.document, finite=True)
 
 
 def _strict(path):

@@ -127,10 +127,10 @@ def test_compare_shows_ece_without_significance_and_draws_the_curve(tmp_path):
     assert not result.failed
     row = next(row for row in result.document["methods"] if row["method"].startswith("LogisticError"))
     assert set(row["test"]) == {"NDCG@10", "LogLoss(max_grade=4)", "ECE(max_grade=4)"}
-    curve = next(m for m in result.details["reliability"]["methods"] if m["method"] == row["method"])
-    assert sum(curve["shares"]) == pytest.approx(1.0)
-    assert all(0 <= value <= 1 for value in (*curve["predicted"], *curve["observed"]))
-    error = sum(s * abs(p - y) for s, p, y in zip(curve["shares"], curve["predicted"], curve["observed"], strict=True))
+    bins = next(m["bins"] for m in result.details["methods"] if m["method"] == row["method"])
+    assert sum(one["share"] for one in bins) == pytest.approx(1.0)
+    assert all(0 <= one[name] <= 1 for one in bins for name in ("predicted", "observed"))
+    error = sum(one["share"] * abs(one["predicted"] - one["observed"]) for one in bins)
     assert error == pytest.approx(row["test"]["ECE(max_grade=4)"]["mean"])
     result.to_html(tmp_path / "report.html")
     assert "Probabilities and what was observed" in (tmp_path / "report.html").read_text()

@@ -410,9 +410,10 @@ def test_names_can_be_read_back(metric):
     [
         ("auc", r"no metric 'auc'; there are: .*NDCG"),
         ("ndcg@0", "metric 'ndcg@0': k must be an integer of at least 1"),
-        ("PairError@5", "PairError has no cut-off; write PairError"),
-        ("NDCG(grade=2)", r"NDCG has no parameter for 'grade=2'; it has: \['k'"),
-        ("MAP(relevant=high)", "MAP.*: relevant must be a"),
+        ("PairError@5", "PairError: got an unexpected keyword argument 'k'; its parameters are: ties"),
+        ("NDCG(grade=2)", "NDCG: got an unexpected keyword argument 'grade'; its parameters are: k, "),
+        ("MAP(relevant='high')", "MAP.*: relevant must be a"),
+        ("3", "'3' is no metric; there are: .*NDCG"),
         (bp.MAP, r"is the class MAP; pass MAP\(\)"),
     ],
 )

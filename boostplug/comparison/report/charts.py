@@ -25,7 +25,7 @@ _LONGEST = 24  # characters of a label at the end of a line; the legend has the 
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis from `low` to `high`, along which places are from 0 to 1; logarithmic where asked."""
+    """An axis from `low` to `high`, along which places are from 0 to 1; logarithmic if set."""
 
     low: float
     high: float
@@ -76,13 +76,12 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 @dataclass(frozen=True)
 class Series:
-    """A method's line: places (across, value), and a place of it that is marked."""
+    """A method's line: places (across, value), those of them that have a mark, and words for its title."""
 
     method: Shown
     points: list[tuple[float, float]]
-    marked: tuple[float, float] | None = None
+    marked: list[tuple[float, float]]
     note: str = ""
-    every: bool = False  # whether all its points are marked
 
 
 def percent_of(place: float) -> str:
@@ -125,56 +124,45 @@ def line_chart(
     joined : sequence of (number, value), optional
         Points of one more line, in grey.
     """
-    lines, marks, ends = [], [], []
+    lines, marks = [], []
     best_first = sorted(series, key=lambda one: not one.method.coloured)
     for of_one in best_first[::-1]:  # the best is drawn on top
         method = of_one.method
-        title = el("title", f"{method.full_name}{of_one.note}")
-        lines.append(
-            el(
-                "g",
-                title,
-                el("polyline", points=_line(of_one.points, x, y), class_="curve"),
-                class_=method.classes,
-                data_m=method.number,
-            )
-        )
-        marked = of_one.points if of_one.every else [] if of_one.marked is None else [of_one.marked]
-        places = [(x.at(a), 1 - y.at(value)) for a, value in marked]
+        title = f"{method.full_name}{of_one.note}"
+        lines.append(_group("", method, el("title", title), el("polyline.curve", points=_line(of_one.points, x, y))))
+        places = [(x.at(a), 1 - y.at(value)) for a, value in of_one.marked]
         shown = [mark(method, percent_of(a), percent_of(b), title) for a, b in places if 0 <= b <= 1]
         if shown:
-            marks.append(el("g", shown, class_=f"marks {method.classes}", data_m=method.number))
+            marks.append(_group("marks", method, shown))
     named = [one for one in series if one.method.coloured and one.points]
     names = _short_names([one.method for one in named])
     wanted = [_HEIGHT * (1 - y.within(one.points[-1][1])) for one in named]
-    for one, at, wish in zip(named, _apart(wanted), wanted, strict=True):
-        ends.append(
-            el(
-                "g",
-                el("path", d=f"M2 {wish:.0f}L12 {at:.0f}", class_="leader"),
-                el("text", names[one.method.number], x=16, y=f"{at + 4:.0f}"),
-                class_=f"end {one.method.classes}",
-                data_m=one.method.number,
-            )
+    ends = [
+        _group(
+            "end",
+            one.method,
+            el("path.leader", d=f"M2 {wish:.0f}L12 {at:.0f}"),
+            el("text", names[one.method.number], x=16, y=f"{at + 4:.0f}"),
         )
-    drawn = [_joined(joined, x, y), _stretched(lines, "curves"), marks]
+        for one, at, wish in zip(named, _apart(wanted), wanted, strict=True)
+    ]
+    drawn = [_stretched("joined", el("polyline", points=_line(joined, x, y))), _stretched("curves", lines), marks]
     return _framed(drawn, x, y, x_ticks, x_label, y_label, described, ends)
 
 
-def _joined(points: Sequence[tuple[float, float]], x: Scale, y: Scale) -> Markup:
-    """Return a grey line through some points."""
-    return _stretched(el("polyline", points=_line(points, x, y)), "joined")
+def _group(kind: str, method: Shown, *children: Child) -> Markup:
+    """Return marks of a method, whose colour the choice of methods changes."""
+    return el("g", *children, class_=f"{kind} {method.classes}".strip(), data_m=method.number)
 
 
 def _line(points: Sequence[tuple[float, float]], x: Scale, y: Scale) -> str:
     return " ".join(f"{1000 * x.at(a):.0f},{1000 * (1 - y.at(b)):.0f}" for a, b in points)
 
 
-def _stretched(lines: Child, class_: str) -> Markup:
-    """Return lines over the whole plot, whose places are from 0 to 1000."""
-    return el(
-        "svg", lines, width="100%", height="100%", viewBox="0 0 1000 1000", preserveAspectRatio="none", class_=class_
-    )
+def _stretched(class_: str, lines: Child) -> Markup:
+    """Return lines over the entire plot, whose places are from 0 to 1000."""
+    box = {"viewBox": "0 0 1000 1000", "preserveAspectRatio": "none"}
+    return el(f"svg.{class_}", lines, width="100%", height="100%", **box)
 
 
 def scatter(
@@ -199,19 +187,15 @@ def scatter(
     marks, labels = [], []
     best_first = sorted(points, key=lambda point: not point[0].coloured)
     for method, a, b, note in best_first[::-1]:  # the best is drawn on top
-        place = x.at(a), 1 - y.at(b)
-        shift = heights.get(method.number)
-        at = {"x": percent_of(place[0]), "y": percent_of(place[1])}
-        if shift is not None:
-            left = place[0] > _TURNS
-            side = {"x": -10, "class_": "left"} if left else {"x": 10}
-            text = el("svg", el("text", names[method.number], y=f"{shift + 4:.0f}", **side), class_="beside", **at)
-            labels.append(el("g", text, class_=f"point {method.classes}", data_m=method.number))
-        title = el("title", f"{method.full_name}{note}")
-        shown = mark(method, *at.values(), title)
-        marks.append(el("g", shown, class_=f"marks point {method.classes}", data_m=method.number))
+        place = x.at(a)
+        at = {"x": percent_of(place), "y": percent_of(1 - y.at(b))}
+        if (shift := heights.get(method.number)) is not None:
+            tag, start = ("text.left", -10) if place > _TURNS else ("text", 10)
+            text = el(tag, names[method.number], x=start, y=f"{shift + 4:.0f}")
+            labels.append(_group("point", method, el("svg.beside", text, **at)))
+        marks.append(_group("marks point", method, mark(method, **at, title=f"{method.full_name}{note}")))
     n_grey = len(points) - len(named)
-    drawn = [_joined(joined, x, y), marks[:n_grey], labels, marks[n_grey:]]
+    drawn = [_stretched("joined", el("polyline", points=_line(joined, x, y))), marks[:n_grey], labels, marks[n_grey:]]
     return _framed(drawn, x, y, None, x_label, y_label, described)
 
 
@@ -225,35 +209,33 @@ def _framed(
     described: str,
     ends: Sequence[Markup] = (),
 ) -> Markup:
-    """Return what is drawn between its axes."""
+    """Return a plot between its axes."""
     values = y.ticks
     rows = [(percent_of(1 - y.at(value)), text) for value, text in zip(values, axis_texts(values), strict=True)]
-    grid = [el("line", x1=0, x2="100%", y1=at, y2=at, class_="grid") for at, _ in rows]
+    grid = [el("line.grid", x1=0, x2="100%", y1=at, y2=at) for at, _ in rows]
     places = [
         (percent_of(x.at(value)), text) for value, text in x_ticks or [(value, f"{value:g}") for value in x.ticks]
     ]
     columns = [
         [
-            el("line", x1=at, x2=at, y1="100%", y2=_HEIGHT + 5, class_="axis"),
-            el("text", text, x=at, y=_HEIGHT + 18, class_="across"),
+            el("line.axis", x1=at, x2=at, y1="100%", y2=_HEIGHT + 5),
+            el("text.across", text, x=at, y=_HEIGHT + 18),
         ]
         for at, text in places
     ]
-    base = el("line", x1=0, x2="100%", y1="100%", y2="100%", class_="axis")
-    left = [el("text", text, x=44, y=at, class_="upright") for at, text in rows]
+    base = el("line.axis", x1=0, x2="100%", y1="100%", y2="100%")
+    left = [el("text.upright", text, x=44, y=at) for at, text in rows]
     return el(
-        "div",
-        el("p", y_label, class_="axis-label", aria_hidden="true"),
+        "div.chart",
+        el("p.axis-label", y_label, aria_hidden="true"),
         el(
-            "div",
-            el("svg", left, class_="y-axis", width=50, height=_HEIGHT),
-            el("svg", grid, base, columns, drawn, class_="plot", height=_HEIGHT, width="100%"),
-            el("svg", ends, class_="ends", height=_HEIGHT) if ends else None,
-            class_="area",
+            "div.area",
+            el("svg.y-axis", left, width=50, height=_HEIGHT),
+            el("svg.plot", grid, base, columns, drawn, height=_HEIGHT, width="100%"),
+            el("svg.ends", ends, height=_HEIGHT) if ends else None,
             aria_hidden="true",
         ),
-        el("p", x_label, class_="axis-label below", aria_hidden="true"),
-        class_="chart",
+        el("p.axis-label below", x_label, aria_hidden="true"),
         role="img",
         aria_label=described,
     )

@@ -8,31 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.outcomes import Done, Runs
-from boostplug.comparison.recommendation import call, command
-from boostplug.comparison.summary import (
-    Curve,
-    Curves,
-    Cutoffs,
-    Details,
-    Importances,
-    MethodCurves,
-    MethodMeans,
-    MethodPositions,
-    MethodQueries,
-    MethodReliability,
-    MethodSeconds,
-    MethodShares,
-    Positions,
-    Queries,
-    QueryDifference,
-    QueryMean,
-    Reliability,
-    Reproduce,
-)
+from boostplug.comparison.recommendation import call
+from boostplug.comparison.summary import Bin, Curve, Details, MethodDetails, QueryValue
 from boostplug.comparison.training.runs import CUTOFFS, Method
 from boostplug.metrics import NDCG
 
 Floats = NDArray[np.float64]
+Finished = dict[Method, Done]
 
 _MOST_FEATURES = 30
 _EXTREME = 5  # queries that are named for each method, at either end
@@ -42,144 +24,108 @@ _QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
 
 def details(runs: Runs) -> Details:
-    """Return what a report shows beside the summary of a comparison.
+    """Return the details that a report shows in addition to the summary of a comparison.
 
-    In each list the methods stand in the order of the summary, those without a finished run left out.
+    Of each method with a finished run, in the order of the summary:
 
-    curves
-        The metric on the validation part after each round of each run.
-    cutoffs
-        Mean NDCG over the test queries, by weight, and over runs, at each of `CUTOFFS`: by the conventions of the
-        comparison's metric where that is an NDCG, else by its defaults. No methods where the grades allow none.
-    reliability
-        Mean predicted probability, mean label / max_grade and share of the documents, in bins of the probability: where
-        a metric judges probabilities, of all runs together.
-    importances
-        The share of each feature in the gains of all splits of the model at its best round, mean over runs; of the
-        30 features at most whose shares are the largest, mean over methods; from 0 on named f0, f1, … where the
-        data name none. Without methods whose framework tells no gains.
-    queries
-        Of each method beside its framework's reference, by the comparison's metric on the test part, mean over the
-        seeds that both have finished: on how many queries it wins, ties and loses, quantiles of the differences,
-        and the queries where these are the most extreme. Differences are above 0 where the method is better, of
-        errors too. Queries on which the metric is undefined, and those of weight 0, are left out.
-        Of a reference itself, and where there is none: the queries with the worst and best values.
-    hardest
-        The queries whose mean over all methods is the worst.
-    seconds
-        Medians over runs: of a whole training, the metric after each round included, and of a round.
-    reproduce
-        The call and the command (None where it cannot do the same) that train all of this again, and the size and
-        digest of each part of the data.
+    - curves: the metric on the validation part after each round of each run.
+    - cutoffs: mean NDCG over the test queries, by weight, and over runs, at each of `CUTOFFS`: by the conventions of
+      the comparison's metric if that is an NDCG, else by its defaults. Empty if the grades allow no NDCG.
+    - bins: documents of all runs in bins of the predicted probability, if a metric judges probabilities.
+    - positions: click probability by position, relative to the first, as given to the method or estimated by it.
+    - importances: share of each of `features` in the gains of all splits of the model at its best round, mean over
+      runs. Empty if the framework reports no gains.
+    - outcomes: number of test queries won, tied and lost against the framework's reference, by the comparison's metric,
+      mean over the seeds that both have finished. Queries on which the metric is undefined, and those of weight 0, are
+      left out. Empty for a reference, and if there is none.
+    - quantiles: of the differences to the reference. They are above 0 where the method is better, of errors too.
+    - worst, best: the queries with the most extreme differences; of a reference, and if there is none, values.
+    - seconds: median over runs of a complete training, the metric after each round included.
+
+    Of all methods together:
+
+    - features: the 30 at most whose importances are the largest, mean over methods; f0, f1, … without names.
+    - hardest: the queries whose mean over all methods is the worst, beside the best method there.
+    - python, command: the call that trains all of this again, and the command that did, if one did.
+    - data: size and digest of each part of the data.
     """
     finished = {method: done for method in runs.methods if (done := runs.finished(method))}
+    features, importances = _importances(runs, finished)
+    metric = runs.plan.metric
     return Details(
-        curves=_curves(runs, finished),
-        cutoffs=_cutoffs(runs, finished),
-        reliability=Reliability(methods=[*_reliability(finished)]),
-        positions=Positions(methods=[*_positions(finished)]),
-        importances=_importances(runs, finished),
-        queries=Queries(
-            metric=runs.plan.metric.name,
-            tied_below=_TIED,
-            methods=[_method_queries(runs, method, finished) for method in finished],
-        ),
-        hardest=_hardest(runs, finished),
-        seconds=[
-            MethodSeconds(
-                **_name_fields(method),
-                training=_median([cell.seconds for cell in done.values()]),
-                per_round=_median([cell.seconds_per_round for cell in done.values()]),
+        methods=[
+            MethodDetails(
+                framework=method.framework,
+                method=method.name,
+                curves=[
+                    Curve(fold=run.fold, seed=run.seed, best_round=run.rounds, values=_listed(run.curve))
+                    for run in done.values()
+                ],
+                cutoffs=_mean_over_runs(done, "cutoffs"),
+                bins=_bins(_known(done, "reliability")),
+                positions=_mean_over_runs(done, "position_bias"),
+                importances=importances.get(method, []),
+                seconds=float(np.median(seconds)) if (seconds := _known(done, "seconds")) else None,
+                **_queries(runs, method, finished),
             )
             for method, done in finished.items()
         ],
-        reproduce=Reproduce(python=call(runs), command=command(runs), data=runs.data.parts()),
+        cutoffs=list(CUTOFFS),
+        cutoff_metric=re.sub("@[^(]*", "", metric.name) if isinstance(metric, NDCG) else "NDCG",
+        features=features,
+        tied_below=_TIED,
+        hardest=[*_hardest(runs, finished)],
+        python=call(runs),
+        command=runs.command,
+        data=runs.data.parts(),
     )
 
 
-Finished = dict[Method, Done]
+def _known(done: Done, field: str) -> list[Any]:
+    """Return a field of the runs that have it."""
+    return [value for run in done.values() if (value := getattr(run, field)) is not None]
 
 
-def _name_fields(method: Method) -> dict[str, str]:
-    return {"framework": method.framework, "method": method.name}
+def _listed(values: Floats | None) -> list[float | None]:
+    return [] if values is None else values.tolist()
 
 
-def _median(values: Sequence[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return float(np.median(known)) if known else None
+def _mean_over_runs(done: Done, field: str) -> list[float | None]:
+    """Return the mean over runs of the places that all of them have."""
+    known = _known(done, field)
+    n = min(map(len, known), default=0)
+    return _listed(np.mean([values[:n] for values in known], axis=0)) if known else []
 
 
-def _curves(runs: Runs, finished: Finished) -> Curves:
-    methods = [
-        MethodCurves(
-            **_name_fields(method),
-            runs=[
-                Curve(
-                    fold=cell.fold,
-                    seed=cell.seed,
-                    best_round=cell.rounds,
-                    values=[] if cell.curve is None else cell.curve.tolist(),
-                )
-                for cell in done.values()
-            ],
-        )
+def _bins(known: Sequence[Floats]) -> list[Bin]:
+    """Return the bins that hold documents, by the sums over all runs."""
+    if not known:
+        return []
+    weight, predicted, observed = np.sum(known, axis=0).reshape(3, -1)
+    total = weight.sum()
+    return [
+        Bin(predicted=float(p / w), observed=float(o / w), share=float(w / total))
+        for w, p, o in zip(weight, predicted, observed, strict=True)
+        if w > 0
+    ]
+
+
+def _importances(runs: Runs, finished: Finished) -> tuple[list[str], dict[Method, list[float | None]]]:
+    """Return the features with the largest importances, and these by method."""
+    shares = {
+        method: np.mean([*map(_shares, known)], axis=0)
         for method, done in finished.items()
-    ]
-    return Curves(metric=runs.plan.metric.name, methods=methods)
-
-
-def _by_method(finished: Finished, field: str) -> Iterator[tuple[dict[str, str], list[Floats]]]:
-    """Yield each method, and a field of those of its runs that have it, where there are any."""
-    for method, done in finished.items():
-        known = [value for run in done.values() if (value := getattr(run, field)) is not None]
-        if known:
-            yield _name_fields(method), known
-
-
-def _cutoffs(runs: Runs, finished: Finished) -> Cutoffs:
-    name = re.sub("@[^(]*", "", runs.plan.metric.name) if isinstance(runs.plan.metric, NDCG) else "NDCG"
-    methods = [
-        MethodMeans(**named, means=np.mean(known, axis=0).tolist()) for named, known in _by_method(finished, "cutoffs")
-    ]
-    return Cutoffs(metric=name, at=list(CUTOFFS), methods=methods)
-
-
-def _reliability(finished: Finished) -> Iterator[MethodReliability]:
-    """Yield the bins that hold documents, by the sums over all runs."""
-    for named, known in _by_method(finished, "reliability"):
-        weight, predicted, observed = np.sum(known, axis=0).reshape(3, -1)
-        there = weight > 0
-        yield MethodReliability(
-            **named,
-            predicted=(predicted[there] / weight[there]).tolist(),
-            observed=(observed[there] / weight[there]).tolist(),
-            shares=(weight[there] / weight.sum()).tolist(),
-        )
-
-
-def _positions(finished: Finished) -> Iterator[MethodPositions]:
-    """Yield the mean over runs of each position that all of them have."""
-    for named, known in _by_method(finished, "position_bias"):
-        n = min(map(len, known))
-        yield MethodPositions(**named, relative=np.mean([curve[:n] for curve in known], axis=0).tolist())
-
-
-def _importances(runs: Runs, finished: Finished) -> Importances:
-    part = runs.tests[0]
-    n_features = part.X.shape[1]
-    shares = [(named, np.mean([*map(_shares, known)], axis=0)) for named, known in _by_method(finished, "gains")]
-    means = np.mean([of_method for _, of_method in shares], axis=0) if shares else np.zeros(0)
+        if (known := _known(done, "gains"))
+    }
+    means = np.mean([*shares.values()], axis=0) if shares else np.zeros(0)
     order = [int(i) for i in np.argsort(-means, kind="stable")[:_MOST_FEATURES] if means[i] > 0]
-    return Importances(
-        measure="share of the total gain of splits",
-        n_features=n_features,
-        features=[f"f{i}" if part.feature_names is None else str(part.feature_names[i]) for i in order],
-        methods=[MethodShares(**named, shares=of_method[order].tolist()) for named, of_method in shares],
-    )
+    names = runs.tests[0].feature_names
+    features = [f"f{i}" if names is None else str(names[i]) for i in order]
+    return features, {method: _listed(of_method[order]) for method, of_method in shares.items()}
 
 
 def _shares(gains: Floats) -> Floats:
-    """Return parts of a whole; of gains that are 0 or infinite as far as can be told."""
+    """Return the gains over their sum; infinite ones share it alone."""
     largest = gains.max(initial=0.0)
     scaled = np.isinf(gains).astype(np.float64) if np.isinf(largest) else gains / (largest or 1.0)
     shares: Floats = scaled / (scaled.sum() or 1.0)
@@ -218,83 +164,68 @@ def _joined(runs: Runs, by_fold: dict[int, Floats]) -> _Values:
     return _Values(means[order], found.fold[first[order]], found.query[first[order]])
 
 
-def _method_queries(runs: Runs, method: Method, finished: Finished) -> MethodQueries:
-    """Return a method's entry among `queries`."""
-    named: dict[str, Any] = _name_fields(method)
+def _queries(runs: Runs, method: Method, finished: Finished) -> dict[str, Any]:
+    """Return the fields of a method's details that are of single queries."""
     sign = 1.0 if runs.plan.metric.greater_is_better else -1.0
     reference = runs.reference_of(method)
     done, theirs = finished[method], {} if reference is None else finished.get(reference, {})
     common = sorted(set(done) & set(theirs))
-    compared = reference is not None and reference != method and bool(common)
-    own = _joined(runs, _mean_values(runs, done, common if compared else sorted(done)))
-    other = _joined(runs, _mean_values(runs, theirs, common)).values if compared else None
-    d = sign * (own.values if other is None else own.values - other)
-
-    def entry(i: int) -> QueryDifference:
-        return QueryDifference(
-            **_described(runs, own, i),
-            value=own.values[i],
-            reference_value=None if other is None else other[i],
-            difference=None if other is None else d[i],
-        )
-
-    extremes: dict[str, Any] = {
-        end: [entry(int(i)) for i in np.argsort(way * d, kind="stable")[:_EXTREME]]
-        for end, way in (("worst", 1.0), ("best", -1.0))
-    }
-    if reference is None or other is None:
-        nothing: dict[str, Any] = dict.fromkeys(("reference", "wins", "ties", "losses", "quantiles"))
-        return MethodQueries(**named, **nothing, **extremes)
-    return MethodQueries(
-        **named,
-        reference=reference.name,
-        wins=int((d >= _TIED).sum()),
-        ties=int((np.abs(d) < _TIED).sum()),
-        losses=int((d <= -_TIED).sum()),
-        quantiles=np.quantile(d, _QUANTILES).tolist() if len(d) else None,
-        **extremes,
-    )
+    if reference is None or reference == method or not common:
+        own, other = _joined(runs, _mean_values(runs, done, sorted(done))), None
+        d, found = sign * own.values, {}
+    else:
+        own = _joined(runs, _mean_values(runs, done, common))
+        other = _joined(runs, _mean_values(runs, theirs, common)).values
+        d = sign * (own.values - other)
+        found = {
+            "outcomes": [int((d >= _TIED).sum()), int((np.abs(d) < _TIED).sum()), int((d <= -_TIED).sum())],
+            "quantiles": np.quantile(d, _QUANTILES).tolist() if len(d) else [],
+        }
+    beside = reference.name if reference is not None and other is not None else None
+    for end, way in (("worst", 1.0), ("best", -1.0)):
+        order = np.argsort(way * d, kind="stable")[:_EXTREME]
+        found[end] = [
+            _query_value(runs, own, i, own.values[i], None if other is None else float(other[i]), beside) for i in order
+        ]
+    return found
 
 
-def _described(runs: Runs, places: _Values, i: int) -> dict[str, Any]:
-    """Return what there is to say of a query, whatever the method."""
+def _query_value(
+    runs: Runs, places: _Values, i: int, value: float, other_value: float | None, other: str | None
+) -> QueryValue:
+    """Return a value with the facts about its query, whatever the method."""
     fold, query = int(places.fold[i]), int(places.query[i])
     part = runs.tests[fold]
     queries = part.queries
-    rows = slice(queries.boundaries[query], queries.boundaries[query + 1])
+    rows = slice(*queries.boundaries[query : query + 2])
     least = getattr(runs.plan.metric, "relevant", None)
     labels = queries.labels[rows]
     relevant = queries.labelled_rows[rows] & (labels > 0 if least is None else labels >= least)
-    return {
-        "query": str(part.ids[query]),
-        "fold": fold,
-        "documents": len(labels),
-        "relevant": int(relevant.sum()),
-    }
+    return QueryValue(
+        query=str(part.ids[query]),
+        fold=fold,
+        documents=len(labels),
+        relevant=int(relevant.sum()),
+        value=float(value),
+        other_value=other_value,
+        other=other,
+    )
 
 
-def _hardest(runs: Runs, finished: Finished) -> list[QueryMean]:
-    """Return the queries with the worst mean over the methods."""
+def _hardest(runs: Runs, finished: Finished) -> Iterator[QueryValue]:
+    """Yield the queries with the worst mean over the methods, beside the best method."""
     sign = 1.0 if runs.plan.metric.greater_is_better else -1.0
     values = {method: _mean_values(runs, done, sorted(done)) for method, done in finished.items()}
     folds = sorted({fold for of_method in values.values() for fold in of_method})
     if not folds:
-        return []
-    there = {fold: [method for method in values if fold in values[method]] for fold in folds}
-    tables = {fold: np.array([values[method][fold] for method in there[fold]]) for fold in folds}
+        return
+    methods = {fold: [method for method in values if fold in values[method]] for fold in folds}
+    tables = {fold: np.array([values[method][fold] for method in methods[fold]]) for fold in folds}
     means = _joined(runs, {fold: sign * table.mean(axis=0) for fold, table in tables.items()})
-    found = []
     for i in np.argsort(means.values, kind="stable")[:_HARDEST]:
-        fold, query = int(means.fold[i]), int(means.query[i])
-        of_query = tables[fold][:, query]
+        fold = int(means.fold[i])
+        of_query = tables[fold][:, int(means.query[i])]
         best = int(np.argmax(sign * of_query))
-        method = there[fold][best]
-        found.append(
-            QueryMean(
-                **_described(runs, means, i),
-                mean=of_query.mean(),
-                best=of_query[best],
-                best_method=f"{method.framework} {method.name}",
-            )
-        )
-    return found
+        method = methods[fold][best]
+        other = f"{method.framework} {method.name}"
+        yield _query_value(runs, means, i, of_query.mean(), float(of_query[best]), other)

@@ -41,22 +41,24 @@ def el(name: str, /, *children: Child, **attributes: str | float | bool | None) 
     Parameters
     ----------
     name : str
+        The tag, and after a dot its classes: "span", "p.note", "li.row head".
     *children : str, Markup, iterable of these, None
         Strings are escaped.
     **attributes : str, number, bool or None
         A trailing underscore goes, others become hyphens (``class_``, ``aria_label``); None and False leave an
         attribute out, True writes its name alone. Values are escaped.
     """
+    tag, _, classes = name.partition(".")
     written = "".join(
         f" {key.rstrip('_').replace('_', '-')}" + ("" if value is True else f'="{escape(visible(_attribute(value)))}"')
-        for key, value in attributes.items()
+        for key, value in {"class": classes or None, **attributes}.items()
         if value is not None and value is not False
     )
-    if name in _VOID:
-        return Markup(f"<{name}{written}>")
-    if name in _OF_SVG and not children:
-        return Markup(f"<{name}{written}/>")
-    return Markup(f"<{name}{written}>{text_of(children)}</{name}>")
+    if tag in _VOID:
+        return Markup(f"<{tag}{written}>")
+    if tag in _OF_SVG and not children:
+        return Markup(f"<{tag}{written}/>")
+    return Markup(f"<{tag}{written}>{text_of(children)}</{tag}>")
 
 
 def _attribute(value: str | float) -> str:

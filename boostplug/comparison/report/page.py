@@ -6,16 +6,13 @@ from importlib.resources import files
 from typing import Any
 
 from boostplug.comparison.report.markup import Child, Markup, el
-from boostplug.comparison.report.sections.curves import curves, cutoffs
-from boostplug.comparison.report.sections.forest import differences
-from boostplug.comparison.report.sections.outcomes import queries
-from boostplug.comparison.report.sections.positions import positions
-from boostplug.comparison.report.sections.reliability import reliability
+from boostplug.comparison.report.sections.lines import curves, cutoffs, positions, reliability
+from boostplug.comparison.report.sections.points import features, time, trade_off
+from boostplug.comparison.report.sections.rows import differences, queries
 from boostplug.comparison.report.sections.setup import reproduce, setup
-from boostplug.comparison.report.sections.trade_off import trade_off
-from boostplug.comparison.report.sections.trees import features, time
 from boostplug.comparison.report.sections.verdict import caveats, frameworks, methods, recommendation
 from boostplug.comparison.report.view import View, of_frameworks
+from boostplug.comparison.report.words import counted
 from boostplug.comparison.summary import Comparison, Details
 
 # id, heading, its name in the navigation, content
@@ -47,15 +44,15 @@ def page(document: Comparison, details: Details | None = None, machine: dict[str
     machine : dict, optional
         What `boostplug.comparison.machine.machine` returns.
     """
-    view = View(document, details, machine)
+    view = View(document, details or Details(), machine or {})
     name = document.data.name
     shown = [(id_, head, short, made) for id_, head, short, section in _SECTIONS if (made := section(view))]
     title = f"boostplug compare: {name}" if name else "boostplug compare"
     style, script = (files(__package__).joinpath(file).read_text(encoding="utf-8") for file in ("page.css", "page.js"))
     body = el(
         "body",
-        el("a", "Skip to the recommendation", href="#recommendation", class_="skip"),
-        el("header", el("h1", title), el("p", _in_short(view), class_="lead"), el("p", _made(view), class_="lead")),
+        el("a.skip", "Skip to the recommendation", href="#recommendation"),
+        el("header", el("h1", title), el("p.lead", _in_short(view)), el("p.lead", _made(view))),
         _navigation([("recommendation", "Recommendation"), *((id_, short) for id_, _, short, _ in shown)], view),
         el(
             "main",
@@ -67,7 +64,7 @@ def page(document: Comparison, details: Details | None = None, machine: dict[str
             "footer",
             el("p", f"Made by boostplug {document.versions.get('boostplug', '')}. This file fetches nothing."),
         ),
-        el("p", class_="unseen", role="status", id="said"),
+        el("p.unseen", role="status", id="said"),
         el("script", Markup(script)),
     )
     policy = (
@@ -91,10 +88,9 @@ def _in_short(view: View) -> str:
     document = view.document
     data, settings = document.data, document.settings
     frameworks = " and ".join(name for name, _ in of_frameworks(view.methods))
-    n, seeds = len(view.methods), len(settings.seeds)
-    runs = f"{seeds} seed{'s' * (seeds != 1)}" + (f" × {view.folds} folds" if view.folds > 1 else "")
+    runs = counted(len(settings.seeds), "seed") + (f" × {view.folds} folds" if view.folds > 1 else "")
     return (
-        f"{n} method{'s' * (n != 1)} in {frameworks}, {runs}, at most {settings.rounds:,} rounds; "
+        f"{counted(len(view.methods), 'method')} in {frameworks}, {runs}, at most {settings.rounds:,} rounds; "
         f"{data.test.queries:,} test queries, {data.features:,} features. "
         f"Chosen by {view.metric} on the validation part, judged on the test part."
     )
@@ -102,49 +98,28 @@ def _in_short(view: View) -> str:
 
 def _made(view: View) -> str:
     """Return when it was made, and with which versions."""
-    date = (view.machine or {}).get("date")
+    date = view.machine.get("date")
     versions = ", ".join(f"{name} {number}" for name, number in view.document.versions.items())
     return f"{f'{date}. ' if date else ''}Versions: {versions}."
 
 
 def _navigation(places: list[tuple[str, str]], view: View) -> Child:
     links = el("ul", [el("li", el("a", name, href=f"#{id_}")) for id_, name in places])
-    choice = None
-    if view.several:
-        names = ["all", *(name for name, _ in of_frameworks(view.methods))]
-        choice = el(
-            "fieldset",
-            el("legend", "Frameworks"),
-            [
-                el(
-                    "label",
-                    el("input", type="radio", name="framework", value="" if i == 0 else name, checked=i == 0),
-                    el("span", name),
-                )
-                for i, name in enumerate(names)
-            ],
-            class_="filter",
-            hidden=True,
-        )
+    choices = []
+    for name in ("", *view.document.frameworks):
+        button = el("input", type="radio", name="framework", value=name, checked=not name)
+        choices.append(el("label", button, el("span", name or "all")))
+    choice = el("fieldset.filter", el("legend", "Frameworks"), choices, hidden=True) if view.several else None
     return el("nav", links, choice, aria_label="Sections")
 
 
 def _caveats(view: View) -> Child:
-    lines = caveats(view)
-    if not lines:
-        return None
     items = []
-    for line in lines:
+    for line in caveats(view):
         word, colon, rest = line.partition(":")
-        loud = colon and word.isupper()
-        items.append(el("li", [el("strong", f"{word}:"), rest] if loud else line))
-    return el(
-        "aside",
-        el("p", "Before you rely on it", class_="caveats-head"),
-        el("ul", items),
-        class_="caveats",
-        aria_label="Caveats",
-    )
+        items.append(el("li", [el("strong", f"{word}:"), rest] if colon and word.isupper() else line))
+    head = el("p.caveats-head", "Before you rely on it")
+    return el("aside.caveats", head, el("ul", items), aria_label="Caveats") if items else None
 
 
 def _section(id_: str, head: str, content: Child) -> Markup:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 NONE = "–"
-_LEAST_NAME = 16  # width to which the first column may be folded
+LEAST_NAME = 16  # width to which the first column may be folded
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,6 @@ class Column:
     numbers: bool = True
     descending: bool = True
     sorted_by: bool = False  # whether the rows stand in its order
-    narrow: str | None = None  # a shorter head, where there is little room
 
 
 @dataclass(frozen=True)
@@ -63,67 +62,59 @@ class Table:
     caption: str = ""
 
 
-def as_rich(table: Table, *, group_head: str | None, inline: bool) -> "RichTable":
+def as_rich(table: Table, *, narrow: bool) -> "RichTable":
     """Return a table for a terminal.
 
-    Parameters
-    ----------
-    table : Table
-    group_head : str or None
-        The head of a first column that holds the groups; None: they stand as headings.
-    inline : bool
-        Whether what comes after a value stands beside it, not below it.
+    A narrow one has its groups as headings, not in a first column, and has below a value its spread or interval.
     """
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    shown = RichTable(box=box.SIMPLE_HEAD, padding=(0, int(inline)), collapse_padding=True, pad_edge=False)
-    if group_head is not None:
-        shown.add_column(group_head, no_wrap=True)
-    shown.add_column(table.columns[0].head, no_wrap=inline, overflow="fold", min_width=_LEAST_NAME)
+    shown = RichTable(box=box.SIMPLE_HEAD, padding=(0, int(not narrow)), collapse_padding=True, pad_edge=False)
+    if not narrow:
+        shown.add_column("framework")
+    shown.add_column(table.columns[0].head, overflow="fold", min_width=LEAST_NAME)
     for column in table.columns[1:]:
-        head = column.head if inline else column.narrow or column.head
-        shown.add_column(Text(visible(head)), justify="right", no_wrap=True)
+        shown.add_column(Text(visible(column.head)), justify="right", overflow="fold")
     for group, rows in groupby(table.rows, lambda row: row.group):
         shown.add_section()
-        if group_head is None:
+        if narrow:
             shown.add_row(Text(str(group), style="bold"))
         for row in rows:
-            first = [] if group_head is None else [Text(str(group))]
-            shown.add_row(*first, *(_rich_cell(cell, inline=inline) for cell in row.cells))
+            first = [] if narrow else [Text(str(group))]
+            shown.add_row(*first, *(_rich_cell(cell, narrow=narrow) for cell in row.cells))
     return shown
 
 
-def _rich_cell(cell: Cell, *, inline: bool) -> "Text":
+def _rich_cell(cell: Cell, *, narrow: bool) -> "Text":
     from rich.text import Text
 
     style = {1: "bold green", -1: "red", 0: "bold" if cell.bold else ""}[cell.verdict]
     text = Text(visible(str(cell.shown)), style=style)
     if cell.after:
         below = cell.after.replace("± ", "±").replace(" ", "\n")
-        text.append(f" {cell.after}" if inline else f"\n{below}", style="not bold" * cell.bold)
+        text.append(f"\n{below}" if narrow else f" {cell.after}", style="not bold" * cell.bold)
     return text
 
 
-def as_lines(table: Table, n_values: int) -> list[str]:
-    """Return three lines per row, for a terminal too narrow for any table: its name, `n_values` cells, the others."""
+def as_lines(table: Table) -> list[str]:
+    """Return a line for each row, for a terminal too narrow for a table."""
     lines = []
     for row in table.rows:
-        named = [visible(f"{column.head} {cell.text}") for column, cell in zip(table.columns, row.cells, strict=True)]
-        lines += [visible(f"{row.group} {row.cells[0].shown}")]
-        lines += [f"  {', '.join(cells)}" for cells in (named[1 : n_values + 1], named[n_values + 1 :])]
+        cells = [f"{column.head} {cell.text}" for column, cell in zip(table.columns, row.cells, strict=True)]
+        lines.append(visible(f"{row.group} {row.cells[0].text}: {', '.join(cells[1:])}"))
     return lines
 
 
-def as_markdown(table: Table, group_head: str) -> list[str]:
+def as_markdown(table: Table) -> list[str]:
     """Return the lines of a table in Markdown, its groups in a first column."""
     rows = [
         [row.group or "", *(f"**{c.shown}** {c.after}".rstrip() if c.bold else c.text for c in row.cells)]
         for row in table.rows
     ]
     rule = ["---", *("---:" if column.numbers else "---" for column in table.columns)]
-    head = [group_head, *(column.head for column in table.columns)]
+    head = ["framework", *(column.head for column in table.columns)]
     return [
         "| " + " | ".join(in_markdown(cell).replace("|", "&#124;") for cell in cells) + " |"
         for cells in (head, rule, *rows)
@@ -219,7 +210,7 @@ def as_html(
         class_=class_,
         aria_describedby=described_by,
     )
-    return el("div", whole, class_="scrolls", tabindex=0, role="group", aria_label=name or table.caption)
+    return el("div.scrolls", whole, tabindex=0, role="group", aria_label=name or table.caption)
 
 
 def _html_cell(cell: Cell, column: Column, *, first: bool) -> Markup:
@@ -236,7 +227,7 @@ def _html_cell(cell: Cell, column: Column, *, first: bool) -> Markup:
 
 
 def number(shown: float | None, form: str = ",") -> Cell:
-    """Return a cell of a number; an en dash where there is none."""
+    """Return a cell of a number; an en dash for None."""
     return Cell(NONE if shown is None else f"{shown:{form}}", shown)
 
 

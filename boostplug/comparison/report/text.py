@@ -2,10 +2,12 @@
 
 import sys
 from dataclasses import replace
+from math import isnan
 from typing import TYPE_CHECKING
 
 from boostplug.comparison.console import as_text
 from boostplug.comparison.report.tables import (
+    LEAST_NAME,
     NONE,
     Cell,
     Column,
@@ -27,11 +29,10 @@ from boostplug.comparison.summary import Comparison, Contrast, MethodSummary
 from boostplug.core.text import visible
 
 if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
+    from rich.console import ConsoleOptions, RenderResult
+    from rich.table import Table as RichTable
 
-_LEAST_NAME = 16  # width to which names may be folded
-_UNLIMITED = 10_000
-_WIDEST = 130  # of text in a file, where a layout has it
+_UNLIMITED = 10_000  # characters
 
 
 def table_of(document: Comparison) -> Table:
@@ -45,7 +46,7 @@ def table_of(document: Comparison) -> Table:
         ),
         Column(f"Δ [{percent(document)}]", descending=settings.greater_is_better),
         Column("p", descending=False),
-        Column("ms/round", descending=False, narrow="ms"),
+        Column("ms/round", descending=False),
         Column("rounds", descending=False),
     ]
     return Table(columns, [Row(_cells(document, method), method.framework) for method in document.methods])
@@ -53,23 +54,24 @@ def table_of(document: Comparison) -> Table:
 
 def _cells(document: Comparison, method: MethodSummary) -> list[Cell]:
     finished, planned, seconds = method.runs_finished, method.runs_planned, method.seconds_per_round
-    found = Contrast.of(method)
-    ends, verdict = "" if found is None else interval(found.interval), 0
-    if found is not None and found.p < SIGNIFICANT:
-        verdict = 1 if found.difference * document.settings.sign > 0 else -1
     return [
         Cell(method.method + (f" [{finished} of {planned}]" if 0 < finished < planned else "")),
         *(_metric_cell(document, method, name) for name in document.settings.metrics),
-        Cell(
-            signed(method.difference),
-            method.difference,
-            after=ends,
-            verdict=verdict,
-        ),
-        Cell(probability(method.p_holm), method.p_holm, verdict=verdict),
+        *contrast_cells(Contrast.of(method), document),
         number(None if seconds is None else 1e3 * seconds, ".1f"),
         replace(number(method.rounds, ".0f"), after="cap" if method.runs_at_cap else ""),
     ]
+
+
+def contrast_cells(found: Contrast | None, document: Comparison) -> list[Cell]:
+    """Return the cells of a difference with its interval, and of its p."""
+    if found is None:
+        return [Cell(NONE), Cell(NONE)]
+    p, verdict = None if isnan(found.p) else found.p, 0
+    if found.p < SIGNIFICANT:
+        verdict = 1 if found.difference * document.settings.sign > 0 else -1
+    difference = Cell(signed(found.difference), found.difference, after=interval(found.interval), verdict=verdict)
+    return [difference, Cell(probability(p), p, verdict=verdict)]
 
 
 def _metric_cell(document: Comparison, method: MethodSummary, name: str) -> Cell:
@@ -83,20 +85,19 @@ def _metric_cell(document: Comparison, method: MethodSummary, name: str) -> Cell
     return Cell(short(found.mean), found.mean, after=spread, bold=found.mean == best)
 
 
-def render(document: Comparison, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-    """Yield the table in the widest layout that fits, and the lines below it."""
+def render(document: Comparison, options: "ConsoleOptions") -> "RenderResult":
+    """Yield the table in the widest form that fits, and the lines below it."""
     from rich.text import Text
 
-    table, unlimited = table_of(document), options.update(max_width=_UNLIMITED)
-    slack = max(len(visible(method.method)) for method in document.methods) - _LEAST_NAME  # saved by folding names
-    for group_head, inline, less in (("framework", True, 0), (None, True, 0), (None, False, max(0, slack))):
-        shown = as_rich(table, group_head=group_head, inline=inline)
-        if console.measure(shown, options=unlimited).maximum - less <= options.max_width:
-            yield shown
-            break
+    table = table_of(document)
+    wide, narrow = as_rich(table, narrow=False), as_rich(table, narrow=True)
+    names = max(len(visible(row.cells[0].text)) for row in table.rows)
+    if _width(wide) <= options.max_width:
+        yield wide
+    elif _width(narrow) - max(0, names - LEAST_NAME) <= options.max_width:
+        yield narrow
     else:
-        for line in as_lines(table, len(document.settings.metrics)):
-            yield Text(line)
+        yield from map(Text, as_lines(table))
     yield Text("")
     for line in below_table(document):
         yield Text(visible(line), style="bold" if line.startswith(("INCOMPLETE", "PARTIAL", "WARNING")) else "")
@@ -105,21 +106,19 @@ def render(document: Comparison, console: "Console", options: "ConsoleOptions") 
         yield Text(visible(line), style="bold" if line.startswith(RECOMMENDED) else "")
 
 
-def text(document: Comparison) -> str:
-    """Return the table as plain text: as wide as the terminal where there is one, else as wide as it needs."""
-    from shutil import get_terminal_size
-
-    width = get_terminal_size((120, 24)).columns if sys.stdout.isatty() else _natural_width(document)
-    return as_text(lambda console: render(document, console, console.options), width)
-
-
-def _natural_width(document: Comparison) -> int:
-    """Return the width of the wide layout, 120 at least; where that is too wide, with frameworks as headings."""
+def _width(table: "RichTable") -> int:
     from rich.console import Console
 
-    console, table = Console(width=_UNLIMITED), table_of(document)
-    widths = [console.measure(as_rich(table, group_head=head, inline=True)).maximum for head in ("framework", None)]
-    return max(120, widths[0] if widths[0] <= _WIDEST else widths[1])
+    return Console(width=_UNLIMITED).measure(table).maximum
+
+
+def text(document: Comparison) -> str:
+    """Return the table as plain text: as wide as the terminal if there is one, else as wide as it needs."""
+    from shutil import get_terminal_size
+
+    wide = max(120, _width(as_rich(table_of(document), narrow=False)))
+    width = get_terminal_size((120, 24)).columns if sys.stdout.isatty() else wide
+    return as_text(lambda console: render(document, console.options), width)
 
 
 def markdown(document: Comparison) -> str:
@@ -127,7 +126,7 @@ def markdown(document: Comparison) -> str:
     lines = [
         f"# {in_markdown(document.data.name or 'Comparison')}",
         "",
-        *as_markdown(table_of(document), "framework"),
+        *as_markdown(table_of(document)),
         "",
         *(f"- {in_markdown(line)}" for line in below_table(document)),
         "",
@@ -137,16 +136,11 @@ def markdown(document: Comparison) -> str:
     return "\n".join(lines) + "\n"
 
 
-def latex(document: Comparison, caption: str | None = None, label: str | None = None) -> str:
+def latex(document: Comparison) -> str:
     """Return the table for LaTeX with booktabs, without times and rounds, and what stands below it as comments."""
     table = table_of(document)
     lines = [
         *(f"% {' '.join(visible(line).split())}" for line in below_table(document)),
         *as_latex(Table(table.columns[:-2], [Row(row.cells[:-2], row.group) for row in table.rows])),
     ]
-    if caption is not None or label is not None:
-        lines = [r"\begin{table}", r"\centering", *lines]
-        lines += [] if caption is None else [rf"\caption{{{caption}}}"]
-        lines += [] if label is None else [rf"\label{{{label}}}"]
-        lines.append(r"\end{table}")
     return "\n".join(lines) + "\n"

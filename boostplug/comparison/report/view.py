@@ -1,21 +1,17 @@
 """Shared view of all sections: methods, their order and colours, and common elements."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from math import isnan
+from typing import Any
 
 from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
 from boostplug.comparison.report.text import table_of
-from boostplug.comparison.summary import Comparison, Details, MethodSummary, Named
+from boostplug.comparison.summary import Comparison, Details, MethodDetails, MethodSummary
 from boostplug.core.threads import Computed
 
-N = TypeVar("N", bound=Named)
-T = TypeVar("T")
-MethodColumn = tuple[Column, Callable[["Shown", T], Cell]]
-"""A column, and how to make its cell of a method and what was found of it."""
-
-_COLOURED = 6  # methods that have a colour from the start: as many as can be told apart
+_COLOURED = 6  # methods that have a colour from the start: as many as eyes can distinguish
 _REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet
 
 
@@ -25,6 +21,7 @@ class Shown:
 
     number: int  # in the document
     summary: MethodSummary
+    details: MethodDetails
     cells: Sequence[Cell]  # of its row in the comparison's table
     colour: str  # a class of the style sheet
     shape: int  # of its framework, from 0
@@ -72,33 +69,31 @@ class Shown:
         return self.cells[-2]
 
 
-def _by_validation(document: Comparison) -> list[Shown]:
+def _by_validation(document: Comparison, details: Details) -> list[Shown]:
     """Return all methods, the best on validation first, those without a value there last.
 
     In colour are the recommended one, the frameworks' own LambdaMARTs (which share one), the best of each framework,
     and the best of all as far as colours go.
     """
-    methods, found = document.methods, document.recommendation
-    values = {i: mean for i, m in enumerate(methods) if (mean := m.validation.mean) is not None and mean == mean}  # noqa: PLR0124 (NaN)
+    methods, found, frameworks = document.methods, document.recommendation, document.frameworks
+    values = {i: mean for i, m in enumerate(methods) if (mean := m.validation.mean) is not None and not isnan(mean)}
     best_first = sorted(values, key=lambda i: -document.settings.sign * values[i])
     chosen = [i for i in best_first if found and methods[i].key == found.key]
     referred = {(m.framework, m.reference) for m in methods if m.reference}
     if found and found.is_reference:
         referred.add(found.key)
     references = [i for i in best_first if methods[i].key in referred]
-    frameworks = document.frameworks
     firsts = {methods[i].framework: i for i in reversed(best_first)}
-    coloured = list(
-        dict.fromkeys([*chosen, *references, *(firsts[name] for name in frameworks if name in firsts), *best_first])
-    )
-    coloured = coloured[:_COLOURED]
+    of_frameworks = [firsts[name] for name in frameworks if name in firsts]
+    coloured = list(dict.fromkeys([*chosen, *references, *of_frameworks, *best_first]))[:_COLOURED]
     colours = {i: f"c{k}" for k, i in enumerate((i for i in coloured if i not in references), start=1)}
     colours |= dict.fromkeys((i for i in coloured if i in references), _REFERENCE)
-    rows = table_of(document).rows
+    rows, of_method = table_of(document).rows, {one.key: one for one in details.methods}
     return [
         Shown(
             number=i,
             summary=methods[i],
+            details=of_method.get(methods[i].key) or MethodDetails(framework=methods[i].framework, method=""),
             cells=rows[i].cells,
             colour=colours.get(i, _NO_COLOUR),
             shape=frameworks.index(methods[i].framework),
@@ -116,35 +111,25 @@ def of_frameworks(methods: Sequence[Shown]) -> list[tuple[str, list[Shown]]]:
 
 
 def label(method: Shown, *, framework: bool = False) -> list[Child]:
-    """Return a method's name, its framework's where it is to be said, and what it is to the comparison."""
+    """Return a method's name, with `framework` its framework's, and its tags: recommended, reference."""
     return [
-        el("span", method.cells[0].shown, class_="name"),
+        el("span.name", method.cells[0].shown),
         [" ", el("small", method.framework)] if framework else None,
-        [" ", el("span", "recommended", class_="tag chosen")] if method.recommended else None,
-        [" ", el("span", "reference", class_="tag")] if method.reference else None,
+        [" ", el("span.tag chosen", "recommended")] if method.recommended else None,
+        [" ", el("span.tag", "reference")] if method.reference else None,
     ]
 
 
 def swatch(method: Shown) -> Markup:
     """Return a piece of the method's line with its mark, as it is in the figures."""
-    return el(
-        "svg",
-        el("line", x1=1, y1=7, x2=27, y2=7, class_="curve"),
-        mark(method, "14", "7"),
-        class_=f"swatch {method.classes}",
-        data_m=method.number,
-        width=28,
-        height=14,
-        aria_hidden="true",
-    )
+    drawn = el("line.curve", x1=1, y1=7, x2=27, y2=7), mark(method, "14", "7")
+    return el(f"svg.swatch {method.classes}", drawn, data_m=method.number, width=28, height=14, aria_hidden="true")
 
 
-def mark(method: Shown, x: str, y: str, *children: Child, hollow: bool = False) -> Markup:
+def mark(method: Shown, x: str, y: str, title: str | None = None) -> Markup:
     """Return a framework's mark around a place: a disc for the first, a diamond for the second."""
-    shape = (
-        el("circle", *children, r=4.5) if method.shape == 0 else el("path", *children, d="M-5.5 0 0-5.5 5.5 0 0 5.5Z")
-    )
-    return el("svg", shape, x=x, y=y, class_="mark hollow" if hollow else "mark")
+    shape, attributes = ("path", {"d": "M-5.5 0 0-5.5 5.5 0 0 5.5Z"}) if method.shape else ("circle", {"r": "4.5"})
+    return el("svg.mark", el(shape, el("title", title) if title else (), **attributes), x=x, y=y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,13 +137,13 @@ class View:
     """Shared view of all sections."""
 
     document: Comparison
-    details: Details | None
-    machine: dict[str, Any] | None
+    details: Details
+    machine: dict[str, Any]
 
     @Computed
     def methods(self) -> list[Shown]:
         """All methods, the best on validation first."""
-        return _by_validation(self.document)
+        return _by_validation(self.document, self.details)
 
     @property
     def metric(self) -> str:
@@ -180,106 +165,67 @@ class View:
         """Number of folds."""
         return self.document.data.folds
 
-    def entries(self, part: Callable[[Details], Sequence[N]]) -> list[tuple[Shown, N]]:
-        """Return the methods that a part of the details lists, each with its entry there, the best first."""
-        of_method = {} if self.details is None else {entry.key: entry for entry in part(self.details)}
-        return [(m, of_method[m.summary.key]) for m in self.methods if m.summary.key in of_method]
-
-    def training_time(self, method: Shown) -> Cell:
-        """Return a cell of the seconds that a training of a method takes."""
-        seconds = {m.number: entry.training for m, entry in self.entries(lambda details: details.seconds)}
-        return number(seconds.get(method.number), ".2f")
-
-
-def of_framework(view: View, framework: str, kind: str, title: str, legend: Child, *rows: Child) -> Markup:
-    """Return a figure of one framework's methods, which the choice of frameworks shows and hides."""
-    number = [name for name, _ in of_frameworks(view.methods)].index(framework)
-    name = f"{kind}-{number}"
-    head = f"{framework}: {title}" if view.several else title[0].upper() + title[1:]
-    return el(
-        "figure",
-        el("figcaption", el("h3", head), el("p", legend), id=name),
-        *rows,
-        class_=kind,
-        role="group",
-        aria_labelledby=name,
-        data_framework=framework,
-    )
-
 
 def method_table(
-    caption: str, columns: Sequence[Column], rows: Sequence[tuple[Shown, Sequence[Cell]]], **options: str
+    caption: str,
+    columns: Sequence[Column],
+    methods: Sequence[Shown],
+    cells: Callable[[Shown], Sequence[Cell]],
+    **options: str,
 ) -> Markup:
-    """Return a table with a row for each method: its name and framework, then its cells."""
+    """Return a table with a row for each method: its name and framework, then its `cells`."""
     heads = [Column("method", numbers=False), Column("framework", numbers=False), *columns]
-    cells = [
-        Row([Cell(label(m), m.name.lower()), Cell(m.framework, m.framework), *others], m.framework)
-        for m, others in rows
+    rows = [
+        Row([Cell(label(m), m.name.lower()), Cell(m.framework, m.framework), *cells(m)], m.framework) for m in methods
     ]
-    return as_html(Table(heads, cells, caption), **options)
+    return as_html(Table(heads, rows, caption), **options)
 
 
-def columns_table(caption: str, found: Sequence[tuple[Shown, T]], columns: Sequence[MethodColumn[T]]) -> Markup:
-    """Return a `method_table` whose columns say how to make a cell of a method and what was found of it."""
-    rows = [(method, [cell(method, entry) for _, cell in columns]) for method, entry in found]
-    return method_table(caption, [column for column, _ in columns], rows)
+def training_time(method: Shown) -> Cell:
+    """Return a cell of the seconds that a training of a method takes."""
+    return number(method.details.seconds, ".2f")
 
 
 def figure(name: str, caption: str, chart: Markup, key: Child) -> Markup:
     """Return a chart with its caption and the key to its lines."""
-    return el(
-        "figure",
-        el("figcaption", caption, id=f"about-{name}"),
-        el("div", chart, key, class_="beside-legend"),
-        role="group",
-        aria_labelledby=f"about-{name}",
-    )
+    id_ = f"about-{name}"
+    content = el("figcaption", caption, id=id_), el("div.beside-legend", chart, key)
+    return el("figure", content, role="group", aria_labelledby=id_)
 
 
 def copyable(what: str, code: str) -> Markup:
-    """Return code in a box; the script puts a button there that copies it, and says what."""
-    return el("div", el("pre", el("code", code)), class_="code", data_what=what)
+    """Return code in a box; the script adds a button that copies it."""
+    return el("div.code", el("pre", el("code", code)), data_what=what)
 
 
 def folded(summary: Child, content: Child, *, opened: bool = False, framework: str | None = None) -> Markup:
-    """Return what a reader may open; paper has it open."""
+    """Return content that a reader can open; it is open on paper."""
     return el("details", el("summary", summary), content, open=opened, data_framework=framework)
 
 
-def pairs(given: Sequence[tuple[str, Child]]) -> Markup:
+def pairs(given: Iterable[tuple[str, Child]]) -> Markup:
     """Return names and what belongs to them."""
-    return el("dl", [el("div", el("dt", name), el("dd", shown)) for name, shown in given], class_="pairs")
+    return el("dl.pairs", [el("div", el("dt", name), el("dd", shown)) for name, shown in given])
 
 
 def key_of(view: View, methods: Sequence[Shown]) -> Markup:
     """Return the lines of the methods in colour, beside a figure that has no choice of its own."""
-    items = [_key_entry(view, method, class_=f"{method.classes} if-chosen") for method in methods]
-    return el(
-        "ul", items, class_="key-list", aria_label=f"Methods in colour: {sum(method.coloured for method in methods)}"
-    )
+    items = [_key_entry(f"{method.classes} if-chosen", method, _line_and_name(view, method)) for method in methods]
+    return el("ul.key-list", items, aria_label=f"Methods in colour: {sum(method.coloured for method in methods)}")
 
 
 def legend(view: View, methods: Sequence[Shown]) -> Markup:
     """Return the methods with their lines, those in colour first; the script makes each one a choice."""
-    items = [
-        _key_entry(
-            view,
-            method,
-            el("input", type="checkbox", data_choose=method.number, checked=method.coloured, hidden=True),
-            class_=method.classes,
-        )
-        for method in sorted(methods, key=lambda method: not method.coloured)
-    ]
-    return el("fieldset", el("legend", "Methods in colour"), el("ul", items), class_="legend")
+    items = []
+    for method in sorted(methods, key=lambda method: not method.coloured):
+        box = el("input", type="checkbox", data_choose=method.number, checked=method.coloured, hidden=True)
+        items.append(_key_entry(method.classes, method, el("label", box, _line_and_name(view, method))))
+    return el("fieldset.legend", el("legend", "Methods in colour"), el("ul", items))
 
 
-def _key_entry(view: View, method: Shown, choice: Child = None, *, class_: str) -> Markup:
-    """Return a method's line and name, in a label where there is a `choice`."""
-    content = [choice, swatch(method), el("span", label(method, framework=view.several))]
-    return el(
-        "li",
-        content if choice is None else el("label", content),
-        class_=class_,
-        data_m=method.number,
-        data_framework=method.framework,
-    )
+def _key_entry(classes: str, method: Shown, content: Child) -> Markup:
+    return el(f"li.{classes}", content, data_m=method.number, data_framework=method.framework)
+
+
+def _line_and_name(view: View, method: Shown) -> list[Child]:
+    return [swatch(method), el("span", label(method, framework=view.several))]

@@ -1,8 +1,7 @@
 """A comparison in sentences: what stands below its table, and what it recommends."""
 
-from collections import Counter
-from collections.abc import Sequence
 from math import isnan
+from typing import Any, NamedTuple
 
 from boostplug.comparison.report.tables import probability, short, signed
 from boostplug.comparison.summary import Comparison, Contrast, Named, Recommendation
@@ -12,7 +11,6 @@ RECOMMENDED = "Recommended: "
 _INDENT = "    "  # of a line of code
 _HOPELESS = 100.0  # times as many queries
 _FOR_80_PERCENT = (2.80 / 1.96) ** 2  # times the queries that make p < .05 with 50 % probability
-_MOST_MISSING = 8  # runs that are named one by one
 _MOST_NAMES = 4  # of those that are close to the recommended one
 
 
@@ -29,7 +27,7 @@ def below_table(document: Comparison) -> list[str]:
         about_means(document),
         *about_differences(document),
         *uncompared(document),
-        about_training(document),
+        f"All methods: {'; '.join(f'{name} {value}' for name, value in parameters_of_all(document))}.",
         about_times(document),
         *tuned(document),
         "Versions: " + ", ".join(f"{name} {number}" for name, number in document.versions.items()) + ".",
@@ -40,22 +38,34 @@ def below_table(document: Comparison) -> list[str]:
 
 def unfinished(document: Comparison) -> list[str]:
     """Return a line where Ctrl-C or a budget has left out runs."""
+    methods, minutes = document.methods, document.settings.minutes
+    planned = sum(m.runs_planned for m in methods)
     lines = []
     if document.interrupted:
-        done, planned = (sum(getattr(m, key) for m in document.methods) for key in ("runs_finished", "runs_planned"))
-        lines.append(f"INCOMPLETE: interrupted after {done} of {planned} runs.")
+        lines.append(f"INCOMPLETE: interrupted after {sum(m.runs_finished for m in methods)} of {planned} runs.")
     if document.out_of_time:
-        lines.append(_partial(document))
+        missing = {(run.fold, run.seed) for run in document.not_run}
+        each = methods[0].runs_planned
+        lines.append(
+            f"PARTIAL: {planned - len(document.not_run)} of {planned} runs in {minutes:g} "
+            f"minute{'s' * (minutes != 1)}. All methods have {each - len(missing)} of their {counted(each, 'run')}."
+            + (" To compare more in the time, name fewer losses." if len(missing) == each else "")
+        )
     return lines
 
 
+def counted(n: int, noun: str) -> str:
+    """Return a number with its noun: "1 seed", "2 seeds"."""
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
 def warning_lines(document: Comparison) -> list[str]:
-    """Return what makes the metrics less than they seem, such as data that two parts share."""
+    """Return the warnings on the data, such as queries that two parts share."""
     return [f"WARNING: {warning}" for warning in document.warnings]
 
 
 def at_cap(document: Comparison) -> list[str]:
-    """Return which methods ended at the cap of rounds, so that nothing is said of their significance."""
+    """Return the methods that ended at the cap of rounds and so get no verdict."""
     capped = [m for m in document.methods if m.runs_at_cap]
     if not capped:
         return []
@@ -66,7 +76,7 @@ def at_cap(document: Comparison) -> list[str]:
 
 
 def _where(method: Named, document: Comparison) -> str:
-    """Return a method's name, with its framework where there are several."""
+    """Return a method's name, with its framework if the comparison has several."""
     return method.method + (f" in {method.framework}" if len(document.frameworks) > 1 else "")
 
 
@@ -82,151 +92,112 @@ def about_sweep(document: Comparison) -> list[str]:
 
 def about_data(document: Comparison) -> str:
     """Return how large the parts are, and on how many test queries the metric is defined."""
-    data, test = document.data, document.test
+    data = document.data
     parts = {"train": data.train, "valid": data.valid, "test": data.test}
     sizes = ", ".join(f"{name} {part.queries:,}/{part.documents:,}" for name, part in parts.items())
     folds = "" if data.folds == 1 else f" over {data.folds} folds together"
-    undefined = data.test.queries - test.repeated - test.queries
-    return (
-        f"Data: {data.name or 'given'}; queries/documents{folds}: {sizes}; {data.features} features"
-        + (
-            "."
-            if not data.weighted
-            else ", weighted: means and tests are by the weights of the queries. "
-            "All methods train with the same weights, divided by their mean."
-        )
-        + (f" {document.settings.metric} is defined on {test.queries:,} of the test queries." if undefined else "")
-        + (" A test query of several folds counts once, by its mean over them." if test.repeated else "")
-    )
+    return f"Data: {data.name or 'given'}; queries/documents{folds}: {sizes}; {about_queries(document)}"
+
+
+def about_queries(document: Comparison) -> str:
+    """Return the number of features, weights, and on how many test queries the metric is defined."""
+    data, test = document.data, document.test
+    words = f"{data.features:,} features"
+    if data.weighted:
+        words += ", weighted: means and tests are by the weights of the queries. All methods train with the same "
+        words += "weights, divided by their mean"
+    words += "."
+    if data.test.queries - test.repeated - test.queries:
+        words += f" {document.settings.metric} is defined on {test.queries:,} of the test queries."
+    return words + (" A test query of several folds counts once, by its mean over them." if test.repeated else "")
 
 
 def about_means(document: Comparison) -> str:
-    """Return what the columns of metrics show."""
-    settings, metric = document.settings, document.settings.metric
+    """Return the meaning of the columns of metrics."""
+    settings = document.settings
     done = {(run.fold, run.seed) for m in document.methods for run in m.runs if run.error is None}
     n_folds, n_seeds = len({fold for fold, _ in done}), len({seed for _, seed in done})
-    runs = f"{n_seeds} seed{'s' * (n_seeds > 1)}" + (f" × {n_folds} folds" if n_folds > 1 else "")
+    runs = counted(n_seeds, "seed") + (f" × {n_folds} folds" if n_folds > 1 else "")
     runs = runs if len(done) == n_seeds * n_folds else f"{len(done)} at most"
-    several = len(done) > 1
-    spread = f", {metric} ± standard deviation over the runs ({runs})" if several else " of one run"
+    spread = f", {settings.metric} ± standard deviation over the runs ({runs})" if len(done) > 1 else " of one run"
     lower = "; ↓: lower is better" if settings.lower_is_better else ""
     return f"Test mean{spread}; bold: the framework's best{lower}."
 
 
 def about_differences(document: Comparison) -> list[str]:
-    """Return what Δ, its interval and p are, where there are any."""
-    settings, test, methods = document.settings, document.test, document.methods
-    metric = settings.metric
-    lines = []
-    references = {m.framework: m.reference for m in methods if m.difference is not None}
-    if references:
-        listed = ", ".join(f"{name} in {framework}" for framework, name in references.items())
-        numbers = {framework: n for framework, n in test.comparisons.items() if n}
-        own = document.recommendation is not None and Contrast.of(document.recommendation) is not None
-        which = "test queries of the runs that both have" if document.is_partial else f"{test.queries:,} test queries"
-        many = ", ".join(
-            f"{n} comparison{'s' * (n > 1)}" + (f" in {framework}" if len(numbers) > 1 else "")
-            for framework, n in numbers.items()
-        )
-        lines.append(
-            f"Δ: difference in {metric} to LambdaMART ({listed}), with a {percent(document)} interval (Student's t "
-            f"over the {which}, mean over seeds). p: paired randomisation test over them ({test.flips:,} sign flips). "
-            + ("p of the recommended method is not corrected: validation chose it before the test. " if own else "")
-            + (f"Holm's method corrects the others ({many}). " if many else "")
-            + "Other seeds or training data may give other differences."
-        )
-    return lines
+    """Return the meaning of Δ, its interval and p, if the table has any."""
+    test = document.test
+    references = {m.framework: m.reference for m in document.methods if m.difference is not None}
+    if not references:
+        return []
+    listed = ", ".join(f"{name} in {framework}" for framework, name in references.items())
+    numbers = {framework: n for framework, n in test.comparisons.items() if n}
+    many = ", ".join(
+        counted(n, "comparison") + (f" in {framework}" if len(numbers) > 1 else "") for framework, n in numbers.items()
+    )
+    own = document.recommendation is not None and Contrast.of(document.recommendation) is not None
+    which = "test queries of the runs that both have" if document.is_partial else f"{test.queries:,} test queries"
+    return [
+        f"Δ: difference in {document.settings.metric} to LambdaMART ({listed}), with a {percent(document)} interval "
+        f"(Student's t over the {which}, mean over seeds). "
+        f"p: paired randomisation test over them ({test.flips:,} sign flips). "
+        + ("p of the recommended method is not corrected: validation chose it before the test. " if own else "")
+        + (f"Holm's method corrects the others ({many}). " if many else "")
+        + "Other seeds or training data may give other differences."
+    ]
 
 
 def uncompared(document: Comparison) -> list[str]:
     """Return a line for each framework whose reference has no finished run."""
-    methods = document.methods
-    lines = []
-    for framework, name in dict.fromkeys((m.framework, m.reference) for m in methods if m.reference):
-        reference = next(m for m in methods if (m.framework, m.method) == (framework, name))
-        if not reference.runs_finished:
-            state = "failed" if reference.errors else "was not run"
-            lines.append(f"No Δ and p in {framework}: {name}, which its methods are compared with, {state}.")
-    return lines
+    referred = {(m.framework, m.reference) for m in document.methods}
+    return [
+        f"No Δ and p in {m.framework}: {m.method}, which its methods are compared with, "
+        f"{'failed' if m.errors else 'was not run'}."
+        for m in document.methods
+        if m.key in referred and not m.runs_finished
+    ]
 
 
-def about_training(document: Comparison) -> str:
-    """Return what all methods have in common: rounds, trees, and what is the frameworks' own."""
-    settings, metric = document.settings, document.settings.metric
-    stopping = settings.early_stopping_rounds
-    stop = f", stopped {stopping} after the best validation {metric}" if stopping else ", no early stopping"
-    trees = ", ".join(f"{key}={value}" for key, value in settings.params.items() if not isinstance(value, dict))
-    extra = "; ".join(
-        f"{name} besides: {', '.join(f'{k}={v}' for k, v in settings.params[name].items())}"
-        for name in ("lightgbm", "xgboost")
-        if settings.params[name]
-    )
-    pairs = " rank:ndcg and rank:pairwise sample pairs as XGBoost does by default (lambdarank_pair_method=topk)."
-    return (
-        f"All methods: at most {settings.rounds} rounds{stop}; {trees} (min_rows: only LightGBM)"
-        + (f"; {extra}." if extra else ".")
-        + (pairs if "xgboost" in document.frameworks else "")
-    )
+def parameters_of_all(document: Comparison) -> list[tuple[str, str]]:
+    """Return the names and values of what all methods have in common."""
+    settings = document.settings
+    stopping, tried, params = settings.early_stopping_rounds, settings.tune, settings.params
+    common = {
+        "metric that stops and chooses": settings.metric,
+        "rounds at most": f"{settings.rounds:,}",
+        "early stopping": f"after {stopping} rounds without a better value" if stopping else "none",
+        "seeds": ", ".join(map(str, settings.seeds)),
+        "folds": str(document.data.folds),
+        **{name: str(value) for name, value in params.items() if not isinstance(value, dict)},
+        **{f"only {name}": _assignments(value) for name, value in params.items() if isinstance(value, dict) and value},
+        "settings tried per method": str(tried) if tried else "none (not tuned)",
+        "threads of a training": str(settings.num_threads),
+        "trainings at once": str(settings.jobs),
+    }
+    if "min_rows" in common:
+        common["min_rows"] += " (only lightgbm)"
+    if settings.minutes is not None:
+        common["budget in minutes"] = f"{settings.minutes:g}"
+    if "xgboost" in document.frameworks:
+        common["pairs of rank:ndcg and rank:pairwise"] = "XGBoost's default (lambdarank_pair_method=topk)"
+    return [*common.items()]
+
+
+def _assignments(values: dict[str, Any]) -> str:
+    return ", ".join(f"{key}={f'{v:.3g}' if isinstance(v, float) else v}" for key, v in values.items())
 
 
 def about_times(document: Comparison) -> str:
-    """Return what the columns of times and rounds show."""
+    """Return the meaning of the columns of times and rounds."""
     settings = document.settings
-    threads = f"{settings.num_threads} thread{'s' * (settings.num_threads > 1)}"
-    if settings.jobs > 1:
-        threads += f", {settings.jobs} trainings at once"
+    jobs = f", {settings.jobs} trainings at once" if settings.jobs > 1 else ""
     withheld = any(run.seconds_per_round is None for m in document.methods for run in m.runs if run.error is None)
     return (
-        f"ms/round: the median round with {threads}, without the metric, with the update of the validation scores"
+        f"ms/round: the median round with {counted(settings.num_threads, 'thread')}{jobs}, without the metric, with "
+        "the update of the validation scores"
         + ("; no time where other programs kept the processor busy" if withheld else "")
         + ". rounds: those used, mean over runs."
     )
-
-
-def _partial(document: Comparison) -> str:
-    """Return what a budget has left out, and what all methods have had."""
-    missing, methods = document.not_run, document.methods
-    turns = [(fold, seed) for fold in range(document.data.folds) for seed in document.settings.seeds]
-    absent = Counter((run.fold, run.seed) for run in missing)
-    of_all = [_turns(document, [turn for turn in turns if absent[turn] == n]) for n in (0, len(methods))]
-    single = [
-        f"{run.framework} {run.method} with {_turns(document, [(run.fold, run.seed)])}"
-        for run in missing
-        if absent[run.fold, run.seed] < len(methods)
-    ]
-    left_out = ([f"any method with {of_all[1]}"] if of_all[1] else []) + single[:_MOST_MISSING]
-    more = len(single) - _MOST_MISSING
-    minutes, n = document.settings.minutes, len(turns) * len(methods)
-    common = f"All methods have {of_all[0]}" if of_all[0] else "No seed finished for every method"
-    return (
-        f"PARTIAL: {n - len(missing)} of {n} runs in {minutes:g} minute{'s' * (minutes != 1)}. "
-        f"{common}. Not run: {'; '.join(left_out)}{f'; and {more} more' if more > 0 else ''}."
-        + ("" if of_all[0] else f" To compare more in the time, name fewer losses{_or_less(document)}.")
-    )
-
-
-def _or_less(document: Comparison) -> str:
-    """Return what else would make a comparison shorter, by what it was asked for."""
-    settings = document.settings
-    less = [
-        *(["one framework"] if len(document.frameworks) > 1 else []),
-        *(["one fold"] if document.data.folds > 1 else []),
-        *(["a smaller tune"] if settings.tune else []),
-    ]
-    return "".join(f", {word}" for word in less[:-1]) + (f" or {less[-1]}" if less else "")
-
-
-def _turns(document: Comparison, turns: Sequence[tuple[int, int]]) -> str:
-    """Return folds and seeds in words, together those that have the same seeds."""
-    by_seeds: dict[tuple[int, ...], list[int]] = {}
-    for fold in dict.fromkeys(fold for fold, _ in turns):
-        by_seeds.setdefault(tuple(seed for f, seed in turns if f == fold), []).append(fold + 1)
-    words = []
-    for seeds, folds in by_seeds.items():
-        listed = f"fold{'s' * (len(folds) > 1)} {', '.join(map(str, folds))}"
-        where = f" on {listed}" if document.data.folds > 1 else ""
-        words.append(f"seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))}{where}")
-    return ", ".join(words)
 
 
 def tuned(document: Comparison) -> list[str]:
@@ -241,118 +212,123 @@ def tuned(document: Comparison) -> list[str]:
     )
     lines = [how]
     for method in document.methods:
-        by_fold = {run.fold: run.tuned for run in method.runs if run.tuned}
-        for fold, chosen in by_fold.items():
+        for fold, chosen in {run.fold: run.tuned for run in method.runs if run.tuned}.items():
             where = f" fold {fold + 1}" if document.data.folds > 1 else ""
-            pairs = {"objective": chosen.objective, **chosen.parameters}
-            values = ", ".join(f"{key}={f'{v:.3g}' if isinstance(v, float) else v}" for key, v in pairs.items())
-            values += " (the untuned setting)" if not chosen.parameters else ""
-            lines.append(f"Tuned: {method.framework} {method.method}{where}: {values}")
+            values = _assignments({"objective": chosen.objective, **chosen.parameters})
+            untuned = "" if chosen.parameters else " (the untuned setting)"
+            lines.append(f"Tuned: {method.framework} {method.method}{where}: {values}{untuned}")
     return lines
 
 
 def verdicts(document: Comparison) -> list[str]:
-    """Return one sentence per framework on how the one of our losses that validation chooses does on test."""
+    """Return one sentence per framework on the result on test of the one of our losses that validation chooses."""
     lines = []
     for framework in document.frameworks:
         ours = [
-            (document.settings.sign * m.validation.mean, m.method, contrast)
+            (document.settings.sign * m.validation.mean, m, contrast)
             for m in document.methods
             if m.framework == framework
             and not m.built_in
             and (contrast := Contrast.of(m))
             and m.validation.mean is not None
         ]
-        if ours:
-            _, name, found = max(ours, key=lambda one: one[0])
-            recommended = document.recommendation
-            if recommended is not None and recommended.key == (framework, name):
-                continue  # the recommendation says it
-            n = document.test.comparisons.get(framework, 0)
-            corrected = f"corrected p {_equal(found.p)}, one of {n}" if n > 1 else f"p {_equal(found.p)}"
-            clear = ": significant" if found.p < SIGNIFICANT else ": not significant"
-            how = "no verdict: see the rounds" if isnan(found.p) else f"{corrected}{clear}"
-            lines.append(
-                f"{framework}: of our losses, {name} is best on validation; on test it is "
-                f"{_against(found, document)} ({how})."
-            )
+        if not ours:
+            continue
+        _, method, found = max(ours, key=lambda one: one[0])
+        if document.recommendation is not None and document.recommendation.key == method.key:
+            continue  # the recommendation has these words
+        n = document.test.comparisons.get(framework, 0)
+        corrected = ("corrected ", f", one of {n}") if n > 1 else ("", "")
+        how = "no verdict: see the rounds" if isnan(found.p) else _significance(found.p, *corrected)
+        lines.append(
+            f"{framework}: of our losses, {method.method} is best on validation; on test it is "
+            f"{_against(found, document)} ({how})."
+        )
     return lines
 
 
 def between_frameworks(document: Comparison) -> list[str]:
-    """Return one sentence per other framework on how its best method does beside the recommended one."""
-    lines = []
-    for found in document.between_frameworks:
-        if (contrast := Contrast.of(found)) is not None:
-            beside = contrast._replace(reference=f"{found.reference} in {found.reference_framework}")
-            clear = ": significant" if found.p < SIGNIFICANT else ": not significant"
-            lines.append(
-                f"Across frameworks: {found.method} is best on validation in {found.framework}; on test it is "
-                f"{_against(beside, document)} (p {_equal(found.p)}, not corrected{clear})."
-            )
-    return lines
+    """Return one sentence per other framework on its best method beside the recommended one."""
+    return [
+        f"Across frameworks: {found.method} is best on validation in {found.framework}; on test it is "
+        f"{_against(contrast, document, f' in {found.reference_framework}')} "
+        f"({_significance(found.p, after=', not corrected')})."
+        for found in document.between_frameworks
+        if (contrast := Contrast.of(found)) is not None
+    ]
+
+
+def _significance(p: float, before: str = "", after: str = "") -> str:
+    """Return p in words: "corrected p = .012, one of 3: significant"."""
+    return f"{before}p {_equal(p)}{after}: {'significant' if p < SIGNIFICANT else 'not significant'}"
 
 
 def advice(document: Comparison) -> list[str]:
-    """Return what a comparison recommends, in lines of words, and one of code, which is indented."""
+    """Return the recommendation in lines of words, and one of code, which is indented."""
     found, settings = document.recommendation, document.settings
     if found is None:
         return ["Nothing to recommend: no run is finished."]
-    metric = settings.metric
-    runs = f"{found.runs} run{'s' * (found.runs > 1)}"
+    runs = counted(found.runs, "run")
     words = (
-        f"{RECOMMENDED}{found.method} in {found.framework}, the best of {found.among} by validation {metric} "
+        f"{RECOMMENDED}{found.method} in {found.framework}, the best of {found.among} by validation {settings.metric} "
         f"({short(found.validation)}, mean of {runs}; test {short(found.test)})."
     )
     if document.interrupted:
         words += " The comparison was interrupted: this is of what is finished."
     if document.out_of_time:
         words += " The time was up before all was run: this is of what is finished."
-    words += f" {_expected(found, document)}"
+    lines = [f"{words} {verdict(found, document).sentence}"]
     close = [
         other.method + (f" in {other.framework}" if other.framework != found.framework else "")
         for other in found.within_one_standard_error
     ]
-    lines = [words]
     if close:
         more = f" and {len(close) - _MOST_NAMES} more" if len(close) > _MOST_NAMES else ""
         lines.append(f"Equally good on validation, within one standard error: {', '.join(close[:_MOST_NAMES])}{more}.")
     folds = settings.tune and document.data.folds > 1
     averaged = "its runs on the first fold, with the setting tuned there" if folds else runs
-    lines.append(f"To train it (rounds: mean of {averaged}):")
-    if found.code.startswith("xgb."):
-        lines[-1] = f"{lines[-1][:-1]}, and fitted without qid, which XGBoost's regression does not take:"
-    return [*lines, f"{_INDENT}{found.code}"]
+    regression = ", and fitted without qid, which XGBoost's regression does not take" * found.code.startswith("xgb.")
+    return [*lines, f"To train it (rounds: mean of {averaged}){regression}:", f"{_INDENT}{found.code}"]
 
 
-def _expected(found: Recommendation, document: Comparison) -> str:
-    """Return what the test part says of the recommended method beside the framework's own."""
+class Verdict(NamedTuple):
+    """Verdict of the test part on the recommended method."""
+
+    kind: str  # "better", "worse" or "open": a class of the page's style sheet
+    headline: str
+    sentence: str
+
+
+def verdict(found: Recommendation, document: Comparison) -> Verdict:
+    """Return the verdict of the test part on the recommended method beside the framework's own."""
     if found.is_reference:
-        own = f"It is {found.framework}'s own LambdaMART"
-        if found.among == 1:
-            return f"{own}, and there is no other to compare it with."
-        return f"{own}: on these data none of the others is called for."
+        alone = ", and there is no other to compare it with" if found.among == 1 else ""
+        why = alone or ": on these data none of the others is called for"
+        headline = "the framework's own LambdaMART is best on validation: keep it"
+        return Verdict("open", headline, f"It is {found.framework}'s own LambdaMART{why}.")
     contrast = Contrast.of(found)
     if contrast is None:
-        why = f"{name} has no finished run" if (name := found.reference) else "LambdaMART is not among the methods"
-        return f"It has nothing to be compared with in {found.framework}: {why}."
-    queries = f"{found.queries:,} test queries"
-    against = f"On test it is {_against(contrast, document)}"
+        why = f"{found.reference} has no finished run" if found.reference else "LambdaMART is not among the methods"
+        sentence = f"It has nothing to be compared with in {found.framework}: {why}."
+        return Verdict("open", "best on validation; nothing to compare it with", sentence)
+    reference, against = contrast.reference, f"On test it is {_against(contrast, document)}"
     if isnan(contrast.p):
-        return (
-            f"{against}. There is no verdict, since trainings ended at the cap of {document.settings.rounds:,} rounds."
-        )
+        cap = f"trainings ended at the cap of {document.settings.rounds:,} rounds"
+        return Verdict("open", f"no verdict: {cap}", f"{against}. There is no verdict, since {cap}.")
     against += f", p {_equal(contrast.p)}"
-    better = (contrast.difference > 0) == document.settings.greater_is_better
+    queries, better = f"{found.queries:,} test queries", contrast.difference * document.settings.sign > 0
     if not contrast.p < SIGNIFICANT:
-        advice = "either will do" if better else f"you can keep {contrast.reference}"
-        return (
-            f"{against}: no significant difference on {queries}; {advice}. {_next_step(contrast, found.queries or 0)}"
-        )
+        keep = "" if better else f", and no better on test: you can keep {reference}"
+        choice = "either will do" if better else f"you can keep {reference}"
+        step = _next_step(contrast, found.queries or 0)
+        sentence = f"{against}: no significant difference on {queries}; {choice}. {step}"
+        return Verdict("open", f"not significantly different from {reference}{keep}", sentence)
     if better:
-        return f"{against}: significantly better on {queries}."
-    remedy = f"prefer {contrast.reference}, or choose on more validation queries"
-    return f"{against}: significantly worse on {queries}. The validation part misleads here: {remedy}."
+        sentence = f"{against}: significantly better on {queries}."
+        return Verdict("better", f"significantly better than {reference}", sentence)
+    remedy = f"The validation part misleads here: prefer {reference}, or choose on more validation queries."
+    sentence = f"{against}: significantly worse on {queries}. {remedy}"
+    return Verdict("worse", f"significantly worse than {reference}", sentence)
 
 
 def _next_step(contrast: Contrast, n_queries: int) -> str:
@@ -371,15 +347,15 @@ def _next_step(contrast: Contrast, n_queries: int) -> str:
     )
 
 
-def _against(found: Contrast, document: Comparison) -> str:
+def _against(found: Contrast, document: Comparison, where: str = "") -> str:
     """Return a difference to the reference in words, with its interval."""
-    level = round(found.difference, 4) == 0
-    side = "above" if found.difference > 0 else "below"
-    words = "level with" if level else f"{short(abs(found.difference))} {side}"
+    words = f"{short(abs(found.difference))} {'above' if found.difference > 0 else 'below'}"
+    if round(found.difference, 4) == 0:
+        words = "level with"
     ends = ""
     if found.interval is not None:
         ends = f" ({percent(document)} interval {' to '.join(map(signed, found.interval))})"
-    return f"{words} {found.reference} in {document.settings.metric}{ends}"
+    return f"{words} {found.reference}{where} in {document.settings.metric}{ends}"
 
 
 def _equal(p: float) -> str:

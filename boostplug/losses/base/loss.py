@@ -68,11 +68,6 @@ class Loss(Named, ABC):
     takes_pairs: bool = False
     __array_ufunc__ = None  # NumPy's numbers leave ``number * loss`` to the loss
 
-    @property
-    def name(self) -> str:
-        """Short: the class, its directed distance, and what differs from the defaults: "QBRank(.3, none)"."""
-        return self.short_name()
-
     @classmethod
     def parse(cls, name: str) -> tuple["Loss", ...]:
         """Return the variants of a loss by its name in the registry, or the one that an expression spells.

@@ -46,9 +46,10 @@ class LossOnLabel(Loss):
     def __repr__(self) -> str:
         return f"{self.loss!r}.on({self.label!r})"
 
-    def short_name(self, *, by_name: bool = False) -> str:
-        """Return the loss's, and its label: "QBRank.on(sale)"."""
-        return f"{self.loss.short_name(by_name=by_name)}.on({self.label})"
+    @property
+    def name(self) -> str:
+        """Label of the loss, and the data's label: "QBRank.on(sale)"."""
+        return f"{self.loss.name}.on({self.label})"
 
     @property
     def hessian_kind(self) -> HessianKind:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.adapters import call as framework_call
 from boostplug.core.checks import check_instance, check_number, shown
-from boostplug.core.naming import short_number
+from boostplug.core.naming import label
 from boostplug.core.values import (
     Range,
     Space,
@@ -239,12 +239,11 @@ class LossSum(CombinedLoss):
             f"{part!r}" if weight == 1.0 and not single else f"{weight!r} * {part!r}" for part, weight in self.weighted
         )
 
-    def short_name(self, *, by_name: bool = False) -> str:
-        """Return the parts' short names with their weights: ".7 NDCGBoost + .3 SquaredError"."""
-        return " + ".join(
-            f"{short_number(weight)} " * (weight != 1.0 or len(self.parts) == 1) + part.short_name(by_name=by_name)
-            for part, weight in self.weighted
-        )
+    @property
+    def name(self) -> str:
+        """Labels of the parts with their weights: ".7 NDCGBoost + .3 SquaredError"."""
+        single = len(self.parts) == 1
+        return " + ".join(f"{label(weight)} " * (weight != 1.0 or single) + part.name for part, weight in self.weighted)
 
     # Parameters: the parts' stand under the parts' names.
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.document import plain
+from boostplug.comparison.summary import to_json
 from boostplug.core.best_round import BestRound, rounding
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.queries import Queries
@@ -62,7 +62,7 @@ def run(job: Job) -> TaskResult:
     """
     try:
         with threads_of_framework(1):
-            return {"value": plain(_run(job))}
+            return {"value": to_json(_run(job), finite=True)}
     except Exception as error:  # noqa: BLE001 (the other tasks go on, and the result names it)
         return {"error": f"{type(error).__name__}: {error}"}
 

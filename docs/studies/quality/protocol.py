@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from boostplug.comparison.training.runs import Method
 from boostplug.comparison.training.trees import Trees
-from boostplug.core.naming import distinct_names
+from boostplug.core.naming import distinct_names, label, parameters
 from boostplug.losses import (
     AdaRank,
     BinaryDistance,
@@ -198,7 +198,9 @@ class StudyPart:
 def _names(losses: Sequence[Loss]) -> list[str]:
     """Return names that tell losses apart; a margin by its own name, since a weight has the same values."""
     return [
-        loss.short_name(by_name=True) if isinstance(loss, QBRank) and loss.margin != "grade" else name
+        f"QBRank({', '.join(f'{key}={label(part)}' for key, part, default in parameters(loss) if not default)})"
+        if isinstance(loss, QBRank) and loss.margin != "grade"
+        else name
         for loss, name in zip(losses, distinct_names(losses), strict=True)
     ]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.document import plain
+from boostplug.comparison.summary import to_json
 from boostplug.losses import Loss, QBRank
 from boostplug.replication.tables import rounded
 from studies.quality.protocol import DEFAULTS, PARTS, PEERS, TWINS, StudyPart
@@ -61,7 +61,7 @@ def document(cells: Cells, head: dict[str, Any], folder: Path) -> dict[str, Any]
             for variant in variants(cells)
         ],
     }
-    return dict(plain(rounded(found)))
+    return dict(to_json(rounded(found), finite=True))
 
 
 def _counted(name: str, folder: Path) -> dict[str, Any]:

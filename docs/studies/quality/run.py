@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.console import progress_bar
-from boostplug.comparison.document import plain, versions
+from boostplug.comparison.document import versions
+from boostplug.comparison.summary import to_json
 from boostplug.comparison.training.fold_runs import FoldRuns
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
 from boostplug.comparison.training.runs import Plan
@@ -156,4 +157,4 @@ def _trained(folder: Path, job: Job) -> dict[str, Any]:
     found = {name: getattr(cell, name) for name in _KEPT}
     found["per_query"] = {name: values.tolist() for name, values in cell.per_query.items()}
     found["curve"] = None if cell.curve is None else cell.curve.tolist()
-    return dict(plain(found))
+    return dict(to_json(found, finite=True))

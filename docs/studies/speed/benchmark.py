@@ -11,8 +11,9 @@ from statistics import median
 from time import monotonic
 from typing import ClassVar
 
-from boostplug.comparison.document import plain, versions
+from boostplug.comparison.document import versions
 from boostplug.comparison.machine import machine
+from boostplug.comparison.summary import to_json
 from boostplug.core.checks import check_integer, check_number
 from boostplug.core.threads import get_num_threads
 from studies.speed.figures import Figure
@@ -104,7 +105,8 @@ def _merged(columns: Sequence[Column], runs: Sequence[Sequence[Row]], *, targets
     for of_runs in by_name.values():
         values, of_columns = {}, {}
         for column in columns:
-            found = plain([value for row in of_runs if (value := row.values.get(column.key)) is not None])
+            known = [value for row in of_runs if (value := row.values.get(column.key)) is not None]
+            found = to_json(known, finite=True)
             if found:
                 values[column.key] = found[0] if column.kind == "given" else median(found)
             if found and column.kind != "given":

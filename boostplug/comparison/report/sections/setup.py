@@ -1,11 +1,9 @@
 """Set-up of the comparison: data, parameters, versions, machine; and how to make it again."""
 
-from typing import Any
-
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
-from boostplug.comparison.report.view import MethodColumn, View, columns_table, copyable, folded, pairs
-from boostplug.comparison.report.words import about_training, tuned
+from boostplug.comparison.report.view import Shown, View, copyable, folded, method_table, pairs
+from boostplug.comparison.report.words import about_queries, parameters_of_all, tuned
 
 _SIZES = (Column("queries"), Column("documents"))
 
@@ -17,78 +15,46 @@ def setup(view: View) -> Child:
     sizes = (("training", data.train), ("validation", data.valid), ("test", data.test))
     parts = [Row([Cell(name), number(size.queries), number(size.documents)]) for name, size in sizes]
     in_all = f", {view.folds} folds together" if view.folds > 1 else ""
-    columns: list[MethodColumn[Any]] = [
-        (Column("objective", numbers=False), lambda _, of: Cell(el("code", of.objective), of.objective, "long")),
-        (Column("rounds"), lambda _, of: number(of.rounds, ".0f")),
-        (Column("runs finished"), lambda _, of: Cell(f"{of.runs_finished} of {of.runs_planned}", of.runs_finished)),
-    ]
+    columns = [Column("objective", numbers=False), Column("rounds"), Column("runs finished")]
+
+    def cells(method: Shown) -> list[Cell]:
+        m = method.summary
+        finished = Cell(f"{m.runs_finished} of {m.runs_planned}", m.runs_finished)
+        return [Cell(el("code", m.objective), m.objective, "long"), number(m.rounds, ".0f"), finished]
+
     machine = [
         ("memory, GiB" if key == "memory_gib" else key, str(shown))
         for key in ("processor", "cores", "memory_gib", "system")
-        if (shown := (view.machine or {}).get(key)) is not None
+        if (shown := view.machine.get(key)) is not None
     ]
-    features_of = f"{data.features:,} features"
-    weighted = "; weighted: means and tests are by the weights of the queries" if data.weighted else ""
-    undefined = data.test.queries - document.test.queries
-    defined = f" {view.metric} is defined on {document.test.queries:,} of the test queries." if undefined else ""
     return [
         el(
-            "div",
+            "div.pair",
             el(
                 "div",
                 el("h3", "Data"),
-                el("p", f"{data.name and data.name + '; '}{features_of}{weighted}.{defined}"),
+                el("p", f"{data.name and data.name + '; '}{about_queries(document)}"),
                 as_html(Table([Column("part", numbers=False), *_SIZES], parts, f"Parts{in_all}")),
                 el("h3", "Versions"),
                 pairs(list(document.versions.items())),
                 [el("h3", "Machine"), pairs(machine)] if machine else None,
             ),
-            el("div", el("h3", "Parameters of all methods"), pairs(_parameters(view))),
-            class_="pair",
+            el("div", el("h3", "Parameters of all methods"), pairs(parameters_of_all(document))),
         ),
-        el("p", about_training(document)),
         folded(
             "Each method's objective with all its parameters",
-            columns_table("Objectives", [(m, m.summary) for m in view.methods], columns),
+            method_table("Objectives", columns, view.methods, cells),
         ),
         [el("h3", "Tuned settings"), [el("p", line) for line in lines]] if (lines := tuned(document)) else None,
         [el("h3", "Notes"), el("ul", [el("li", note) for note in notes])] if (notes := document.notes) else None,
     ]
 
 
-def _parameters(view: View) -> list[tuple[str, Child]]:
-    """Return what all methods have in common."""
-    settings = view.document.settings
-    params = settings.params
-    common: list[tuple[str, Child]] = [
-        ("metric that stops and chooses", view.metric),
-        ("rounds at most", f"{settings.rounds:,}"),
-        (
-            "early stopping",
-            f"after {n} rounds without a better value" if (n := settings.early_stopping_rounds) else "none",
-        ),
-        ("seeds", ", ".join(map(str, settings.seeds))),
-        ("folds", str(view.folds)),
-        *((key, str(given)) for key, given in params.items() if not isinstance(given, dict)),
-        *(
-            (f"{name} besides", ", ".join(f"{k}={v}" for k, v in given.items()))
-            for name, given in params.items()
-            if isinstance(given, dict) and given
-        ),
-        ("settings tried per method", str(settings.tune) if settings.tune else "none (not tuned)"),
-        ("threads of a training", str(settings.num_threads)),
-        ("trainings at once", str(settings.jobs)),
-    ]
-    if settings.minutes is not None:
-        common.append(("budget in minutes", f"{settings.minutes:g}"))
-    return common
-
-
 def reproduce(view: View) -> Child:
     """Return how to make the comparison again."""
-    if view.details is None:
+    found, fold = view.details, view.folds > 1
+    if not found.python:
         return None
-    found, fold = view.details.reproduce, view.folds > 1
     rows = [
         Row(
             [
@@ -104,10 +70,7 @@ def reproduce(view: View) -> Child:
     columns = [Column("part", numbers=False), *([Column("fold")] if fold else []), *_SIZES]
     columns.append(Column("fingerprint", numbers=False))
     return [
-        el("h3", "On the command line"),
-        copyable("the command", found.command)
-        if found.command
-        else el("p", "No command makes this comparison: its data or its losses are Python's own."),
+        [el("h3", "On the command line"), copyable("the command", found.command)] if found.command else None,
         el("h3", "In Python"),
         copyable("the call in Python", f"import boostplug as bp\n\nresult = {found.python}"),
         el("h3", "The data it was made with"),

@@ -3,11 +3,10 @@
 from math import isnan
 
 from boostplug.comparison.report.markup import Child, el
-from boostplug.comparison.report.tables import NONE, Cell, Column, interval, probability, short, signed, value
-from boostplug.comparison.report.text import table_of
-from boostplug.comparison.report.view import MethodColumn, Shown, View, columns_table, copyable, method_table
+from boostplug.comparison.report.tables import Cell, Column, interval, probability, short, signed, value
+from boostplug.comparison.report.text import contrast_cells, table_of
+from boostplug.comparison.report.view import Shown, View, copyable, method_table, training_time
 from boostplug.comparison.report.words import (
-    SIGNIFICANT,
     about_differences,
     about_means,
     about_times,
@@ -18,13 +17,14 @@ from boostplug.comparison.report.words import (
     percent,
     uncompared,
     unfinished,
+    verdict,
     warning_lines,
 )
-from boostplug.comparison.summary import Comparison, Contrast, FrameworkDifference, Recommendation
+from boostplug.comparison.summary import Contrast
 
 
 def caveats(view: View) -> list[str]:
-    """Return what a reader must know before anything else: missing runs, shared data, failures."""
+    """Return the caveats of a result: missing runs, shared data, failures."""
     document = view.document
     failed = [m for m in view.methods if m.summary.errors]
     lines = unfinished(document) + warning_lines(document) + at_cap(document) + uncompared(document)
@@ -36,13 +36,14 @@ def caveats(view: View) -> list[str]:
 
 
 def recommendation(view: View) -> Child:
-    """Return what to use, how sure that is, and the line of code."""
+    """Return the recommended method with its verdict, its figures and its line of code."""
     document, found = view.document, view.document.recommendation
     words = [line for line in advice(document) if not is_code(line)]
     if found is None:
-        return el("p", words[0], class_="headline")
+        return el("p.headline", words[0])
     method = next(m for m in view.methods if m.recommended)
-    kind, verdict = _verdict(found, document)
+    kind, headline, _ = verdict(found, document)
+    provisional = "Provisional: " if document.is_partial else ""
     figures: list[tuple[str, Child]] = [
         (f"{view.metric} on test", short(found.test)),
         (f"{view.metric} on validation", short(found.validation)),
@@ -53,91 +54,49 @@ def recommendation(view: View) -> Child:
             figures.append((f"{percent(document)} interval", interval(contrast.interval)))
         if not isnan(contrast.p):
             figures.append(("p", probability(contrast.p)))
-    figures += _outcome_figures(view, method)
+    if method.details.outcomes:
+        figures.append(("Queries won / tied / lost", " / ".join(f"{n:,}" for n in method.details.outcomes)))
     figures.append(("Rounds", f"{found.rounds:,}"))
     if method.summary.seconds_per_round is not None:
         figures.append(("Time per round", f"{method.milliseconds.shown} ms"))
     return [
-        el(
-            "p",
-            el("strong", found.method),
-            f" in {found.framework}",
-            class_="headline",
-        ),
-        el("p", verdict, class_=f"verdict {kind}"),
-        el("dl", [el("div", el("dt", name), el("dd", shown)) for name, shown in figures], class_="figures"),
+        el("p.headline", el("strong", found.method), f" in {found.framework}"),
+        el(f"p.verdict {kind}", f"{provisional}{headline}"),
+        el("dl.figures", [el("div", el("dt", name), el("dd", shown)) for name, shown in figures]),
         [el("p", line) for line in words],
         copyable("the line of code", found.code),
     ]
 
 
-def _verdict(found: Recommendation, document: Comparison) -> tuple[str, str]:
-    """Return what the test part says of the recommended method: a class of the style sheet, and words."""
-    provisional = "Provisional: " if document.is_partial else ""
-    if found.is_reference:
-        return "open", f"{provisional}the framework's own LambdaMART is best on validation: keep it"
-    contrast = Contrast.of(found)
-    if contrast is None:
-        return "open", f"{provisional}best on validation; nothing to compare it with"
-    if isnan(contrast.p):
-        return "open", f"{provisional}no verdict: trainings ended at the cap of {document.settings.rounds:,} rounds"
-    better = contrast.difference * document.settings.sign > 0
-    if not contrast.p < SIGNIFICANT:
-        other = contrast.reference
-        keep = "" if better else f", and no better on test: you can keep {other}"
-        return "open", f"{provisional}not significantly different from {other}{keep}"
-    word = "better" if better else "worse"
-    return word, f"{provisional}significantly {word} than {found.reference}"
-
-
-def _outcome_figures(view: View, method: Shown) -> list[tuple[str, Child]]:
-    for other, entry in view.entries(lambda details: details.queries.methods):
-        if other is method and entry.wins is not None:
-            return [("Queries won / tied / lost", f"{entry.wins:,} / {entry.ties:,} / {entry.losses:,}")]
-    return []
-
-
 def frameworks(view: View) -> Child:
-    """Return the best method of each framework side by side, where there are two."""
-    document, found = view.document, {one.key: one for one in view.document.between_frameworks}
+    """Return the best method of each framework side by side; None for one framework."""
+    document, found = view.document, {one.key: Contrast.of(one) for one in view.document.between_frameworks}
     if not found:
         return None
     recommended = next(m for m in view.methods if m.recommended)
     shown = [recommended, *(m for m in view.methods if m.summary.key in found)]
-    columns: list[MethodColumn[FrameworkDifference | None]] = [
-        (Column("validation", descending=view.sign > 0), lambda m, _: value(m.summary.validation.mean)),
-        (
-            Column(f"{view.metric} on test", descending=view.sign > 0),
-            lambda m, _: value(m.summary.test[view.metric].mean),
-        ),
-        (
-            Column(f"Δ to {recommended.name} [{percent(document)}]", descending=view.sign > 0),
-            lambda _, beside: _beside_recommended(beside, view.sign)[0],
-        ),
-        (Column("p", descending=False), lambda _, beside: _beside_recommended(beside, view.sign)[1]),
-        (Column("training, s", descending=False), lambda m, _: view.training_time(m)),
+    better, metric = view.sign > 0, view.metric
+    columns = [
+        Column("validation", descending=better),
+        Column(f"{metric} on test", descending=better),
+        Column(f"Δ to {recommended.name} [{percent(document)}]", descending=better),
+        Column("p", descending=False),
+        Column("training, s", descending=False),
     ]
+
+    def cells(method: Shown) -> list[Cell]:
+        means = [value(method.summary.validation.mean), value(method.summary.test[metric].mean)]
+        return [*means, *contrast_cells(found.get(method.summary.key), document), training_time(method)]
+
     caption = "The best method of each framework on validation, on the same test queries"
     return [
         [el("p", line) for line in between_frameworks(document)],
-        columns_table(caption, [(m, found.get(m.summary.key)) for m in shown], columns),
+        method_table(caption, columns, shown, cells),
         el(
-            "p",
+            "p.note",
             "Validation chose both methods before the test, so p answers one question and is not corrected. "
             "The interval and p are computed as for the differences to LambdaMART. Training: the median of the runs.",
-            class_="note",
         ),
-    ]
-
-
-def _beside_recommended(found: FrameworkDifference | None, sign: int) -> list[Cell]:
-    """Return the difference to the recommended method with its interval, and p."""
-    if found is None or (contrast := Contrast.of(found)) is None:
-        return [Cell(NONE), Cell(NONE)]
-    verdict = (1 if found.difference * sign > 0 else -1) if found.p < SIGNIFICANT else 0
-    return [
-        Cell(signed(found.difference), found.difference, after=interval(contrast.interval), verdict=verdict),
-        Cell(probability(found.p), found.p, verdict=verdict),
     ]
 
 
@@ -150,16 +109,16 @@ def methods(view: View) -> Child:
         method_table(
             f"Means on test; validation: {view.metric} there, best first",
             [validation, *table_of(document).columns[1:]],
-            [(m, [value(m.summary.validation.mean), *m.cells[1:]]) for m in view.methods],
+            view.methods,
+            lambda m: [value(m.summary.validation.mean), *m.cells[1:]],
             class_="wide",
             described_by="about-table",
         ),
         el(
-            "div",
+            "div.note",
             el("p", about_means(document), marked if any(m.difference.verdict for m in view.methods) else None),
-            [el("p", line, class_="again") for line in about_differences(document)],
+            [el("p.again", line) for line in about_differences(document)],
             el("p", about_times(document)),
-            class_="note",
             id="about-table",
         ),
     ]

@@ -1,0 +1,127 @@
+"""Points of two metrics, and of time and metric; features that the trees split on."""
+
+from boostplug.comparison.report.charts import Scale, scatter
+from boostplug.comparison.report.markup import Child, el
+from boostplug.comparison.report.tables import NONE, Cell, Column, number, short, value
+from boostplug.comparison.report.view import (
+    Shown,
+    View,
+    figure,
+    folded,
+    key_of,
+    method_table,
+    of_frameworks,
+    training_time,
+)
+from boostplug.comparison.report.words import about_times
+
+_MOST_FEATURES = 20
+_MEASURE = "share of the total gain of splits"
+
+
+def trade_off(view: View) -> Child:
+    """Return the picture and the table of a sweep; None without one."""
+    found = view.document.trade_off
+    if found is None:
+        return None
+    first, second = found.metrics
+    front = {one.key for one in found.front}
+    points = [
+        (m, a, b)
+        for m in view.methods
+        if (a := m.summary.test[first].mean) is not None and (b := m.summary.test[second].mean) is not None
+    ]
+    if not points:
+        return None
+    chart = scatter(
+        [(m, a, b, f": {first} {short(a)}, {second} {short(b)}") for m, a, b in points],
+        Scale.around([a for _, a, _ in points]),
+        Scale.around([b for *_, b in points]),
+        x_label=f"{first} on test",
+        y_label=f"{second} on test",
+        described=f"Points: {first} against {second} on test for {len(points)} methods; the table below has the "
+        "figures. A line joins those that no other beats on both.",
+        joined=sorted((a, b) for m, a, b in points if m.summary.key in front),
+    )
+    columns = [Column(f"{first} on test"), Column(f"{second} on test"), Column("beaten on both", numbers=False)]
+    methods = [m for m, *_ in points]
+
+    def cells(method: Shown) -> list[Cell]:
+        means = [value(method.summary.test[name].mean) for name in found.metrics]
+        return [*means, Cell("no" if method.summary.key in front else "yes")]
+
+    key = key_of(view, methods)
+    return [
+        el(
+            "p",
+            f"Sums of two losses along a grid of weights. A method is worth a look where no other is better on both "
+            f"{first} and {second}. These are means on the test part: choose a weight on the validation part.",
+        ),
+        figure("trade-off", f"{second} against {first}, mean on the test part. The line joins the front.", chart, key),
+        method_table(f"{first} and {second} on the test part", columns, methods, cells),
+    ]
+
+
+def time(view: View) -> Child:
+    """Return the time of a round against the metric."""
+    points = [
+        (m, 1e3 * m.summary.seconds_per_round, mean)
+        for m in view.methods
+        if m.summary.seconds_per_round and (mean := m.summary.test[view.metric].mean) is not None
+    ]
+    if not points:
+        return None
+    chart = scatter(
+        [(m, ms, mean, f": {ms:.1f} ms per round, {view.metric} {short(mean)}") for m, ms, mean in points],
+        Scale.around([ms for _, ms, _ in points], logarithmic=True),
+        Scale.around([mean for *_, mean in points]),
+        x_label="milliseconds per round (logarithmic)",
+        y_label=f"{view.metric} on test",
+        described=f"Points: milliseconds per round against {view.metric} on test for {len(points)} methods; the table "
+        "below has the figures.",
+    )
+    columns = [Column(head, descending=False) for head in ("ms/round", "rounds", "whole training, s")]
+    columns.append(Column(f"{view.metric} on test", descending=view.sign > 0))
+
+    def cells(method: Shown) -> list[Cell]:
+        rounds, mean = method.summary.rounds, method.summary.test[view.metric].mean
+        return [method.milliseconds, number(rounds, ".0f"), training_time(method), value(mean)]
+
+    methods = [m for m, *_ in points]
+    shapes = [name for name, _ in of_frameworks(methods)]
+    forms = f" Discs are {shapes[0]}, diamonds {' and '.join(shapes[1:])}." if len(shapes) > 1 else ""
+    best = "Further up and to the left" if view.sign > 0 else "Further down and to the left"
+    return [
+        figure("time", f"{best} is better.{forms} {about_times(view.document)}", chart, key_of(view, methods)),
+        folded("Times as a table", method_table("Time per round and per training", columns, methods, cells)),
+    ]
+
+
+def features(view: View) -> Child:
+    """Return the importances of features, the methods side by side."""
+    methods = [m for m in view.methods if m.details.importances]
+    shown, n = view.details.features[:_MOST_FEATURES], view.document.data.features
+    if not methods or not shown:
+        return None
+    largest = max(s or 0.0 for m in methods for s in m.details.importances[: len(shown)]) or 1.0
+
+    def cell(share: float | None) -> Cell:
+        text = NONE if share is None else f"{100 * share:.1f}"
+        return Cell(el("span", text, style=f"--share:{(share or 0.0) / largest:.2f}"), share, "heat")
+
+    more = f", {len(shown)} of {n}" if n > len(shown) else ""
+    return [
+        el(
+            "p",
+            f"Per cent of the {_MEASURE.removeprefix('share of the ')}, mean over the runs; first the "
+            f"features that matter most over all methods{more}. The stronger the tint, the larger. Shares "
+            "show what the trees used. Of two correlated features, one may get all of it.",
+        ),
+        method_table(
+            f"Importances in per cent: {_MEASURE}",
+            [Column(name) for name in shown],
+            methods,
+            lambda m: [*map(cell, m.details.importances[: len(shown)])],
+            class_="heatmap",
+        ),
+    ]
