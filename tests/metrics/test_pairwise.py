@@ -4,9 +4,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from fuzz.plain import precision_by_loop
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from metrics.plain import precision_by_loop
 from sklearn.metrics import roc_auc_score
 
 import boostplug as bp

@@ -7,9 +7,9 @@ from dataclasses import FrozenInstanceError, fields
 
 import numpy as np
 import pytest
-from fuzz import plain
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
+from metrics import plain
 
 import boostplug as bp
 from boostplug.kernels.metrics import dcg_ap as positions
