@@ -98,16 +98,6 @@ def test_gathers_all_in_the_order_of_ranks():
     np.testing.assert_array_equal(other, one)
 
 
-def test_what_no_loss_asks_is_asked_at_the_end():
-    def nothing(call):
-        call.finish(any_step=call._workers.rank == 1)
-        return call.any_step
-
-    assert on_two(nothing, nothing) == ([True, True], 2 * [["sum", "largest"]])
-    none = on_two(*2 * [lambda call: (call.finish(any_step=False), call.any_step)[1]])
-    assert none[0] == [False, False]
-
-
 @pytest.mark.parametrize(
     ("error", "kind", "text"),
     [
@@ -126,36 +116,6 @@ def test_an_error_of_one_is_raised_on_all(error, kind, text, steps):
     assert found[1].__cause__ is error
     assert asked[0] == asked[1]
     assert asked[0][-1] == "broadcast"
-
-
-def test_of_several_errors_the_first_workers_is_raised():
-    found, _ = on_two(raising(TypeError("first")), raising(KeyError("second"), gathers))
-    assert [type(error) for error in found] == [TypeError, TypeError]
-    assert {str(error) for error in found} == {"on worker 0 of 2: first"}
-
-
-def test_workers_that_call_different_losses_all_say_so():
-    found, _ = on_two(gathers, lambda call: call.gather(np.zeros(4)))
-    for error in found:
-        assert isinstance(error, RuntimeError)
-        assert "different numbers of values, [2, 4]" in str(error)
-
-
-def test_no_query_anywhere_is_an_error_on_all():
-    def without(call):
-        call.n_queries = 0
-        gathers(call)
-
-    for error in on_two(without, without)[0]:
-        assert isinstance(error, ValueError)
-        assert "no worker of the job has any query" in str(error)
-
-
-def test_a_nan_is_an_error_on_all():
-    found, _ = on_two(
-        lambda call: (gathers(call), call.largest(1.0)), lambda call: (gathers(call), call.largest(np.nan))
-    )
-    assert all("on worker 1 of 2: the largest derivative is NaN" in str(error) for error in found)
 
 
 # XGBoost's own workers, each in a process, without any engine.

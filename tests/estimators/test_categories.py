@@ -114,14 +114,6 @@ def test_a_training_goes_on_with_the_models_categories(name, source):
         np.testing.assert_allclose(first_rounds(name, other, REORDERED), model.predict(X), rtol=1e-6)
 
 
-def test_new_categories_come_after_the_models_in_lightgbm():
-    model = fit("LGBMRanker")
-    longer = fit("LGBMRanker", WITH_GREY, model=model)
-    assert longer.booster_.pandas_categorical == [["red", "green", "blue", "grey"]]
-    np.testing.assert_allclose(first_rounds("LGBMRanker", longer, X), model.predict(X), rtol=1e-12)
-    assert longer.predict(X).std() > 0
-
-
 def test_a_loaded_model_of_xgboost_knows_its_categories(tmp_path):
     ranker = fit("XGBRanker")
     if not hasattr(ranker.get_booster(), "get_categories"):

@@ -34,17 +34,6 @@ def test_a_metric_of_the_users_own():
     assert not metric.greater_is_better
 
 
-def test_per_query_takes_queries_only():
-    with pytest.raises(TypeError, match="queries must be a Queries, got ndarray"):
-        bp.NDCG().per_query([1.0], np.zeros(1))
-
-
-def test_other_data_goes_to_the_plug(monkeypatch):
-    monkeypatch.setattr("boostplug.adapters.call.evaluate", lambda *args: args)
-    metric, scores, dataset = bp.NDCG(), object(), object()
-    assert metric(scores, dataset) == (metric, scores, dataset)
-
-
 def test_kept_data_goes_with_its_queries():
     queries = bp.Queries([0, 1, 2], group=[3])
     bp.NDCG()([1, 2, 3], queries)

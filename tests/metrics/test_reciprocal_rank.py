@@ -128,12 +128,3 @@ def test_long_lists(k):
     order = np.argsort(-scores, kind="stable")
     assert bp.ERR(k, ties="order")(scores, queries) == pytest.approx(err_by_loop(grades[order], k), rel=1e-12)
     assert bp.MRR(k, ties="order")(scores, queries) == rr_by_loop(grades[order], k)
-
-
-def test_grades_outside_the_scale_are_refused():
-    with pytest.raises(ValueError, match=r"labels\[1\] = -1\.0 is negative.*shift the grades"):
-        bp.ERR()([1, 2], Queries([0, -1], group=[2]))
-    with pytest.raises(ValueError, match=r"labels\[1\] = 5\.0 is above max_grade=4; .*ERR\(max_grade=6\)"):
-        bp.ERR()([1, 2, 3], Queries([0, 5, 6], group=[3]))
-    labelled = np.array([False, True])
-    assert bp.ERR()([1, 2], Queries([-3, 4], group=[2], labelled=labelled)) == 15 / 16

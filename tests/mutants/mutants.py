@@ -205,7 +205,7 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["adapters", "data/test_pairs.py", "estimators"],
+        ["adapters", "data/test_pairs.py", "estimators", "test_bad_input.py"],
         (
             "new labels of a dataset are not read",
             "adapters.adapter.Fields.same_as",

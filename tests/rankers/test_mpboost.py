@@ -21,7 +21,6 @@ from boostplug.rankers.mpboost import MPBoostRanker
 
 ROUNDS = 12
 PAIRS = GradeRuns.pairs
-LARGEST = np.finfo(np.float64).max
 
 
 def root(gaps):
@@ -141,23 +140,6 @@ def test_misordering_is_below_the_product_of_z_which_is_the_loss(name, step):
     at_start = loss.value(np.zeros(len(y)), queries).sum()
     losses = [loss.value(scores, queries).sum() / at_start for scores in ranker.staged_predict(X)]
     np.testing.assert_allclose(record["bound"], losses, rtol=1e-9)
-
-
-@pytest.mark.parametrize("grades", ["integer", "real", "pairs"])
-@pytest.mark.parametrize(
-    "distance", [LinearDistance(alpha=1e3), LinearDistance(alpha=1e140), LinearDistance(alpha=1e-140)]
-)
-@pytest.mark.parametrize("step", ["paper", "newton"])
-def test_scores_of_any_range_stay_finite(step, distance, grades):
-    X, y, sizes, _ = problem(11, grades="integer" if grades == "pairs" else grades, long_query=True)
-    pairs = Pairs([0, 1, 2, 3], [4, 5, 6, 7], margin=[1.0, 2.0, 0.5, 1e3]) if grades == "pairs" else None
-    with np.errstate(over="raise", invalid="raise", divide="raise"):
-        ranker = MPBoostRanker(distance=distance, n_estimators=30, step=step).fit(X, y, group=sizes, pairs=pairs)
-    assert all(np.isfinite(values).all() for values in ranker.history_.values())
-    assert np.isfinite(ranker.predict(X)).all()
-    assert (ranker.history_["misordering"] - 1e-9 <= ranker.history_["bound"]).all()
-    if step == "paper" and distance.alpha > 1.0 and grades != "pairs":
-        assert ranker.history_["bound"].max() == pytest.approx(LARGEST)
 
 
 def test_a_pair_far_beyond_all_others_is_what_a_round_fits():
