@@ -2,7 +2,6 @@
 
 import gc
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from weakref import ref
 
@@ -212,17 +211,6 @@ def test_a_call_leaves_no_arrays_behind(long_set):
     assert [result() for result in results] == [None, None]
     results = [ref(array) for array in call(LOSS)]
     assert [result() for result in results] == [None, None]
-
-
-def test_trainings_at_once_share_no_arrays(long_set):
-    scores = [np.random.default_rng(seed).normal(size=len(LONG)) for seed in range(4)]
-    alone = [LOSS(s, long_set) for s in scores]
-    with ThreadPoolExecutor(4) as pool:
-        for (g, h), expected in zip(
-            pool.map(lambda i: LOSS(scores[i % 4], long_set), range(40)), 10 * alone, strict=True
-        ):
-            np.testing.assert_array_equal(g, expected[0])
-            np.testing.assert_array_equal(h, expected[1])
 
 
 def trained(framework, loss, threads):

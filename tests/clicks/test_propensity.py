@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.clicks import propensity, regression_em, simulate
+from boostplug.clicks import propensity, simulate
 from boostplug.data.click_log import ClickLog
 
 DATA = bp.datasets.make_ranking(300, n_features=10, random_state=0)
@@ -92,15 +92,6 @@ def test_harvesting_equals_the_ratio_where_there_are_two_positions():
 
 def test_em_with_features():
     check(propensity(log_of(SCORES[0]), method="em", X=DATA.X, n_bootstrap=3), 0.15)
-
-
-def test_em_reads_features_per_document_and_per_row(of_two_rankers, monkeypatch):
-    monkeypatch.setattr(regression_em, "_ROUNDS_WITH_MODEL", 3)
-    log = of_two_rankers.pages(np.arange(0, 60_000, 30))
-    options = {"method": "em", "n_bootstrap": 2}
-    by_document = propensity(log, X=DATA.X, **options)
-    by_row = propensity(log, X=DATA.X[log.document], **options)
-    assert np.allclose(by_document.propensity, by_row.propensity, rtol=0.25)
 
 
 def test_em_without_features():

@@ -63,28 +63,6 @@ def test_what_anybody_keeps_stays_as_it_is(hold):
         assert not np.isnan(np.asarray(held)).any()
 
 
-def test_two_of_one_call_are_two():
-    kept = Buffers()
-    for _ in range(3):
-        with kept.lent(2 * N):
-            a, b = buffers.zeros(N), buffers.zeros(N)
-            a[:] = 1.0
-            assert not b.any()
-
-
-def test_a_call_within_a_call():
-    kept = Buffers()
-    with kept.lent(2 * N):
-        buffers.empty(N)[:] = 1.0
-    with kept.lent(2 * N):
-        outer = buffers.zeros(N)
-        with kept.lent(2 * N):
-            buffers.empty(N)[:] = 5.0
-        buffers.empty(N)[:] = 6.0
-        assert not outer.any()
-    assert buffers.empty(N).base is None
-
-
 def test_threads_at_once_share_nothing():
     kept = Buffers()
     meet = threading.Barrier(4)

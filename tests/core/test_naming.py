@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.core.naming import distinct_names, exact_name, parameters, short_name
+from boostplug.core.naming import distinct_names, exact_name, short_name
 from boostplug.losses import LOSSES
 
 
@@ -59,29 +59,6 @@ def test_styles():
     assert exact_name(Many(1, parts=lambda: 0)) != exact_name(Many(1, parts=lambda: 0))
     assert short_name(Many(1, parts=np.arange(2))) == "Many(1, [0 1])"
     assert short_name(SimpleNamespace(a=1)) == "SimpleNamespace"
-
-
-def test_parts_name_themselves():
-    @dataclass(frozen=True, kw_only=True)
-    class Outer(bp.MPBoost):
-        base: bp.Loss = field(default_factory=bp.QBRank)
-        metric: bp.Metric = field(default_factory=lambda: bp.NDCG(5))
-
-    assert Outer().name == "Outer(Log)"
-    assert Outer(distance=double).name == "Outer(double)"
-    changed = Outer(base=bp.QBRank(margin=0.5), metric=bp.MAP(2, relevant=2))
-    assert changed.name == "Outer(Log, QBRank(.5), MAP@2(relevant=2))"
-    assert changed.short_name(by_name=True) == "Outer(Log, base=QBRank(margin=.5), metric=MAP@2(relevant=2))"
-
-
-def test_parameters():
-    assert list(parameters(Many(1, flag=True)))[:4] == [
-        ("number", 1, False),
-        ("k", None, True),
-        ("parts", (1, 2), True),
-        ("flag", True, False),
-    ]
-    assert list(parameters("no dataclass")) == []
 
 
 def test_names_of_several_are_distinct():

@@ -168,13 +168,6 @@ def test_features_are_named_or_all_others(tmp_path):
 # --- What comes with the batches -----------------------------------------------------------------------------------
 
 
-def test_queries_of_a_batch_have_its_weights(tmp_path):
-    table = columns()
-    batch = next(iter(batches_by_query(write(tmp_path / "train.parquet", table), **COLUMNS, weight="w", rows=4)))
-    assert batch.queries.n_queries == 2
-    assert np.array_equal(batch.queries.row_weight, table["w"][:4])
-
-
 def test_fields_are_those_of_a_lightgbm_dataset(tmp_path):
     table = columns()
     path = write(tmp_path / "train.parquet", table)

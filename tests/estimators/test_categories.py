@@ -137,11 +137,3 @@ def test_categories_of_polars_go_by_content_too(name):
     model = fit(name, one)
     np.testing.assert_array_equal(model.predict(other), model.predict(one))
     np.testing.assert_array_equal(fit(name, other, model=model).predict(one), fit(name, one, model=model).predict(one))
-
-
-@both_rankers
-def test_text_is_of_the_training_sets_categories(name):
-    model = fit(name)
-    texts = X.assign(kind=X["kind"].astype(str))
-    np.testing.assert_array_equal(model.predict(texts), model.predict(X))
-    assert model.score(texts, Y, qid=QID) == model.score(X, Y, qid=QID)

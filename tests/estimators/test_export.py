@@ -113,12 +113,3 @@ def test_categories(framework):
     assert fitted.feature_importances_[1] > 0
     check(fitted, frame)
     check(fitted, frame.iloc[5:9])
-
-
-@each
-def test_what_is_loaded_or_continued(framework):
-    first = fit(framework)
-    again = {"lightgbm": "init_model", "xgboost": "xgb_model"}[framework]
-    both = fit(framework, fitting={again: first})
-    check(both)
-    np.testing.assert_array_equal(fit(framework, fitting={again: first.export()}).predict(X), both.predict(X))

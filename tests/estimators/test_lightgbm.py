@@ -8,7 +8,6 @@ from adapters.harness import (
     LOSS,
     QID,
     VGROUP,
-    VQID,
     VX,
     VY,
     Spy,
@@ -57,24 +56,7 @@ def test_every_alias_of_objective(alias):
         np.testing.assert_array_equal(predicted, booster.predict(X))
 
 
-def test_objectives_survive_the_deep_copy_and_stay_equal():
-    params = {**PARAMS, "objective": bp.MPBoost(distance=bp.BinaryDistance())}
-    booster = lgb.train(params, dataset(), 1)
-    assert params["objective"] == bp.MPBoost(distance=bp.BinaryDistance())
-    assert booster.params["objective"] == "none"
-
-
 # --- metrics and early stopping -----------------------------------------------------------------------------------
-
-
-def test_a_metric_that_overrides_its_call_gets_queries():
-    class Halved(bp.NDCG):
-        def __call__(self, scores, queries):
-            return super().__call__(scores, queries) / 2
-
-    fit = {"qid": QID, "eval_set": [(VX, VY)], "eval_qid": [VQID], "eval_metric": [Halved(3), bp.NDCG(3)]}
-    results = bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, **fit).evals_result_["valid_0"]
-    np.testing.assert_array_equal(results["Halved@3"], np.divide(results["NDCG@3"], 2))
 
 
 # --- cross-validation ---------------------------------------------------------------------------------------------
@@ -108,13 +90,6 @@ def test_subsets():
     cut = data.subset(list(range(1, len(Y))))
     with pytest.raises(ValueError, match=r"cuts 1 queries in two \(query 0: .*the rows of complete queries"):
         train(data=cut)
-
-
-def test_subsets_after_set_field_are_checked_against_the_new_groups():
-    data = dataset(group=[len(Y)]).construct()
-    assert data.get_group().tolist() == [len(Y)]
-    data.set_field("group", GROUP)
-    assert train(data=data.subset(np.flatnonzero(QID < 12).tolist())).num_trees() == 5
 
 
 # --- parameters ---------------------------------------------------------------------------------------------------

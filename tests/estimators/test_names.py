@@ -45,19 +45,6 @@ def test_a_loss_as_the_command_line_spells_it(kind, frame, text):
     assert one.get_params()["objective"] == text
 
 
-def test_the_frameworks_own_names_keep_their_meaning(kind, frame):
-    X, y = frame
-    own = {"LGBMRanker": "lambdarank", "XGBRanker": "rank:ndcg"}[kind.__name__]
-    one, other = (kind(**SMALL, **given).fit(X, y, qid="session") for given in ({"objective": own}, {}))
-    np.testing.assert_array_equal(one.predict(X), other.predict(X))
-
-
-def test_a_name_of_several_losses_is_refused_with_their_spelling(kind, frame):
-    X, y = frame
-    with pytest.raises(ValueError, match=r"stands for several losses; pass one of them: .*BinaryDistance"):
-        kind(objective="mpboost", **SMALL).fit(X, y, qid="session")
-
-
 def test_a_metric_by_its_name(kind, frame):
     X, y = frame
     ranker = kind(objective=bp.QBRank(), **SMALL).fit(X, y, qid="session")

@@ -202,12 +202,3 @@ def test_a_loaded_model_leaves_the_loss_as_it_is(trained_by, tmp_path):
         expected = fit(loss, ranker={"base_score": base_score}).predict(X)
         assert not np.array_equal(expected, model.predict(X)) or loss == trained_by
         np.testing.assert_array_equal(ranker.fit(X, Y, qid=QID, verbose=False).predict(X), expected)
-
-
-def test_training_goes_on_from_a_loaded_model(tmp_path):
-    fit().save_model(tmp_path / "model.ubj")
-    loaded = bp.XGBRanker(objective=LOSS, **RANKER)
-    loaded.load_model(tmp_path / "model.ubj")
-    more = fit(xgb_model=loaded)
-    assert more.objective == loaded.objective == LOSS
-    np.testing.assert_allclose(more.predict(X), fit(ranker={"n_estimators": 10}).predict(X), rtol=1e-5, atol=1e-6)

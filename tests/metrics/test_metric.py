@@ -44,21 +44,6 @@ def test_kept_data_goes_with_its_queries():
     assert gone() is None
 
 
-def test_values_are_computed_once_and_bounded():
-    queries = bp.Queries([0], group=[1])
-    calls = []
-
-    def keep(kind, i):
-        return queries.remember((kind, i), lambda: calls.append((kind, i)) or i, limit=2)
-
-    assert [keep("a", 1), keep("a", 1), keep("b", 1), keep("a", 2), keep("a", 1)] == [1, 1, 1, 2, 1]
-    assert calls == [("a", 1), ("b", 1), ("a", 2)]
-    keep("a", 3)  # drops ("a", 1)
-    keep("b", 1)
-    keep("a", 1)
-    assert calls == [("a", 1), ("b", 1), ("a", 2), ("a", 3), ("a", 1)]
-
-
 def test_plain_arrays_are_scored_as_queries_are():
     rng = np.random.default_rng(0)
     group = [3, 4, 1]

@@ -525,19 +525,6 @@ def test_lightgbm_gets_no_slope_that_ends_the_process(weight):
     assert small.to_lightgbm().predict([[1.0, 1.0]]).tolist() == small.predict([[1.0, 1.0]]).tolist()
 
 
-def test_xgboost_rounds_little_with_many_trees():
-    """500 trees and all of one sign: the partial sums grow as large as they can."""
-    random = np.random.default_rng(0)
-    grown = [
-        (Tree.steps(int(random.integers(6)), np.sort(random.normal(size=7)), random.random(8)), random.random())
-        for _ in range(500)
-    ]
-    model = Ensemble([grown], n_features=N_FEATURES)
-    X = random.normal(size=(2000, N_FEATURES)).astype(np.float32)
-    error = np.abs(model.to_xgboost().predict(xgb.DMatrix(X)) - model.predict(X)).max()
-    assert error < 2e-7 * size(model)
-
-
 def test_xgboost_thresholds_beyond_single_precision():
     X = np.array([[np.nan], [-LARGEST], [0.0], [LARGEST]])
     for threshold in (float(LARGEST), 1e39, 1e308, -1e39):

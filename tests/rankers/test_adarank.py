@@ -203,14 +203,6 @@ def test_a_perfect_feature_is_capped_and_recorded():
     assert ranker.best_iteration_ == 1
 
 
-def test_a_weight_below_the_cap_is_its_own():
-    # Between e^10 and e^20, where a cap of the ratio (1 + φ)/(1 - φ) in place of its root would take hold.
-    ranker = AdaRankRanker(metric=lambda scores, labels: 1.0 - 1e-7, n_estimators=1)
-    ranker.fit([[1.0], [0.0]], [1, 0], group=[2])
-    assert ranker.history_["alpha"][0] == pytest.approx(0.5 * math.log((2.0 - 1e-7) / 1e-7), rel=1e-8)
-    assert ranker.history_["capped"][0] == 0
-
-
 def test_an_improvement_up_to_tol_is_none():
     X = [[2, 2], [3, 3], [3, 0], [2, 2], [3, 1], [3, 0], [0, 3], [3, 2]]
     data = {"X": X, "y": [0, 1, 0, 0, 1, 0, 0, 1], "group": [4, 4]}

@@ -1,7 +1,5 @@
 """MPBoost's Algorithm 1, round by round against all ordered pairs and all stumps, and the laws of its record."""
 
-from functools import partialmethod
-
 import numpy as np
 import pytest
 from rankers import literal_mpboost as literal
@@ -15,12 +13,9 @@ from boostplug import (
     Pairs,
     Queries,
 )
-from boostplug.data.grade_groups import GradeRuns
-from boostplug.rankers import mpboost
 from boostplug.rankers.mpboost import MPBoostRanker
 
 ROUNDS = 12
-PAIRS = GradeRuns.pairs
 
 
 def root(gaps):
@@ -85,24 +80,6 @@ def test_every_round_is_the_papers(seed, name, grades, step):
     pairs = literal.ordered_pairs(y, np.r_[0, np.cumsum(sizes)], directed, per_row(weight, sizes))
     ranker = MPBoostRanker(distance=distance, n_estimators=ROUNDS, step=step)
     assert_same_rounds(ranker.fit(X, y, group=sizes, sample_weight=weight), X, pairs, step)
-
-
-@pytest.mark.parametrize("step", ["paper", "newton"])
-@pytest.mark.parametrize("name", DISTANCES)
-def test_listed_pairs_beside_factorised_ones(name, step, monkeypatch):
-    distance, directed = DISTANCES[name]
-    X, y, sizes, weight = problem(7, grades="real", weights="rows", long_query=True)
-    X = X[:, :3]
-    weight = np.maximum(weight, 0.1)  # all of the long query's grades count
-    pairs = literal.ordered_pairs(y, np.r_[0, np.cumsum(sizes)], directed, weight)
-    kinds = mpboost._WeighedPairs(
-        Queries(y, group=sizes, weight=weight), mpboost.Cuts(X, None, None), distance, squared=False
-    ).parts
-    assert [type(part).__name__ for part in kinds] == ["_Factorised", "_Listed"]
-    for block in (1 << 18, 50):
-        monkeypatch.setattr(GradeRuns, "pairs", partialmethod(PAIRS, block=block))
-        ranker = MPBoostRanker(distance=distance, n_estimators=ROUNDS, step=step)
-        assert_same_rounds(ranker.fit(X, y, group=sizes, sample_weight=weight), X, pairs, step)
 
 
 @pytest.mark.parametrize("step", ["paper", "newton"])

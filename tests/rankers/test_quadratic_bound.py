@@ -329,7 +329,7 @@ def test_ends_where_the_regressor_finds_no_descent(line_search):
 
 
 @pytest.mark.parametrize("regressor", [LinearRegression(), RandomForestRegressor(n_estimators=3, max_depth=3)])
-def test_other_regressors(regressor, tmp_path):
+def test_other_regressors(regressor):
     X, queries = problem(5)
     X = np.nan_to_num(X)
     ranker = QuadraticBoundRanker(loss=RankNet(), regressor=regressor, n_estimators=5, random_state=0)
@@ -340,14 +340,6 @@ def test_other_regressors(regressor, tmp_path):
     *_, last = ranker.staged_predict(X.astype(np.float64))
     np.testing.assert_allclose(last, ranker.predict(X))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))
-    with pytest.raises(ValueError, match=r"save.*Fitted.*use trees"):
-        ranker.model_.save(tmp_path / "model.json")
-    with pytest.raises(ValueError, match=r"feature_importances.*use trees"):
-        ranker.feature_importances_  # noqa: B018
-    for name in ("lightgbm", "xgboost"):
-        pytest.importorskip(name)
-        with pytest.raises(ValueError, match=f"to_{name}.*use trees"):
-            getattr(ranker.model_, f"to_{name}")()
 
 
 def test_weak_ranker_of_an_estimator():

@@ -5,8 +5,7 @@ import pytest
 from rankers import literal_rankboost as literal
 from rankers.problems import has_pairs, problem
 
-from boostplug import Pairs, Queries
-from boostplug.rankers import critical_pairs
+from boostplug import Pairs
 from boostplug.rankers.rankboost import RankBoostRanker
 
 ROUNDS = 12
@@ -151,27 +150,6 @@ def test_more_thresholds_than_allowed_are_thinned_at_random():
     stumps = [{stump for stump, _ in ranker.model_.terms} for ranker in fits]
     assert stumps[0] == stumps[1] != stumps[2]
     assert all(len(found) <= 6 for found in stumps)
-
-
-@pytest.mark.parametrize("spread", [1.0, 50.0, 700.0])
-def test_masses_of_grades_at_any_range(spread):
-    rng = np.random.default_rng(3)
-    y, group = rng.integers(0, 4, 30), [10, 15, 5]
-    queries = Queries(y, group=group, weight=rng.random(30))
-    runs = queries.grade_runs
-    scores = rng.normal(size=30) * spread
-    above = rng.integers(0, 2, 30).astype(np.uint8)
-    out = critical_pairs.masses_of_grades(runs.view, scores, above)
-    for (right, wrong, tied, shift), q in zip(out, runs.query, strict=True):
-        expected = np.zeros(3)
-        a, b = queries.boundaries[q : q + 2]
-        for i in range(a, b):
-            for j in range(a, b):
-                if y[i] > y[j]:
-                    weight = np.sqrt(queries.row_weight[i] * queries.row_weight[j]) / runs.unit
-                    kind = {1: 0, -1: 1, 0: 2}[int(above[i]) - int(above[j])]
-                    expected[kind] += weight * np.exp(scores[j] - scores[i] - shift)
-        np.testing.assert_allclose([right, wrong, tied], expected, rtol=1e-10, atol=1e-280)
 
 
 def test_pairs_across_queries_and_unlabelled_rows():
