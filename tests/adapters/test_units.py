@@ -214,3 +214,13 @@ def test_a_training_looks_at_each_loss_once_however_its_objective_is_written(F):
         Counted.calls.clear()
         F.train(objective, data, 6, **({"base_score": 0.5} if F.name == "xgboost" else {}))
         assert len(Counted.calls) <= 7
+
+
+@every_framework
+def test_a_training_with_other_parameters_is_looked_at_anew(F):
+    x, y, group = LABELS
+    data, loss = F.data(data=x, label=y, group=group), bp.RankNet(sigmoid=1e-4)
+    name = "min_child_weight" if F.name == "xgboost" else "min_sum_hessian_in_leaf"
+    F.train(loss, data, **{name: 0.0})
+    with pytest.warns(UserWarning, match="learns nothing while"):
+        F.train(loss, data)
