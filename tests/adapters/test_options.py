@@ -58,6 +58,7 @@ def test_frameworks_read_none_of_them_beside_a_function(framework, name):
     np.testing.assert_array_equal(trained, without)
 
 
+@pytest.mark.filterwarnings("ignore:.*WARNING:UserWarning")
 @every_option
 def test_they_are_refused(framework, name):
     F = FRAMEWORKS[framework]
