@@ -111,6 +111,8 @@ def test_threads_are_lightgbms(spy, key):
     assert spy.log[-1].threads == 1
     lgb.train({**params, "objective": spy, key: 2}, data, 1)
     assert spy.log[-1].threads == 2
+    lgb.train({**params, "objective": spy, "num_threads": 1, "n_jobs": 2}, data, 1)  # LightGBM takes the first
+    assert spy.log[-1].threads == 1
 
 
 # --- changed data, and memory -------------------------------------------------------------------------------------
