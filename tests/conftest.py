@@ -40,6 +40,8 @@ def pytest_collection_modifyitems(items):
         if " at 0x" in item.name:
             raise pytest.UsageError(f"{item.nodeid} has an address in its name, other in each process: leave ids= out")
         inside = item.path.relative_to(TESTS).as_posix() if item.path.is_relative_to(TESTS) else None
+        if inside is not None and inside.startswith("frameworks/"):
+            item.add_marker(pytest.mark.frameworks)
         makes_evidence = inside is not None and inside.startswith(("replication/", "studies/"))
         if makes_evidence and inside not in QUICK and not item.get_closest_marker("benchmark"):
             item.add_marker(pytest.mark.ci)

@@ -22,7 +22,6 @@ QUICK = frozenset(
         "metrics/test_precision.py",
         "metrics/test_reciprocal_rank.py",
         "model/test_ensemble.py",
-        "adapters/test_aliases.py",
         "adapters/test_call.py",
         "rankers/test_adarank.py",
         "rankers/test_rankboost_numbers.py",

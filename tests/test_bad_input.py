@@ -680,6 +680,10 @@ CASES = {
             lambda: bp.clicks.propensity(bp.datasets.ClickLog([0, 1], group=[2], position=[1, 2])),
         ),
         Case("NDCG of clicks", lambda: bp.clicks.evaluate([1, 2], LOG, metric=bp.NDCG(10), eta=1.0)),
+        Case(
+            "a metric in which a click counts nothing",
+            lambda: bp.clicks.evaluate([1, 2], LOG, metric=bp.Precision(5, relevant=2), eta=1.0),
+        ),
         Case("an evaluation without propensities", lambda: bp.clicks.evaluate([1, 2], LOG)),
         Case(
             "users for negative labels",
@@ -690,6 +694,24 @@ CASES = {
             lambda: bp.RankingData.from_clicks(
                 X, bp.datasets.ClickLog([1, 0], group=[2], position=[1, 2], impressions=[3, 3])
             ),
+        ),
+    ],
+    "Several labels": [
+        Case(
+            "a label that the data lack", lambda: bp.RankNet().on("sales").value(ZERO, queries(labels_by_name={"a": Y}))
+        ),
+        Case("a label of another length", lambda: queries(labels_by_name={"sale": Y[1:]})),
+        Case("an infinite label by name", lambda: queries(labels_by_name={"sale": at(Y, 1, np.inf)})),
+        Case("a blank in the name of a label", lambda: bp.RankNet().on("add to cart")),
+        Case("a loss on a label, on another one", lambda: bp.RankNet().on("sale").on("click")),
+    ],
+    "Reference rankers": [
+        Case("pairs for `AdaRankRanker`", lambda: bp.AdaRankRanker().fit(X, Y, qid=QID, pairs=PAIRS)),
+        Case("labels without a pair", lambda: bp.RankBoostRanker().fit(X, ZERO, qid=QID)),
+        Case("`MPBoostRanker(step='half')`", lambda: bp.MPBoostRanker(step="half").fit(X, Y, qid=QID)),
+        Case(
+            "a loss that is the gradient of no value, in `QuadraticBoundRanker`",
+            lambda: bp.QuadraticBoundRanker(loss=bp.QBRank(normalization="documents")).fit(X, Y, qid=QID),
         ),
     ],
     "TREC's files": [

@@ -87,20 +87,6 @@ def test_names_are_read_back():
     assert LOSS.with_params(lossonlabel_2__loss__sigmoid=2.0).parts[1] == bp.RankNet(sigmoid=2.0).on("sale")
 
 
-def test_what_cannot_be_bound():
-    with pytest.raises(ValueError, match="reads the label 'sale' already"):
-        bp.RankNet().on("sale").on("click")
-    with pytest.raises(ValueError, match="reads the label 'sale' already"):
-        METRIC.on("click")
-    for name in ("add to cart", "", "a:b", "f(x)", 3, None):
-        with pytest.raises(ValueError, match="the name of a label must be a text without spaces"):
-            bp.RankNet().on(name)
-    with pytest.raises(ValueError, match="there is no label 'sales'; the data has 'click', 'sale'"):
-        bp.RankNet().on("sales").value(SCORES, QUERIES)
-    with pytest.raises(ValueError, match="the data has none: pass labels="):
-        METRIC(SCORES, ON_CLICK)
-
-
 # Queries
 
 
@@ -130,20 +116,6 @@ def test_labels_by_name_alone():
     )
     with pytest.raises(ValueError, match="pairs= or labels_by_name="):
         bp.Queries(None, group=DATA.group)
-
-
-@pytest.mark.parametrize(
-    ("labels", "message"),
-    [
-        ({"sale": SALE[:-1]}, "the label 'sale' must hold one number per row"),
-        ({"sale": np.full(DATA.n_rows, np.inf)}, "infinite"),
-        ({"my sale": SALE}, "without spaces"),
-        ([SALE], "mapping of names to arrays"),
-    ],
-)
-def test_impossible_labels_are_named(labels, message):
-    with pytest.raises(ValueError, match=message):
-        bp.Queries(DATA.y, group=DATA.group, labels_by_name=labels)
 
 
 # Frameworks
@@ -221,20 +193,6 @@ def test_a_label_that_teaches_nothing_is_named_as_the_cause():
     bp.set_labels(data, view=np.full(DATA.n_rows, np.nan))
     with pytest.warns(UserWarning, match="no row is labelled"):
         lgb.train({"objective": bp.RankNet().on("view"), "verbose": -1}, data, 2)
-
-
-def test_set_labels_refuses_what_is_none():
-    lgb = pytest.importorskip("lightgbm")
-    data = lgb.Dataset(DATA.X, DATA.y, group=DATA.group)
-    with pytest.raises(TypeError, match=r"dataset must be a lightgbm\.Dataset"):
-        bp.set_labels(DATA.X, sale=SALE)
-    with pytest.raises(ValueError, match="set_labels got no labels"):
-        bp.set_labels(data)
-    with pytest.raises(ValueError, match="the label 'sale' twice"):
-        bp.set_labels(data, {"sale": SALE}, sale=SALE)
-    bp.set_labels(data, sale=SALE[:-1])
-    with pytest.raises(ValueError, match="'sale' must hold one number per row"):
-        lgb.train({"objective": bp.RankNet().on("sale"), "verbose": -1}, data, 2)
 
 
 # Data sets and comparisons
@@ -324,13 +282,3 @@ def test_a_sweep_trains_the_sums_along_a_grid_and_names_the_front(tmp_path):
             bp.compare(*parts, sweep=wrong, frameworks="lightgbm")
     with pytest.raises(ValueError, match="pass two metrics"):
         bp.compare(*parts, sweep=(bp.QBRank(), bp.RankNet()), metrics="NDCG@10", frameworks="lightgbm")
-
-
-@pytest.mark.parametrize("kind", [bp.LGBMRanker, bp.XGBRanker])
-def test_a_validation_set_without_the_label_of_a_metric_is_named(kind):
-    metric = bp.NDCG(5).on("sale")
-    options = {"verbose": -1} if kind is bp.LGBMRanker else {"eval_metric": metric}
-    of_fit = {"eval_metric": metric} if kind is bp.LGBMRanker else {}
-    data = {"group": DATA.group, "labels": {"sale": SALE}, "eval_set": [(DATA.X, DATA.y)], "eval_group": [DATA.group]}
-    with pytest.raises(ValueError, match=r"eval_set\[0\]'s labels hold no 'sale', .* pass eval_labels"):
-        kind(n_estimators=1, objective=bp.RankNet(), **options).fit(DATA.X, DATA.y, **data, **of_fit)

@@ -168,7 +168,7 @@ class RankingData(Mapping[str, Any]):
         refuse_uncomputed(frame, "frame")
         if not is_frame(frame):
             raise ValueError(f"frame must be a DataFrame of pandas, polars or pyarrow; got {shown(frame)}")
-        named = {name: name for name in labels}
+        named = {str(name): name for name in labels}
         return cls(frame, label, qid=qid, weight=weight, labels=named, position=position)
 
     @classmethod

@@ -253,7 +253,7 @@ def _refuse_beyond_memory(n_queries: int, n_features: int, mean_list_size: float
     """Raise before anything is made that this machine could not hold."""
     memory = machine_memory()
     # A column takes 12 bytes per row, what the columns are made of some 30 numbers; an empty one 200 bytes.
-    needed = float(n_queries) * mean_list_size * (12.0 * n_features + 8.0 * 30.0) + 200.0 * n_features
+    needed = float(n_queries) * float(mean_list_size) * (12.0 * n_features + 8.0 * 30.0) + 200.0 * n_features
     if needed > memory:
         raise ValueError(
             f"n_queries={n_queries}, mean_list_size={mean_list_size:g} and n_features={n_features} ask for some "

@@ -67,12 +67,14 @@ class Correlation(Loss):
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
-        return sums_over_lists(one_minus_pearson, scores, queries, _standardised(queries), self.epsilon, 1.0).value
+        return sums_over_lists(
+            one_minus_pearson, scores, queries, _standardised(queries), float(self.epsilon), 1.0
+        ).value
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J and the largest curvature of each query."""
         target = _standardised(queries)
-        _, gradient, hessian = sums_over_lists(one_minus_pearson, scores, queries, target, self.epsilon, scale)
+        _, gradient, hessian = sums_over_lists(one_minus_pearson, scores, queries, target, float(self.epsilon), scale)
         return gradient, hessian
 
 

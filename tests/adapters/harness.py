@@ -12,7 +12,6 @@ from versions import version_of
 
 import boostplug as bp
 from boostplug.core import threads
-from boostplug.estimators.lightgbm import _validation_data
 
 LOSS = bp.MPBoost()
 
@@ -233,11 +232,6 @@ class LightGBM(Framework):
     def beside_built_in(self, metrics):
         return self.train(LOSS, valid=True, metric=metrics, metrics=["ndcg", "map"], eval_at=[5])[1]
 
-    def plain_with_metric(self, metric):
-        ranker = lgb.LGBMRanker(objective=LOSS, metric="None", **self.estimator)
-        valid = _validation_data([(X, Y)])
-        ranker.fit(X, Y, group=GROUP, eval_metric=metric, **valid, eval_group=[GROUP])
-
     @staticmethod
     def booster(ranker):
         return ranker.booster_
@@ -355,10 +349,6 @@ class XGBoost(Framework):
     def beside_built_in(self, metrics):
         binary = xgb.DMatrix(VX, VY > 2, group=VGROUP, nthread=1)
         return self.train(LOSS, valid=binary, metric=metrics, eval_metric=list(self.built_in))[1]
-
-    def plain_with_metric(self, metric):
-        ranker = xgb.XGBRanker(eval_metric=metric, **self.estimator)
-        ranker.fit(X, Y, group=GROUP, eval_set=[(X, Y)], eval_group=[GROUP], verbose=False)
 
     @staticmethod
     def booster(ranker):

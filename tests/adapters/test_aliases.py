@@ -5,6 +5,7 @@ import pytest
 
 from boostplug.adapters.aliases import LIGHTGBM, XGBOOST
 
+pytestmark = pytest.mark.frameworks
 OTHERS = [(own, other) for own, names in XGBOOST.items() for other in names]
 
 

@@ -1,9 +1,7 @@
 """The plug itself: what is cached, what is handed over, and what happens where a framework is missing."""
 
 import gc
-import subprocess
 import sys
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from weakref import ref
 
@@ -89,11 +87,6 @@ def test_a_zero_gradient_warns_once_per_queries():
         call(LOSS, y + 1)
 
 
-def test_weights_of_zero_leave_nothing_to_learn():
-    with pytest.warns(UserWarning, match="nothing to learn from: all row weights are 0; the model stays constant"):
-        call(LOSS, weight=np.zeros(len(Y)))
-
-
 ONES, TWO = np.ones(len(Y)), bp.Pairs([0, 4], [1, 5])
 CAUSES = {
     "all row weights": ({"weight": 0 * ONES}, "all row weights are 0"),
@@ -130,43 +123,6 @@ def test_a_gradient_that_vanishes_is_no_matter_of_the_data(pairs):
         LOSS(1e4 * (Y if pairs is None else np.isin(np.arange(7), TWO.winner)), table)
 
 
-MISSING = """
-import sys
-sys.modules[{missing!r}] = None
-import boostplug as bp
-import numpy as np
-try:
-    bp.{ranker}
-except ImportError as error:
-    assert str(error) == {message!r}, error
-else:
-    raise AssertionError("no error")
-y, group, scores = np.array([0.0, 1, 2]), [3], np.zeros(3)
-loss = bp.MPBoost()
-expected = loss.gradient_hessian(scores, bp.Queries(y, group=group))[0]
-assert np.allclose(loss(y, scores, None, group)[0], expected)
-X = np.eye(3)
-if {missing!r} == "xgboost":
-    import lightgbm as lgb
-    g, _ = loss(scores, lgb.Dataset(X, y, group=group, params={{"verbosity": -1}}).construct())
-    bp.LGBMRanker
-else:
-    import xgboost as xgb
-    g, _ = loss(scores, xgb.DMatrix(X, y, group=group))
-    bp.XGBRanker
-assert np.allclose(g, expected)
-"""
-
-
-@pytest.mark.parametrize(
-    ("missing", "ranker", "name"), [("lightgbm", "LGBMRanker", "LightGBM"), ("xgboost", "XGBRanker", "XGBoost")]
-)
-def test_a_missing_framework_names_its_extra_and_the_other_works(missing, ranker, name):
-    message = f"boostplug.{ranker} needs {name}: pip install 'boostplug[{missing}]'"
-    code = MISSING.format(missing=missing, ranker=ranker, message=message)
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
 @pytest.mark.parametrize("kind", ["lightgbm", "xgboost", "arrays"])
 @pytest.mark.parametrize(
     "scores",
@@ -199,11 +155,6 @@ def test_a_users_own_call_may_pass_scores_of_any_kind(kind, scores):
             call(wrong)
 
 
-def test_labels_on_both_sides_of_single_precision_are_read():
-    g, _ = call(LOSS, np.array([1e-40, 1e60, 0, 1, 0, 0, 1]))
-    assert np.isfinite(g).all()
-
-
 @dataclass(frozen=True)
 class Flat(bp.Loss):
     """A loss that has no slope at 0."""
@@ -221,13 +172,6 @@ def test_a_loss_without_a_slope_at_0_begins_without_a_warning():
     """Of the size of its numbers at scores of 0, from which trainings start, there is nothing to say."""
     g, _ = Flat()(np.linspace(1, 2, 7), lgb.Dataset(np.eye(7), Y, group=GROUP, params=QUIET).construct())
     assert g.all()
-
-
-@pytest.mark.parametrize("labelled", [b"abc", 1, [1] * 7, ["a"] * 7, [[True]] * 7])
-def test_labelled_rows_of_a_dataset_are_bools(labelled):
-    dataset = xgb.DMatrix(np.eye(7), Y, group=GROUP)
-    with pytest.raises(ValueError, match=r"^labelled must (hold one bool per row|be one-dimensional)"):
-        bp.set_pairs(dataset, bp.Pairs([0], [1]), labelled=labelled)
 
 
 LONG = np.tile([0.0, 1, 2, 0], 5_000)
@@ -269,17 +213,6 @@ def test_a_call_leaves_no_arrays_behind(long_set):
     assert [result() for result in results] == [None, None]
 
 
-def test_trainings_at_once_share_no_arrays(long_set):
-    scores = [np.random.default_rng(seed).normal(size=len(LONG)) for seed in range(4)]
-    alone = [LOSS(s, long_set) for s in scores]
-    with ThreadPoolExecutor(4) as pool:
-        for (g, h), expected in zip(
-            pool.map(lambda i: LOSS(scores[i % 4], long_set), range(40)), 10 * alone, strict=True
-        ):
-            np.testing.assert_array_equal(g, expected[0])
-            np.testing.assert_array_equal(h, expected[1])
-
-
 def trained(framework, loss, threads):
     """Return what a round of a framework makes of many rows: so many that threads share them."""
     rows = np.arange(len(LONG), dtype=np.float64)[:, None]
@@ -307,10 +240,3 @@ def test_a_framework_s_own_threads_do_the_work(framework, monkeypatch):
     np.testing.assert_array_equal(trained(framework, LOSS, 2), alone)
     assert calls
     assert set(calls) == {2}
-
-
-def test_whom_no_framework_calls_gets_no_threads_of_it(long_set, monkeypatch):
-    monkeypatch.setattr(threads, "_MIN_WORK_PER_THREAD", 1_000)
-    monkeypatch.setattr(threads.OpenMPThreads, "call", None)  # an error, were it called
-    gradient, _ = LOSS(np.zeros(len(LONG)), long_set)
-    assert gradient.any()

@@ -35,7 +35,6 @@ from adapters.harness import (
 from sklearn.base import clone
 
 import boostplug as bp
-from boostplug.adapters import lightgbm
 from boostplug.adapters import reading as plug
 from boostplug.adapters.registry import ADAPTERS
 from boostplug.core import threads
@@ -283,12 +282,6 @@ def test_validation_sets_of_equal_labels_are_told_apart(F):
 
 
 @every_framework
-def test_a_metric_in_the_plain_ranker_is_an_error(F):
-    with pytest.raises(TypeError, match=r"pass it as eval_metric to boostplug\.LGBMRanker or boostplug\.XGBRanker"):
-        F.plain_with_metric(bp.NDCG(5))
-
-
-@every_framework
 def test_cv(F, spy):
     data = F.data(F.kinds[0])
     values = F.cv(spy, data, 5, bp.NDCG(5))
@@ -344,12 +337,6 @@ def test_threads_of_metrics(F):
     name = named(F, ThreadCount())
     assert set(F.train(LOSS, valid=True, metric=ThreadCount(), n_jobs=2)[1][name]) == {2.0}
     assert set(F.history(F.fit(LOSS, valid=VALID, metric=ThreadCount(), n_jobs=2))[name]) == {2.0}
-
-
-@every_framework
-def test_num_class_is_refused(F):
-    with pytest.raises(ValueError, match="leave num_class"):
-        F.train(LOSS, num_class=3)
 
 
 # --- inputs -------------------------------------------------------------------------------------------------------
@@ -411,14 +398,6 @@ def test_labels_beyond_single_precision_in_the_ranker(F):
 
 
 @every_framework
-@pytest.mark.parametrize("unit", [2.0**120, 2.0**200])
-def test_weights_beyond_single_precision_in_the_ranker(F, unit):
-    expected = F.fit(F.objective, sample_weight=PER_QUERY).predict(X)
-    given = F.fit(F.objective, sample_weight=PER_QUERY * unit).predict(X)
-    np.testing.assert_allclose(given, expected, rtol=0.05, atol=0.05)  # the frameworks' own regularisation is absolute
-
-
-@every_framework
 @pytest.mark.parametrize("start", [np.nan, np.inf, 1e39])
 def test_starting_scores_are_finite_or_refused(F, start):
     with pytest.raises(ValueError, match=rf"{F.start}\[0\] = .* is not finite in single precision"):
@@ -459,43 +438,6 @@ def test_queries_are_built_once(F, route, spy):
     assert len({id(seen.queries) for seen in spy.log}) == 1
 
 
-@every_route
-def test_a_round_in_which_nothing_changed_checks_nothing(F, route, spy, monkeypatch):
-    """Counted over five rounds: checks of fields (of XGBoost with its walk up the stack), `Queries` built, looks up."""
-    counts = {}
-
-    def count(owner, name):
-        inner = getattr(owner, name)
-
-        def counted(*args):
-            counts[name] = counts.get(name, 0) + 1
-            return inner(*args)
-
-        monkeypatch.setattr(owner, name, counted)
-
-    count(type(adapter(F)), "fault_of_fields")
-    count(plug, "_built")
-    count(lightgbm, "_owner")
-    run(F, route, spy)
-    assert len(spy.log) == 5
-    known = 0 if route.startswith("ranker") else 1  # our rankers' fit has checked and built them
-    assert counts.get("fault_of_fields", 0) == counts.get("_built", 0) == known
-    caller = 2 if route == "lgb.LGBMRanker" else 1  # places above us at which the Booster stands: no walk
-    assert counts.get("_owner", 0) == (5 * caller if F.name == "lightgbm" else 0)
-
-
-@every_framework
-def test_a_metrics_round_in_which_nothing_changed_checks_nothing(F, monkeypatch):
-    """The same for a validation set, beside the training set."""
-    built, looks = [], []
-    inner, owner = plug._built, lightgbm._owner
-    monkeypatch.setattr(plug, "_built", lambda *args: built.append(args) or inner(*args))
-    monkeypatch.setattr(lightgbm, "_owner", lambda frame: looks.append(frame) or owner(frame))
-    F.train(LOSS, valid=True, metric=[bp.NDCG(5), bp.MAP()])
-    assert len(built) == 2
-    assert len(looks) == (15 if F.name == "lightgbm" else 0)
-
-
 @every_framework
 def test_datasets_are_not_kept_alive(F, spy):
     data = F.data()
@@ -527,21 +469,6 @@ def test_nothing_to_learn_warns_once_with_the_cause(F, route):
     with pytest.warns(UserWarning, match="nothing to learn from: none of the 16 queries") as caught:
         run(F, route, label=np.ones(len(Y)))
     assert len(nothing_to_learn(caught)) == 1
-
-
-@every_framework
-def test_a_gradient_below_float32_warns(F):
-    far = F.data(**{F.start: (200.0 * Y).astype(np.float32)})  # every pair is far in the right order
-    with pytest.warns(UserWarning, match="its gradient has vanished at these scores"):
-        F.train(LOSS, far, 1)
-
-
-@every_framework
-def test_datasets_without_queries_or_labels(F):
-    data = F.data(group=None)
-    for run in (lambda: F.train(LOSS, data), lambda: bp.NDCG()(np.zeros(len(Y)), data)):
-        with pytest.raises(ValueError, match=r"has no (group|queries); pass .*group=sizes"):
-            run()
 
 
 # --- scikit-learn -------------------------------------------------------------------------------------------------

@@ -45,6 +45,7 @@ def xgboost(loss=LOSS, params=None, rounds=2, **more):
     return xgb.train({**XGB, **(params or {})}, data, rounds, obj=loss, verbose_eval=False, **more)
 
 
+@pytest.mark.frameworks
 @pytest.mark.filterwarnings("ignore:.*WARNING:UserWarning")
 @every_option
 def test_frameworks_read_none_of_them_beside_a_function(framework, name):
@@ -57,6 +58,7 @@ def test_frameworks_read_none_of_them_beside_a_function(framework, name):
     np.testing.assert_array_equal(trained, without)
 
 
+@pytest.mark.filterwarnings("ignore:.*WARNING:UserWarning")
 @every_option
 def test_they_are_refused(framework, name):
     F = FRAMEWORKS[framework]
@@ -94,20 +96,6 @@ def test_xgboosts_are_refused_in_cv_and_through_a_wrapper():
         xgboost(lambda *call: LOSS(*call) or None, {"lambdarank_pair_method": "topk"})
     data = xgb.DMatrix(X, Y, group=GROUP, nthread=1)
     assert xgb.train(list(XGB.items()), data, 1, obj=LOSS).num_boosted_rounds() == 1  # pairs are fine for XGBoost
-
-
-def test_a_set_that_trained_with_other_parameters_is_looked_at_again():
-    data = xgb.DMatrix(X, Y, group=GROUP, nthread=1)
-    xgb.train(XGB, data, 1, obj=LOSS)
-    with pytest.raises(ValueError, match="lambdarank_unbiased=True is an option"):
-        xgb.train({**XGB, "lambdarank_unbiased": True}, data, 1, obj=LOSS)
-
-
-@pytest.mark.parametrize("train", [lightgbm, xgboost])
-def test_options_against_position_bias_name_the_loss_that_corrects_it(train):
-    name = {lightgbm: "lambdarank_position_bias_regularization", xgboost: "lambdarank_unbiased"}[train]
-    with pytest.raises(ValueError, match=r"remove it: boostplug\.Unbiased\(base=…\) is the loss that corrects for pos"):
-        train(params={name: VALUES[name]})
 
 
 def test_parameters_of_another_training_around_ours_do_not_count():

@@ -90,8 +90,3 @@ def test_its_threads_are_used_and_its_name_is_in_messages(toyboost, data):
 
     Spy()(np.zeros(len(data.y)), toyboost.Table(data.X[:, 0], data.y, data.qid, threads=3))
     assert seen == [3]
-
-
-def test_unknown_without_its_entry(data):
-    with pytest.raises(TypeError, match=r"lightgbm\.Dataset or xgboost\.DMatrix, got Table"):
-        bp.set_pairs(Table(data.X[:, 0], data.y, data.qid), bp.Pairs([0], [1]))

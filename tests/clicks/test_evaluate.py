@@ -182,26 +182,3 @@ def test_one_query_has_no_interval():
 def test_a_page_without_rows_does_not_count():
     log = ClickLog([1, 0, 1], group=[2, 0, 1], position=[1, 2, 1])
     assert evaluate([2.0, 1.0, 1.0], log, eta=1.0).estimate == 1.0
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"metric": bp.Precision(5, relevant=2)}, "gives a click nothing, because its label is 1"),
-        ({"eta": None, "propensity": [1.0, 0.5]}, "propensity has 2 positions, but log has a click at position 3"),
-        ({"eta": -1}, "eta must be a finite number of at least 0"),
-        ({"scores": NEW[:3]}, r"scores must have shape \(7,\)"),
-        ({"scores": {}}, "scores is an empty mapping"),
-        ({"log": 3}, "log must be a ClickLog"),
-        ({"log": ClickLog([0, 0], group=[2], position=[1, 2]), "scores": [1, 2]}, "log.clicked: there are no clicks"),
-        (
-            {"log": ClickLog([1, 0], group=[2], position=[1, 2], impressions=[2, 3]), "scores": [1, 2]},
-            r"log.impressions\[1\] = 3.0 differs from the first row of its page",
-        ),
-        ({"method": "dr"}, "method must be one of 'ips', 'snips', 'clipped'"),
-        ({"max_weight": 0.5}, "max_weight must be a finite number of at least 1"),
-    ],
-)
-def test_refusals(options, message):
-    with pytest.raises(ValueError, match=message):
-        evaluate(**{"scores": NEW, "log": LOG, "eta": 1.0, **options})

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.clicks import propensity, regression_em, simulate
+from boostplug.clicks import propensity, simulate
 from boostplug.data.click_log import ClickLog
 
 DATA = bp.datasets.make_ranking(300, n_features=10, random_state=0)
@@ -92,15 +92,6 @@ def test_harvesting_equals_the_ratio_where_there_are_two_positions():
 
 def test_em_with_features():
     check(propensity(log_of(SCORES[0]), method="em", X=DATA.X, n_bootstrap=3), 0.15)
-
-
-def test_em_reads_features_per_document_and_per_row(of_two_rankers, monkeypatch):
-    monkeypatch.setattr(regression_em, "_ROUNDS_WITH_MODEL", 3)
-    log = of_two_rankers.pages(np.arange(0, 60_000, 30))
-    options = {"method": "em", "n_bootstrap": 2}
-    by_document = propensity(log, X=DATA.X, **options)
-    by_row = propensity(log, X=DATA.X[log.document], **options)
-    assert np.allclose(by_document.propensity, by_row.propensity, rtol=0.25)
 
 
 def test_em_without_features():
@@ -193,39 +184,3 @@ PLAIN = {"clicked": [1, 0, 0, 1], "group": [2, 2], "position": [1, 2, 1, 2]}
 
 def call(*, columns=None, **options):
     return propensity(ClickLog(**{**PLAIN, **(columns or {})}), **options)
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"columns": {"position": [1, 3, 1, 3]}}, "nothing was shown at position 2, but at 3; pass a log that has"),
-        (
-            {"method": "swapped", "columns": {"query": [0] * 4, "document": [0, 1, 0, 1]}},
-            "too little data for position 2: no document",
-        ),
-        (
-            {"method": "harvesting", "columns": {"query": [0] * 4, "document": [0, 1, 0, 1]}},
-            "no interventional set for position 2",
-        ),
-        ({"method": "em", "columns": {"query": [0] * 4, "document": [0, 1, 0, 1]}}, "at one position only"),
-        ({"method": "em", "X": [[1.0]] * 3}, "X has 3 rows, log 4"),
-        (
-            {"method": "em", "X": [[1.0]] * 3, "columns": {"document": [0, 1, 2, 3]}},
-            r"log.document\[3\] = 3 is no row number of X, which has 3 rows",
-        ),
-        ({"X": [[1.0]] * 4}, r"method=\"randomised\" reads no features"),
-        ({"method": "best"}, "method must be one of"),
-        ({"max_position": 1}, "max_position must be an integer of at least 2"),
-        ({"max_weight": 0.5}, "max_weight must be a finite number of at least 1"),
-        ({"confidence": 1.0}, "confidence must be"),
-        ({"n_bootstrap": 1}, "n_bootstrap must be an integer of at least 2"),
-    ],
-)
-def test_refusals(options, message):
-    with pytest.raises(ValueError, match=message):
-        call(**options)
-
-
-def test_what_is_no_log_is_refused():
-    with pytest.raises(ValueError, match="log must be a ClickLog"):
-        propensity([1, 0])

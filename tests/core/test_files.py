@@ -7,11 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import boostplug as bp
 from boostplug.core import files
 from boostplug.core.files import is_same_file, replacing, write_file
-from boostplug.datasets import save_qrels, save_run
-from boostplug.doctor import Diagnosis
 
 
 def full(_file):
@@ -66,27 +63,6 @@ def test_one_file_is_known_by_all_its_names(path, tmp_path):
     (tmp_path / "folder").symlink_to(tmp_path)
     assert is_same_file(tmp_path / "new", tmp_path / "folder" / "new")  # though neither is there
     assert not is_same_file(path, tmp_path / "new")
-
-
-@pytest.mark.parametrize(
-    "write",
-    [
-        lambda path: save_run(path, [1.0, 2.0], qid=[1, 1]),
-        lambda path: save_run(path.with_name("out.gz"), [1.0, 2.0], qid=[1, 1]),
-        lambda path: save_qrels(path, [1, 2], qid=[1, 1]),
-        lambda path: bp.Ensemble([], n_features=1).save(path),
-        lambda path: Diagnosis({"problems": []}).to_json(path),
-    ],
-    ids=["save_run", "save_run, gzip", "save_qrels", "Ensemble.save", "doctor"],
-)
-def test_a_full_disk_leaves_the_old_file(write, path, monkeypatch):
-    path.with_name("out.gz").write_text("as it was")
-    monkeypatch.setattr(files.os, "fsync", full)
-    with pytest.raises(OSError, match="No space left"):
-        write(path)
-    assert {file.name: file.read_text() for file in path.parent.iterdir()} == dict.fromkeys(
-        [path.name, "out.gz"], "as it was"
-    )
 
 
 @pytest.mark.skipif(not Path("/dev/stdout").exists(), reason="needs /dev/stdout")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.core.naming import distinct_names, label, name_in_logs, parameters
+from boostplug.core.naming import distinct_names, label, name_in_logs
 from boostplug.losses import LOSSES
 
 
@@ -56,28 +56,6 @@ def test_labels_and_names_in_logs():
     assert label(Many(1, parts=np.arange(2))) == "Many(1, [0 1])"
     assert label(Many(1, parts=(1, 0.5, 3, 4))) == "Many(1, (1, .5, 3, …))"
     assert [label(number) for number in (0.3, -0.25, 10.5, 1e-9, 2)] == [".3", "-.25", "10.5", "1e-09", "2"]
-
-
-def test_parts_name_themselves():
-    @dataclass(frozen=True, kw_only=True)
-    class Outer(bp.MPBoost):
-        base: bp.Loss = field(default_factory=bp.QBRank)
-        metric: bp.Metric = field(default_factory=lambda: bp.NDCG(5))
-
-    assert Outer().name == "Outer(Log)"
-    assert Outer(distance=double).name == "Outer(double)"
-    changed = Outer(base=bp.QBRank(margin=0.5), metric=bp.MAP(2, relevant=2))
-    assert changed.name == "Outer(Log, QBRank(.5), MAP@2(relevant=2))"
-
-
-def test_parameters():
-    assert list(parameters(Many(1, flag=True)))[:4] == [
-        ("number", 1, False),
-        ("k", None, True),
-        ("parts", (1, 2), True),
-        ("flag", True, False),
-    ]
-    assert list(parameters("no dataclass")) == []
 
 
 def test_names_of_several_are_distinct():

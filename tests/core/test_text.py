@@ -2,7 +2,6 @@
 
 import pytest
 
-from boostplug.core.checks import check_flag, shown
 from boostplug.core.text import visible
 
 HIDDEN = [
@@ -31,13 +30,3 @@ def test_hidden_characters_are_escaped(character):
 def test_what_is_seen_stays():
     text = "Größe ≥ 5 °C, 日本語, שלום 🙂\n\tnext\xa0line"
     assert visible(text) is text or visible(text) == text
-
-
-def test_messages_show_them():
-    class Named:
-        def __repr__(self):
-            return "Named(\u202egnp.exe\x1b[2J)"
-
-    assert shown(Named()) == r"Named(\u202egnp.exe\x1b[2J)"
-    with pytest.raises(ValueError, match=r"got Named\(\\u202egnp"):
-        check_flag("flag", Named())

@@ -4,10 +4,8 @@ import ctypes
 import operator
 import os
 import signal
-import subprocess
 import sys
 import threading
-import time
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -118,21 +116,6 @@ def test_a_forked_child_has_threads_of_its_own():
     assert os.waitpid(child, 0)[1] == 0
 
 
-def test_a_thread_that_outlives_the_main_thread_does_it_all_itself():
-    code = (
-        "import threading, time, numpy as np\n"
-        "from boostplug.core import threads\n"
-        "def late():\n"
-        "    threading.main_thread().join()\n"
-        "    done = []\n"
-        "    threads.run_over_queries(lambda a, b: done.append(b - a), np.arange(0, 11) * 100_000, 3)\n"
-        "    print(sum(done))\n"
-        "threading.Thread(target=late).start()\n"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert result.stdout.strip() == "10", result.stderr
-
-
 class Waits:
     """Its value is there at once, or never."""
 
@@ -199,18 +182,6 @@ def test_a_team_visits_each_query_once_in_its_own_threads(team, monkeypatch):
     assert threading.get_ident() in seen
 
 
-def test_of_a_larger_team_no_more_than_is_asked_for_work(team):
-    seen = set()
-
-    def kernel(_first, _last):
-        seen.add(threading.get_ident())
-        time.sleep(0.001)
-
-    with threads.threads_of_framework(4, team):
-        threads.run_over_queries(kernel, np.arange(0, 41) * 1_000)  # 40,000 rows, three threads
-    assert len(seen) <= 3
-
-
 @pytest.mark.parametrize("mine", [True, False], ids=["this thread's", "another thread's"])
 def test_errors_of_a_team_come_out(team, mine):
     both = threading.Barrier(2)
@@ -248,18 +219,6 @@ def test_a_team_smaller_than_asked_for_leaves_nothing_undone():
         with threads.threads_of_framework(7, small):
             threads.run_over_queries(kernel, STARTS)
         assert (visits == 1).all()
-
-
-def test_a_team_is_left_with_the_framework():
-    def fail(*_):
-        raise AssertionError
-
-    with threads.threads_of_framework(2, threads.OpenMPThreads(fail)):
-        with threads.threads_of_framework(2):
-            threads.run_over_queries(lambda _first, _last: None, STARTS)
-        with pytest.raises(AssertionError):
-            threads.run_over_queries(lambda _first, _last: None, STARTS)
-    threads.run_over_queries(lambda _first, _last: None, STARTS, 2)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

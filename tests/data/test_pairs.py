@@ -13,7 +13,6 @@ from losses.functions import softplus, softplus_curvature, softplus_slope
 
 import boostplug as bp
 from boostplug.adapters import reading
-from boostplug.data.grade_groups import distinct
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -61,34 +60,6 @@ def test_pairs_are_immutable_values():
         for name in ("winner", "loser", "weight", "margin"):
             np.testing.assert_array_equal(getattr(other, name), getattr(pairs, name))
     assert len(bp.Pairs([], [])) == 0
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (([0, 1], [1]), "one row per pair"),
-        (([0, 1], [1, 1]), r"winner\[1\] = 1 is its own loser"),
-        (([-1], [1]), r"winner\[0\] = -1 is negative"),
-        (([0.5], [1]), "row indices"),
-        (([[0]], [1]), "one-dimensional"),
-    ],
-)
-def test_bad_pairs(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        bp.Pairs(*arguments)
-
-
-def test_queries_check_pairs():
-    with pytest.raises(ValueError, match=r"loser\[0\] = 5 is beyond the last of 3 rows"):
-        bp.Queries([1, 0, 2], group=[3], pairs=bp.Pairs([0], [5]))
-    with pytest.raises(ValueError, match=r"boostplug\.Pairs"):
-        bp.Queries([1, 0, 2], group=[3], pairs=[(0, 1)])
-    with pytest.raises(ValueError, match="labels is None"):
-        bp.Queries(None, group=[3], pairs=bp.Pairs([0], [1]), labelled=[True, False, False])
-    queries = bp.Queries(None, group=[2, 1], pairs=bp.Pairs([0], [1]))
-    assert queries.n_rows == 3
-    assert not queries.labelled.any()
-    assert len(pickle.loads(pickle.dumps(queries)).pairs) == 1
 
 
 PAIRED = [
@@ -153,14 +124,6 @@ def test_pairs_of_all_grades_are_the_grades():
         by_grades = loss.gradient_hessian(scores, bp.Queries(labels, group=group))
         by_pairs = loss.gradient_hessian(scores, bp.Queries(None, group=group, pairs=pairs))
         np.testing.assert_allclose(by_pairs, by_grades, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("numbers", [[], [7], [3, 1, 3, 3, 2], [2**62, -1, 2**62], range(0, 10**6, 10)])
-def test_distinct_numbers_are_those_of_numpy(numbers):
-    given = np.array(numbers, dtype=np.int64)
-    before = given.copy()
-    assert np.array_equal(distinct(given), np.unique(given))
-    assert np.array_equal(given, before)
 
 
 def test_no_pairs_at_all():

@@ -5,7 +5,6 @@ from collections import defaultdict
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 import boostplug as bp
@@ -123,17 +122,6 @@ def test_counts_are_the_double_loop(rule, seed):
         assert found == pytest.approx(expected)
 
 
-def test_one_impression_of_each_row_is_a_log_without_counts():
-    _, clicked, group, position, _ = a_log(0)
-    for rule in RULES:
-        plain = bp.Pairs.from_clicks(clicked, group=group, position=position, rule=rule)
-        counted = bp.Pairs.from_clicks(
-            clicked, group=group, position=position, rule=rule, impressions=np.ones_like(clicked)
-        )
-        assert plain.weight is None
-        assert as_dict(plain) == as_dict(counted)
-
-
 @pytest.mark.parametrize(
     ("rule", "expected"),
     [
@@ -148,33 +136,12 @@ def test_a_page_by_hand(rule, expected):
     assert as_dict(bp.Pairs.from_clicks(clicked, group=group, position=position, rule=rule)).keys() == expected
 
 
-def test_a_gap_in_positions_has_nothing_directly_below():
-    pairs = bp.Pairs.from_clicks([1, 0, 1, 0], group=[2, 2], position=[1, 3, 1, 2], rule="skip_next")
-    assert as_dict(pairs) == {(2, 3): 1.0}
-
-
 def test_counts_by_hand():
     """Rates 2 / 10 at the top, 3 / 6 below: 3 - 6 · 0.2 clicks more than the upper rate gives."""
     pairs = bp.Pairs.from_clicks([2, 3], group=[2], position=[1, 2], impressions=[10, 6])
     assert as_dict(pairs) == {(1, 0): pytest.approx(1.8)}
     below = bp.Pairs.from_clicks([3, 2], group=[2], position=[1, 2], impressions=[6, 10])
     assert len(below) == 0
-
-
-def test_rates_that_are_equal_make_no_pair():
-    pairs = bp.Pairs.from_clicks([1, 3, 7], group=[3], impressions=[3, 9, 21], rule="all_unclicked")
-    assert len(pairs) == 0
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_rows_of_a_page_in_any_order_give_the_same_pairs(rule):
-    rng, clicked, group, position, row = a_log(7)
-    order = np.lexsort((rng.random(len(row)), np.repeat(np.arange(len(group)), group)))
-    assert (order != np.arange(len(row))).any()
-    more = {"group": group, "rule": rule}
-    there = bp.Pairs.from_clicks(clicked, position=position, row=row, **more)
-    here = bp.Pairs.from_clicks(clicked[order], position=position[order], row=row[order], **more)
-    assert as_dict(there) == as_dict(here)
 
 
 def test_a_log_is_its_columns():
@@ -188,35 +155,6 @@ def test_a_log_is_its_columns():
         )
         found = bp.Pairs.from_clicks(log, rule=rule, row=row, propensity=SimpleNamespace(propensity=np.ones(20)))
         assert as_dict(found) == as_dict(expected)
-
-
-def test_all_unclicked_needs_no_position():
-    _, clicked, group, position, _ = a_log(4)
-    found = bp.Pairs.from_clicks(clicked, group=group, rule="all_unclicked")
-    assert as_dict(found) == double_loop(clicked, group, position, "all_unclicked")
-
-
-def test_merged_pairs_add_their_weights_and_keep_both_directions():
-    pairs = bp.Pairs.from_clicks(
-        [0, 1, 0, 1, 0, 1], group=[2, 2, 2], position=[1, 2] * 3, row=[4, 9, 4, 9, 9, 4], weight=[1, 2, 5]
-    )
-    assert as_dict(pairs) == {(9, 4): 3.0, (4, 9): 5.0}
-
-
-def test_a_document_does_not_beat_itself():
-    pairs = bp.Pairs.from_clicks([0, 0, 1], group=[3], position=[1, 2, 3], row=[5, 6, 5])
-    assert as_dict(pairs) == {(5, 6): 1.0}
-
-
-def test_weights_by_propensity_are_limited():
-    options = {"group": [3], "position": [1, 2, 3], "rule": "all_unclicked", "propensity": [1.0, 0.5, 0.01]}
-    assert as_dict(bp.Pairs.from_clicks([0, 1, 1], **options)) == {(1, 0): 2.0, (2, 0): 10.0}
-    assert as_dict(bp.Pairs.from_clicks([0, 1, 1], **options, max_weight=50)) == {(1, 0): 2.0, (2, 0): 50.0}
-
-
-def test_weights_of_rows_are_those_of_winners():
-    pairs = bp.Pairs.from_clicks([0, 1, 1], group=[3], position=[1, 2, 3], weight=[7, 2, 0.5])
-    assert as_dict(pairs) == {(1, 0): 2.0, (2, 0): 0.5}
 
 
 def test_an_empty_log_has_no_pairs():
@@ -247,28 +185,6 @@ def test_threads_do_not_matter():
     for one, other in zip(*results, strict=True):
         for name in ("winner", "loser", "weight"):
             np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
-
-
-GOOD = {"group": [2, 2], "position": [1, 2, 1, 2]}
-
-
-@pytest.mark.parametrize(
-    ("clicked", "changes", "message"),
-    [
-        ([0, 1, 0, 1], {"max_weight": 0.5}, "max_weight must be a finite number of at least 1"),
-        ([0, 1, 0, 1], {"row": [0, 1, 2, -1]}, r"row\[3\] = -1 is negative"),
-        ([0, 1, 0, 1], {"row": [0, 1, 2, 2**31]}, r"row\[3\] = 2147483648 is beyond the 2\^31 rows"),
-        ([0, 1, 0, 1], {"min_impressions": 0}, "min_impressions must be an integer of at least 1"),
-        (
-            pd.Series([0, 1, 0, 1]),
-            {"row": pd.Series([0, 1, 2, 3], index=[3, 2, 1, 0])},
-            "row and clicked have the same index in different orders",
-        ),
-    ],
-)
-def test_bad_clicks(clicked, changes, message):
-    with pytest.raises(ValueError, match=message):
-        bp.Pairs.from_clicks(clicked, **{**GOOD, **changes})
 
 
 def test_implicit_pairs_prefer_what_was_taken_to_what_was_not():
@@ -323,17 +239,6 @@ def test_implicit_weights():
     assert as_dict(pairs) == {(1, 0): 3.0, (1, 3): 3.0, (2, 0): 1.0, (2, 3): 1.0}
     by_query = bp.Pairs.from_implicit([0, 3, 1, 0], group=[2, 2], weight=[2, 0.5], random_state=0)
     assert as_dict(by_query) == {(1, 0): 2.0, (2, 3): 0.5}
-
-
-@pytest.mark.parametrize(
-    ("consumed", "changes", "message"),
-    [
-        ([0, 1, 0, 1], {"random_state": -1}, "random_state must be an integer of at least 0, a Generator"),
-    ],
-)
-def test_bad_consumed(consumed, changes, message):
-    with pytest.raises(ValueError, match=message):
-        bp.Pairs.from_implicit(consumed, **{"group": [2, 2], **changes})
 
 
 def test_training_on_pairs_of_a_simulated_log_beats_chance():

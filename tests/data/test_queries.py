@@ -186,43 +186,18 @@ def test_indexes_of_all_kinds(index, other, refused):
 X, QID = FRAME[["x"]], FRAME["q"]
 FEW = {"n_estimators": 1, "min_child_samples": 1, "verbose": -1}
 TAKERS = {
-    "RankingData, y": ("y", lambda y, w, q: bp.RankingData(X, y, qid=QID)),
-    "RankingData, weight": ("weight", lambda y, w, q: bp.RankingData(X, FRAME["y"], qid=QID, weight=w)),
-    "RankingData, qid": ("qid", lambda y, w, q: bp.RankingData(X, FRAME["y"], qid=q)),
+    "RankingData": ("weight", lambda y, w, q: bp.RankingData(X, FRAME["y"], qid=QID, weight=w)),
     "compare": ("train: y", lambda y, w, q: bp.compare((X, y, QID), (X, FRAME["y"], QID), (X, FRAME["y"], QID))),
-    "LGBMRanker": ("y", lambda y, w, q: bp.LGBMRanker(objective=bp.QBRank(), **FEW).fit(X, y, qid=QID)),
-    "LGBMRanker, weight": (
+    "LGBMRanker": (
         "sample_weight",
         lambda y, w, q: bp.LGBMRanker(objective=bp.QBRank(), **FEW).fit(X, FRAME["y"], qid=QID, sample_weight=w),
     ),
     "eval_set": (
         "in the validation set 0: y",
-        lambda y, w, q: bp.LGBMRanker(objective=bp.QBRank(), **FEW).fit(
-            X, FRAME["y"], qid=QID, eval_set=[(X, y)], eval_qid=[QID]
-        ),
-    ),
-    "XGBRanker": ("y", lambda y, w, q: bp.XGBRanker(objective=bp.QBRank(), n_estimators=1).fit(X, y, qid=QID)),
-    "init_score": (
-        "init_score",
-        lambda y, w, q: bp.LGBMRanker(objective=bp.QBRank(), **FEW).fit(X, FRAME["y"], qid=QID, init_score=w),
-    ),
-    "base_margin": (
-        "base_margin",
-        lambda y, w, q: bp.XGBRanker(objective=bp.QBRank(), n_estimators=1).fit(X, FRAME["y"], qid=QID, base_margin=w),
-    ),
-    "score": (
-        "y",
-        lambda y, w, q: bp.MPBoostRanker(n_estimators=1).fit(X, FRAME["y"], qid=QID).score(X, y, qid=QID),
+        lambda y, w, q: bp.XGBRanker(n_estimators=1).fit(X, FRAME["y"], qid=QID, eval_set=[(X, y)], eval_qid=[QID]),
     ),
     "reference ranker": ("y", lambda y, w, q: bp.MPBoostRanker(n_estimators=1).fit(X, y, qid=QID)),
-    "metric.score, scores": ("scores", lambda y, w, q: bp.NDCG(10).score(FRAME["y"], w, qid=QID)),
-    "metric.score, qid": ("qid", lambda y, w, q: bp.NDCG(10).score(FRAME["y"], [1, 2, 3, 4], qid=q)),
-    "make_scorer": (
-        "y",
-        lambda y, w, q: bp.make_scorer(bp.NDCG(10))(
-            bp.MPBoostRanker(n_estimators=1).fit(X, FRAME["y"], qid=QID), X, y, qid=QID
-        ),
-    ),
+    "metric.score": ("qid", lambda y, w, q: bp.NDCG(10).score(FRAME["y"], [1, 2, 3, 4], qid=q)),
 }
 
 

@@ -168,13 +168,6 @@ def test_features_are_named_or_all_others(tmp_path):
 # --- What comes with the batches -----------------------------------------------------------------------------------
 
 
-def test_queries_of_a_batch_have_its_weights(tmp_path):
-    table = columns()
-    batch = next(iter(batches_by_query(write(tmp_path / "train.parquet", table), **COLUMNS, weight="w", rows=4)))
-    assert batch.queries.n_queries == 2
-    assert np.array_equal(batch.queries.row_weight, table["w"][:4])
-
-
 def test_fields_are_those_of_a_lightgbm_dataset(tmp_path):
     table = columns()
     path = write(tmp_path / "train.parquet", table)
@@ -205,46 +198,12 @@ def test_a_query_that_appears_again_is_named(at_once, tmp_path, monkeypatch):
     ("given", "options", "message"),
     [
         ({"x": [1e300, 0.0]}, {}, r"train.parquet, counted from row 0: x holds numbers beyond float32; rescale it"),
-        ({"x": None, "y": [0, 1]}, {}, r"has no column beside 'y', 'q'; it needs features"),
         ({"y": [1.0, np.nan]}, {}, r"train.parquet, .* row 0: y\[1\] = nan is no finite label; drop such rows"),
-        ({"y": ["1", "2"]}, {}, r"train.parquet: the column 'y' holds (large_)?string, not one of integer, "),
         ({"q": [1, None]}, {}, r"counted from row 0: q has 1 missing ids; give each row the id of its query"),
-        ({"q": [1.0, 1.5]}, {}, r"q: Float value 1.5.* was truncated .*; write ids as integers or as text"),
-        ({"q": [b"a", b"b"]}, {}, r"train.parquet: the column 'q' holds binary, not one of integer, .* string"),
         ({"q": [2.0**53, 1.0]}, {}, r"q\[0\] = .* is too large an id for float64"),
-        ({"x": [[1], [2]]}, {}, r"the column 'x' holds list<.*, not one of .*; convert it \(text to codes, "),
-        ({"x": pa.array([{"a": 1}] * 2)}, {}, r"the column 'x' holds struct<"),
-        ({"x": pa.array(["a", "b"]).dictionary_encode()}, {}, r"the column 'x' holds dictionary<"),
-        ({"x": pa.array([1, 2], pa.timestamp("s"))}, {}, r"the column 'x' holds timestamp"),
-        ({"x": [1, 2]}, {"qid": "y"}, r"label, qid, weight and features must be different columns; got \['y', 'y'\]"),
-        ({"x": [1, 2]}, {"features": ["x", "v"]}, r"train.parquet must have one column 'v'; it has \['x', 'y', 'q'\]"),
-        ({"x": [1, 2]}, {"features": ["x", "x"]}, r"label, .* features must be different columns; got \['y', "),
-        ({"x": [1, 2]}, {"features": ["x", "y"]}, r"label, .* features must be different columns; got \['y', "),
     ],
 )  # fmt: skip
 def test_refused_in_words(given, options, message, tmp_path):
     path = table_of(tmp_path, **given)
     with pytest.raises(ValueError, match=message):
         list(batches_by_query(path, **COLUMNS | options))
-
-
-def test_other_files_than_parquet_are_refused(tmp_path):
-    (tmp_path / "train.txt").write_text("1 qid:1 1:1\n")
-    message = r"train.txt is no Parquet file, or a damaged one \(.*\); write it again, or leave it out"
-    with pytest.raises(ValueError, match=message):
-        batches_by_query(tmp_path, **COLUMNS)
-    with pytest.raises(FileNotFoundError, match="nowhere is no file and no folder of Parquet files; check the path"):
-        batches_by_query([tmp_path / "nowhere"], **COLUMNS)
-
-
-def test_files_that_change_meanwhile_are_noticed(tmp_path):
-    table = columns()
-    path = write(tmp_path / "train.parquet", table)
-    found = batches_by_query(path, **COLUMNS, rows=10)
-    moved = table | {"q": [*table["q"][1:], "query 10"]}
-    for changed, stop in ((table, 70), (moved, None), (columns([*SIZES, 3]), None)):
-        write(path, changed, 0, stop)
-        with pytest.raises(ValueError, match="the files have changed since batches_by_query read them; call it again"):
-            list(found)
-    with pytest.raises(ValueError, match="the files have changed"):
-        found.fields()

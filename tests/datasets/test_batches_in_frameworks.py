@@ -151,27 +151,6 @@ def test_weights_that_differ_within_a_query_are_refused_by_xgboost(rows, folder)
         matrix_of("QuantileDMatrix", found, folder)
 
 
-def test_the_first_query_of_several_weights_is_named(tmp_path):
-    pytest.importorskip("xgboost")
-    table = {"x": [1.0] * 6, "y": [0, 1] * 3, "q": ["a", "a", "b", "c", "c", "c"], "w": [1.0, 1, 2, 3, 3, 4]}
-    for cut in range(1, 6):  # also where a file ends in the middle
-        for i, rows in enumerate((slice(None, cut), slice(cut, None))):
-            pq.write_table(pa.table({name: values[rows] for name, values in table.items()}), tmp_path / f"{i}.parquet")
-        found = batches_by_query(tmp_path, label="y", qid="q", weight="w")
-        with pytest.raises(ValueError, match=r"the weights of query 'c' differ"):
-            matrix_of("QuantileDMatrix", found, tmp_path)
-
-
-def test_an_error_while_xgboost_reads_is_ours(folder, tmp_path):
-    xgb = pytest.importorskip("xgboost")
-    path = tmp_path / "train.parquet"
-    pq.write_table(pa.table({"x": [1.0, 2.0], "y": [1, 0], "q": [1, 1]}), path)
-    found = batches_by_query(path, label="y", qid="q")
-    pq.write_table(pa.table({"x": [1.0], "y": [1], "q": [1]}), path)
-    with pytest.raises(ValueError, match="the files have changed"):
-        xgb.QuantileDMatrix(found.data_iter())
-
-
 # --- LightGBM ------------------------------------------------------------------------------------------------------
 
 
@@ -222,18 +201,3 @@ def test_validation_on_batches_in_lightgbm(whole, folder):
     )
     expected = bp.NDCG(5)(booster.predict(X), bp.Queries(y, group=sizes))
     assert found["valid_0"]["NDCG@5"][-1] == pytest.approx(expected)
-
-
-def test_lightgbm_reads_the_batches_twice(folder):
-    found = batches(folder)
-    passes = []
-    sequence = found.sequence()
-
-    class Counting:
-        def __iter__(self):
-            passes.append(1)
-            return iter(found)
-
-    sequence._batches = Counting()
-    dataset_of(sequence, **found.fields()).construct()
-    assert len(passes) == 2

@@ -11,7 +11,7 @@ import pytest
 import scipy.sparse
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import dump_svmlight_file, load_svmlight_file
+from sklearn.datasets import load_svmlight_file
 
 from boostplug.datasets import letor, load_fold, load_folds, load_letor
 
@@ -102,17 +102,6 @@ def test_values_beyond_float32_are_missing(write, sparse):  # Istella
     np.testing.assert_array_equal(a, np.float32([[2, NAN], [NAN, NAN]]))
     np.testing.assert_array_equal(b, np.float32([[2, np.finfo(np.float32).max], [math.inf, -math.inf]]))
     np.testing.assert_array_equal(c, np.float32([[NAN, 0]]))
-
-
-@pytest.mark.parametrize(
-    "token", ["+1", "1e-3", "1E+2", ".5", "5.", "-0", "-0.0", "007", "1e-60", "0e999", "-4.9e-324"]
-)
-def test_ways_to_write_a_number(write, token):
-    data = load_letor(write(f"{token} qid:1 1:{token}\n"))
-    expected = float32(token)
-    assert data.X[0, 0] == expected
-    assert np.signbit(data.X[0, 0]) == np.signbit(expected)
-    assert data.y[0] == float(token)
 
 
 @pytest.mark.parametrize("block", [16, 23, 64, 1 << 22])
@@ -241,15 +230,8 @@ def test_each_part_of_a_fold_has_its_own_side_files(write, tmp_path):
     ("suffix", "text", "message"),
     [
         ("weight", "1\n2\n", ": it holds 2 numbers, but train.txt has 3 rows; write one number a row"),
-        ("weight", "1\n\n2\nx\n", ", line 4: 'x' is not a weight; write a number from 0 to 1e100"),
-        ("weight", "1\n-1\n2\n", ", line 2: '-1' is not a weight"),
         ("weight", "1\nnan\n2\n", ", line 2: 'nan' is not a weight"),
-        ("weight", "1\n1_0\n2\n", ", line 2: '1_0' is not a weight"),
-        ("position", "1\n2\n3\n4\n", ": it holds 4 numbers, but train.txt has 3 rows"),
         ("position", "0\n1\n2\n", ", line 1: '0' is not a position; number positions from 1, adding 1 where they"),
-        ("position", "1\n1.5\n2\n", ", line 2: '1.5' is not a position"),
-        ("position", "1\ntop\n2\n", ", line 2: 'top' is not a position"),
-        ("query", "1\n1.5\n", ", line 2: '1.5' is not the size of a query; write a whole number"),
         ("query", "4\n", ": its 1 sizes add up to 4, but train.txt has 3 rows"),
     ],
 )
@@ -270,29 +252,12 @@ def test_what_is_no_side_file(write, suffix, text, message):
     [
         ("0 1:1", r"no qid, which other rows have; write qid:<query>"),
         ("0 qid:1 1:1", r"qid:1 appears again after other queries; sort the lines"),
-        *(
-            (f"0 {tokens}", f"malformed token '{token}'; each line must read")
-            for tokens, token in {
-                "qid: 1:1": "qid:",
-                "qid:2 1:1 qid:2": "qid:2",
-                "qid:2 3:abc": "3:abc",
-                "qid:2 3: 1": "3:",
-                "qid:2 -1:3": "-1:3",
-                "qid:2 2147483647:3": "2147483647:3",
-            }.items()
-        ),
-        *((f"0 qid:2 1:{number}", "malformed token") for number in ("1_0", "0x10", "1e", "1.2.3", "--1")),
-        *(
-            (f"0 qid:2 1:1 #{character}1 qid:2 1:2", f"there is the control character 0x{ord(character):02X}; save")
-            for character in "\r\f\v\0"
-        ),
+        ("0 qid:2 3: 1", "malformed token '3:'; each line must read"),
+        ("0 qid:2 1:1_0", "malformed token"),
         ("0 qid:2 1:1\r0 qid:2 1:2", "there is the control character 0x0D"),
-        ("# \r0 qid:2 1:2", "there is the control character 0x0D"),
         ("0 qid:2 1:1 \0\0", "there is the control character 0x00"),  # a file that was not written to its end
-        ("0 qid:2\x1c 1:1", "there is the control character 0x1C"),
         ("0 qid:2 2:1 1:3 2:1", r"feature 2 stands twice"),
         ("nan qid:2 1:1", r"the grade is 'nan', not a finite number; drop the line"),
-        ("1e999 qid:2 1:1", r"the grade is '1e999', not a finite number"),
         ("z" * 10**5 + " qid:2 1:1", r"the grade is 'z{39}…z{19}', not a finite number"),
     ],
 )
@@ -325,39 +290,17 @@ HOSTILE = {
         {},
         None,
     ),
-    "a query id of 1,000 characters": (
-        lambda: b"1 qid:" + b"x" * 1000 + b" 1:1\n" + b"0 qid:1 1:1\n" * 200_000,
-        {},
-        None,
-    ),
-    "a query id of 100,000 characters": (
-        lambda: b"1 qid:" + b"x" * 100_000 + b" 1:1\n" + b"0 qid:1 1:1\n" * 50_000,
-        {},
-        None,
-    ),
     "blanks": (
         lambda: b"1 qid:1 1:1\n" + b" " * 100_000_000,
         {},
         r"a line is longer than 67108864 bytes; end each row by",
     ),
-    "empty lines": (lambda: b"1 qid:1 1:1\n" + b"\n" * 50_000_000, {}, None),
     "a feature 10^8": (
         lambda: b"1 qid:1 1:1\n0 qid:1 100000000:1\n",
         {},
         r"a dense X of 2 rows and 100000000 columns takes 0\.7 GiB for 2 values; pass sparse=True, or correct",
     ),
-    "a feature 10^8 among many rows": (
-        lambda: b"1 qid:1 1:1\n" * 300_000 + b"0 qid:1 100000000:1\n",
-        {},
-        r"a dense X of 300001 rows",
-    ),
     "a feature 10^9, sparse": (lambda: b"1 qid:1 1:1\n0 qid:1 1000000000:1\n", {"sparse": True}, None),
-    "n_features": (
-        lambda: b"1 qid:1 1:1\n",
-        {"n_features": 2**31 - 1},
-        r"a dense X of 1 rows and 2147483647 columns .*; pass sparse=True, or correct n_features",
-    ),
-    "n_features, sparse": (lambda: b"1 qid:1 1:1\n", {"n_features": 2**31 - 1, "sparse": True}, None),
 }
 
 
@@ -390,17 +333,6 @@ def test_memory_is_bounded_by_what_is_written(tmp_path, little_memory, name):
     else:
         with pytest.raises(ValueError, match=f"(?s){re.escape(str(path))}[,:] {message}"):
             load_letor(path, **options)
-
-
-@pytest.mark.parametrize("n_rows", [84_000, 83_000])  # 200 columns: 1.001 times 2^24 cells, and a little less
-def test_a_dense_matrix_is_refused_above_64_mib_if_next_to_nothing_is_written(write, n_rows):
-    path = write("0 qid:1\n" * (n_rows - 1) + "1 qid:1 1:5 200:7\n")
-    if n_rows * 200 > 2**24:
-        with pytest.raises(ValueError, match=f"a dense X of {n_rows} rows and 200 columns"):
-            load_letor(path)
-    else:
-        assert load_letor(path).X[-1, [0, 199]].tolist() == [5, 7]
-    assert load_letor(path, sparse=True).X.nnz == 2
 
 
 # --- Folds ---------------------------------------------------------------------------------------------------------
@@ -489,18 +421,6 @@ def test_equals_scikit_learn(scratch, monkeypatch, text, block):
     assert dense.group.sum() == len(y)
 
 
-def test_reads_what_scikit_learn_dumps(tmp_path):
-    rng = np.random.default_rng(1)
-    X = rng.normal(size=(200, 5)).astype(np.float32)
-    y, qid = rng.integers(0, 5, 200), np.repeat(np.arange(20), 10)
-    for zero_based in (True, False):
-        dump_svmlight_file(X, y, str(tmp_path / "a"), zero_based=zero_based, query_id=qid)
-        data = load_letor(tmp_path / "a")
-        np.testing.assert_array_equal(data.X, X)
-        np.testing.assert_array_equal(data.y, y)
-        np.testing.assert_array_equal(data.qid, qid)
-
-
 # --- Real data -----------------------------------------------------------------------------------------------------
 
 
@@ -516,15 +436,3 @@ def test_real_files_equal_scikit_learn(data_folder, name):
     if data.doc_ids is not None:
         lines = path.read_text().splitlines()
         assert data.doc_ids.tolist() == [re.search(r"#docid = (\S+)", line)[1] for line in lines]
-
-
-def test_real_folds(data_folder):
-    folds = load_folds(data_folder / "mq2008")
-    assert len(folds) == 5
-    tests = [set(fold.test.qid.tolist()) for fold in folds]
-    assert sum(map(len, tests)) == len(set.union(*tests)) == 784
-    assert {part.n_features for fold in folds for part in fold} == {46}
-    assert sum(fold.test.n_rows for fold in folds) == 15_211
-
-
-# --- The bunch, and what importing costs ---------------------------------------------------------------------------

@@ -1,7 +1,6 @@
 """`RankingData`: one form for data, checked."""
 
 import pickle
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -60,21 +59,3 @@ def test_it_is_a_mapping_that_makes_itself_again():
             assert np.array_equal(other[name], data[name]), name
     made = make_ranking(5, random_state=0)
     assert replace(made, y=2 * made.y).queries.labels.tolist() == (2 * made.y).tolist()
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"qid": QID[:4], "group": [2, 3]}, "qid must have one id per row: got 4 ids for 5 labels"),
-        ({"qid": QID, "y": None}, "y is None; pass the grade of each row"),
-        ({"qid": QID, "feature_names": ["f", "f"]}, "feature_names has 2 columns named 'f'"),
-        ({"qid": QID, "feature_names": "fg"}, "feature_names must be a list of strings; got 'fg'"),
-        ({"qid": QID, "feature_names": [1, 2]}, "feature_names must be a list of strings; got [1, 2]"),
-        ({"qid": QID, "X": FRAME[["f", "g"]], "feature_names": ["g", "f"]}, "are not the names of X's columns"),
-        ({"qid": QID, "doc_ids": ["x"]}, "doc_ids must have one name per row (5); got 1"),
-    ],
-)
-def test_what_makes_no_sense_is_refused(arguments, message):
-    given = {"X": X, "y": Y, **arguments}
-    with pytest.raises(ValueError, match=re.escape(message)):
-        bp.RankingData(given.pop("X"), given.pop("y"), **given)

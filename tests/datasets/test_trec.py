@@ -8,7 +8,7 @@ import pytest
 from ir_measures import AP, RR, Bpref, P, R, Rprec, nDCG
 
 import boostplug as bp
-from boostplug.datasets import Qrels, Run, load_qrels, load_run, save_qrels, save_run
+from boostplug.datasets import load_qrels, load_run, save_qrels, save_run
 
 QRELS = "q1 0 d1 1\nq1 0 d2 0\nq1 0 d3 2\nq2 0 d1 0\nq2\t0\td9\t1\n\nq3 0 d4 1\n"
 RUN = "q2 Q0 d1 1 3.5 bm25\nq1 Q0 d2 1 9 bm25\nq1 Q0 d8 2 8e-1 bm25\nq1 Q0 d1 3 .5 bm25\nq2  Q0 d9 2 -1 bm25\n"
@@ -56,14 +56,8 @@ def test_the_same_file_in_other_forms(written, changed):
     ("text", "message"),
     [
         ("", 'holds no rows; each line must read "<query> Q0 <document> <rank> <score> <tag>"'),
-        ("\n \n", "holds no rows"),
-        (RUN + "q1 Q0 d7 4 1.0\n", "line 6: 'q1 Q0 d7 4 1.0' is not \"<query> Q0 <document> <rank> <score> <tag>\""),
-        ("q1 Q0 d7 4 high x\n", "line 1: 'q1 Q0 d7 4 high x' is not .* in UTF-8 with a finite <score>; correct it"),
         ("\nq1 Q0 d7 4 nan x\n", "line 2: 'q1 Q0 d7 4 nan x' is not .* with a finite <score>"),
-        ("# a\n\nq1 Q0 d7 4 inf x\n", "line 3: 'q1 Q0 d7 4 inf x' is not .* with a finite <score>"),
         (RUN + "q1 Q0 d8 4 0.1 x\n", "line 6: query 'q1' has document 'd8' already; keep one"),
-        (b"q1 Q0 caf\xe9 4 0.1 x\n", r"line 1: 'q1 Q0 caf\\\\xe9 4 0.1 x' is not .* in UTF-8"),
-        (RUN.encode("utf-16"), "is no text; decompress it .only gzip is read., or save it as UTF-8"),
         (gzip.compress(RUN.encode(), mtime=0)[:-9], "is damaged or cut short"),
     ],
 )
@@ -171,24 +165,6 @@ def test_values_are_those_of_ir_measures(files, theirs, ours, depth):
     assert 0.03 < mean < 0.95
 
 
-def test_runs_that_cannot_be_judged(written):
-    run, qrels = load_run(written("run", RUN)), load_qrels(written("qrels", QRELS))
-    with pytest.raises(
-        ValueError, match=r"no query of the run is judged: it has \['q2', 'q1'\], the qrels have \['1', '2'\]"
-    ):
-        run.judge(Qrels(np.array([1, 2]), np.array(["a", "b"]), np.array([1.0, 0.0])))
-    with pytest.raises(ValueError, match="depth must be an integer of at least 3, the longest list of the run; got 2"):
-        run.judge(qrels, depth=2)
-    with pytest.raises(ValueError, match=r"qrels must be a Qrels such as load_qrels\(path\); got 'qrels.txt'"):
-        run.judge("qrels.txt")
-    twice = Run(np.array(["q1", "q1"]), np.array(["a", "a"]), np.array([1.0, 2.0]), "x")
-    with pytest.raises(ValueError, match="the run, row 1: query 'q1' has document 'a' already; keep one"):
-        twice.judge(qrels)
-    short = Run(np.array(["q1", "q1"]), np.array(["a", "b"]), np.array([1.0]), "x")
-    with pytest.raises(ValueError, match="got 2 queries, 2 documents and 1 values; give one per row"):
-        short.judge(qrels)
-
-
 @pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
 def test_what_is_written_is_read(tmp_path, name):
     rng = np.random.default_rng(2)
@@ -228,10 +204,3 @@ def test_ranks_are_of_the_query_and_ties_stay_in_row_order(tmp_path):
 def test_rows_of_a_query_are_written_together(tmp_path):
     save_qrels(tmp_path / "qrels", [1, 0, 2], qid=["a", "b", "a"])
     assert (tmp_path / "qrels").read_text() == "a 0 0 1\na 0 2 2\nb 0 1 0\n"
-
-
-@pytest.mark.parametrize("qid", ["#a", "a b", "a\u00a0b", "", "\ud800", None])
-def test_ids_that_no_line_can_hold_are_refused(qid, tmp_path):
-    with pytest.raises(ValueError, match=r"qid\[0\] = .* is missing, no single word, or begins with #; replace it"):
-        save_run(tmp_path / "run", [1.0], qid=[qid])
-    assert not [*tmp_path.iterdir()]

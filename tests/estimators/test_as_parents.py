@@ -1,6 +1,5 @@
 """Our rankers behave as their parents where users and scikit-learn rely on it: shapes of y, score, errors, checks."""
 
-import re
 import warnings
 
 import lightgbm as lgb
@@ -56,14 +55,6 @@ def test_a_column_of_labels_trains_as_the_parent_does(framework, column):
 
 @both_frameworks
 @both_columns
-def test_a_column_of_labels_trains_our_losses(framework, column):
-    with pytest.warns(DataConversionWarning):
-        ranker = ours(framework, LOSS).fit(X, column(Y), qid=QID)
-    np.testing.assert_array_equal(ranker.predict(X), ours(framework, LOSS).fit(X, Y, qid=QID).predict(X))
-
-
-@both_frameworks
-@both_columns
 @any_objective
 def test_a_column_of_labels_validates_and_scores(framework, column, objective):
     def fitted(y):
@@ -73,15 +64,6 @@ def test_a_column_of_labels_validates_and_scores(framework, column, objective):
     flat, as_column = fitted(VY), fitted(column(VY))
     assert as_column.evals_result_ == flat.evals_result_
     assert quietly(flat.score, VX, column(VY), qid=VQID) == flat.score(VX, VY, qid=VQID)
-
-
-@pytest.mark.parametrize(
-    "more", [{"eval_X": VX, "eval_y": VY.reshape(-1, 1)}, {"eval_X": (VX,), "eval_y": (pd.DataFrame({"grade": VY}),)}]
-)
-def test_a_column_of_labels_in_eval_y(more):
-    flat = ours("lightgbm").fit(X, Y, group=GROUP, eval_X=VX, eval_y=VY, eval_group=[VGROUP])
-    as_column = quietly(ours("lightgbm").fit, X, Y, group=GROUP, **more, eval_group=[VGROUP])
-    assert as_column.evals_result_ == flat.evals_result_
 
 
 # --- score of XGBRanker -------------------------------------------------------------------------------------------
@@ -111,54 +93,6 @@ def test_score_is_the_parents_where_eval_metric_is_set(eval_metric):
     assert ranker.score(frame, VY) == pytest.approx(parent.score(frame, VY), rel=1e-5)
     assert ranker.score(frame.drop(columns="qid"), VY, group=VGROUP) == ranker.score(frame, VY)
     assert ranker.score(frame, VY, metric=bp.NDCG(10)) == bp.NDCG(10).score(VY, ranker.predict(frame), qid=VQID)
-
-
-@pytest.mark.parametrize("eval_metric", [*EVAL_METRICS.values()], ids=[*EVAL_METRICS])
-@any_objective
-def test_score_is_the_last_value_of_the_training(eval_metric, objective):
-    ranker = ours("xgboost", objective, eval_metric=eval_metric)
-    ranker.fit(X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], verbose=False)
-    *_, last = ranker.evals_result()["validation_0"].values()
-    assert ranker.score(VX, VY, qid=VQID) == pytest.approx(last[-1], rel=1e-5)
-
-
-# --- arguments and errors -----------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("objective", ["rank:pairwise", LOSS], ids=["built-in", "loss"])
-def test_the_objective_by_position_has_the_parents_warning(objective):
-    with pytest.warns(FutureWarning) as of_parent:
-        xgb.XGBRanker("rank:pairwise", n_estimators=3)
-    with pytest.warns(FutureWarning, match=re.escape(str(of_parent[0].message))):
-        ranker = bp.XGBRanker(objective, n_estimators=3)
-    assert (ranker.objective, ranker.n_estimators) == (objective, 3)
-    assert "objective" in ranker.get_params()
-
-
-def test_groups_by_position_have_the_parents_warning():
-    with pytest.warns(FutureWarning) as of_parent:
-        parent = xgb.XGBRanker(**SMALL["xgboost"]).fit(X, Y, GROUP)
-    with pytest.warns(FutureWarning, match=re.escape(str(of_parent[0].message))):
-        ranker = ours("xgboost").fit(X, Y, GROUP)
-    np.testing.assert_array_equal(ranker.predict(X), parent.predict(X))
-
-
-OTHER_COLUMNS = {
-    "renamed": lambda table: table.rename(columns={"f1": "z"}),
-    "in another order": lambda table: table[["f1", "f0", "f2", "f3"]],
-    "missing": lambda table: table[["f0", "f1", "f2"]],
-    "more": lambda table: table.assign(z=1.0),
-}
-
-
-@pytest.mark.parametrize("change", [*OTHER_COLUMNS.values()], ids=[*OTHER_COLUMNS])
-def test_validate_features_has_lightgbms_error(change):
-    table = pd.DataFrame(X).add_prefix("f")
-    parent, ranker = (kind(**SMALL["lightgbm"]).fit(table, Y, group=GROUP) for kind in (lgb.LGBMRanker, bp.LGBMRanker))
-    with pytest.raises(lgb.basic.LightGBMError) as expected:
-        parent.predict(change(table), validate_features=True)
-    with pytest.raises(lgb.basic.LightGBMError, match=re.escape(str(expected.value))):
-        ranker.predict(change(table), validate_features=True)
 
 
 # --- scikit-learn's checks ----------------------------------------------------------------------------------------

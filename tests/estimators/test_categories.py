@@ -114,14 +114,6 @@ def test_a_training_goes_on_with_the_models_categories(name, source):
         np.testing.assert_allclose(first_rounds(name, other, REORDERED), model.predict(X), rtol=1e-6)
 
 
-def test_new_categories_come_after_the_models_in_lightgbm():
-    model = fit("LGBMRanker")
-    longer = fit("LGBMRanker", WITH_GREY, model=model)
-    assert longer.booster_.pandas_categorical == [["red", "green", "blue", "grey"]]
-    np.testing.assert_allclose(first_rounds("LGBMRanker", longer, X), model.predict(X), rtol=1e-12)
-    assert longer.predict(X).std() > 0
-
-
 def test_a_loaded_model_of_xgboost_knows_its_categories(tmp_path):
     ranker = fit("XGBRanker")
     if not hasattr(ranker.get_booster(), "get_categories"):
@@ -145,11 +137,3 @@ def test_categories_of_polars_go_by_content_too(name):
     model = fit(name, one)
     np.testing.assert_array_equal(model.predict(other), model.predict(one))
     np.testing.assert_array_equal(fit(name, other, model=model).predict(one), fit(name, one, model=model).predict(one))
-
-
-@both_rankers
-def test_text_is_of_the_training_sets_categories(name):
-    model = fit(name)
-    texts = X.assign(kind=X["kind"].astype(str))
-    np.testing.assert_array_equal(model.predict(texts), model.predict(X))
-    assert model.score(texts, Y, qid=QID) == model.score(X, Y, qid=QID)

@@ -80,16 +80,6 @@ def test_arrays_of_another_width_are_refused(ranker, width):
         fit(ranker, X, eval_set=[(x, VY)], eval_qid=[VQID])
 
 
-@pytest.mark.parametrize("ranker", ["LGBMRanker", "XGBRanker"])
-def test_the_frameworks_own_switches_let_other_names_pass(ranker):
-    model, other = fit(ranker, pd.DataFrame(X, columns=NAMES)), pd.DataFrame(VX, columns=list("wxyz"))
-    expected = model.predict(pd.DataFrame(VX, columns=NAMES))
-    np.testing.assert_array_equal(model.predict(other, validate_features=False), expected)
-    if ranker == "LGBMRanker":
-        wide = pd.DataFrame(np.c_[VX, VX])
-        np.testing.assert_array_equal(model.predict(wide, predict_disable_shape_check=True), expected)
-
-
 ZEROS = np.where(np.abs(X) < 0.5, 0.0, X)  # of which a sparse matrix holds none
 SPARSE = csr_matrix(ZEROS)
 
@@ -119,24 +109,3 @@ def test_zeros_that_are_missing_values_mean_the_same_in_sparse_and_dense_feature
     ]
     for model in models:
         np.testing.assert_array_equal(model.predict(SPARSE), models[0].predict(ZEROS))
-
-
-@pytest.mark.parametrize("given", [{"early_stopping_rounds": 3}, {"callbacks": [xgb.callback.EarlyStopping(rounds=3)]}])
-def test_xgboosts_ranker_refuses_early_stopping_with_dart(given):
-    sets = {"eval_set": [(VX, VY)], "eval_qid": [VQID], "verbose": False}
-    ranker = MAKE["XGBRanker"]().set_params(booster="dart", rate_drop=0.5)
-    assert ranker.fit(X, Y, qid=QID, **sets).predict(VX).std() > 0
-    with pytest.raises(ValueError, match=r"^booster='dart' has no best round: .*early_stopping_rounds=None.*'gbtree'"):
-        ranker.set_params(**given).fit(X, Y, qid=QID, **sets)
-
-
-def test_lightgbm_stops_no_dart_early_and_hands_out_the_model_that_it_evaluated():
-    ranker = make("LGBMRanker").set_params(boosting_type="dart", n_estimators=12, min_child_samples=3, drop_rate=0.5)
-    with pytest.warns(UserWarning, match="not available in dart mode"):
-        ranker.fit(
-            X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], eval_metric=bp.NDCG(3),
-            callbacks=[lgb.early_stopping(1, verbose=False)],
-        )  # fmt: skip
-    assert ranker.export().booster_.num_trees() == ranker.booster_.num_trees() == 12
-    last = next(iter(ranker.evals_result_.values()))["NDCG@3"][-1]
-    assert ranker.score(VX, VY, qid=VQID, metric=bp.NDCG(3)) == pytest.approx(last, rel=1e-12)

@@ -89,19 +89,6 @@ def test_new_trees_of_xgboosts_ranker_are_in_its_predictions(kind, tmp_path):
     np.testing.assert_array_equal(stopped.predict(VX), before)
 
 
-def test_early_stopping_of_the_second_training_counts_all_rounds():
-    stopped = stopped_booster()
-    n = stopped.num_boosted_rounds()
-    sets = [(matrix(VX, VY, VGROUP), "valid")]
-    more = {"custom_metric": bp.NDCG(3), "early_stopping_rounds": 3}
-    booster = by_train(stopped, obj=LOSS, evals=sets, **more)
-    assert booster.best_iteration >= n
-    assert bp.export(booster).num_boosted_rounds() == booster.best_iteration + 1
-    ranker = ranker_of_xgboost(n_estimators=NEW, early_stopping_rounds=3, eval_metric=bp.NDCG(3))
-    ranker.fit(X, Y, qid=QID, xgb_model=stopped, eval_set=[(VX, VY)], eval_qid=[VQID], verbose=False)
-    assert ranker.best_iteration == booster.best_iteration
-
-
 @pytest.mark.parametrize("route", ["lgb.train", "LGBMRanker"])
 @pytest.mark.parametrize("kept", [False, True])
 def test_new_trees_of_lightgbm_are_exported(route, kept):
@@ -142,10 +129,3 @@ def test_scores_start_from_those_of_the_model(objective, given):
     params = {**names, "disable_default_eval_metric": 1, "eta": 0.8, "nthread": 1, "tree_method": "exact"}
     booster = xgb.train(params, matrix(), 4, xgb_model=model, obj=LOSS if objective is LOSS else None)
     np.testing.assert_array_equal(ranker.predict(VX), booster.predict(xgb.DMatrix(VX)))
-
-
-def test_another_base_score_than_the_models_is_refused():
-    model = xgb.train({**PLAIN, "base_score": 2.0}, matrix(), 5)
-    with pytest.raises(ValueError, match=r"^base_score=0\.5 beside xgb_model, whose own is 2, .*leave out base_score"):
-        ranker_of_xgboost(n_estimators=2, base_score=0.5).fit(X, Y, qid=QID, xgb_model=model)
-    assert base_score(ranker_of_xgboost(n_estimators=2).fit(X, Y, qid=QID, verbose=False).get_booster()) == [0.0]

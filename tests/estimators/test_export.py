@@ -7,8 +7,7 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
-import sklearn
-from adapters.harness import GROUP, QID, VQID, VX, VY, X, Y
+from adapters.harness import QID, VQID, VX, VY, X, Y
 from sklearn.base import clone
 
 import boostplug as bp
@@ -103,20 +102,6 @@ def test_early_stopping_is_respected(framework):
 
 
 @each
-@pytest.mark.parametrize("where", ["column", "argument"])
-def test_names_and_a_column_of_query_ids(framework, where):
-    frame = pd.DataFrame(X, columns=["a b", "é", "x=1", "objective"])
-    if where == "column":
-        fitted = fit(framework, frame.assign(qid=QID), fitting={"qid": None})
-        np.testing.assert_array_equal(fitted.predict(frame.assign(qid=QID)), fitted.predict(frame))
-    else:
-        fitted = fit(framework, frame)
-    plain = check(fitted, frame)
-    assert list(plain.feature_names_in_) == list(fitted.feature_names_in_)
-    assert plain.n_features_in_ == 4
-
-
-@each
 def test_categories(framework):
     frame = pd.DataFrame(X, columns=list("abcd"))
     frame["b"] = pd.Categorical(np.where(np.arange(len(X)) % 5 == 0, None, np.round(X[:, 1]).astype(int).astype(str)))
@@ -128,41 +113,3 @@ def test_categories(framework):
     assert fitted.feature_importances_[1] > 0
     check(fitted, frame)
     check(fitted, frame.iloc[5:9])
-
-
-@each
-def test_routing_and_pairs_leave_no_trace(framework):
-    pairs = bp.Pairs(np.array([1, 2]), np.array([0, 0]))
-    with sklearn.config_context(enable_metadata_routing=True):
-        asked = ranker(framework).set_fit_request(qid=True)
-        quiet = {"verbose": False} if framework == "xgboost" else {}
-        check(asked.fit(X, Y, qid=QID, pairs=pairs, **quiet))
-
-
-@each
-def test_what_is_loaded_or_continued(framework):
-    first = fit(framework)
-    again = {"lightgbm": "init_model", "xgboost": "xgb_model"}[framework]
-    both = fit(framework, fitting={again: first})
-    check(both)
-    np.testing.assert_array_equal(fit(framework, fitting={again: first.export()}).predict(X), both.predict(X))
-
-
-def test_the_file_of_an_export_predicts_wherever_it_is_loaded(tmp_path):
-    fitted = fit("xgboost")
-    fitted.export().save_model(tmp_path / "model.ubj")
-    for loaded in (xgb.XGBRanker(), bp.XGBRanker(), bp.XGBRanker(objective=bp.MPBoost())):
-        loaded.load_model(tmp_path / "model.ubj")
-        np.testing.assert_array_equal(loaded.predict(X), fitted.predict(X))
-        if isinstance(loaded, bp.XGBRanker):
-            assert check(loaded).objective == "rank:pairwise"
-
-
-@each
-def test_an_export_fits_as_the_built_in_objective(framework):
-    """What the docstring says of it."""
-    plain = fit(framework, n_estimators=5).export()
-    expected = RANKERS[framework][1](**ranker(framework, n_estimators=5, objective=BUILT_IN[framework]).get_params())
-    for each_ranker in (plain, expected):
-        each_ranker.fit(X, Y, group=GROUP)
-    np.testing.assert_array_equal(plain.predict(X), expected.predict(X))

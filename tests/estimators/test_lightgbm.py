@@ -8,7 +8,6 @@ from adapters.harness import (
     LOSS,
     QID,
     VGROUP,
-    VQID,
     VX,
     VY,
     Spy,
@@ -57,27 +56,7 @@ def test_every_alias_of_objective(alias):
         np.testing.assert_array_equal(predicted, booster.predict(X))
 
 
-def test_objectives_survive_the_deep_copy_and_stay_equal():
-    params = {**PARAMS, "objective": bp.MPBoost(distance=bp.BinaryDistance())}
-    booster = lgb.train(params, dataset(), 1)
-    assert params["objective"] == bp.MPBoost(distance=bp.BinaryDistance())
-    assert booster.params["objective"] == "none"
-
-
-# --- the starting scores ------------------------------------------------------------------------------------------
-
-
 # --- metrics and early stopping -----------------------------------------------------------------------------------
-
-
-def test_a_metric_that_overrides_its_call_gets_queries():
-    class Halved(bp.NDCG):
-        def __call__(self, scores, queries):
-            return super().__call__(scores, queries) / 2
-
-    fit = {"qid": QID, "eval_set": [(VX, VY)], "eval_qid": [VQID], "eval_metric": [Halved(3), bp.NDCG(3)]}
-    results = bp.LGBMRanker(objective=LOSS, **RANKER).fit(X, Y, **fit).evals_result_["valid_0"]
-    np.testing.assert_array_equal(results["Halved@3"], np.divide(results["NDCG@3"], 2))
 
 
 # --- cross-validation ---------------------------------------------------------------------------------------------
@@ -113,23 +92,6 @@ def test_subsets():
         train(data=cut)
 
 
-FIRST = np.flatnonzero(QID < 10).tolist()  # three queries
-
-
-def test_subsets_in_any_order_are_those_in_order():
-    """LightGBM sorts the rows."""
-    subset = dataset().construct().subset
-    expected = train(data=subset(FIRST)).predict(X)
-    np.testing.assert_array_equal(train(data=subset(FIRST[::-1])).predict(X), expected)
-
-
-def test_subsets_after_set_field_are_checked_against_the_new_groups():
-    data = dataset(group=[len(Y)]).construct()
-    assert data.get_group().tolist() == [len(Y)]
-    data.set_field("group", GROUP)
-    assert train(data=data.subset(np.flatnonzero(QID < 12).tolist())).num_trees() == 5
-
-
 # --- parameters ---------------------------------------------------------------------------------------------------
 
 BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
@@ -149,9 +111,8 @@ def test_threads_are_lightgbms(spy, key):
     assert spy.log[-1].threads == 1
     lgb.train({**params, "objective": spy, key: 2}, data, 1)
     assert spy.log[-1].threads == 2
-
-
-# --- inputs -------------------------------------------------------------------------------------------------------
+    lgb.train({**params, "objective": spy, "num_threads": 1, "n_jobs": 2}, data, 1)  # LightGBM takes the first
+    assert spy.log[-1].threads == 1
 
 
 # --- changed data, and memory -------------------------------------------------------------------------------------
@@ -163,9 +124,6 @@ def test_removed_weights_are_seen():
     data.set_field("weight", None)
     np.testing.assert_array_equal(gradient_of(data), gradient_of(dataset().construct()))
     assert not np.array_equal(gradient_of(data), before)
-
-
-# --- nothing to learn ---------------------------------------------------------------------------------------------
 
 
 # --- errors -------------------------------------------------------------------------------------------------------
@@ -180,20 +138,6 @@ def test_class_weights_are_refused_with_a_loss_and_count_without():
         np.testing.assert_array_equal(ours.predict(X), plain.predict(X))
         assert not np.array_equal(
             ours.predict(X), bp.LGBMRanker(objective="lambdarank", **RANKER).fit(X, Y, qid=QID).predict(X)
-        )
-
-
-@pytest.mark.parametrize(
-    ("start", "message"),
-    [
-        ([np.zeros(3)], r"eval_init_score\[0\] must hold one score per row \(88\), got 3"),
-        ({1: np.zeros(len(VY))}, r"eval_init_score has \[1\], but eval_set has 1 entries"),
-    ],
-)
-def test_starting_scores_of_validation_sets_are_checked(start, message):
-    with pytest.raises(ValueError, match=message):
-        bp.LGBMRanker(objective=LOSS, **RANKER).fit(
-            X, Y, qid=QID, eval_set=[(VX, VY)], eval_qid=[VQID], eval_init_score=start
         )
 
 
@@ -224,19 +168,4 @@ def test_a_model_to_go_on_from_has_the_same_columns(form, tmp_path):
         ranker(X=X, init_model=model, **names)
 
 
-def test_what_lightgbm_leaves_out_beside_a_model_to_go_on_from():
-    first = ranker()
-    with pytest.raises(TypeError, match="init_model must be a ranker, a Booster or a path; got 5"):
-        ranker(init_model=5)
-    for more in (
-        {"init_score": np.zeros(len(Y))},
-        {"eval_set": [(VX, VY)], "eval_qid": [VQID], "eval_init_score": [np.zeros(len(VY))]},
-    ):
-        with pytest.raises(ValueError, match="init_score or eval_init_score is given beside init_model"):
-            ranker(init_model=first, **more)
-
-
 # --- scikit-learn -------------------------------------------------------------------------------------------------
-
-
-# --- what LightGBM refuses ----------------------------------------------------------------------------------------

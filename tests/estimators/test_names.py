@@ -36,14 +36,6 @@ def test_queries_by_the_name_of_their_column(kind, frame):
     assert found.score(X, y, qid="session") == expected.score(features, y, qid=X["session"])
 
 
-def test_a_column_that_is_not_there(kind, frame):
-    X, y = frame
-    with pytest.raises(ValueError, match=r"there is no column 'query' for qid; .*the columns are .*'session'"):
-        kind(objective=bp.QBRank(), **SMALL).fit(X, y, qid="query")
-    with pytest.raises(ValueError, match="qid='session' names a column, and X has no named columns; pass a DataFrame"):
-        kind(objective=bp.QBRank(), **SMALL).fit(X.to_numpy(), y, qid="session")
-
-
 @pytest.mark.parametrize("text", ["QBRank(preference_weight=0.3)", "crr", "0.5*RankNet() + 0.5*SquaredError()"])
 def test_a_loss_as_the_command_line_spells_it(kind, frame, text):
     X, y = frame
@@ -51,19 +43,6 @@ def test_a_loss_as_the_command_line_spells_it(kind, frame, text):
     one, other = (kind(objective=objective, **SMALL).fit(X, y, qid="session") for objective in (text, loss))
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
     assert one.get_params()["objective"] == text
-
-
-def test_the_frameworks_own_names_keep_their_meaning(kind, frame):
-    X, y = frame
-    own = {"LGBMRanker": "lambdarank", "XGBRanker": "rank:ndcg"}[kind.__name__]
-    one, other = (kind(**SMALL, **given).fit(X, y, qid="session") for given in ({"objective": own}, {}))
-    np.testing.assert_array_equal(one.predict(X), other.predict(X))
-
-
-def test_a_name_of_several_losses_is_refused_with_their_spelling(kind, frame):
-    X, y = frame
-    with pytest.raises(ValueError, match=r"stands for several losses; pass one of them: .*BinaryDistance"):
-        kind(objective="mpboost", **SMALL).fit(X, y, qid="session")
 
 
 def test_a_metric_by_its_name(kind, frame):

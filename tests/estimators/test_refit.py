@@ -84,9 +84,3 @@ def test_a_ranker_that_stopped_early():
     refitted = ranker.refit(VX, VY, qid=VQID)
     assert refitted.best_iteration_ == ranker.best_iteration_ == refitted.booster_.num_trees() < 40
     np.testing.assert_array_equal(refitted.export().predict(X), refitted.predict(X))
-
-
-@pytest.mark.parametrize(("labels", "weight"), [(np.ones(len(VY)), None), (VY, np.zeros(len(VY)))])
-def test_nothing_to_learn_from_shrinks_no_leaf_in_silence(labels, weight):
-    with pytest.raises(ValueError, match="nothing to learn from on these rows"):
-        fit().refit(VX, labels, qid=VQID, sample_weight=weight)

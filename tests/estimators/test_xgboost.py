@@ -47,14 +47,6 @@ def fit(loss=LOSS, ranker=None, **keywords):
 # --- one objective, every route -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", [xgb.DMatrix, xgb.QuantileDMatrix])
-@pytest.mark.parametrize("by", ["group", "qid"])
-def test_kinds_of_matrices(kind, by):
-    queries = {"group": GROUP} if by == "group" else {"group": None, "qid": QID}
-    predicted = predict(train(data=matrix(kind, **queries)))
-    np.testing.assert_allclose(predicted, predict(train()), rtol=1e-5)
-
-
 @pytest.mark.parametrize("tree_method", ["hist", "exact", "approx"])
 def test_tree_methods_in_the_ranker(tree_method):
     kind = xgb.QuantileDMatrix if tree_method == "hist" else xgb.DMatrix
@@ -131,26 +123,6 @@ def test_errors_are_never_maximised():
 # --- cross-validation ---------------------------------------------------------------------------------------------
 
 
-def test_cv_with_query_weights_is_an_error():
-    """Of which xgb.cv drops the weights without a word."""
-    data = matrix(xgb.DMatrix, weight=np.arange(len(GROUP)) + 1.0)
-    for keywords in ({"obj": LOSS}, {"custom_metric": bp.NDCG(5)}):
-        with pytest.raises(ValueError, match=r"xgb\.cv drops the query weights .*boostplug\.group_folds"):
-            xgb.cv(PARAMS, data, 2, nfold=3, **keywords)
-    ones = matrix(xgb.DMatrix, weight=np.ones(len(GROUP)))
-    assert len(xgb.cv(PARAMS, ones, 2, nfold=3, obj=LOSS)) == 2
-
-
-def test_slices_need_their_groups_again():
-    rows = np.flatnonzero(QID < 12)
-    part = matrix(xgb.DMatrix).slice(rows, allow_groups=True)
-    with pytest.raises(ValueError, match=r"has no queries; pass qid=ids \(sorted\) or group=sizes .*call set_group"):
-        train(data=part)
-    part.set_group(GROUP[:5])
-    expected = predict(train(data=matrix(data=X[rows], label=Y[rows], group=GROUP[:5])))
-    np.testing.assert_allclose(predict(train(data=part)), expected, rtol=1e-5)
-
-
 @pytest.mark.parametrize("key", ["nthread", "n_jobs"])
 def test_threads_are_those_of_the_parameters(key):
     """Which the DMatrix need not know, and the slices of xgb.cv do not."""
@@ -187,12 +159,6 @@ def test_query_ids_of_any_kind(ids):
     assert fit(**valid).evals_result()["validation_0"]["pre_NDCG@10"][-1] == pytest.approx(
         bp.NDCG(10)(fit().predict(X), bp.Queries(Y, group=GROUP)), abs=1e-6
     )
-
-
-def test_a_matrix_takes_ids_modulo_2_to_the_32():
-    """Which its groups do not show: docs/guides/xgboost.md says what to pass."""
-    whole = matrix(xgb.DMatrix, group=None, qid=QID.astype(np.int64) * 2**32)
-    assert whole.get_uint_info("group_ptr").tolist() == [0, len(Y)]
 
 
 # --- nothing to learn, and errors ---------------------------------------------------------------------------------
@@ -236,16 +202,3 @@ def test_a_loaded_model_leaves_the_loss_as_it_is(trained_by, tmp_path):
         expected = fit(loss, ranker={"base_score": base_score}).predict(X)
         assert not np.array_equal(expected, model.predict(X)) or loss == trained_by
         np.testing.assert_array_equal(ranker.fit(X, Y, qid=QID, verbose=False).predict(X), expected)
-
-
-def test_training_goes_on_from_a_loaded_model(tmp_path):
-    fit().save_model(tmp_path / "model.ubj")
-    loaded = bp.XGBRanker(objective=LOSS, **RANKER)
-    loaded.load_model(tmp_path / "model.ubj")
-    more = fit(xgb_model=loaded)
-    assert more.objective == loaded.objective == LOSS
-    np.testing.assert_allclose(more.predict(X), fit(ranker={"n_estimators": 10}).predict(X), rtol=1e-5, atol=1e-6)
-
-
-def weighted():
-    return matrix(xgb.DMatrix, weight=np.arange(1.0, len(GROUP) + 1))

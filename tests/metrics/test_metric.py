@@ -34,17 +34,6 @@ def test_a_metric_of_the_users_own():
     assert not metric.greater_is_better
 
 
-def test_per_query_takes_queries_only():
-    with pytest.raises(TypeError, match="queries must be a Queries, got ndarray"):
-        bp.NDCG().per_query([1.0], np.zeros(1))
-
-
-def test_other_data_goes_to_the_plug(monkeypatch):
-    monkeypatch.setattr("boostplug.adapters.call.evaluate", lambda *args: args)
-    metric, scores, dataset = bp.NDCG(), object(), object()
-    assert metric(scores, dataset) == (metric, scores, dataset)
-
-
 def test_kept_data_goes_with_its_queries():
     queries = bp.Queries([0, 1, 2], group=[3])
     bp.NDCG()([1, 2, 3], queries)
@@ -53,21 +42,6 @@ def test_kept_data_goes_with_its_queries():
     del queries
     gc.collect()
     assert gone() is None
-
-
-def test_values_are_computed_once_and_bounded():
-    queries = bp.Queries([0], group=[1])
-    calls = []
-
-    def keep(kind, i):
-        return queries.remember((kind, i), lambda: calls.append((kind, i)) or i, limit=2)
-
-    assert [keep("a", 1), keep("a", 1), keep("b", 1), keep("a", 2), keep("a", 1)] == [1, 1, 1, 2, 1]
-    assert calls == [("a", 1), ("b", 1), ("a", 2)]
-    keep("a", 3)  # drops ("a", 1)
-    keep("b", 1)
-    keep("a", 1)
-    assert calls == [("a", 1), ("b", 1), ("a", 2), ("a", 3), ("a", 1)]
 
 
 def test_plain_arrays_are_scored_as_queries_are():

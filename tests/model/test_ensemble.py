@@ -4,8 +4,6 @@ import copy
 import itertools
 import json
 import pickle
-import warnings
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
 
@@ -13,13 +11,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from serving import by_onnx, by_treelite
 from sklearn.tree import DecisionTreeRegressor
 
 from boostplug.model import ensemble as module
-from boostplug.model import saved
 from boostplug.model.ensemble import Ensemble
 from boostplug.model.xgboost import xgboost_model
 from boostplug.weak_rankers import Cuts, Feature, Fitted, Stump, Tree
@@ -169,23 +166,6 @@ def test_staged_predictions_are_those_of_the_first_rounds(model):
         assert not np.shares_memory(a, b)
 
 
-def test_staged_prediction_is_lazy_but_checks_at_once():
-    class Counting(Stump):
-        calls = 0
-
-        def predict(self, X):
-            Counting.calls += 1
-            return super().predict(X)
-
-    model = Ensemble([[(Counting(0, float(i)), 1.0)] for i in range(5)], n_features=1)
-    stages = model.staged_predict(np.zeros((2, 1)))
-    next(stages)
-    next(stages)
-    assert Counting.calls == 2
-    with pytest.raises(ValueError, match="3 columns"):
-        model.staged_predict(np.zeros((2, 3)))
-
-
 def test_terms_are_merged_in_order_of_first_appearance():
     a, b, c = Stump(0, 0.5), Feature(1), Stump(0, 0.5, above=2.0)
     model = Ensemble([[(a, 0.1), (b, 1.0)], [(c, 1.0), (a, 0.2)], [(c, -1.0), (a, 0.3)]], n_features=2)
@@ -211,15 +191,6 @@ def test_predicts_the_same_with_any_number_of_threads(monkeypatch):
     alone = model.predict(X)
     monkeypatch.setattr("boostplug.core.threads._chosen", 3)
     assert np.array_equal(model.predict(X), alone)
-
-
-def test_may_be_used_by_many_threads():
-    X = data(5, 2000)
-    model = Ensemble(ROUNDS["all"], n_features=N_FEATURES)
-    expected = Ensemble(ROUNDS["all"], n_features=N_FEATURES).predict(X)
-    with ThreadPoolExecutor(8) as pool:
-        for scores in pool.map(lambda _: model.predict(X), range(16)):
-            assert np.array_equal(scores, expected)
 
 
 @pytest.mark.parametrize("use", ["save", "to_dict", "to_lightgbm", "to_xgboost", "feature_importances"])
@@ -256,25 +227,6 @@ def test_takes_dataframes_by_name(frame):
         model.predict(frame({"a": [0.0, 1.0]}))
 
 
-@pytest.mark.parametrize(
-    ("X", "message"),
-    [
-        (np.zeros((3, 5)), "X has 5 columns, the model 6 features"),
-        (np.zeros((3, 7)), "X has 7 columns, the model 6 features"),
-        (np.zeros((3, 0)), "X has 0 columns, the model 6 features"),
-        (np.zeros(6), "Reshape your data"),
-        (np.full((2, 6), np.inf), "X contains infinity"),
-        (np.full((2, 6), -np.inf, np.float32), "X contains infinity"),
-        ([["a"] * 6], r"^X\[0, 0\] = 'a' is text and not a number"),
-        ([[10**400] * 6], r"^X\[0, 0\] = 1000.* is not a real number"),
-    ],
-)
-def test_refuses_input_that_it_was_not_fitted_for(model, X, message):
-    for predict in (model.predict, model.staged_predict):
-        with pytest.raises(ValueError, match=message):
-            predict(X)
-
-
 # A value
 
 
@@ -308,37 +260,6 @@ def test_pickles_and_copies(model):
     assert pickle.loads(pickle.dumps(model)) == model
     assert len(pickle.dumps(model)) == len(pickle.dumps(Ensemble(model.rounds, n_features=N_FEATURES)))
     assert copy.deepcopy(model) == model
-
-
-@pytest.mark.parametrize(
-    ("rounds", "options", "message"),
-    [
-        ([[(Stump(0, 0.5), np.nan)]], {}, r"rounds\[0\]: the weight must be a finite number; got nan"),
-        ([[], [(Stump(0, 0.5), -np.inf)]], {}, r"rounds\[1\]: the weight must be a finite number; got -inf"),
-        ([[(Stump(0, 0.5), "1")]], {}, "must be a finite number"),
-        ([[(Stump(0, 0.5), True)]], {}, "must be a finite number"),
-        ([[(Stump(2, 0.5), 1.0)]], {}, "is of feature 2, but n_features is 2"),
-        ([[(Tree.steps(2, [0.5], [0.0, 1.0]), 1.0)]], {}, "is of feature 2, but n_features is 2"),
-        ([[(object(), 1.0)]], {}, "a weak ranker is a Stump, Feature, Tree or Fitted"),
-        ([[Stump(0, 0.5)]], {}, "must hold pairs"),
-        ([[(Stump(0, 0.5), 1e308)], [(Feature(0), 1e308)]], {}, "could overflow"),
-        ([], {"n_features": 0}, "n_features must be"),
-        ([], {"n_features": 2.0}, "n_features must be"),
-        ([], {"n_features": True}, "n_features must be"),
-        ([], {"feature_names": ["a"]}, "2 names, one per feature; got 1"),
-        ([], {"feature_names": ["a", 1]}, "must be strings; got 1"),
-        ([], {"feature_names": "ab"}, "feature_names must be a sequence; got 'ab'"),
-        ([], {"feature_names": 5}, "feature_names must be a sequence; got 5"),
-        (5, {}, "rounds must be a sequence; got 5"),
-        ([5], {}, r"rounds\[0\] must be a sequence; got 5"),
-        ([["x" * 10**5]], {}, r"rounds\[0\] must hold pairs \(weak ranker, weight\); got 'x+…x+'$"),
-        ([], {"n_features": 50_000_000}, "n_features must be at most 10000000; got 50000000; train on the columns"),
-        ([], {"n_features": 10**30}, "n_features must be"),
-    ],
-)
-def test_refuses_what_is_no_ensemble(rounds, options, message):
-    with pytest.raises(ValueError, match=message):
-        Ensemble(rounds, **{"n_features": 2} | options)
 
 
 def test_importances_are_shares_of_the_ranges():
@@ -378,6 +299,7 @@ weak_rankers = st.one_of(
 )
 
 
+@settings(deadline=None)
 @given(st.lists(st.lists(st.tuples(weak_rankers, st.floats(-1e5, 1e5)), max_size=3), max_size=4), st.booleans())
 def test_json_returns_every_bit(tmp_path_factory, rounds, named):
     names = ["a", "ä b", '"\\', "\n", ""] if named else None
@@ -471,20 +393,9 @@ def test_load_refuses_every_entry_of_another_type(path):
     ("text", "message"),
     [
         ("", "no JSON, or cut short: Expecting value: line 1 column 1 .*; pass what Ensemble.save wrote"),
-        ("null", "not a saved ensemble, but None"),
-        (json.dumps(SAVED)[:-20], "no JSON, or cut short: .* line 1"),
-        (json.dumps(SAVED) + " more", "no JSON, or cut short: Extra data"),
         ('{"name": "tree", "tree_info": []}', "but a dump of a LightGBM model"),
-        ("tree\nversion=v4\n", r"but a model of LightGBM; load it with lightgbm.Booster\(model_file=…\)"),
         ('{"format": "boostplug.Ensemble", "version": 2}', "version 2 of the format is unknown"),
-        ('{"format": "boostplug.Ensemble", "format": "boostplug.Ensemble"}', "stands twice"),
         (json.dumps(SAVED).replace("0.5", "-" + "7" * 5000), "'-7+…7+' is no number of a saved ensemble"),
-        (json.dumps(SAVED).replace("0.5", "NaN"), "NaN is no number"),
-        (json.dumps(SAVED).replace("0.5", "1e999"), "must be a finite number"),
-        (json.dumps(SAVED | {"x" * 10**6: 1}), r"the model: missing keys \[\], unknown keys \['x+…x+'\]$"),
-        (json.dumps(SAVED).replace('"left": [1', '"left": [-5'), r"rounds\[1\]\[1\]: left, right, feature are no tree"),
-        (json.dumps(SAVED).replace('"left": [1, -1', '"left": [1'), "left must hold one entry per node"),
-        (json.dumps(SAVED).replace('"feature": 1', '"feature": 2'), "is of feature 2"),
         ("[" * 100_000, "nested deeper than any"),
     ],
     ids=itertools.count(),
@@ -494,16 +405,6 @@ def test_load_names_the_file_and_what_is_wrong(tmp_path, text, message):
     path.write_text(text, encoding="utf-8")
     with pytest.raises(ValueError, match=f"(?s)model.json: .*{message}"):
         Ensemble.load(path)
-
-
-def test_a_model_beyond_memory_is_named(tmp_path, monkeypatch):
-    def no_memory(*_):
-        raise MemoryError
-
-    monkeypatch.setattr(saved, "from_document", no_memory)
-    (tmp_path / "model").write_text(json.dumps(SAVED))
-    with pytest.raises(ValueError, match="model: the model does not fit into memory"):
-        Ensemble.load(tmp_path / "model")
 
 
 def test_a_tree_of_many_nodes(tmp_path):
@@ -527,36 +428,70 @@ def test_a_tree_of_many_nodes(tmp_path):
     assert len(xgboost_model([tree], {}, None, 1)) > n
 
 
-# LightGBM
+# Both frameworks
 
 
-def test_lightgbm_predicts_the_same(model):
-    booster = model.to_lightgbm()
+def singles(framework, X):
+    """Return X as the framework tells its numbers apart: LightGBM takes those next to 0 for 0."""
+    return np.where(abs(X) <= 1e-35, 0, X) if framework == "lightgbm" else X
+
+
+def scores_of(booster, X):
+    return booster.predict(X if isinstance(booster, lgb.Booster) else xgb.DMatrix(X))
+
+
+both_frameworks = pytest.mark.parametrize(
+    ("framework", "name"),
+    [(F, name) for F in ("lightgbm", "xgboost") for name in ROUNDS if F == "lightgbm" or name not in MIXED],
+)
+
+
+@both_frameworks
+def test_an_exported_booster_predicts_the_same(framework, name):
+    model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
+    booster, accuracy = getattr(model, f"to_{framework}")(), {"lightgbm": 1e-12, "xgboost": 1e-6}[framework]
     for X in inputs(model):
-        X = moderate(np.where(abs(X) <= 1e-35, 0, X), model, 1.0)  # noqa: PLW2901 (LightGBM takes those for 0)
-        expected = model.predict(X)
-        np.testing.assert_allclose(booster.predict(X), expected, rtol=0, atol=1e-12 * size(model))
-        np.testing.assert_allclose(booster.predict(X, raw_score=True), expected, rtol=0, atol=1e-12 * size(model))
+        X = moderate(singles(framework, X), model, 1.0)  # noqa: PLW2901
+        scores = scores_of(booster, X)
+        np.testing.assert_allclose(scores, model.predict(X), rtol=0, atol=accuracy * size(model))
+        if framework == "lightgbm":
+            np.testing.assert_array_equal(booster.predict(X, raw_score=True), scores)
+        elif name != "features":  # gblinear has none
+            assert np.array_equal(booster.inplace_predict(X), scores)
 
 
-def test_lightgbm_model_is_one_as_any_other(model, tmp_path):
-    booster = model.to_lightgbm()
-    X = data()
-    expected = booster.predict(X)
-    booster.save_model(tmp_path / "model.txt")
-    for same in (
-        lgb.Booster(model_file=tmp_path / "model.txt"),
-        lgb.Booster(model_str=booster.model_to_string()),
-        pickle.loads(pickle.dumps(booster)),
-        copy.deepcopy(booster),
-    ):
-        assert np.array_equal(same.predict(X), expected)
-        assert same.num_feature() == N_FEATURES
-    assert np.array_equal(booster.predict(X, num_threads=1), expected)
-    booster.dump_model()
-    assert "num_threads" not in booster.params
-    with pytest.raises(lgb.basic.LightGBMError, match="number of features"):
-        booster.predict(X[:, :-1])
+@both_frameworks
+@pytest.mark.filterwarnings("ignore:(?s).*gblinear")  # XGBoost's own, when a model is loaded or saved
+def test_an_exported_booster_is_one_as_any_other(framework, name, tmp_path):
+    booster = getattr(Ensemble(ROUNDS[name], n_features=N_FEATURES), f"to_{framework}")()
+    expected = scores_of(booster, data())
+    for file in {"lightgbm": ["model.txt"], "xgboost": ["model.json", "model.ubj"]}[framework]:
+        booster.save_model(tmp_path / file)
+        loaded = type(booster)(model_file=tmp_path / file)
+        for same in (loaded, pickle.loads(pickle.dumps(booster)), copy.deepcopy(booster)):
+            assert np.array_equal(scores_of(same, data()), expected)
+    assert (booster.num_feature if framework == "lightgbm" else booster.num_features)() == N_FEATURES
+    (booster.dump_model if framework == "lightgbm" else booster.get_dump)()
+
+
+# No converter knows features as weak rankers.
+CONVERTED = [
+    name for name, rounds in ROUNDS.items() if not any(type(w) is Feature for terms in rounds for w, _ in terms)
+]
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("name", CONVERTED)
+def test_an_exported_booster_is_converted(framework, name):
+    model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
+    booster = getattr(model, f"to_{framework}")()
+    for X in (data(7), around_thresholds(model).astype(np.float32)):
+        X = singles(framework, X)  # noqa: PLW2901
+        for scores in (by_onnx(booster, X), by_treelite(booster, X)):
+            np.testing.assert_allclose(scores, model.predict(X), rtol=0, atol=1e-6 * size(model))
+
+
+# One of them
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -567,26 +502,6 @@ def test_lightgbm_takes_numbers_next_to_zero_for_zero(sign):
     model = Ensemble([[(Stump(0, cut), 1.0)]], n_features=1)
     assert model.predict(X).tolist() == model.to_xgboost().predict(xgb.DMatrix(X)).tolist() == [sign > 0, sign < 0]
     assert np.ptp(model.to_lightgbm().predict(X)) == 0
-
-
-without_features = pytest.mark.parametrize(  # which no converter knows
-    "name",
-    [
-        name
-        for name, rounds in ROUNDS.items()
-        if not any(type(weak) is Feature for terms in rounds for weak, _ in terms)
-    ],
-)
-
-
-@without_features
-def test_lightgbm_models_are_converted(name):
-    model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
-    booster = model.to_lightgbm()
-    for X in (data(7), around_thresholds(model).astype(np.float32)):
-        X = np.where(abs(X) <= 1e-35, 0, X)  # noqa: PLW2901 (as above)
-        for scores in (by_onnx(booster, X), by_treelite(booster, X)):
-            np.testing.assert_allclose(scores, model.predict(X), rtol=0, atol=1e-6 * size(model))
 
 
 def test_lightgbm_models_that_converters_would_misread_are_refused_by_them():
@@ -610,65 +525,8 @@ def test_lightgbm_gets_no_slope_that_ends_the_process(weight):
     assert small.to_lightgbm().predict([[1.0, 1.0]]).tolist() == small.predict([[1.0, 1.0]]).tolist()
 
 
-# XGBoost
-
-
-def by_name(rounds_of):
-    return pytest.mark.parametrize("name", [name for name in ROUNDS if (name in MIXED) == rounds_of])
-
-
-@by_name(False)
-def test_xgboost_predicts_the_same(name):
-    model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
-    booster = model.to_xgboost()
-    for X in inputs(model):
-        X = moderate(X, model, 1.0)  # noqa: PLW2901
-        scores = booster.predict(xgb.DMatrix(X))
-        np.testing.assert_allclose(scores, model.predict(X), rtol=0, atol=1e-6 * size(model))
-        if name != "features":  # gblinear has none
-            assert np.array_equal(booster.inplace_predict(X), scores)
-
-
-@by_name(False)
-def test_xgboost_model_is_one_as_any_other(name, tmp_path):
-    model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
-    booster = model.to_xgboost()
-    X = xgb.DMatrix(data())
-    expected = booster.predict(X)
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "(?s).*gblinear")  # XGBoost's own, when a model is loaded or saved
-        for file in ("model.json", "model.ubj"):
-            booster.save_model(tmp_path / file)
-            assert np.array_equal(xgb.Booster(model_file=tmp_path / file).predict(X), expected)
-        assert np.array_equal(pickle.loads(pickle.dumps(booster)).predict(X), expected)
-    assert booster.num_features() == N_FEATURES
-    booster.get_dump()
-
-
-def test_xgboost_rounds_little_with_many_trees():
-    """500 trees and all of one sign: the partial sums grow as large as they can."""
-    random = np.random.default_rng(0)
-    grown = [
-        (Tree.steps(int(random.integers(6)), np.sort(random.normal(size=7)), random.random(8)), random.random())
-        for _ in range(500)
-    ]
-    model = Ensemble([grown], n_features=N_FEATURES)
-    X = random.normal(size=(2000, N_FEATURES)).astype(np.float32)
-    error = np.abs(model.to_xgboost().predict(xgb.DMatrix(X)) - model.predict(X)).max()
-    assert error < 2e-7 * size(model)
-
-
 def test_xgboost_thresholds_beyond_single_precision():
     X = np.array([[np.nan], [-LARGEST], [0.0], [LARGEST]])
     for threshold in (float(LARGEST), 1e39, 1e308, -1e39):
         model = Ensemble([[(Stump(0, threshold, 1.0, 3.0), 1.0)]], n_features=1)
         assert model.to_xgboost().predict(xgb.DMatrix(X)).tolist() == model.predict(X).tolist()
-
-
-@without_features
-def test_xgboost_models_are_converted(name):
-    model = Ensemble(ROUNDS[name], n_features=N_FEATURES)
-    booster = model.to_xgboost()
-    for X in (data(7), around_thresholds(model).astype(np.float32)):
-        for scores in (by_onnx(booster, X), by_treelite(booster, X)):
-            np.testing.assert_allclose(scores, model.predict(X), rtol=0, atol=1e-6 * size(model))

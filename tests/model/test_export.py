@@ -129,22 +129,6 @@ def test_a_training_that_stopped_is_exported_up_to_its_best_round():
     assert exported.best_iteration == booster.best_iteration
 
 
-def test_names_and_categories_come_along():
-    names = ["a b", "é", "c=d", "objective"]
-    frame = pd.DataFrame(X, columns=names)
-    frame["é"] = pd.Categorical(np.where(np.arange(len(X)) % 3 == 0, None, np.round(X[:, 1]).astype(int).astype(str)))
-    grouped = {"min_data_per_group": 1, "cat_smooth": 1.0, "cat_l2": 0.1}
-    booster = trained_by_lightgbm(frame, params=grouped)
-    exported = check(booster, frame, converted=False)
-    assert exported.feature_name() == booster.feature_name()
-    assert exported.pandas_categorical == booster.pandas_categorical
-    assert "num_cat=1" in exported.model_to_string()
-
-    booster = trained_by_xgboost(frame.drop(columns="é"))
-    exported = check(booster, frame.drop(columns="é"), converted=False)
-    assert exported.feature_names == booster.feature_names
-
-
 def test_categories_of_lightgbm_are_converted():
     rng = np.random.default_rng(0)
     rows = X.copy()
@@ -189,12 +173,3 @@ def test_dart_of_xgboost_has_its_weights_in_the_leaves():
         np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-5)
     named = trained_by_xgboost(pd.DataFrame(X, columns=["weight_drop", "b", "c", "d"]))
     np.testing.assert_array_equal(bp.export(named).get_dump(), named.get_dump())
-
-
-def test_models_without_trees_or_with_constant_ones():
-    assert bp.export(trained_by_lightgbm(rounds=1)).num_trees() == 1
-    check(trained_by_xgboost(rounds=1))
-    check(trained_by_xgboost(rounds=3, params={"gamma": 1e9}))
-    check(trained_by_lightgbm(rounds=3, params={"min_gain_to_split": 1e9}))
-    empty = trained_by_xgboost(rounds=0)
-    np.testing.assert_array_equal(scores_of(bp.export(empty), X), scores_of(empty, X))

@@ -203,53 +203,6 @@ def test_a_perfect_feature_is_capped_and_recorded():
     assert ranker.best_iteration_ == 1
 
 
-def test_a_weight_below_the_cap_is_its_own():
-    # Between e^10 and e^20, where a cap of the ratio (1 + φ)/(1 - φ) in place of its root would take hold.
-    ranker = AdaRankRanker(metric=lambda scores, labels: 1.0 - 1e-7, n_estimators=1)
-    ranker.fit([[1.0], [0.0]], [1, 0], group=[2])
-    assert ranker.history_["alpha"][0] == pytest.approx(0.5 * math.log((2.0 - 1e-7) / 1e-7), rel=1e-8)
-    assert ranker.history_["capped"][0] == 0
-
-
-def test_rounding_beyond_1_counts_as_1():
-    ranker = AdaRankRanker(metric=lambda scores, labels: 1.0 + 1e-12).fit([[1.0], [0.0]], [1, 0], group=[2])
-    assert ranker.history_["phi"][0] == 1
-    assert ranker.history_["capped"][0] == 1
-
-
-def test_by_default_it_does_not_matter_which_way_features_point():
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 6))
-    y = np.digitize(X[:, 0] + 0.5 * X[:, 1] - 0.4 * X[:, 2] + 0.5 * rng.normal(size=400), [0.0, 1.0, 2.0])
-    group = np.full(20, 20)
-    signs = np.array([-1.0, 1.0, -1.0, 1.0, -1.0, 1.0])
-    as_is = AdaRankRanker().fit(X, y, group=group)
-    turned = AdaRankRanker().fit(X * signs, y, group=group)
-    np.testing.assert_array_equal(turned.history_["feature"], as_is.history_["feature"])
-    np.testing.assert_array_equal(turned.predict(X * signs), as_is.predict(X))
-
-
-STUCK = {
-    "X": np.array([[3.0, 0], [2, 5], [1, 0], [3, 0], [2, 0], [1, 9]]),
-    "y": [1, 0, 1, 1, 1, 0],
-    "group": [3, 3],
-}
-
-
-def test_paper_stops_at_once_where_the_same_feature_is_best_again():
-    ranker = AdaRankRanker(stop="paper", no_repeat=False, negated=False, n_estimators=50).fit(**STUCK)
-    assert ranker.history_["feature"].tolist() == [0, 0]
-    assert ranker.best_iteration_ == 1
-    assert ranker.stop_reason_ == "the mean of the metric has not improved"
-
-
-def test_patience_counts_rounds_without_improvement():
-    ranker = AdaRankRanker(no_repeat=False, patience=7).fit(**STUCK)
-    assert len(ranker.history_["alpha"]) == 1 + 7
-    assert ranker.best_iteration_ == len(ranker.model_) == 1
-    assert ranker.stop_reason_ == "the mean of the metric has not improved in 7 rounds"
-
-
 def test_an_improvement_up_to_tol_is_none():
     X = [[2, 2], [3, 3], [3, 0], [2, 2], [3, 1], [3, 0], [0, 3], [3, 2]]
     data = {"X": X, "y": [0, 1, 0, 0, 1, 0, 0, 1], "group": [4, 4]}
@@ -257,19 +210,6 @@ def test_an_improvement_up_to_tol_is_none():
     assert AdaRankRanker().fit(**data).best_iteration_ == 2
     assert AdaRankRanker(tol=0.2).fit(**data).best_iteration_ == 2
     assert AdaRankRanker(tol=0.21).fit(**data).best_iteration_ == 1
-
-
-def test_the_last_validation_set_decides():
-    X, y, group = problem(11, longest=9, n_features=8)
-    sets = [problem(seed, longest=9, n_features=8) for seed in (12, 13)]
-    arguments = {"eval_set": [(X, y) for X, y, _ in sets], "eval_group": [group for *_, group in sets]}
-    ranker = AdaRankRanker(patience=100).fit(X, y, group=group, eval_metric=MAP(), **arguments)
-    np.testing.assert_allclose(ranker.history_["valid_metric"], ranker.evals_result_["validation_1"]["MAP"], rtol=1e-12)
-    best = [int(np.argmax(ranker.evals_result_[name]["MAP"])) for name in ("validation_0", "validation_1")]
-    assert best[0] != best[1]
-    assert ranker.best_iteration_ == 1 + best[1]
-    X_last, y_last, group_last = sets[1]
-    assert MAP()(ranker.predict(X_last), Queries(y_last, group=group_last)) == max(ranker.history_["valid_metric"])
 
 
 def test_its_own_metric_chooses_unless_another_is_asked_for():
@@ -287,19 +227,6 @@ def test_its_own_metric_chooses_unless_another_is_asked_for():
     assert other.best_iteration_ == len(other.model_) == best["NDCG@1"]
     assert stopped.best_iteration_ == best["NDCG@10"]
     assert len(alone.history_["alpha"]) == len(other.history_["alpha"]) == 8
-
-
-def test_a_callable_is_the_metric_it_computes():
-    X, y, group = problem(7, longest=9)
-    y[: group[0]] = 1
-
-    def average_precision(scores, labels):
-        return literal.average_precision(labels[np.argsort(-scores, kind="stable")])
-
-    of_function = AdaRankRanker(metric=average_precision).fit(X, y, group=group)
-    of_metric = AdaRankRanker(metric=MAP(ties="order", empty=0)).fit(X, y, group=group)
-    for name, values in of_metric.history_.items():
-        np.testing.assert_allclose(of_function.history_[name], values, rtol=1e-12, atol=1e-14, err_msg=name)
 
 
 def test_queries_on_which_the_metric_is_undefined_take_no_part():

@@ -21,7 +21,6 @@ def named(settings):
     return [pytest.param(setting, id=repr(setting)) for setting in settings]
 
 
-TWO_ROWS = (np.zeros((2, 5)), [0, 1])
 every_ranker = pytest.mark.parametrize("ranker", named(FIRST))
 every_setting = pytest.mark.parametrize("ranker", named(SETTINGS))
 
@@ -155,16 +154,6 @@ def test_weights_per_query_are_weights_per_row(ranker, data):
     assert by_query.model_ == by_row.model_ != plain.model_
 
 
-@every_setting
-def test_queries_of_weight_zero_do_not_count(ranker, data):
-    X, y, qid = data
-    weight = np.r_[np.ones(20), np.zeros(10)]
-    y_scrambled = np.r_[y[:200], y[:199:-1]]
-    first = small(ranker).fit(X, y, qid=qid, sample_weight=weight)
-    second = small(ranker).fit(X, y_scrambled, qid=qid, sample_weight=weight)
-    assert first.model_ == second.model_
-
-
 @every_ranker
 def test_validation_and_early_stopping(ranker, data):
     X, y, qid = data
@@ -233,20 +222,6 @@ def test_the_best_round_on_validation_is_kept_and_every_round_recorded(ranker, d
     np.testing.assert_allclose(fitted.model_.to_lightgbm().predict(X), fitted.predict(X), rtol=1e-9, atol=1e-9)
     at = fitted.evals_result_["validation_0"]["NDCG@3"][best - 1]
     assert fitted.score(X[200:], y[200:], qid=qid[200:], metric=bp.NDCG(3)) == pytest.approx(at)
-
-
-@every_ranker
-def test_a_validation_set_changes_no_round(ranker, data):
-    X, y, qid = data
-    sets = {
-        "eval_set": [(X[:100], y[:100])],
-        "eval_qid": [qid[:100]],
-        "eval_metric": _Valued([0.1, 0.2, 0.3, 0.4, 0.5]),
-    }
-    fitted, plain = small(ranker).fit(X, y, qid=qid, **sets), small(ranker).fit(X, y, qid=qid)
-    assert fitted.model_.rounds[: len(plain.model_)] == plain.model_.rounds  # AdaRank's best may be an earlier one
-    for name, record in plain.history_.items():
-        np.testing.assert_array_equal(fitted.history_[name], record)
 
 
 @every_ranker
@@ -353,58 +328,6 @@ def test_grid_search_with_folds_of_queries(ranker, data):
     assert scores["test_score"].shape == (3,)
 
 
-# What a constructor refuses: the class, the parameter, values, and what the message says.
-WRONG = [
-    *((kind, "n_estimators", [0], "must be an integer of at least 1") for kind in map(type, FIRST)),
-    (bp.AdaRankRanker, "metric", ["MAP", bp.MAP], "must be a metric"),
-    (bp.AdaRankRanker, "metric", [bp.PairError()], "higher is better"),
-    (bp.AdaRankRanker, "stop", ["early"], "must be one of 'patience', 'paper'; got 'early'"),
-    (bp.AdaRankRanker, "patience", [0, None], "must be an integer of at least 1"),
-    *((bp.AdaRankRanker, name, ["yes", 1], "must be True or False") for name in ("no_repeat", "negated")),
-    (bp.AdaRankRanker, "tol", [-1.0, np.nan], "must be a finite number of at least 0"),
-    (bp.MPBoostRanker, "distance", [3], "must be a distance"),
-    (bp.MPBoostRanker, "distance", [np.negative], "condition 3"),
-    (bp.MPBoostRanker, "step", ["half"], "must be one of 'paper', 'newton'"),
-    (bp.MPBoostRanker, "learning_rate", [0.0, True], "must be a finite number above 0 and of at most 1"),
-    (bp.NDCGBoostRanker, "classifier", ["tree"], "must be a scikit-learn classifier"),
-    (bp.NDCGBoostRanker, "equal_grades", ["yes"], "must be True or False; got 'yes'"),
-    (bp.NDCGBoostRanker, "max_alpha", [0.0, np.inf], "must be a finite number above 0"),
-    (bp.NDCGBoostRanker, "gain", ["log", np.negative], ""),
-    (bp.RankBoostRanker, "variant", ["Plus"], "must be one of"),
-    (bp.RankBoostRanker, "strategy", ["best"], "must be one of"),
-    (bp.RankBoostRanker, "max_thresholds", [0, -1, 2.5, True, "255"], "must be"),
-    *((bp.RankBoostRanker, name, [None, "no"], "must be") for name in ("allow_negative", "record_e2")),
-    (bp.QBRankRanker, "learning_rate", [0.0, 1.5, True], "must be a finite number above 0 and of at most 1"),
-    (bp.QBRankRanker, "line_search", ["exact"], "must be True or False"),
-    (bp.QBRankRanker, "preference_weight", [1.1], "must be a finite number of at least 0 and of at most 1"),
-    (bp.QBRankRanker, "margin", [-1.0], "must be"),
-    (bp.QBRankRanker, "normalization", ["pairs"], "must be"),
-    (bp.QBRankRanker, "hessian", ["exact"], "must be one of 'average', 'bound', 'global'"),
-    (bp.QBRankRanker, "max_leaf_nodes", [1, None], "must be an integer of at least 2"),
-]
-
-
-@pytest.mark.parametrize(("kind", "name", "values", "message"), WRONG)
-def test_wrong_parameters_are_refused(kind, name, values, message):
-    for value in values:
-        with pytest.raises(ValueError, match=f"{name}.*{message}"):
-            kind(**{name: value}).fit(*TWO_ROWS, group=[2])
-
-
-@pytest.mark.parametrize("kind", [bp.AdaRankRanker, bp.NDCGBoostRanker])
-def test_pairs_are_refused_by_rankers_that_cannot_learn_from_them(kind):
-    with pytest.raises(ValueError, match="pairs cannot be used by"):
-        kind().fit(*TWO_ROWS, group=[2], pairs=bp.Pairs([1], [0]))
-
-
-@pytest.mark.parametrize("kind", [bp.MPBoostRanker, bp.RankBoostRanker])
-def test_no_pair_is_an_error(kind):
-    with pytest.raises(ValueError, match="y holds no pair to learn from"):
-        kind().fit(np.zeros((3, 1)), [1, 1, 1], group=[3])
-    with pytest.raises(ValueError, match="pairs holds no pair of positive weight"):
-        kind().fit(np.zeros((3, 1)), None, group=[3], pairs=bp.Pairs([0], [1]), sample_weight=[0, 1, 1])
-
-
 @every_setting
 def test_any_number_of_threads_gives_the_same_bits(ranker):
     rng = np.random.default_rng(0)
@@ -435,17 +358,3 @@ def test_rows_without_label_or_weight_change_nothing(ranker, data, how):
     kept = small(ranker).fit(X[~out], y[~out], qid=qid[~out])
     for name, values in kept.history_.items():
         np.testing.assert_allclose(fitted.history_[name], values, rtol=1e-9, atol=1e-12, err_msg=name)
-
-
-@every_ranker
-def test_bad_features_are_refused(ranker, data):
-    X, y, qid = data
-    with pytest.raises(ValueError, match="infinity"):
-        small(ranker).fit(np.where(np.isnan(X), np.inf, X), y, qid=qid)
-    with pytest.raises(NotFittedError):
-        clone(ranker).predict(X)
-    with pytest.raises(NotFittedError):
-        clone(ranker).score(X, y, qid=qid)
-    fitted = small(ranker).fit(X, y, qid=qid)
-    with pytest.raises(ValueError, match="expecting 5 features"):
-        fitted.predict(X[:, :3])

@@ -28,9 +28,6 @@ def ranking(seed, sizes=(7, 1, 9, 4), n_features=3):
     return X, rng.integers(0, 4, n).astype(float), tuple(int(b) for b in np.cumsum([0, *sizes]))
 
 
-# Stumps
-
-
 # MPBoost
 
 

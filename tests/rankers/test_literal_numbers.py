@@ -26,12 +26,6 @@ def half_log(x):
     return 0.5 * math.log(x)
 
 
-# Proposition 1
-
-
-# Lemmas 1 to 3: where the theory of Rb-d fails
-
-
 # RankBoost+'s own laws
 
 

@@ -1,7 +1,5 @@
 """MPBoost's Algorithm 1, round by round against all ordered pairs and all stumps, and the laws of its record."""
 
-from functools import partialmethod
-
 import numpy as np
 import pytest
 from rankers import literal_mpboost as literal
@@ -15,13 +13,9 @@ from boostplug import (
     Pairs,
     Queries,
 )
-from boostplug.data.grade_groups import GradeRuns
-from boostplug.rankers import mpboost
 from boostplug.rankers.mpboost import MPBoostRanker
 
 ROUNDS = 12
-PAIRS = GradeRuns.pairs
-LARGEST = np.finfo(np.float64).max
 
 
 def root(gaps):
@@ -89,24 +83,6 @@ def test_every_round_is_the_papers(seed, name, grades, step):
 
 
 @pytest.mark.parametrize("step", ["paper", "newton"])
-@pytest.mark.parametrize("name", DISTANCES)
-def test_listed_pairs_beside_factorised_ones(name, step, monkeypatch):
-    distance, directed = DISTANCES[name]
-    X, y, sizes, weight = problem(7, grades="real", weights="rows", long_query=True)
-    X = X[:, :3]
-    weight = np.maximum(weight, 0.1)  # all of the long query's grades count
-    pairs = literal.ordered_pairs(y, np.r_[0, np.cumsum(sizes)], directed, weight)
-    kinds = mpboost._WeighedPairs(
-        Queries(y, group=sizes, weight=weight), mpboost.Cuts(X, None, None), distance, squared=False
-    ).parts
-    assert [type(part).__name__ for part in kinds] == ["_Factorised", "_Listed"]
-    for block in (1 << 18, 50):
-        monkeypatch.setattr(GradeRuns, "pairs", partialmethod(PAIRS, block=block))
-        ranker = MPBoostRanker(distance=distance, n_estimators=ROUNDS, step=step)
-        assert_same_rounds(ranker.fit(X, y, group=sizes, sample_weight=weight), X, pairs, step)
-
-
-@pytest.mark.parametrize("step", ["paper", "newton"])
 @pytest.mark.parametrize("seed", range(4))
 def test_explicit_pairs_have_the_distances_of_their_margins(seed, step):
     rng = np.random.default_rng(seed)
@@ -141,23 +117,6 @@ def test_misordering_is_below_the_product_of_z_which_is_the_loss(name, step):
     at_start = loss.value(np.zeros(len(y)), queries).sum()
     losses = [loss.value(scores, queries).sum() / at_start for scores in ranker.staged_predict(X)]
     np.testing.assert_allclose(record["bound"], losses, rtol=1e-9)
-
-
-@pytest.mark.parametrize("grades", ["integer", "real", "pairs"])
-@pytest.mark.parametrize(
-    "distance", [LinearDistance(alpha=1e3), LinearDistance(alpha=1e140), LinearDistance(alpha=1e-140)]
-)
-@pytest.mark.parametrize("step", ["paper", "newton"])
-def test_scores_of_any_range_stay_finite(step, distance, grades):
-    X, y, sizes, _ = problem(11, grades="integer" if grades == "pairs" else grades, long_query=True)
-    pairs = Pairs([0, 1, 2, 3], [4, 5, 6, 7], margin=[1.0, 2.0, 0.5, 1e3]) if grades == "pairs" else None
-    with np.errstate(over="raise", invalid="raise", divide="raise"):
-        ranker = MPBoostRanker(distance=distance, n_estimators=30, step=step).fit(X, y, group=sizes, pairs=pairs)
-    assert all(np.isfinite(values).all() for values in ranker.history_.values())
-    assert np.isfinite(ranker.predict(X)).all()
-    assert (ranker.history_["misordering"] - 1e-9 <= ranker.history_["bound"]).all()
-    if step == "paper" and distance.alpha > 1.0 and grades != "pairs":
-        assert ranker.history_["bound"].max() == pytest.approx(LARGEST)
 
 
 def test_a_pair_far_beyond_all_others_is_what_a_round_fits():

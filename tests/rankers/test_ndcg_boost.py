@@ -12,7 +12,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from boostplug.rankers.ndcg_boost import NDCGBoostRanker
 from boostplug.weak_rankers import Tree
-from boostplug.weak_rankers.fitted import weak_ranker_of
 
 ROUNDS = 10
 
@@ -53,19 +52,6 @@ def test_rounds_are_those_of_the_literal_algorithm(seed, equal_grades):
     ranker = NDCGBoostRanker(n_estimators=ROUNDS, equal_grades=equal_grades)
     ranker.fit(X, y, group=group, sample_weight=weight)
     assert_same_rounds(ranker, X, rounds, F)
-
-
-@pytest.mark.parametrize("equal_grades", [True, False])
-@pytest.mark.parametrize("real", [True, False])
-def test_long_lists_too(real, equal_grades):
-    rng = np.random.default_rng(3)
-    group = [180, 90]
-    y = (rng.random(270) * 3).round(2) if real else rng.integers(0, 5, 270).astype(float)
-    X = np.round(y[:, None] + rng.normal(scale=4.0, size=(270, 1)) / 2.0)
-    rounds, F = literal.ndcg_boost(X, collection(y, group), 3, equal_grades)
-    ranker = NDCGBoostRanker(n_estimators=3, equal_grades=equal_grades).fit(X, y, group=group)
-    assert len(ranker.model_) == 3
-    assert_same_rounds(ranker, X, rounds, F, rel=1e-6)
 
 
 @pytest.mark.parametrize("max_alpha", [10.0, 1.5, 40.0])
@@ -177,20 +163,6 @@ def test_a_classifier_is_shown_a_sample_by_weights(equal_grades):
     np.testing.assert_allclose(ranker.predict(X), F, atol=1e-9)
 
 
-def test_documents_are_drawn_as_often_as_they_weigh():
-    Watcher.seen = ()
-    rng = np.random.default_rng(1)
-    y = rng.integers(0, 3, 400)
-    X = np.column_stack([rng.normal(size=400), np.arange(400)])
-    NDCGBoostRanker(n_estimators=40, classifier=Watcher(above=1e6), random_state=0).fit(X, y, group=[400])
-    w = np.abs(literal.document_weights(np.zeros(400), collection(y, [400])))
-    assert len(Watcher.seen) == 20  # samples, and it has no edge on any
-    drawn = np.bincount(np.concatenate([shown[:, 1] for shown, _ in Watcher.seen]).astype(int), minlength=400)
-    for grade in range(3):  # w is the same within a grade: binomial counts, four standard deviations
-        share = w[y == grade].sum() / w.sum()
-        assert abs(drawn[y == grade].sum() - 8000 * share) < 4 * np.sqrt(8000 * share * (1 - share))
-
-
 CLASSIFIERS = {
     "stump": DecisionTreeClassifier(max_depth=1),
     "tree": DecisionTreeClassifier(max_depth=3, max_features=2),
@@ -219,16 +191,3 @@ def test_classifiers_learn_and_are_seeded(name):
     np.testing.assert_array_equal(ranker.predict(X.astype(np.float64)), F)
     other = clone(ranker).set_params(random_state=6).fit(X, y, group=group)
     assert not np.array_equal(other.predict(X), F)
-
-
-@pytest.mark.parametrize("missing", [0.0, 0.2])
-def test_a_tree_answers_as_its_classifier(missing):
-    rng = np.random.default_rng(2)
-    X = rng.integers(0, 6, (300, 4)).astype(np.float32)
-    sign = np.where(X[:, 0] + X[:, 1] + rng.normal(size=300) > 5, 1, -1)
-    X[rng.random(X.shape) < missing] = np.nan
-    classifier = DecisionTreeClassifier(max_depth=4).fit(X, sign)
-    tree = weak_ranker_of(classifier)
-    assert isinstance(tree, Tree)
-    X[rng.random(X.shape) < 0.1] = np.nan
-    np.testing.assert_array_equal(tree.predict(X), classifier.predict(X) == 1)

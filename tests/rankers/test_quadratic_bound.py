@@ -205,19 +205,6 @@ def test_line_search_is_the_exact_one(seed):
     assert (found or 0.0) == pytest.approx(risk.line_search(h, g), rel=1e-9, abs=1e-12)
 
 
-def test_line_search_of_a_kink():
-    class Absolute:  # |h - 3|: its slope jumps from -1 to 1
-        def gradient_hessian(self, scores, queries):
-            return np.where(scores < 3.0, -1.0, 1.0), np.ones(1)
-
-    search = quadratic_bound._line_search
-    queries = Queries([0.0], group=[1])
-    assert search(Absolute(), queries, np.zeros(1), np.ones(1), whole=False) == pytest.approx(3.0, rel=1e-12)
-    assert search(Absolute(), queries, np.zeros(1), -np.ones(1), whole=False) is None
-    just_below = np.nextafter(np.full(1, 3.0), 0.0)
-    assert search(Absolute(), queries, just_below, np.ones(1), whole=False) is None
-
-
 def test_line_search_where_a_loss_falls_for_ever():
     class Logistic:
         def gradient_hessian(self, scores, queries):
@@ -268,14 +255,6 @@ def test_the_default_loss_is_the_papers_sum():
     np.testing.assert_array_equal(
         by_default, fit(QuadraticBoundRanker(loss=paper, n_estimators=2), X, queries).history_["risk"]
     )
-
-
-@pytest.mark.parametrize("settings", [{"hessian": "global"}, {"normalization": "rows"}, {"preference_weight": 1.0}])
-def test_risk_of_qbrank_never_rises(settings):
-    X, queries = problem(8, grades="real", weighted=True)
-    ranker = fit(QBRankRanker(n_estimators=30, random_state=0, **settings), X, queries)
-    start = QBRank(**{"normalization": "none", **settings, "hessian": "global"}).value(np.zeros(len(X)), queries).sum()
-    assert_never_rises(ranker, start)
 
 
 # What it becomes in special cases
@@ -350,7 +329,7 @@ def test_ends_where_the_regressor_finds_no_descent(line_search):
 
 
 @pytest.mark.parametrize("regressor", [LinearRegression(), RandomForestRegressor(n_estimators=3, max_depth=3)])
-def test_other_regressors(regressor, tmp_path):
+def test_other_regressors(regressor):
     X, queries = problem(5)
     X = np.nan_to_num(X)
     ranker = QuadraticBoundRanker(loss=RankNet(), regressor=regressor, n_estimators=5, random_state=0)
@@ -361,14 +340,6 @@ def test_other_regressors(regressor, tmp_path):
     *_, last = ranker.staged_predict(X.astype(np.float64))
     np.testing.assert_allclose(last, ranker.predict(X))
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(ranker)).predict(X), ranker.predict(X))
-    with pytest.raises(ValueError, match=r"save.*Fitted.*use trees"):
-        ranker.model_.save(tmp_path / "model.json")
-    with pytest.raises(ValueError, match=r"feature_importances.*use trees"):
-        ranker.feature_importances_  # noqa: B018
-    for name in ("lightgbm", "xgboost"):
-        pytest.importorskip(name)
-        with pytest.raises(ValueError, match=f"to_{name}.*use trees"):
-            getattr(ranker.model_, f"to_{name}")()
 
 
 def test_weak_ranker_of_an_estimator():
@@ -379,102 +350,3 @@ def test_weak_ranker_of_an_estimator():
     np.testing.assert_array_equal(line.predict(X), line.predict(X.astype(np.float32)))
     assert line.predict(np.empty((0, 1))).shape == (0,)
     np.testing.assert_array_equal(weak_ranker_of(LogisticRegression(C=1e6).fit(X, y)).predict(X), [0.0, 1.0, 1.0])
-
-
-# Losses and parameters
-
-
-class Stub:
-    def __init__(self, gradient, hessian):
-        self.derivatives = gradient, hessian
-
-    def value(self, scores, queries):
-        return [0.0]
-
-    def gradient_hessian(self, scores, queries):
-        return self.derivatives
-
-
-class Third(Stub):
-    def __init__(self):
-        super().__init__(None, None)
-
-    def gradient_hessian(self, scores, queries):
-        return [scores, scores, scores]
-
-
-class Careless(RankNet):
-    """Clears the scores it was given, gives lists, and writes over its last answer."""
-
-    def __init__(self):
-        super().__init__()
-        object.__setattr__(self, "kept", [np.zeros(0), np.zeros(0)])
-
-    def value(self, scores, queries):
-        values = super().value(scores, queries).tolist()
-        scores[:] = 0.0
-        return values
-
-    def gradient_hessian(self, scores, queries):
-        for array in self.kept:
-            array[:] = np.nan
-        self.kept[:] = super().gradient_hessian(scores, queries)
-        scores[:] = 0.0
-        return self.kept
-
-
-def test_a_loss_may_write_into_scores_and_over_its_arrays():
-    X, queries = problem(5)
-    ranker = fit(QuadraticBoundRanker(loss=Careless(), n_estimators=5, random_state=0), X, queries)
-    expected = fit(clone(ranker).set_params(loss=RankNet()), X, queries)
-    np.testing.assert_allclose(ranker.predict(X), expected.predict(X), rtol=1e-6)
-    np.testing.assert_allclose(ranker.history_["risk"], expected.history_["risk"], rtol=1e-6, atol=1e-9)
-
-
-@pytest.mark.parametrize("factor", [2.0**-990, 2.0**990])
-def test_a_factor_of_any_size_changes_nothing(factor):
-    class Scaled(RankNet):
-        def gradient_hessian(self, scores, queries):
-            gradient, hessian = super().gradient_hessian(scores, queries)
-            return factor * gradient, factor * hessian
-
-    X, queries = problem(5)
-    options = {"regressor": DecisionTreeRegressor(max_leaf_nodes=3), "n_estimators": 5, "learning_rate": 1.0}
-    plain, scaled = (
-        fit(QuadraticBoundRanker(loss=loss, **options, random_state=0), X, queries) for loss in (RankNet(), Scaled())
-    )
-    np.testing.assert_allclose(scaled.predict(X), plain.predict(X), rtol=1e-9)
-
-
-def test_refuses_losses_that_go_wrong_later():
-    class Later(RankNet):
-        def value(self, scores, queries):
-            return [np.nan]
-
-    X, queries = problem(5)
-    with pytest.raises(ValueError, match="loss: its value is nan"):
-        fit(QuadraticBoundRanker(loss=Later()), X, queries)
-
-    class Shrinks:
-        def gradient_hessian(self, scores, queries):
-            return scores[:1], scores[:1]
-
-    with pytest.raises(ValueError, match=r"gradient must have shape \(2,\)"):
-        quadratic_bound._line_search(Shrinks(), Queries([0, 1], group=[2]), np.zeros(2), np.ones(2), whole=False)
-
-
-@pytest.mark.parametrize(
-    ("loss", "message"),
-    [
-        (QBRank, "loss must be a loss such as"),
-        (QBRank(normalization="documents"), "gradient of its value.*QBRankRanker"),
-        (Stub([1.0], [1.0, 1.0]), r"gradient must have shape \(2,\)"),
-        (Stub([1.0, 1.0], [1.0, np.nan]), "hessian of row 1 is nan"),
-        (Stub([1.0, 2.0], [1.0, 1e-310]), "hessian of row 1 is 1e-310, the gradient 2.0: no bound"),
-        (Third(), "gradient_hessian must return two arrays.*got list"),
-    ],
-    ids=["class", "documents", "shape", "nan", "small", "three"],
-)
-def test_refuses_losses(loss, message):
-    with pytest.raises(ValueError, match=message):
-        QuadraticBoundRanker(loss=loss).fit([[0.0], [1.0]], [0, 1], group=[2])

@@ -63,32 +63,3 @@ def test_all_weights_times_a_number_teach_the_same(ranker):
             np.testing.assert_array_equal(found, expected)
         else:
             np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.ptp(expected))
-
-
-@pytest.mark.parametrize(
-    "ranker",
-    [
-        bp.AdaRankRanker(metric=bp.NDCG(5), n_estimators=4), bp.NDCGBoostRanker(n_estimators=4),
-        bp.MPBoostRanker(n_estimators=4), bp.MPBoostRanker(distance=bp.LinearDistance(), n_estimators=4),
-        bp.MPBoostRanker(distance=bp.LogDistance(), n_estimators=4), bound(bp.MPBoost()), bound(bp.NDCGBoost()),
-        bound(bp.QBRank(margin=1.0)),
-    ],
-    ids=str,
-)  # fmt: skip
-def test_where_a_unit_means_something_tiny_ones_teach_too(ranker):
-    for c in TINY:
-        scores = ranker.fit(X, c * Y, group=GROUP).predict(X)
-        assert bp.NDCG(5)(scores, QUERIES) > 0.75
-
-
-def test_exponential_gains_of_tiny_labels_are_linear_ones():
-    exponential = bp.NDCGBoostRanker(n_estimators=4).fit(X, 1e-17 * Y, group=GROUP).predict(X)
-    linear = bp.NDCGBoostRanker(n_estimators=4, gain="linear").fit(X, Y, group=GROUP).predict(X)
-    np.testing.assert_allclose(exponential, linear, rtol=1e-9)
-
-
-def test_the_weight_in_the_model_is_that_of_the_history():
-    ranker = bp.QBRankRanker(n_estimators=3, random_state=0).fit(X, 1e-20 * Y, group=GROUP)
-    np.testing.assert_array_equal([weight for ((_, weight),) in ranker.model_.rounds], ranker.history_["alpha"])
-    np.testing.assert_array_equal(ranker.predict(X), list(ranker.staged_predict(X))[-1])
-    assert 1e-21 < np.ptp(ranker.predict(X)) < 1e-19

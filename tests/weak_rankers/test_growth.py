@@ -98,35 +98,6 @@ def test_tree_is_the_literal_one_with_ties(seed):
     np.testing.assert_allclose(tree.predict(X), literal.predict(nodes, X), rtol=0.0, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(5))
-def test_the_lowest_of_tied_features_wins(seed):
-    """They part the rows alike, so that scikit-learn's tree gives the training set the same numbers."""
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(120, 3)).astype(np.float32)
-    y = X.sum(axis=1) + rng.normal(size=120)
-    tied = np.column_stack([X, -X, X, np.exp(X)]).astype(np.float32)
-    tree = grown(tied, y, leaves=12)
-    assert tree == grown(np.column_stack([X, np.zeros_like(tied[:, 3:])]), y, leaves=12)
-    np.testing.assert_allclose(tree.predict(tied), of_sklearn(tied, y, leaves=12).predict(tied), atol=1e-12)
-
-
-@pytest.mark.skipif(version_of("scikit-learn") < (1, 9), reason="older ones part other nodes of such values")
-def test_values_a_little_apart_stay_together_as_in_scikit_learn():
-    rng = np.random.default_rng(0)
-    steps = rng.choice([3e-8, 9e-8, 2e-7, 1e-3], 300)
-    X = np.column_stack([np.cumsum(steps), rng.normal(size=300) * 1e-8]).astype(np.float32)
-    y = np.sin(np.arange(300) / 20.0) + rng.normal(size=300)
-    assert_same(grown(X, y), of_sklearn(X, y))
-    assert structure(grown(X[:, 1:], y)) == [(-1, 0.0, -1, -1, True)]
-
-
-@pytest.mark.parametrize("values", [[2.0, 2.0, 2.0], [2.0, 2.0 + 1e-9, 2.0]])
-def test_pure_targets_are_one_leaf(values):
-    tree = grown([[0.0], [1.0], [2.0]], values)
-    assert structure(tree) == [(-1, 0.0, -1, -1, True)]
-    assert tree.value[0] == pytest.approx(2.0)
-
-
 @pytest.mark.parametrize("X", [[[1.0], [1.0]], [[np.nan], [np.nan]]])
 def test_what_cannot_be_parted_is_one_leaf(X):
     assert grown(X, [0.0, 1.0]).value.tolist() == [0.5]
@@ -146,15 +117,6 @@ def test_known_is_parted_from_missing():
 def test_the_unit_of_weights_changes_nothing(exponent):
     X, y, w = data(5)
     assert grown(X, y, np.ldexp(w, exponent)) == grown(X, y, w)
-
-
-def test_light_rows_beside_heavy_ones():
-    X, y = np.arange(8.0)[:, None], np.array([0.0, 0.0, 1.0, 1.0, 0.0, 5.0, 0.0, 7.0])
-    for light in (1e-20, 1e-100, 1e-200, 1e-290):
-        w = np.where(np.arange(8) < 4, 1.0, light)
-        tree = grown(X, y, w, leaves=20)
-        assert tree.predict(X)[:4].tolist() == y[:4].tolist()
-        assert np.isfinite(tree.value).all()
 
 
 def test_same_tree_for_any_number_of_threads():

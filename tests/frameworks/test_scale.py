@@ -88,12 +88,6 @@ def test_xgboosts_lambda_is_absolute():
     np.testing.assert_allclose(unshrunk, labels(), atol=1e-3)
 
 
-@pytest.mark.parametrize("scale", [1e-2, 1e-4])
-def test_lightgbm_does_not_care_for_the_scale_above_its_floor(scale):
-    """With lambda = 0 by default, LightGBM gives the same model for g, h times c while the sums exceed the floor."""
-    np.testing.assert_allclose(lightgbm_fit(scaled(scale, scale))[1], lightgbm_fit(scaled())[1], atol=1e-5)
-
-
 @both
 @pytest.mark.parametrize("floor", ["default", "none"])
 def test_zero_hessians_give_a_silent_constant_model(framework, floor):
@@ -140,24 +134,3 @@ def test_infinite_g():
 def test_infinite_g_of_lightgbm():
     """One inf in g: a silent constant 0 in LightGBM."""
     assert not lightgbm_fit(spoilt(0, np.inf))[1].any()
-
-
-@both
-def test_zero_gradients_give_a_silent_constant_model(framework):
-    """g = 0 everywhere: a silent constant 0."""
-    assert not FITS[framework](scaled(0.0, 1.0))[1].any()
-
-
-@both
-def test_rows_without_gradient_are_harmless(framework):
-    """Rows with g = h = 0 do not shift the leaves of the others."""
-
-    def objective(scores, data):
-        g, h = scores - data.get_label(), np.ones(N_ROWS)
-        g[::5] = h[::5] = 0
-        return g, h
-
-    keywords = {"reg_lambda": 0} if framework == "xgboost" else {}
-    leaves, predicted = FITS[framework](objective, **keywords)
-    assert max(leaves) > 1
-    np.testing.assert_allclose(predicted, labels(), atol=1e-6)

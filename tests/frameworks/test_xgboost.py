@@ -14,7 +14,6 @@ SIZES = np.full(N_QUERIES, SIZE)
 QUERY_OF_ROW = np.repeat(np.arange(N_QUERIES), SIZE)
 PARAMS = {"nthread": 1, "max_depth": 2}
 RANKING = {**PARAMS, "objective": "rank:pairwise", "base_score": 0}
-NO_METRIC = {"disable_default_eval_metric": True}
 
 
 def features():
@@ -85,18 +84,6 @@ def test_weights_are_not_applied_to_custom_gradients():
     np.testing.assert_array_equal(train(data=weighted).predict(matrix()), train().predict(matrix()))
 
 
-def test_num_class_gives_a_matrix_of_scores():
-    """num_class=3 hands the objective scores of shape (n, 3)."""
-    shapes = []
-
-    def objective(scores, data):
-        shapes.append(scores.shape)
-        return scores - data.get_label()[:, None], np.ones_like(scores)
-
-    train(objective, params={**PARAMS, "num_class": 3}, rounds=1)
-    assert shapes == [(N_ROWS, 3)]
-
-
 # --- the starting scores ------------------------------------------------------------------------------------------
 
 
@@ -110,28 +97,6 @@ def test_base_score_is_not_estimated_with_obj():
 # --- rankers and saved models -------------------------------------------------------------------------------------
 
 
-def test_the_ranker_refuses_callables():
-    """XGBRanker(objective=f) raises."""
-    with pytest.raises(ValueError, match="custom objective function not supported by XGBRanker"):
-        xgb.XGBRanker(objective=least_squares)
-
-
-def test_the_route_to_a_ranker(tmp_path):
-    """xgb.train under rank:pairwise with obj, then XGBRanker().load_model(save_raw()), predicts and reloads alike."""
-    booster = train()
-    expected = booster.predict(matrix())
-    ranker = xgb.XGBRanker()
-    ranker.load_model(booster.save_raw())
-    np.testing.assert_array_equal(ranker.predict(features()), expected)
-    assert (ranker.objective, ranker.n_features_in_) == ("rank:pairwise", 3)
-    for path in (tmp_path / "model.ubj", tmp_path / "model.json"):
-        ranker.save_model(path)
-        np.testing.assert_array_equal(xgb.Booster(model_file=path).predict(matrix()), expected)
-    learner = json.loads(booster.save_config())["learner"]
-    assert learner["objective"]["name"] == "rank:pairwise"
-    assert float(learner["learner_model_param"]["base_score"].strip("[]")) == 0
-
-
 def test_without_the_route_the_model_says_squared_error():
     """Trained with obj alone, the saved model is reg:squarederror, its default metric rmse, and XGBRanker takes it."""
     booster = train(params=PARAMS)
@@ -139,26 +104,6 @@ def test_without_the_route_the_model_says_squared_error():
     ranker = xgb.XGBRanker()
     ranker.load_model(booster.save_raw())
     assert ranker.objective == "reg:squarederror"
-
-
-@pytest.mark.parametrize("objective", ["rank:pairwise", "rank:ndcg"])
-@pytest.mark.parametrize(
-    ("y", "message"),
-    [
-        (labels() + 0.5, "label must be either 0 or positive integer"),
-        (labels() - 1, "label must be either 0 or positive integer"),
-        (np.where(labels() == 2, 32, 0), "lesser than or equal to 31"),
-    ],
-    ids=["float", "negative", "32"],
-)
-def test_the_default_metric_refuses_labels(objective, y, message):
-    """Under rank:* float, negative and >31 labels train with obj but raise once evals brings the default ndcg in."""
-    data = matrix(label=y)
-    params = {**RANKING, "objective": objective}
-    train(data=data, params=params)
-    with pytest.raises(xgb.core.XGBoostError, match=message):
-        train(data=data, params=params, evals=[(data, "train")])
-    train(data=data, params={**params, **NO_METRIC}, evals=[(data, "train")])
 
 
 # --- the DMatrix's fields -----------------------------------------------------------------------------------------
@@ -170,13 +115,6 @@ def test_qid_cannot_be_read_back():
     np.testing.assert_array_equal(data.get_group(), SIZES)
     with pytest.raises(xgb.core.XGBoostError, match="qid"):
         data.get_uint_info("qid")
-
-
-@pytest.mark.parametrize("qid", [np.tile(np.arange(N_QUERIES), SIZE), QUERY_OF_ROW[::-1]], ids=["mixed", "descending"])
-def test_qid_must_be_sorted(qid):
-    """qid must not decrease: interleaved, and even grouped but descending, ids raise."""
-    with pytest.raises(xgb.core.XGBoostError, match="non-decreasing"):
-        matrix(group=None, qid=qid)
 
 
 def test_row_weights_with_groups_raise_before_the_objective_is_called():
@@ -217,11 +155,6 @@ def test_a_query_across_two_batches_becomes_two_groups(kind, tmp_path):
     assert len(data.get_label()) == N_ROWS
 
 
-def test_batches_that_end_with_a_query_keep_the_groups():
-    """Batches cut between queries give the groups of the whole."""
-    np.testing.assert_array_equal(xgb.QuantileDMatrix(Batches(60)).get_group(), SIZES)
-
-
 # --- slices and cross-validation ----------------------------------------------------------------------------------
 
 
@@ -251,13 +184,6 @@ def cv_matrices(data, **keywords):
     return seen
 
 
-def test_cv_folds_by_group():
-    """xgb.cv keeps queries whole: the objective gets plain DMatrix slices with the groups set again."""
-    folds = cv_matrices(matrix())
-    assert [type(fold) for fold in folds] == [xgb.DMatrix] * 3
-    assert all(fold.get_group().tolist() == [SIZE] * 8 for fold in folds)
-
-
 def test_cv_drops_query_weights():
     """xgb.cv on data with groups and query weights silently trains every fold without the weights."""
     folds = cv_matrices(matrix(weight=np.arange(N_QUERIES) + 1.0))
@@ -280,35 +206,6 @@ def test_cv_hands_no_groups_to_a_splitter():
 
 
 # --- metric names -------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("name", "maximised"),
-    [
-        ("ndcg_mine", True),
-        ("ndcg@5_mine", True),
-        ("map_mine", True),
-        ("pre_mine", True),
-        ("auc_mine", True),
-        ("my_ndcg", False),
-        ("mrr", False),
-        ("err", False),
-        ("mape", False),
-    ],
-)
-def test_early_stopping_guesses_the_direction_from_the_name(name, maximised):
-    """Early stopping maximises metrics whose name starts with auc, pre, map or ndcg (mape apart), minimises others."""
-    rising = iter(range(100))
-    data = matrix()
-    booster = train(
-        data=data,
-        rounds=5,
-        params={**RANKING, **NO_METRIC},
-        custom_metric=lambda s, d: (name, float(next(rising))),
-        evals=[(data, "train")],
-        early_stopping_rounds=2,
-    )
-    assert booster.best_iteration == (4 if maximised else 0)
 
 
 @pytest.mark.parametrize("name", ["ndcg:5", "ndcg 5"])

@@ -42,32 +42,6 @@ def mean_of(metric, scores, queries, values):
     return float(share @ values[defined] / share.sum())
 
 
-def of_probabilities(metric, scores, queries):
-    """Return LogLoss or ECE over all documents, and LogLoss of each query."""
-    weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
-    judged = [i for i in range(queries.n_rows) if queries.labelled_rows[i] and weight[i] > 0]
-    target = {i: queries.labels[i] / metric.max_grade for i in judged}
-    if isinstance(metric, bp.LogLoss):
-        logit = {i: min(700.0, max(-700.0, scores[i])) for i in judged}
-        loss = {i: target[i] * _softplus(-logit[i]) + (1.0 - target[i]) * _softplus(logit[i]) for i in judged}
-        lists = [[i for i in judged if a <= i < b] for a, b in pairwise(queries.boundaries.tolist())]
-        return _mean(loss, judged, weight), np.array([_mean(loss, rows, weight) for rows in lists])
-    p = {i: 1.0 / (1.0 + math.exp(min(700.0, -scores[i]))) for i in judged}
-    if any(abs(p[i] * metric.bins - round(p[i] * metric.bins)) < 1e-9 for i in judged if p[i] < 1.0 - 1e-9):
-        raise TooMany  # at the edge of a bin
-    bins = [min(int(p[i] * metric.bins), metric.bins - 1) for i in judged]
-    gaps = [sum(weight[i] * (p[i] - target[i]) for i, b in zip(judged, bins, strict=True) if b == k) for k in set(bins)]
-    return (sum(map(abs, gaps)) / sum(weight[i] for i in judged) if judged else np.nan), None
-
-
-def _softplus(x):
-    return max(0.0, x) + math.log1p(math.exp(-abs(x)))
-
-
-def _mean(values, rows, weight):
-    return sum(weight[i] * values[i] for i in rows) / sum(weight[i] for i in rows) if rows else np.nan
-
-
 def _of_list(metric, scores, labels, judged, rows):
     if isinstance(metric, (bp.PairError, bp.PrecisionAtPercent)):
         gaps = _preferences(scores, labels, judged, rows)
