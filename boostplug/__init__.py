@@ -8,7 +8,7 @@ MPBoost(distance=LogDistance(lam=3.0), hessian='newton', normalization='rows')
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from boostplug.version import __version__ as __version__
+from boostplug.core.version import __version__ as __version__
 
 # Public name -> the module that defines it. Importing the package imports none of them (PEP 562).
 _HOME = {
@@ -73,7 +73,7 @@ _HOME = {
     "set_pairs": "adapters.attached",
     "set_positions": "adapters.attached",
     "suggest": "selection.search",
-    "warmup": "warm_up",
+    "warmup": "cli.warm_up",
 }
 _MODULES = ("clicks", "dask", "datasets", "testing")
 
@@ -98,6 +98,7 @@ def __dir__() -> list[str]:
 if TYPE_CHECKING:
     from boostplug import clicks, dask, datasets, testing
     from boostplug.adapters.attached import set_labels, set_pairs, set_positions
+    from boostplug.cli.warm_up import warmup
     from boostplug.comparison.compare import compare
     from boostplug.core.threads import set_num_threads
     from boostplug.data.pairs import Pairs
@@ -161,4 +162,3 @@ if TYPE_CHECKING:
     from boostplug.selection.folds import group_folds
     from boostplug.selection.scorer import make_scorer
     from boostplug.selection.search import suggest
-    from boostplug.warm_up import warmup

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, get_args, get_type_hints
 
 import typer
 
-from boostplug.cli import app
+from boostplug.cli.app import app
 from boostplug.core.values import Range
 from boostplug.losses import LOSSES
 from boostplug.metrics import METRICS
@@ -398,7 +398,7 @@ PAGES = {
         "Threads and compilation",
         "Set the number of threads of losses and metrics, and compile their kernels ahead of time. "
         "[Containers: compile once](../guides/images.md)",
-        (Section("Settings", ("set_num_threads", "warmup", "warm_up.WarmUp")),),
+        (Section("Settings", ("set_num_threads", "warmup", "cli.warm_up.WarmUp")),),
     ),
     "cli.md": Page(
         "Command line",

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import boostplug as bp
-from boostplug import cli
+from boostplug.cli import app as cli
 from boostplug.comparison import console
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.frameworks import FRAMEWORKS
@@ -251,7 +251,7 @@ def test_an_output_that_ends_early(full):
     if full and not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
     code = (
-        "import boostplug.doctor as doctor\n"
+        "import boostplug.cli.doctor as doctor\n"
         "doctor._trained_in_new_process = lambda name: dict(ndcg=1.0, threads=1, cores=1, folders=[])\n"
         "from boostplug.cli import main; main()"
     )

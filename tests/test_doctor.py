@@ -11,7 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 import boostplug as bp
-from boostplug import cli, doctor
+from boostplug.cli import app as cli
+from boostplug.cli import doctor
 
 ROOT = Path(__file__).parent.parent
 WELL = {"ndcg": 1.0, "threads": 4, "cores": 4, "folders": ["/opt/numba"]}

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parent.parent / "boostplug"
 
 # Bottom to top. A folder imports from lower layers and, without circles, from its own.
 LAYERS = [
-    ["version", "core"],
+    ["core"],
     ["kernels"],
     ["data", "weak_rankers"],
     ["model", "datasets"],
@@ -29,10 +29,8 @@ LAYERS = [
     ["testing"],
     ["rankers"],
     ["dask"],
-    ["warm_up"],
     ["comparison"],
     ["replication"],
-    ["doctor"],
     ["cli"],
 ]
 

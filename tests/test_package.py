@@ -139,7 +139,7 @@ WITHOUT_FRAMEWORKS = """
 import sys
 sys.modules.update(lightgbm=None, xgboost=None)
 import boostplug as bp
-from boostplug.cli import app
+from boostplug.cli.app import app
 y, qid = [2, 1, 0, 1, 0], [1, 1, 1, 2, 2]
 ranker = bp.AdaRankRanker(n_estimators=2).fit([[grade, 1.0] for grade in y], y, qid=qid)
 print(bp.NDCG(10).score(y, y, qid=qid), ranker.score([[grade, 1.0] for grade in y], y, qid=qid))

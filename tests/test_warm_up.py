@@ -9,9 +9,10 @@ import pytest
 from typer.testing import CliRunner
 
 import boostplug as bp
-from boostplug import cli, warm_up
+from boostplug.cli import app as cli
+from boostplug.cli import warm_up
+from boostplug.cli.warm_up import WarmUp
 from boostplug.kernels.base import compiling
-from boostplug.warm_up import WarmUp
 
 ROOT = Path(__file__).parent.parent
 

@@ -12,7 +12,7 @@ from platform import python_version
 from typing import Any
 
 from boostplug.comparison.summary import to_json
-from boostplug.version import __version__
+from boostplug.core.version import __version__
 
 _MARKED = re.compile(r"<!-- (table: [^\n]+|machine) -->\n.*?<!-- end -->", re.DOTALL)
 _LIBRARIES = ("lightgbm", "xgboost", "numpy", "scipy", "numba", "scikit-learn")

@@ -5,7 +5,7 @@ import pytest
 from typer.testing import CliRunner
 
 import boostplug as bp
-from boostplug.cli import app
+from boostplug.cli.app import app
 
 pd = pytest.importorskip("pandas")
 pytest.importorskip("lightgbm")

@@ -121,7 +121,7 @@ def compare(given):
 def command_line(given):
     from typer.testing import CliRunner
 
-    from boostplug.cli import app
+    from boostplug.cli.app import app
 
     if given.table.in_parts:
         data = [text for part, rows in PARTS.items() for text in (f"--{part}", str(given.features(rows)))]

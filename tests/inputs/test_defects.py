@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from typer.testing import CliRunner
 
 import boostplug as bp
-from boostplug.cli import app
+from boostplug.cli.app import app
 from boostplug.datasets import load_clicks
 
 pytest.importorskip("lightgbm")

@@ -7,7 +7,7 @@ import pytest
 from replication.test_machine import protocol
 from typer.testing import CliRunner
 
-from boostplug.cli import app
+from boostplug.cli.app import app
 from boostplug.replication import PAPERS
 from boostplug.replication.figures import Curves
 

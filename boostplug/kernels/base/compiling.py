@@ -16,7 +16,7 @@ from numba.core.caching import IndexDataCacheFile
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.types.misc import unliteral
 
-from boostplug.version import __version__
+from boostplug.core.version import __version__
 
 if sys.platform != "win32":
     import fcntl

@@ -18,7 +18,7 @@ from typing import Any
 
 from boostplug.core.extras import LIBRARIES, install, is_installed
 from boostplug.core.files import write_file
-from boostplug.version import __version__
+from boostplug.core.version import __version__
 
 TRAININGS = {"RankBoostRanker": "boostplug", "LGBMRanker": "lightgbm", "XGBRanker": "xgboost"}
 """The estimators that are trained, each with the library that it needs."""
@@ -27,7 +27,7 @@ _LIBRARIES = (
     *("numpy", "scipy", "numba", "scikit-learn", "joblib", "narwhals", "typer", "rich", "lightgbm", "xgboost"),
     *("pandas", "polars", "pyarrow", "matplotlib", "optuna", "dask", "distributed"),
 )
-_PACKAGES = str(Path(__file__).parents[1])  # this boostplug's folder, which may be a clone
+_PACKAGES = str(Path(__file__).parents[2])
 _TIMEOUT = 300.0  # seconds: compiling takes some on a slow machine, and waits for another process that compiles
 _MARK = "boostplug-doctor:"  # before the answer of a process, since libraries may print too
 
@@ -89,7 +89,7 @@ def _trained_in_new_process(name: str) -> dict[str, Any]:
     """Return the answer of `_train`, or the ``error`` that ended its process."""
     paths = os.pathsep.join(filter(None, [os.environ.get("PYTHONPATH"), _PACKAGES]))
     environment = {**os.environ, "PYTHONPATH": paths, "PYTHONWARNINGS": "ignore"}
-    command = [sys.executable, "-P", "-m", "boostplug.doctor", name]
+    command = [sys.executable, "-P", "-m", "boostplug.cli.doctor", name]
     options: dict[str, Any] = {"capture_output": True, "encoding": "utf-8", "errors": "replace", "timeout": _TIMEOUT}
     try:
         done = subprocess.run(command, env=environment, check=False, **options)  # noqa: S603 (this file)

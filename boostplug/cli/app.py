@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import typer
 
 from boostplug.core.text import visible
-from boostplug.version import __version__
+from boostplug.core.version import __version__
 
 _FAILED, _REFUSED, _INTERRUPTED = 1, 2, 130  # exit statuses
 _STORE = Path("boostplug-compare")  # default folder of finished trainings
@@ -338,7 +338,7 @@ def warmup() -> None:
     Exit status: 0; 1 if it cannot be kept; 130 after Ctrl-C or SIGTERM, after which the same command goes on.
     """
     with _reported("warmup", "interrupted; the same command goes on where it was", refused=_FAILED):
-        from boostplug.warm_up import warmup as run
+        from boostplug.cli.warm_up import warmup as run
 
         def show(name: str, n_compiled: int, seconds: float) -> None:
             typer.echo(f"{name}: {n_compiled} compiled, {seconds:.1f} s", err=True)
@@ -360,9 +360,9 @@ def doctor(json: _ResultFile = None) -> None:
     """
     with _reported("doctor"):
         _check_outputs({"--json": json})
+        from boostplug.cli.doctor import TRAININGS
+        from boostplug.cli.doctor import doctor as run
         from boostplug.comparison.console import progress_bar
-        from boostplug.doctor import TRAININGS
-        from boostplug.doctor import doctor as run
 
         with progress_bar(True, len(TRAININGS)) as advance:
             found = run(advance)
@@ -496,7 +496,3 @@ def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path 
         raise FileNotFoundError(
             f"--data: {what}; name the three files by --train, --valid and --test, or a CSV or Parquet file by --data"
         ) from None
-
-
-if __name__ == "__main__":
-    main()
