@@ -4,7 +4,7 @@ import difflib
 import inspect
 import json
 import warnings
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -42,6 +42,8 @@ def refuse_unknown_parameters(framework: str, names: Iterable[str], argument: st
     ValueError
     """
     known = _KNOWN[framework]()
+    if known is None:  # the framework no longer lists its parameters
+        return
     unknown = [name for name in names if name not in known and not (framework == "xgboost" and _xgboost_reads(name))]
     if unknown:
         what = f"{argument} holds {shown(unknown[0])}, which" if argument else str(unknown[0])
@@ -55,10 +57,13 @@ def _remedy(name: str, known: Collection[str]) -> str:
 
 
 @cache
-def _lightgbm() -> frozenset[str]:
-    """Return LightGBM's parameters, their aliases, and the parameters of its estimators."""
+def _lightgbm() -> frozenset[str] | None:
+    """Return LightGBM's parameters, their aliases, and the parameters of its estimators; None if it lists none."""
     lgb = imported("lightgbm", "training needs")
-    aliases = lgb.basic._ConfigAliases._get_all_param_aliases()  # noqa: SLF001 (it is published nowhere else)
+    try:
+        aliases = lgb.basic._ConfigAliases._get_all_param_aliases()  # noqa: SLF001 (it is published nowhere else)
+    except AttributeError:
+        return None
     estimators = inspect.signature(lgb.LGBMModel.__init__).parameters.keys() - {"self", "kwargs"}
     return frozenset({*aliases, *(alias for several in aliases.values() for alias in several), *estimators})
 
@@ -111,4 +116,4 @@ def _configuration(xgb: Any, parameters: dict[str, Any], *, verbosity: int) -> s
     return configuration
 
 
-_KNOWN = {"lightgbm": _lightgbm, "xgboost": _xgboost}
+_KNOWN: dict[str, Callable[[], frozenset[str] | None]] = {"lightgbm": _lightgbm, "xgboost": _xgboost}

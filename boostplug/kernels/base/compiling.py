@@ -12,11 +12,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
-from numba.core.caching import IndexDataCacheFile
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.types.misc import unliteral
 
 from boostplug.core.version import __version__
+
+try:  # not part of numba's public interface
+    from numba.core.caching import IndexDataCacheFile
+    from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.types.misc import unliteral
+except ImportError as error:
+    raise ImportError(
+        f"boostplug does not know the insides of numba {numba.__version__} ({error}); install an earlier one: "
+        "pip install 'numba<0.69'"
+    ) from error
 
 if sys.platform != "win32":
     import fcntl
