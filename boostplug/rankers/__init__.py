@@ -36,7 +36,7 @@ RANKERS: dict[str, tuple[ReferenceRanker, ...]] = {
     "AdaRankRanker": (AdaRankRanker(), AdaRankRanker(metric=NDCG(5), stop="paper", no_repeat=False, negated=False)),
     "MPBoostRanker": (
         MPBoostRanker(),
-        MPBoostRanker(distance=BinaryDistance(), step="newton"),
+        MPBoostRanker(distance=BinaryDistance()),
         MPBoostRanker(distance=LogDistance(lam=3.0)),
     ),
     "NDCGBoostRanker": (

@@ -18,7 +18,7 @@ from boostplug.losses.base.logistic import SIGMOID
 from boostplug.losses.base.pair_loss import factor_of
 from boostplug.metrics.dcg import Gain, discounts, gains_of
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
-from boostplug.rankers.pairs import refuse_no_pairs
+from boostplug.rankers.critical_pairs import refuse_no_pairs
 from boostplug.weak_rankers import Cuts, WeakRanker
 from boostplug.weak_rankers.fitted import seeded_clone, weak_ranker_of
 from boostplug.weak_rankers.stump import first_best

@@ -364,8 +364,6 @@ WRONG = [
     (bp.AdaRankRanker, "tol", [-1.0, np.nan], "must be a finite number of at least 0"),
     (bp.MPBoostRanker, "distance", [3], "must be a distance"),
     (bp.MPBoostRanker, "distance", [np.negative], "condition 3"),
-    (bp.MPBoostRanker, "step", ["half"], "must be one of 'paper', 'newton'"),
-    (bp.MPBoostRanker, "learning_rate", [0.0, True], "must be a finite number above 0 and of at most 1"),
     (bp.NDCGBoostRanker, "classifier", ["tree"], "must be a scikit-learn classifier"),
     (bp.NDCGBoostRanker, "equal_grades", ["yes"], "must be True or False; got 'yes'"),
     (bp.NDCGBoostRanker, "max_alpha", [0.0, np.inf], "must be a finite number above 0"),

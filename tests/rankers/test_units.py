@@ -24,7 +24,6 @@ LAWFUL = [
     (bp.RankBoostRanker(n_estimators=4), 0),
     (bp.AdaRankRanker(metric=bp.NDCG(5, gain="linear"), n_estimators=4), 0),
     (bp.MPBoostRanker(distance=bp.BinaryDistance(), n_estimators=4), 0),
-    (bp.MPBoostRanker(distance=bp.LinearDistance(), step="newton", n_estimators=4), -1),
     (bp.NDCGBoostRanker(gain="linear", n_estimators=4), 0),
     (bp.QBRankRanker(n_estimators=4, learning_rate=0.5, random_state=0), 1),
     (bp.QBRankRanker(n_estimators=4, learning_rate=0.5, normalization="documents", random_state=0), 1),
