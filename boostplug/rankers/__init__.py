@@ -41,7 +41,6 @@ RANKERS: dict[str, tuple[ReferenceRanker, ...]] = {
     ),
     "NDCGBoostRanker": (
         NDCGBoostRanker(),
-        NDCGBoostRanker(equal_grades=False),
         NDCGBoostRanker(classifier=DecisionTreeClassifier(max_depth=1)),
     ),
     "QBRankRanker": (QBRankRanker(), QBRankRanker(normalization="documents")),

@@ -60,10 +60,8 @@ _VALID = {  # by the name of the parameter, beside what its annotation lists
     "n_estimators": ("2",),
     "learning_rate": ("0.05", "1.0", "1e-9"),
     "patience": ("10", "1"),
-    "tol": ("1e-12", "0", "1"),
     "max_thresholds": ("255", "2"),
     "max_leaf_nodes": ("20", "2"),
-    "max_alpha": ("10.0", "0.1", "1e300"),
     "weight": ("lambda a, b: a - b", "lambda a, b: np.ones_like(a)", "lambda a, b: 1.0", "np.subtract"),
 }
 _EXTREME = {  # valid or not, but seldom what a user means

@@ -119,7 +119,6 @@ def test_ndcg_boost_alpha_by_hand():
     data, f = nb.collection([1.0, 1.0, 0.0], (0, 3)), np.array([1.0, 0.0, 0.0])
     share = 1 / (1 + 1 / math.log2(3))
     assert nb.up_and_down(np.zeros(3), f, data) == pytest.approx((2 * share / 4, share / 4))
-    assert nb.up_and_down(np.zeros(3), f, data, equal_grades=False) == pytest.approx((share / 4, 0.0))
     np.testing.assert_allclose(nb.document_weights(np.zeros(3), data), np.array([1, 1, -2]) * share / 4)
 
 
