@@ -249,10 +249,10 @@ MUTANTS = [
             "self.eta",
         ),
         (
-            "directed distances between grades lose their sign",
-            "rankers.mpboost._distances_of_cells",
-            "-distances",
-            "distances",
+            "MPBoost weighs pairs of any distance alike",
+            "rankers.critical_pairs.exponential_weights",
+            "distance[p] * (scores[loser[p]] - scores[winner[p]])",
+            "scores[loser[p]] - scores[winner[p]]",
         ),
     ),
     *_caught_by(
