@@ -64,16 +64,12 @@ def critical_pairs(queries: Queries, distance: Distance = _ONE) -> CriticalPairs
     return CriticalPairs(winner, loser, weight / weight.sum(), distances_of_gaps(distance, gap))
 
 
-def separated_weight(pairs: CriticalPairs, weight: Floats, sides: Sides, n_cuts: int) -> Floats:
+def separated_by_chosen(pairs: CriticalPairs, weight: Floats, sides: Sides, n_cuts: int) -> Floats:
     """Return, for each of the first cuts (columns of `sides`), the total weight of the pairs that it does not tie."""
     out = np.empty(n_cuts)
-    run_evenly(lambda a, b: _separated_weight(pairs, weight, sides, a, b, out), n_cuts, work_of_a_cut(len(weight)))
+    work = len(weight) // _CUTS_AT_ONCE
+    run_evenly(lambda a, b: _separated_by_chosen(pairs, weight, sides, a, b, out), n_cuts, work)
     return out
-
-
-def work_of_a_cut(n_pairs: int) -> int:
-    """Return a thread's work on one cut, in pairs of a single cut."""
-    return n_pairs // _CUTS_AT_ONCE
 
 
 def separated_by_all(pairs: CriticalPairs, weight: Floats, cuts: CutCodes) -> Floats:
@@ -94,7 +90,7 @@ def split_weight(pairs: Any, weight: Any, above: Any) -> tuple[float, float, flo
 
 
 @compiled(error_model="numpy")
-def _separated_weight(pairs: Any, weight: Any, sides: Any, first: int, last: int, out: Any) -> None:
+def _separated_by_chosen(pairs: Any, weight: Any, sides: Any, first: int, last: int, out: Any) -> None:
     winner, loser = pairs.winner, pairs.loser
     n_cuts = unsigned(last - first)
     total = np.zeros(n_cuts)

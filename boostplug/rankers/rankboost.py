@@ -260,7 +260,7 @@ class _Descent:
 
     def deltas(self, edges: Floats) -> Floats:
         """Return δ of the chosen cuts (33)."""
-        separated = kernels.separated_weight(self.pairs.pairs, self.weight, self._sides, len(self.chosen))
+        separated = kernels.separated_by_chosen(self.pairs.pairs, self.weight, self._sides, len(self.chosen))
         deltas: Floats = -edges[self.chosen] + (self.weight.sum() - separated) * np.tanh(self.eta)
         return deltas
 

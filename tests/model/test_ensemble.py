@@ -318,7 +318,7 @@ def test_pickles_and_copies(model):
         ([[(Stump(0, 0.5), "1")]], {}, "must be a finite number"),
         ([[(Stump(0, 0.5), True)]], {}, "must be a finite number"),
         ([[(Stump(2, 0.5), 1.0)]], {}, "is of feature 2, but n_features is 2"),
-        ([[(Tree.steps(2, [0.5], [0.0, 1.0]), 1.0)]], {}, "is of feature 2, but n_features is 2"),
+        ([[(Tree.from_steps(2, [0.5], [0.0, 1.0]), 1.0)]], {}, "is of feature 2, but n_features is 2"),
         ([[(object(), 1.0)]], {}, "a weak ranker is a Stump, Feature, Tree or Fitted"),
         ([[Stump(0, 0.5)]], {}, "must hold pairs"),
         ([[(Stump(0, 0.5), 1e308)], [(Feature(0), 1e308)]], {}, "could overflow"),
@@ -373,7 +373,10 @@ weak_rankers = st.one_of(
         numbers,
     ),
     st.builds(
-        Tree.steps, st.integers(0, 4), st.lists(numbers, max_size=3, unique=True).map(sorted), st.tuples(*[numbers] * 4)
+        Tree.from_steps,
+        st.integers(0, 4),
+        st.lists(numbers, max_size=3, unique=True).map(sorted),
+        st.tuples(*[numbers] * 4),
     ),
 )
 
@@ -393,7 +396,7 @@ def test_json_returns_every_bit(tmp_path_factory, rounds, named):
 
 def test_format_of_files(tmp_path):
     """What version 1 is: files of today must load tomorrow."""
-    tree = Tree.steps(0, [-np.inf], [0.5, 1.5])
+    tree = Tree.from_steps(0, [-np.inf], [0.5, 1.5])
     model = Ensemble([[(Stump(0, -np.inf), 0.1)], [(Feature(1), -2.0), (tree, 1.0)]], n_features=2)
     model.save(tmp_path / "model.json")
     assert (tmp_path / "model.json").read_text(encoding="utf-8") == (
@@ -421,7 +424,7 @@ def test_saving_is_all_or_nothing(tmp_path, monkeypatch):
 
 
 SAVED = Ensemble(
-    [[(Stump(0, 0.5), 1.0)], [(Feature(1), 1.0), (Tree.steps(0, [0.5], [0.0, 1.0]), 1.0)]],
+    [[(Stump(0, 0.5), 1.0)], [(Feature(1), 1.0), (Tree.from_steps(0, [0.5], [0.0, 1.0]), 1.0)]],
     n_features=2,
     feature_names=["a", "b"],
 ).to_dict()
@@ -649,7 +652,7 @@ def test_xgboost_rounds_little_with_many_trees():
     """500 trees and all of one sign: the partial sums grow as large as they can."""
     random = np.random.default_rng(0)
     grown = [
-        (Tree.steps(int(random.integers(6)), np.sort(random.normal(size=7)), random.random(8)), random.random())
+        (Tree.from_steps(int(random.integers(6)), np.sort(random.normal(size=7)), random.random(8)), random.random())
         for _ in range(500)
     ]
     model = Ensemble([grown], n_features=N_FEATURES)

@@ -196,7 +196,7 @@ MUTANTS = [
         ),
         (
             "queries without relevant documents count 0 for any `empty`",
-            "metrics.by_rank.ByRank.filled",
+            "metrics.by_rank.RankMetric.filled",
             "values[np.isnan(values)] = empty",
             "values[np.isnan(values)] = 0",
         ),
@@ -227,7 +227,7 @@ MUTANTS = [
         (
             "AdaRank ignores the metric that the user chose for the best round",
             "rankers.base.ReferenceRanker._finish",
-            "watch.best.number and (keep is None or watch.asked_for)",
+            "watch.best.number and (keep is None or watch.user_chooses)",
             "watch.best.number and keep is None",
         ),
         (
