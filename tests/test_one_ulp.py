@@ -92,7 +92,7 @@ STUMPS = [
     bp.AdaRankRanker(n_estimators=6),
     bp.AdaRankRanker(metric=bp.NDCG(5), n_estimators=6, negated=True, no_repeat=False),
     bp.MPBoostRanker(n_estimators=6),
-    bp.MPBoostRanker(distance=bp.LogDistance(), step="newton", n_estimators=6),
+    bp.MPBoostRanker(distance=bp.LogDistance(), n_estimators=6),
     bp.NDCGBoostRanker(n_estimators=6),
 ]
 FEW_LEAVES = DecisionTreeRegressor(max_leaf_nodes=4)  # further down splits are equally good, and scikit-learn decides

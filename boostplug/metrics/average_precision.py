@@ -3,11 +3,11 @@
 from dataclasses import KW_ONLY, dataclass
 
 from boostplug.kernels.metrics import dcg_ap as positions
-from boostplug.metrics.by_rank import Empty, OfRelevance, Ties
+from boostplug.metrics.by_rank import BinaryRelevanceMetric, Empty, Ties
 
 
 @dataclass(frozen=True)
-class MAP(OfRelevance):
+class MAP(BinaryRelevanceMetric):
     r"""Mean over the relevant documents of the precision at their rank.
 
     .. math:: \frac1R \sum_{j \le k} \mathrm{rel}_j \frac{\#\{i \le j : \mathrm{rel}_i\}}{j}

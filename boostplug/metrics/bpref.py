@@ -5,12 +5,12 @@ from dataclasses import KW_ONLY, dataclass
 from boostplug.core.threads import numbers_by_query
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics.ranks import binary_preference
-from boostplug.metrics.by_rank import Empty, Floats, OfRelevance, Ties, relevance
+from boostplug.metrics.by_rank import BinaryRelevanceMetric, Empty, Floats, Ties, relevance
 from boostplug.metrics.grades import grades_of
 
 
 @dataclass(frozen=True)
-class Bpref(OfRelevance):
+class Bpref(BinaryRelevanceMetric):
     r"""Binary preference: how rarely documents judged non-relevant stand above relevant ones.
 
     .. math:: \frac1R \sum_{i\,\mathrm{relevant}} \left(1 - \frac{\min(n_i, R)}{\min(N, R)}\right)

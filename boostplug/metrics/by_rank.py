@@ -18,8 +18,8 @@ Empty = Literal["skip", 0, 1] | None
 ABOVE_0 = 5e-324  # the lowest grade above 0
 
 
-class ByRank(Metric):
-    """A metric of what stands at which rank; of the parameters of `Metric` it has those among its fields."""
+class RankMetric(Metric):
+    """A metric of the documents at each rank; it has the parameters of `Metric` that are among its fields."""
 
     k: int | None = None
     ties: Ties
@@ -46,15 +46,15 @@ class ByRank(Metric):
         return max(queries.n_rows, 1) if self.k is None else self.k
 
     def filled(self, values: Floats) -> Floats:
-        """Give queries without relevant documents, which are NaN, what `empty` says."""
+        """Replace the NaN of queries without relevant documents by `empty`."""
         empty = self.empty_by_default if self.empty is None else self.empty
         if empty != "skip":
             values[np.isnan(values)] = empty
         return values
 
 
-class OfRelevance(ByRank):
-    """A metric that tells documents that are relevant from those that are not."""
+class BinaryRelevanceMetric(RankMetric):
+    """A metric of documents that are relevant or not, by rank."""
 
     relevant: float
     kernel: ClassVar[Callable[..., Floats]]
@@ -67,7 +67,7 @@ class OfRelevance(ByRank):
         )
 
 
-class OfTheBest(OfRelevance):
+class CutOffMetric(BinaryRelevanceMetric):
     """A metric of relevance that must have a cut-off."""
 
     k: int

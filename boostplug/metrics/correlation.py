@@ -17,8 +17,8 @@ Ties = Literal["corrected", "average", "order"]
 
 
 @dataclass(frozen=True)
-class _OfRanks(Metric):
-    """A correlation of ranks by score and by grade; its tied scores are a matter of their own."""
+class _RankCorrelation(Metric):
+    """A correlation of the ranks by score with those by grade."""
 
     _: KW_ONLY
     ties: Ties = "corrected"
@@ -29,7 +29,7 @@ class _OfRanks(Metric):
 
 
 @dataclass(frozen=True)
-class SpearmanRho(_OfRanks):
+class SpearmanRho(_RankCorrelation):
     r"""Spearman's ρ of scores and grades: the correlation of their ranks, from -1 to 1.
 
     .. math:: \frac{\sum_i (x_i - \bar x)(y_i - \bar y)}{\sqrt{\sum_i (x_i - \bar x)^2 \sum_i (y_i - \bar y)^2}}
@@ -64,7 +64,7 @@ class SpearmanRho(_OfRanks):
 
 
 @dataclass(frozen=True)
-class KendallTau(_OfRanks):
+class KendallTau(_RankCorrelation):
     r"""Kendall's τ of scores and grades, from -1 to 1; τ_b by default.
 
     .. math:: \frac{C - D}{\sqrt{(N - T_x)(N - T_y)}}

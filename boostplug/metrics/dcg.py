@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import called, check_choice, frozen, refuse_where, shown
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import dcg_ap as positions
-from boostplug.metrics.by_rank import ByRank, Empty, Ties
+from boostplug.metrics.by_rank import Empty, RankMetric, Ties
 from boostplug.metrics.grades import exp2_less_one
 
 Floats = NDArray[np.float64]
@@ -25,7 +25,7 @@ _NAMED_GAINS = {  # formula, largest grade (2^657 < 1e198), what to do above it
 }
 
 
-class Discounted(ByRank):
+class Discounted(RankMetric):
     """A metric of gains by grade and discounts by rank."""
 
     convention: Convention

@@ -1,4 +1,4 @@
-"""`Metric`: what every ranking metric takes and returns, said once."""
+"""`Metric`: base class of the ranking metrics."""
 
 import inspect
 import re

@@ -127,13 +127,6 @@ class PrecisionAtPercent(Metric):
         """Return the share of each query among its own pairs."""
         return precision_at_percent(scores, grades_of(queries), queries.boundaries, self.p / 100)
 
-    def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:  # noqa: ARG002
-        """Refuse: which pairs count depends on the scores of all queries together."""
-        raise TypeError(
-            f"{self.name} sorts the pairs of all queries together, so that it is no ratio of sums over queries; call "
-            "the metric on all queries at once, or take PairError(pooled=True), which is one"
-        )
-
     def __call__(self, scores: ArrayLike, data: Any) -> Any:
         """Return the share among the pairs of all queries, or what a framework expects of a metric; see `Metric`."""
         if not isinstance(data, Queries):

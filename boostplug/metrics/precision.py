@@ -3,11 +3,11 @@
 from dataclasses import KW_ONLY, dataclass
 
 from boostplug.kernels.metrics import dcg_ap as positions
-from boostplug.metrics.by_rank import Empty, OfRelevance, OfTheBest, Ties
+from boostplug.metrics.by_rank import BinaryRelevanceMetric, CutOffMetric, Empty, Ties
 
 
 @dataclass(frozen=True)
-class Precision(OfTheBest):
+class Precision(CutOffMetric):
     r"""Share of relevant documents among the best k.
 
     .. math:: \frac1k \#\{j \le k : \mathrm{rel}_j\}
@@ -42,7 +42,7 @@ class Precision(OfTheBest):
 
 
 @dataclass(frozen=True)
-class WTA(OfRelevance):
+class WTA(BinaryRelevanceMetric):
     r"""Winner takes all: 1 if the best document is relevant, else 0.
 
     As Burges, Ragno & Le define it ("Learning to rank with nonsmooth cost functions", NIPS 2006: the cost is 0 if the

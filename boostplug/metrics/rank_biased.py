@@ -8,14 +8,14 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_number, frozen
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import dcg_ap as positions
-from boostplug.metrics.by_rank import ABOVE_0, ByRank, Empty, Ties, relevance, whole
+from boostplug.metrics.by_rank import ABOVE_0, Empty, RankMetric, Ties, relevance, whole
 from boostplug.metrics.grades import grades_up_to
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class RBP(ByRank):
+class RBP(RankMetric):
     r"""Rank-biased precision: what a reader finds who goes on from each document to the next with probability p.
 
     .. math:: (1 - p) \sum_{j \le n} p^{j-1} g_j
@@ -65,7 +65,7 @@ class RBP(ByRank):
         object.__setattr__(self, "max_grade", whole(most))
         if self.relevant != type(self).relevant:
             raise ValueError(
-                f"relevant={self.relevant} says nothing where max_grade is given, since all grades above 0 then count; "
+                f"relevant={self.relevant} has no effect beside max_grade, since all grades above 0 then count; "
                 "leave one of them out"
             )
 

@@ -3,11 +3,11 @@
 from dataclasses import KW_ONLY, dataclass
 
 from boostplug.kernels.metrics import dcg_ap as positions
-from boostplug.metrics.by_rank import Empty, OfRelevance, OfTheBest, Ties
+from boostplug.metrics.by_rank import BinaryRelevanceMetric, CutOffMetric, Empty, Ties
 
 
 @dataclass(frozen=True)
-class Recall(OfTheBest):
+class Recall(CutOffMetric):
     r"""Share of the relevant documents that are among the best k.
 
     .. math:: \frac1R \#\{j \le k : \mathrm{rel}_j\}
@@ -42,7 +42,7 @@ class Recall(OfTheBest):
 
 
 @dataclass(frozen=True)
-class RPrecision(OfRelevance):
+class RPrecision(BinaryRelevanceMetric):
     r"""Share of relevant documents among the best R, where R is how many there are: precision and recall at R.
 
     .. math:: \frac1R \#\{j \le R : \mathrm{rel}_j\}

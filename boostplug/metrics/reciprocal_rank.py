@@ -10,14 +10,14 @@ from boostplug.core.threads import numbers_by_query
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.kernels.metrics.err import expected_reciprocal_rank
-from boostplug.metrics.by_rank import ABOVE_0, ByRank, Empty, OfRelevance, Ties, relevance, whole
+from boostplug.metrics.by_rank import ABOVE_0, BinaryRelevanceMetric, Empty, RankMetric, Ties, relevance, whole
 from boostplug.metrics.grades import exp2_less_one, grades_up_to
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class MRR(OfRelevance):
+class MRR(BinaryRelevanceMetric):
     r"""Reciprocal rank of the first relevant document.
 
     .. math:: 1 / \min\{j : \mathrm{rel}_j\}, \text{ or 0 if it exceeds } k
@@ -47,7 +47,7 @@ class MRR(OfRelevance):
 
 
 @dataclass(frozen=True)
-class ERR(ByRank):
+class ERR(RankMetric):
     r"""Expected reciprocal rank: 1/rank at which a user stops who reads from the top and stops at what satisfies.
 
     .. math:: \sum_{j \le \min(k, n)} \frac1j R_j \prod_{i < j} (1 - R_i), \qquad

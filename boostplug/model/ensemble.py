@@ -305,7 +305,7 @@ class Ensemble:
         for feature, by_threshold in sorted(jumps.items()):
             thresholds = sorted(by_threshold)
             values = np.cumsum([fsum(below[feature]), *(fsum(by_threshold[at]) for at in thresholds)])
-            steps.append(Tree.steps(feature, thresholds, values))
+            steps.append(Tree.from_steps(feature, thresholds, values))
         return steps + trees, slopes
 
     @Computed

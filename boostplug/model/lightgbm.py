@@ -23,7 +23,7 @@ def lightgbm_model(
     """Return the model of a sum of trees and of slopes times features (missing: 0)."""
     names = allowed_names(feature_names, r'[\s"\[\]{}:,\x00-\x1f]') or [f"Column_{k}" for k in range(n_features)]
     if not (trees or lines):
-        trees = [Tree.steps(0, (), (0.0,))]
+        trees = [Tree.from_steps(0, (), (0.0,))]
     blocks = [_tree(tree) for tree in trees] + [_line(feature, slope) for feature, slope in lines.items()]
     blocks = [f"Tree={i}\n{block}\n\n" for i, block in enumerate(blocks)]
     head = _lines(
@@ -137,7 +137,7 @@ def _line(feature: int, slope: float) -> str:
     if 0 < abs(slope) < _SMALLEST:  # LightGBM ends the process when it reads one
         raise ValueError(f"feature {feature} weighs {slope!r}, below what LightGBM reads; scale the weights")
     # Known values go right, to a linear leaf. (LightGBM does not read a linear tree of one leaf.)
-    tree = Tree.steps(feature, (-np.inf,), (0.0, 0.0))
+    tree = Tree.from_steps(feature, (-np.inf,), (0.0, 0.0))
     linear = _lines(
         is_linear=1, leaf_const="0 0", num_features="0 1", leaf_features=f"{feature} ", leaf_coeff=f"{slope!r} "
     )

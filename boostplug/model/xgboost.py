@@ -28,7 +28,7 @@ def xgboost_model(
     if reach and not 1e-30 < reach < 1e38:
         raise ValueError(f"scores of size {reach:.3g} are beyond single precision; scale the weights")
     if not (trees or lines):
-        trees = [Tree.steps(0, (), (0.0,))]  # converters know no model without trees
+        trees = [Tree.from_steps(0, (), (0.0,))]  # converters know no model without trees
     return _model(
         _gblinear(lines, n_features) if lines else _gbtree(trees, n_features),
         allowed_names(feature_names, r"[\[\]<]"),

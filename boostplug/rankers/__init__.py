@@ -36,12 +36,11 @@ RANKERS: dict[str, tuple[ReferenceRanker, ...]] = {
     "AdaRankRanker": (AdaRankRanker(), AdaRankRanker(metric=NDCG(5), stop="paper", no_repeat=False, negated=False)),
     "MPBoostRanker": (
         MPBoostRanker(),
-        MPBoostRanker(distance=BinaryDistance(), step="newton"),
+        MPBoostRanker(distance=BinaryDistance()),
         MPBoostRanker(distance=LogDistance(lam=3.0)),
     ),
     "NDCGBoostRanker": (
         NDCGBoostRanker(),
-        NDCGBoostRanker(equal_grades=False),
         NDCGBoostRanker(classifier=DecisionTreeClassifier(max_depth=1)),
     ),
     "QBRankRanker": (QBRankRanker(), QBRankRanker(normalization="documents")),

@@ -1,16 +1,14 @@
 """`AdaRankRanker`: boosting of single features on any metric of a ranking (Xu & Li, SIGIR 2007)."""
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.best_round import BestRound
-from boostplug.core.checks import check_choice, check_flag, check_integer, check_number
+from boostplug.core.checks import check_choice, check_flag, check_instance, check_integer
 from boostplug.data.queries import Queries
 from boostplug.metrics import MAP, Metric
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
@@ -22,8 +20,6 @@ Floats = NDArray[np.float64]
 _MAX_ALPHA = 10.0  # what φ = 1 - 4e-9 gives; a perfect weak ranker, φ = 1, would weigh infinitely
 _TIE = 1e-12  # relative; below it, the order of summation decides
 _OUT_OF_RANGE = 1e-9  # beyond [-1, 1] by more than rounding
-
-_MAP = MAP()
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -39,11 +35,9 @@ class AdaRankRanker(ReferenceRanker):
 
     Parameters
     ----------
-    metric : Metric or callable, default MAP()
-        E, higher is better, each query's value within [-1, 1]. A callable takes the scores and the labels of one
-        query's labelled rows (float64, read-only) and returns a number, or NaN for a query that it cannot judge,
-        whatever the scores. The default MAP takes grades of 1 and more as relevant, as LETOR does (the paper: 2 on
-        OHSUMED).
+    metric : Metric, default MAP()
+        E, higher is better, each query's value within [-1, 1]. The default MAP takes grades of 1 and more as relevant,
+        as LETOR does (the paper: 2 on OHSUMED).
     n_estimators : int, default 500
         T, at most.
     stop : {"patience", "paper"}, default "patience"
@@ -60,8 +54,6 @@ class AdaRankRanker(ReferenceRanker):
         Features are also tried upside down, for those of which lower is better, such as distances or prices; one that
         is chosen so gets a negative weight in the model. With `no_repeat`, a feature is chosen one way only. False: as
         they are, as in the paper (see Notes). In 0.1.0 the default was False.
-    tol : float, default 1e-12
-        Improvements of the mean of E up to `tol` count as none.
     random_state : None
         Without effect: nothing here is random.
 
@@ -106,9 +98,8 @@ class AdaRankRanker(ReferenceRanker):
 
     *Data.* A query on which the metric is undefined (MAP: without relevant documents) takes no part. Rows of weight 0
     are left out, and a query weighs the mean weight of its other rows, in :math:`P_1(q) = w_q / \sum w` and in every
-    later P. Rows that are not labelled are the metric's affair; callables do not see them. A missing value scores 0.
-    Equal scores are the metric's affair, too: their expected value by default. Of weak rankers of equal φ the first in
-    column order is chosen, upright before upside down.
+    later P. The metric decides what rows without a label and equal scores count. A missing value scores 0. Of weak
+    rankers of equal φ the first in column order is chosen, upright before upside down.
 
     E of all weak rankers is computed once: O((F + T) n log n) time for F features, n rows and T rounds, O(n F) memory.
 
@@ -126,33 +117,27 @@ class AdaRankRanker(ReferenceRanker):
     array([0.792, 1.   ])
     """
 
-    metric: Metric | Callable[[Floats, Floats], float] = _MAP
+    metric: Metric = MAP()  # noqa: RUF009 (an immutable value)
     n_estimators: int = 500
     stop: Literal["patience", "paper"] = "patience"
     patience: int = 10
     no_repeat: bool = True
     negated: bool = True
-    tol: float = 1e-12
     random_state: Any = None
 
     def _check(self) -> None:
         super()._check()
-        metric = self.metric
-        if isinstance(metric, type) or not (isinstance(metric, Metric) or callable(metric)):
-            raise ValueError(
-                f"metric must be a metric such as MAP() or a function of scores and labels; got {metric!r}"
-            )
-        if isinstance(metric, Metric) and not metric.greater_is_better:
+        metric = check_instance("metric", self.metric, Metric, "MAP()")
+        if not metric.greater_is_better:
             raise ValueError(f"metric must be one of which higher is better; got {metric!r}")
         check_choice("stop", self.stop, ("patience", "paper"))
         check_integer("patience", self.patience, 1)
         check_flag("no_repeat", self.no_repeat)
         check_flag("negated", self.negated)
-        check_number("tol", self.tol, least=0.0)
 
     def _rounds(self, training: Training) -> Rounds:
-        metric = self.metric if isinstance(self.metric, Metric) else _PerQuery(self.metric)
-        X, queries = _rows_to_learn_from(training)
+        metric = self.metric
+        X, queries = _rows_of_positive_weight(training)
         signs = np.repeat([1.0, -1.0] if self.negated else [1.0], X.shape[1])
         columns = np.tile(np.arange(X.shape[1]), len(signs) // X.shape[1])
         E, judged = _performances(metric, X, queries, columns, signs)
@@ -165,8 +150,9 @@ class AdaRankRanker(ReferenceRanker):
         scale = 1.0  # Π of Theorem 1
         allowed = np.ones(len(E), bool)
         paper = self.stop == "paper"
-        best_round = BestRound(greater_is_better=True, patience=1 if paper else self.patience, tolerance=self.tol)
-        validation = _Validation(metric, *training.validation[-1]) if training.validation else None
+        best_round = BestRound(greater_is_better=True, patience=1 if paper else self.patience, tolerance=_TIE)
+        validation = training.validation[-1] if training.validation else None
+        validation_scores = np.zeros(validation[1].n_rows if validation else 0)
         while allowed.any():
             # 1. The weak ranker with the best weighted performance.
             values = np.where(allowed, E @ P, -np.inf)
@@ -183,7 +169,7 @@ class AdaRankRanker(ReferenceRanker):
             scores += sign * alpha * weak.predict(X)
             before, performance = performance, _performance(metric, scores, queries)[judged]
             if np.isnan(performance).any():
-                raise _half_defined(metric, judged[np.isnan(performance)][0])
+                raise ValueError(f"metric {metric.name} is NaN for a query at some scores and a number at others")
             delta_min = float((performance - before - alpha * E[first]).min())
             scale *= math.exp(-delta_min) * 0.5 * (right * math.exp(-alpha) + wrong * math.exp(alpha))
             # 4. The weights of the queries.
@@ -202,7 +188,8 @@ class AdaRankRanker(ReferenceRanker):
                 "risk": float(initial @ losses),
             }
             if validation is not None:
-                record["valid_metric"] = validation.after(weak, sign * alpha)
+                validation_scores += sign * alpha * weak.predict(validation[0])
+                record["valid_metric"] = _mean_on_validation(metric, validation_scores, validation[1])
             best_round.add(record["train_metric" if validation is None else "valid_metric"])
             yield Round(((weak, sign * alpha),), record, keep=best_round.number)
             if best_round.stops:
@@ -212,7 +199,7 @@ class AdaRankRanker(ReferenceRanker):
         return "every feature has been chosen"
 
 
-def _rows_to_learn_from(training: Training) -> tuple[NDArray[np.float32], Queries]:
+def _rows_of_positive_weight(training: Training) -> tuple[NDArray[np.float32], Queries]:
     """Return features and queries without the rows of weight 0."""
     X, queries = training.X, training.queries
     if queries.pairs is not None:
@@ -222,52 +209,14 @@ def _rows_to_learn_from(training: Training) -> tuple[NDArray[np.float32], Querie
     return X[queries.row_weight > 0], queries.of_rows(queries.row_weight > 0)
 
 
-class _Validation:
-    """The validation set that the stopping rule goes by."""
-
-    def __init__(self, metric: Metric, X: NDArray[np.float32], queries: Queries) -> None:
-        self.metric, self.X, self.queries = metric, X, queries
-        self.scores = np.zeros(queries.n_rows)
-
-    def after(self, weak: Feature, weight: float) -> float:
-        """Return the mean of the metric after a round."""
-        self.scores += weight * weak.predict(self.X)
-        value = float(self.metric(self.scores, self.queries))
-        if math.isnan(value):
-            raise ValueError(
-                f"eval_set's last entry holds no query on which {_name(self.metric)} is defined, and it decides "
-                "when training stops; pass queries with relevant documents, or no eval_set"
-            )
-        return value
-
-
-@dataclass(frozen=True)
-class _PerQuery(Metric):
-    """A user's function of the scores and labels of one query."""
-
-    function: Callable[[Floats, Floats], float]
-
-    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
-        out = np.full(queries.n_queries, np.nan)
-        for q, (first, last) in enumerate(pairwise(queries.boundaries)):
-            rows = slice(first, last)
-            seen = queries.labelled_rows[rows]
-            if not seen.any():
-                continue
-            value = self.function(scores[rows][seen], queries.labels[rows][seen])
-            try:
-                out[q] = float(value)
-            except (TypeError, ValueError):
-                raise ValueError(
-                    f"metric must return a number for each query; {_name(self)} returns {value!r} for query {q}"
-                ) from None
-        return out
-
-
-def _name(metric: Metric) -> str:
-    if isinstance(metric, _PerQuery):
-        return getattr(metric.function, "__qualname__", repr(metric.function))
-    return metric.name
+def _mean_on_validation(metric: Metric, scores: Floats, queries: Queries) -> float:
+    value = float(metric(scores, queries))
+    if math.isnan(value):
+        raise ValueError(
+            f"eval_set's last entry holds no query on which {metric.name} is defined, and it decides when training "
+            "stops; pass queries with relevant documents, or no eval_set"
+        )
+    return value
 
 
 def _performance(metric: Metric, scores: Floats, queries: Queries) -> Floats:
@@ -276,10 +225,7 @@ def _performance(metric: Metric, scores: Floats, queries: Queries) -> Floats:
     beyond = np.abs(values) > 1.0 + _OUT_OF_RANGE
     if beyond.any():
         q = int(np.argmax(beyond))
-        raise ValueError(
-            f"metric {_name(metric)} has the value {values[q]:g} for query {q}; AdaRank needs values within [-1, 1]: "
-            "scale the metric"
-        )
+        raise ValueError(f"metric {metric.name} is {values[q]:g} for query {q}; scale it to values within [-1, 1]")
     return np.clip(values, -1.0, 1.0, out=values)
 
 
@@ -290,21 +236,10 @@ def _performances(
     E = np.empty((len(columns), queries.n_queries))
     for row, column, sign in zip(E, columns, signs, strict=True):
         row[:] = _performance(metric, sign * Feature(column).predict(X), queries)
-    undefined = np.isnan(E)
-    judged = np.flatnonzero(~undefined.all(axis=0))
+    judged = np.flatnonzero(~np.isnan(E).any(axis=0))
     if not len(judged):
         raise ValueError(
-            f"metric {_name(metric)} is defined on no training query; check the labels (has any query a relevant "
+            f"metric {metric.name} is defined on no training query; check the labels (has any query a relevant "
             "document, and weights above 0?)"
         )
-    partly = undefined[:, judged].any(axis=0)
-    if partly.any():
-        raise _half_defined(metric, judged[np.argmax(partly)])
     return E[:, judged], judged
-
-
-def _half_defined(metric: Metric, query: np.int64) -> ValueError:
-    return ValueError(
-        f"metric {_name(metric)} is NaN for query {query} at some scores and a number at others; return a number for "
-        "every order of a query's documents (0 for one that ties them all, say), or NaN for each"
-    )

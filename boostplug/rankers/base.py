@@ -76,7 +76,7 @@ class Round:
 Rounds = Generator[Round, None, str]  # returns why it ended by itself
 
 
-class RoundsOf:
+class ObservedRounds:
     """The rounds of an algorithm, for a loop that watches or changes them.
 
     Attributes
@@ -197,16 +197,16 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         up to the best of them.
         """
         self._check()
-        given = Inputs(
+        inputs = Inputs(
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labelled=labelled, arguments=FIT
         )
-        features = self._features(given.split().X, reset=True)
-        train = checked_set(given)
+        features = self._features(inputs.split().X, reset=True)
+        train = checked_set(inputs)
         queries = train.queries
         _check_weights(queries)
         self._columns_by_role = dict(train.columns)
         check = partial(checked_set, fitted=train.table)
-        validation = validation_sets(eval_set, given, train, check, qid=eval_qid, group=eval_group)
+        validation = validation_sets(eval_set, inputs, train, check, qid=eval_qid, group=eval_group)
         sets = [(features if one is train else self._features(one.X), one.queries) for one in validation]
         watch = _Watch(sets, eval_metric, early_stopping_rounds, verbose)
         generator = self._rounds(Training(features, queries, check_random_state(self.random_state), sets))
@@ -225,7 +225,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         except KeyboardInterrupt:
             self._finish(rounds, watch, "interrupted")
             raise
-        if watch.cannot_choose and (watch.asked_for or rounds[-1].keep is None):
+        if watch.cannot_choose and (watch.user_chooses or rounds[-1].keep is None):
             warnings.warn(
                 f"eval_set's last entry holds no query on which {watch.metrics[-1].name} is defined, so that it cannot "
                 "choose the best round; pass queries with relevant documents, or no eval_set",
@@ -251,7 +251,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         self.stop_reason_ = stop_reason
         rounds = rounds[: watch.n_rounds]
         keep = rounds[-1].keep if rounds else None
-        if watch.best.number and (keep is None or watch.asked_for):
+        if watch.best.number and (keep is None or watch.user_chooses):
             keep = watch.best.number
         self.best_iteration_ = len(rounds) if keep is None else keep
         names = rounds[0].record if rounds else ("alpha",)
@@ -333,7 +333,7 @@ class _Watch:
 
     Attributes
     ----------
-    asked_for : bool
+    user_chooses : bool
         Whether the user wants the last metric to choose, by naming it or by stopping early: it then has precedence over
         an algorithm's own choice.
     best : BestRound
@@ -364,7 +364,7 @@ class _Watch:
         self.n_rounds = 0
         watched = self.metrics[-1].greater_is_better if self.metrics else True
         self.best = BestRound(greater_is_better=watched, patience=patience)
-        self.asked_for = bool(metrics_of(eval_metric)) or patience is not None
+        self.user_chooses = bool(metrics_of(eval_metric)) or patience is not None
 
     @property
     def cannot_choose(self) -> bool:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_classifier
 
-from boostplug.core.checks import check_flag, check_number
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics.dcg_ap import dcg
 from boostplug.losses import NDCGBoost
@@ -18,7 +17,7 @@ from boostplug.losses.base.logistic import SIGMOID
 from boostplug.losses.base.pair_loss import factor_of
 from boostplug.metrics.dcg import Gain, discounts, gains_of
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
-from boostplug.rankers.pairs import refuse_no_pairs
+from boostplug.rankers.critical_pairs import refuse_no_pairs
 from boostplug.weak_rankers import Cuts, WeakRanker
 from boostplug.weak_rankers.fitted import seeded_clone, weak_ranker_of
 from boostplug.weak_rankers.stump import first_best
@@ -30,6 +29,7 @@ Bools = NDArray[np.bool_]
 _Classify = Callable[[Floats], tuple[WeakRanker, Bools]]  # weights to a weak ranker and where it is 1
 
 _NO_EDGE = 1e-12  # of the documents' weights together: below it, rounding decides
+_MAX_ALPHA = 10.0
 _TRIES = 20  # samples in a row from which a classifier without an edge may come
 
 
@@ -59,13 +59,8 @@ class NDCGBoostRanker(ReferenceRanker):
         probabilities :math:`\propto |w_i|`, with the classes 1 where :math:`w_i > 0` and 0 elsewhere (the paper has
         -1, which XGBoost's classifiers refuse). Draws of one class alone are repeated. Its parameters
         ``random_state``, where None, are set from `random_state`.
-    equal_grades : bool, default True
-        Whether pairs of equal gains count in both sums of (15), as it is written. They bring nothing to w or to the
-        change of M, and hold steps back: without them :math:`|\alpha|` is about twice as large.
     gain : {"exp2", "linear"} or callable, default "exp2"
         G, as in `NDCG`. It must not fall as grades rise; the named ones refuse negative grades.
-    max_alpha : float, default 10.0
-        Largest :math:`|\alpha|`. It is infinite where one sum of (15) is 0, not both.
     max_thresholds : int or None, default None
         Features with more cuts keep a random subset of this size. None: all cuts.
     random_state : int, RandomState or None, default None
@@ -77,13 +72,15 @@ class NDCGBoostRanker(ReferenceRanker):
         Its scores are the F of (12), twice the ranking score of (6); so are those of `predict`.
     history_ : dict of ndarray of shape (n_rounds,)
         ``m`` (M, which (11) averages over queries), ``h`` (H by (9), an estimate of the expected NDCG; only (3) is a
-        bound), ``alpha``, ``edge`` (:math:`\sum_i w_i f_i`), and ``undefined``: 1 where α was cut to `max_alpha`.
+        bound), ``alpha``, ``edge`` (:math:`\sum_i w_i f_i`), and ``undefined``: 1 where α was cut to ±10.
     stop_reason_ : str
 
     Notes
     -----
     - Stumps are 1 above their threshold. One that is 1 below has the opposite edge and α: it is the same stump with a
       negative weight, but for a constant. So a `classifier` with a negative edge gets a negative α.
+    - α is infinite where one sum of (15) is 0, and is at most ±10 here. Pairs of equal gains count in both sums, as
+      (15) is written: they bring nothing to w or to the change of M, and hold steps back.
     - Training ends where the best stump has no edge, above all where no stump parts documents of one query (both sums
       of (15) are 0), or where scores are so far apart that no document weighs anything. A `classifier` without an edge
       is trained again on a new sample; 20 in a row end the training. (A tree that minimises impurity often says the
@@ -98,7 +95,7 @@ class NDCGBoostRanker(ReferenceRanker):
       (three seeds); the best stumps by (17) give .457. Impurity prefers small pure leaves, whose steps are longer.
 
     Cost. A round takes O(F n) for n documents and F features, and O(n log n) for the sums over pairs, none of which is
-    listed; those of (15) log2 K times for K grades where `equal_grades` is False. Memory is O(F n). Sums over long
+    listed. Memory is O(F n). Sums over long
     lists are good to 1e-7 of every pair, over others exact (see `boostplug.NDCGBoost`). 100,000 documents with 46
     features and 5 grades take .1 s a round on one core.
 
@@ -112,24 +109,20 @@ class NDCGBoostRanker(ReferenceRanker):
 
     n_estimators: int = 100
     classifier: Any = None
-    equal_grades: bool = True
     gain: Gain = "exp2"
-    max_alpha: float = 10.0
     max_thresholds: int | None = None
     random_state: Any = None
 
     def _check(self) -> None:
         super()._check()
         NDCGBoost(gain=self.gain)  # refuses what is no gain
-        given = self.classifier
-        fits = hasattr(given, "fit") and not isinstance(given, type) and is_classifier(given)
-        if given is not None and not fits:
+        classifier = self.classifier
+        fits = hasattr(classifier, "fit") and not isinstance(classifier, type) and is_classifier(classifier)
+        if classifier is not None and not fits:
             raise ValueError(
                 "classifier must be a scikit-learn classifier such as DecisionTreeClassifier(max_depth=1), or None; "
-                f"got {given!r}"
+                f"got {classifier!r}"
             )
-        check_flag("equal_grades", self.equal_grades)
-        check_number("max_alpha", self.max_alpha, above=0.0)
 
     def _rounds(self, training: Training) -> Rounds:
         """Run Algorithm 1; steps are numbered by its lines."""
@@ -139,7 +132,7 @@ class NDCGBoostRanker(ReferenceRanker):
         gains_of(training.queries, self.gain)  # refuses grades, naming the caller's row
         X = training.X[training.queries.judged]
         queries = training.queries.of_rows(training.queries.judged, keep_empty=False)
-        lists = _Lists(queries, self.gain, equal_grades=bool(self.equal_grades))
+        lists = _Lists(queries, self.gain)
         classify: _Classify
         if self.classifier is None:
             cuts = Cuts(X, self.max_thresholds, training.random)
@@ -167,9 +160,9 @@ class NDCGBoostRanker(ReferenceRanker):
             # 6
             up, down = lists.up_and_down(scores, f)
             alpha = 0.5 * math.log(up / down) if up > 0.0 and down > 0.0 else math.copysign(math.inf, edge)
-            undefined = abs(alpha) > self.max_alpha
+            undefined = abs(alpha) > _MAX_ALPHA
             if undefined:
-                alpha = math.copysign(self.max_alpha, alpha)
+                alpha = math.copysign(_MAX_ALPHA, alpha)
             # 7
             scores += alpha * f
             m, h = lists.objectives(scores)
@@ -199,22 +192,21 @@ def _trained(
 class _Lists:
     """Gains and weights of all documents, and the paper's sums over the pairs of documents of one query.
 
-    The machine for smooth sums takes all pairs of different labels. Here labels are chosen so that these are the pairs
-    of a sum: sides of a cut for those that it parts; for all pairs, two copies of each document with two labels.
+    `SIGMOID` sums over all pairs of different labels. Here labels are chosen so that these are the pairs of a sum: the
+    sides of a cut for those that it separates; for all pairs, two copies of each document with two labels.
     """
 
-    def __init__(self, queries: Queries, gain: Gain, *, equal_grades: bool) -> None:
+    def __init__(self, queries: Queries, gain: Gain) -> None:
         self._queries, self._loss = queries, NDCGBoost(gain=gain)
         query = queries.query_of_row
         gains = gains_of(queries, gain)
         longest = int(np.diff(queries.boundaries).max(initial=0))
         ideal = dcg(gains, gains, queries.boundaries, discounts(longest, "standard"), average=False)[query]
-        self._level = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
+        self._gain = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
         self._row_weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
         self._n = queries.n_queries if queries.query_weight is None else float(queries.query_weight.sum())
         twice = np.repeat(np.arange(queries.n_rows), 2)
         self._doubled = self._labelled(np.tile([1.0, 0.0], queries.n_rows), query[twice], twice)
-        self._halvings = None if equal_grades else _halvings(gains, queries)
 
     def weights(self, scores: Floats) -> Floats:
         """Return w of each document (16)."""
@@ -223,8 +215,8 @@ class _Lists:
 
     def up_and_down(self, scores: Floats, above: Bools) -> tuple[float, float]:
         """Return numerator and denominator of (15) for the classifier that is 1 for the documents `above`."""
-        mass = self._level * self._across(scores, above)
-        return float(mass[above].sum()), float(mass[~above].sum())
+        terms = self._gain * self._across(scores, above)
+        return float(terms[above].sum()), float(terms[~above].sum())
 
     def objectives(self, scores: Floats) -> tuple[float, float]:
         """Return M (11) and H (9)."""
@@ -233,27 +225,16 @@ class _Lists:
             SIGMOID.value_sums(np.repeat(scores, 2), self._doubled, _factor(self._doubled))[0, ::2]
             - 0.5 * self._row_weight
         )
-        m = self._level * later
-        h = self._level * self._row_weight / np.log2(2.0 + later / self._row_weight)
+        m = self._gain * later
+        h = self._gain * self._row_weight / np.log2(2.0 + later / self._row_weight)
         return float(m.sum()) / self._n, float(h.sum()) / self._n
 
     def _across(self, scores: Floats, above: Bools) -> Floats:
-        """Return for each document the sum of θ over those on the other side of the cut that count with it in (15)."""
-        if self._halvings is None:
-            return self._across_within(self._queries.query_of_row, scores, above)
-        total = np.zeros(len(scores))
-        for part, upper in self._halvings:
-            # Upper documents above the cut face lower ones below it, and upper ones below face lower ones above.
-            total += self._across_within(2 * part + (upper == above), scores, above)
+        """Return for each document the sum of θ over those of its query on the other side of the cut."""
+        query = self._queries.query_of_row
+        queries = self._labelled(above, query, np.arange(len(scores)))
+        total: Floats = SIGMOID.derivative_sums(scores, queries, _factor(queries))[1]
         return total
-
-    def _across_within(self, part: Ints, scores: Floats, above: Bools) -> Floats:
-        """Return for each document the sum of θ over those of its part on the other side of the cut."""
-        order = np.argsort(part, kind="stable")
-        queries = self._labelled(above[order], part[order], order)
-        out = np.empty(len(scores))
-        out[order] = SIGMOID.derivative_sums(scores[order], queries, _factor(queries))[1]
-        return out
 
     def _labelled(self, labels: ArrayLike, qid: Ints, rows: Ints) -> Queries:
         weight = self._queries.row_weight
@@ -262,18 +243,3 @@ class _Lists:
 
 def _factor(queries: Queries) -> Floats:
     return factor_of("none", queries.grade_runs)
-
-
-def _halvings(gains: Floats, queries: Queries) -> list[tuple[Ints, Bools]]:
-    """Return partitions of the documents with the upper half of each part, of the log2 K bits of their gains' ranks.
-
-    Two documents of one query and different gains are in opposite halves of one part, in one partition: that of the
-    highest bit in which their ranks differ.
-    """
-    query = queries.query_of_row
-    order = np.lexsort((gains, query))
-    passed = np.cumsum(np.r_[np.zeros(min(1, len(order)), np.int64), np.diff(gains[order]) != 0.0])
-    rank = np.empty(len(order), np.int64)
-    rank[order] = passed - passed[queries.boundaries[:-1]][query]
-    n_bits = int(rank.max(initial=0)).bit_length()
-    return [((query << n_bits) + (rank >> (bit + 1)), (rank >> bit) % 2 == 1) for bit in range(n_bits)]

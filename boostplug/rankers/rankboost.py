@@ -1,6 +1,5 @@
 """`RankBoostRanker`: RankBoost, discrete and continuous, and RankBoost+."""
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import dataclass
@@ -14,12 +13,9 @@ from scipy.special import expit
 from boostplug.core.checks import check_choice, check_flag
 from boostplug.data.grade_groups import distinct
 from boostplug.data.queries import Queries
-from boostplug.kernels.base.views import Runs
-from boostplug.losses import BinaryDistance, MPBoost
 from boostplug.rankers import critical_pairs as kernels
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
-from boostplug.rankers.critical_pairs import CriticalPairs
-from boostplug.rankers.pairs import errors, listed, refuse_no_pairs
+from boostplug.rankers.critical_pairs import critical_pairs
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.independent import IndependentSet, components_of_pairs
 from boostplug.weak_rankers.stump import first_best
@@ -29,8 +25,8 @@ Ints = NDArray[np.int64]
 Sides = NDArray[np.uint8]
 
 _LOG_LARGEST = float(np.log(np.finfo(np.float64).max))
-_SMALLEST_MASS = 1e-200  # of a pair; what leaves float64's range does not come back
-_NO_EDGE = 1e-12  # of the pairs' mass: below it, rounding decides
+_SMALLEST_WEIGHT = 1e-200  # of a pair: below it, weights may leave float64's range and lose their digits
+_NO_EDGE = 1e-12  # of the pairs' total weight: below it, rounding decides
 _BLOCK = 256  # candidates tested for independence together
 
 
@@ -41,17 +37,17 @@ class RankBoostRanker(ReferenceRanker):
     Connamacher et al., "RankBoost+: an improvement to RankBoost", Machine Learning 109 (2020); equations are numbered
     as there. :math:`D_1` weighs all critical pairs (of different grades in one query, or `pairs`) alike, times
     :math:`\sqrt{w_i w_j}` of their rows. Each round picks a stump h with values 0 and 1; :math:`\varepsilon^+,
-    \varepsilon^-, \varepsilon^0` are the masses of pairs that h ranks right, wrong, and ties.
+    \varepsilon^-, \varepsilon^0` are the total weights of the pairs that h ranks right, wrong, and ties.
 
     - "discrete" (Rb-d): :math:`\alpha = \frac12 \ln(\varepsilon^+ / \varepsilon^-)` (14), on
       :math:`\delta = \varepsilon^- - \varepsilon^+` (13).
     - "continuous" (Rb-c): :math:`\alpha = \frac12 \ln\frac{1 + r}{1 - r}` (19), :math:`r = \varepsilon^+ -
-      \varepsilon^-`. Both cost O(nK) and O(F n) a round for K grades per query, O(m) for m explicit pairs.
+      \varepsilon^-`. Both cost O(F n + m) a round for m pairs.
     - "plus" (Rb+): tied pairs weigh by cosh (25), :math:`\delta = \varepsilon^- - \varepsilon^+ + \varepsilon^0 \tanh
       \alpha'` (33), :math:`\alpha` by (34), α' the weight that h already has; coordinate descent on
-      :math:`\hat E_2` over linearly independent stumps. Pair weights do not factorise there: O(F n) a round, and O(m)
-      for each stump chosen so far. Memory is O(n (F + R) + m), R stumps being chosen; for a moment, when "efficient"
-      drops the dependent ones, R is the number of those that are left, at most n.
+      :math:`\hat E_2` over linearly independent stumps. A round costs O(F n), and O(m) for each stump chosen so far.
+      Memory is O(n (F + R) + m) for R chosen stumps. While "efficient" drops the dependent ones, R is the number of
+      those that are left, at most n.
 
     Parameters
     ----------
@@ -86,7 +82,7 @@ class RankBoostRanker(ReferenceRanker):
 
     Notes
     -----
-    - α is infinite where a stump makes no error. It is then computed as if half a pair of mean mass were ranked right
+    - α is infinite where a stump makes no error. It is then computed as if half a pair of mean weight were ranked right
       and half a pair wrong, and ``undefined`` is 1. (The paper leaves this open. Stopping there would end Rb-d on small
       tasks in its first rounds; an unbounded weight would let the one stump outweigh all others.)
     - An "optimal" step along a combination may break the last inequality of Theorem 2: its decrease is then more
@@ -120,17 +116,11 @@ class RankBoostRanker(ReferenceRanker):
         check_flag("record_e2", self.record_e2)
 
     def _rounds(self, training: Training) -> Rounds:
-        refuse_no_pairs(training.queries)
-        pairs: _Factorised | _Listed
-        if training.queries.pairs is None and self.variant != "plus":
-            pairs = _Factorised(training.queries)
-        else:
-            pairs = _Listed(training.queries)
+        pairs = _WeighedPairs(training.queries)
         cuts = Cuts(training.X, self.max_thresholds, training.random)
         candidates = cuts.distinct(pairs.rows)
         if self.variant != "plus":
-            return self._classic(pairs, cuts, candidates, training.queries)
-        assert isinstance(pairs, _Listed)
+            return self._classic(pairs, cuts, candidates)
         steps: Iterator[_Step] = iter(())
         if len(candidates) and self.strategy == "efficient":
             steps = _efficient(pairs, cuts, candidates, training.random)
@@ -138,18 +128,18 @@ class RankBoostRanker(ReferenceRanker):
             steps = _optimal(pairs, cuts, candidates)
         return _plus(steps, pairs, cuts)
 
-    def _classic(self, pairs: "_Pairs", cuts: Cuts, candidates: Ints, queries: Queries) -> Rounds:
+    def _classic(self, pairs: "_WeighedPairs", cuts: Cuts, candidates: Ints) -> Rounds:
         """Discrete and continuous RankBoost; steps are numbered by the lines of the paper's Algorithm 1."""
-        scores = np.zeros(queries.n_rows)
+        scores = np.zeros(pairs.n_rows)
         e1, squares = 1.0, 0.0
-        tracker = _Combined(pairs if isinstance(pairs, _Listed) else _Listed(queries), cuts) if self.record_e2 else None
+        tracker = _E2OfModel(pairs, cuts) if self.record_e2 else None
         while len(candidates):
             # 6: the stump of the largest edge
-            pairs.weigh(scores)
-            edges = cuts.sums_above(pairs.potentials())[candidates]
-            cut = int(candidates[first_best(np.abs(edges) if self.allow_negative else edges, pairs.scale * _NO_EDGE)])
+            weight = pairs.distribution(scores)
+            edges = cuts.sums_above(pairs.potentials(weight))[candidates]
+            cut = int(candidates[first_best(np.abs(edges) if self.allow_negative else edges, _NO_EDGE)])
             above = cuts.above(cut).view(np.uint8)
-            right, wrong, tied = pairs.masses(above)
+            right, wrong, tied = kernels.split_weight(pairs.pairs, weight, above)
             delta = wrong - right
             if abs(delta) <= _NO_EDGE or (delta > 0.0 and not self.allow_negative):
                 return "no weak ranker has an edge left"
@@ -171,7 +161,7 @@ class RankBoostRanker(ReferenceRanker):
         return "no feature splits the documents in pairs"
 
 
-def _plus(steps: Iterator["_Step"], pairs: "_Listed", cuts: Cuts) -> Rounds:
+def _plus(steps: Iterator["_Step"], pairs: "_WeighedPairs", cuts: Cuts) -> Rounds:
     """Turn the steps of RankBoost+ into rounds."""
     scores = np.zeros(pairs.n_rows)
     e2, squares = 1.0, 0.0
@@ -200,103 +190,41 @@ def _weight(right: float, wrong: float, n_pairs: int) -> tuple[float, bool]:
     return float(0.5 * np.log(right / wrong)), undefined
 
 
-class _Pairs(ABC):
-    """The critical pairs of a training set, with weights that sum to 1."""
-
-    pairs: Runs | CriticalPairs
-    rows: Ints
-    n_pairs: int
-    scale: float
-    total = 1.0  # of the weights, as `pairs` has them
-
-    @abstractmethod
-    def weigh(self, scores: Floats) -> None:
-        """Set the pairs' masses, by which `potentials` and `masses` go."""
-
-    @abstractmethod
-    def potentials(self) -> Floats:
-        """Return for each row the mass it wins less the mass it loses, up to one factor; of size about `scale`."""
-
-    @abstractmethod
-    def masses(self, above: Sides) -> tuple[float, float, float]:
-        """Return the shares of mass that a cut ranks right, wrong, and ties."""
-
-    def errors(self, scores: Floats) -> tuple[float, float]:
-        """Return R1 and R2."""
-        wrong, tied = (weight / self.total for weight in errors(self.pairs, scores))
-        return wrong + tied, wrong + tied / 2
-
-
-class _Factorised(_Pairs):
-    """Pairs of different grades, never listed."""
+class _WeighedPairs:
+    """The critical pairs of a training set, with initial weights that sum to 1; `rows` are the documents in them."""
 
     def __init__(self, queries: Queries) -> None:
-        self._queries = queries
-        self._loss = MPBoost(distance=BinaryDistance(), normalization="none")  # -gradient: E1's potentials
-        self.pairs: Runs = queries.grade_runs.view
-        self.rows = self.pairs.rows
-        self.n_pairs = int(queries.grade_runs.n_pairs.sum())
-        self._scores = np.zeros(queries.n_rows)
-        self.total = sum(self._masses(np.zeros(queries.n_rows, np.uint8)))
-
-    def weigh(self, scores: Floats) -> None:
-        self._scores = scores
-
-    def potentials(self) -> Floats:
-        gradient = self._loss.gradient_hessian(self._scores, self._queries)[0]
-        self.scale = float(np.abs(gradient).sum())
-        return -gradient
-
-    def masses(self, above: Sides) -> tuple[float, float, float]:
-        right, wrong, tied = self._masses(above)
-        total = right + wrong + tied
-        return right / total, wrong / total, tied / total
-
-    def _masses(self, above: Sides) -> tuple[float, float, float]:
-        """Return the masses that a cut ranks right, wrong, and ties, up to one factor."""
-        by_query = kernels.masses_of_grades(self.pairs, self._scores, above)
-        relative = np.exp(by_query[:, 3] - by_query[:, 3].max())
-        right, wrong, tied = (float(relative @ by_query[:, k]) for k in range(3))
-        return right, wrong, tied
-
-
-class _Listed(_Pairs):
-    """Pairs one by one: explicit ones, or those of different grades where their weights do not factorise."""
-
-    scale = 1.0
-
-    def __init__(self, queries: Queries) -> None:
-        self.pairs: CriticalPairs = listed(queries)
+        self.pairs = critical_pairs(queries)
         self.n_pairs, self.n_rows = len(self.pairs.weight), queries.n_rows
         self.rows = distinct(np.r_[self.pairs.winner, self.pairs.loser])
-        self._mass = np.empty(self.n_pairs)
+        self._weight = np.empty(self.n_pairs)
 
     def independent_set(self) -> IndependentSet:
         """Return an empty set of rankers as vectors on `rows`."""
         winner, loser = (np.searchsorted(self.rows, of_pair) for of_pair in self.pairs[:2])
         return IndependentSet(components_of_pairs(winner, loser, len(self.rows)))
 
-    def weigh(self, scores: Floats) -> None:
-        kernels.exponential_weights(self.pairs, scores, self._mass)
-        self._mass /= self._mass.sum()
+    def distribution(self, scores: Floats) -> Floats:
+        """Return the weights at some scores, of sum 1; the next call writes to the same array."""
+        kernels.exponential_weights(self.pairs, scores, self._weight)
+        self._weight /= self._weight.sum()
+        return self._weight
 
-    def potentials(self) -> Floats:
-        return self.potentials_of(self._mass)
-
-    def potentials_of(self, mass: Floats) -> Floats:
-        """Return for each row the mass it wins less the mass it loses."""
+    def potentials(self, weight: Floats) -> Floats:
+        """Return, for each row, the weight of the pairs that it wins less that of those that it loses."""
         out = np.empty(self.n_rows)
-        kernels.potentials(self.pairs, mass, out)
+        kernels.potentials(self.pairs, weight, out)
         return out
-
-    def masses(self, above: Sides) -> tuple[float, float, float]:
-        right, wrong, tied = kernels.masses_of_pairs(self.pairs, self._mass, above)
-        return right, wrong, tied
 
     def e1(self, scores: Floats) -> float:
         """Return the mean of e^{-(F_i - F_j)}."""
-        shift = kernels.exponential_weights(self.pairs, scores, self._mass)
-        return float(np.exp(shift + np.log(self._mass.sum())))
+        shift = kernels.exponential_weights(self.pairs, scores, self._weight)
+        return float(np.exp(shift + np.log(self._weight.sum())))
+
+    def errors(self, scores: Floats) -> tuple[float, float]:
+        """Return R1 and R2."""
+        wrong, tied = kernels.misordered_and_tied(self.pairs, scores)
+        return wrong + tied, wrong + tied / 2
 
 
 @dataclass(frozen=True)
@@ -313,10 +241,10 @@ class _Step:
 class _Descent:
     """RankBoost+'s state: the chosen cuts with their weights η, and the distribution D over pairs."""
 
-    def __init__(self, pairs: _Listed, cuts: Cuts) -> None:
+    def __init__(self, pairs: _WeighedPairs, cuts: Cuts) -> None:
         self.pairs, self.cuts = pairs, cuts
-        self.mass = pairs.pairs.weight.copy()
-        self._out = np.empty_like(self.mass)
+        self.weight = pairs.pairs.weight.copy()
+        self._out = np.empty_like(self.weight)
         self.span = pairs.independent_set()
         self.chosen: list[int] = []
         self.eta = np.empty(0)
@@ -328,12 +256,12 @@ class _Descent:
 
     def edges(self) -> Floats:
         """Return ε⁺ - ε⁻ of all cuts."""
-        return self.cuts.sums_above(self.pairs.potentials_of(self.mass))
+        return self.cuts.sums_above(self.pairs.potentials(self.weight))
 
     def deltas(self, edges: Floats) -> Floats:
         """Return δ of the chosen cuts (33)."""
-        cut_mass = kernels.cut_mass(self.pairs.pairs, self.mass, self._sides, len(self.chosen))
-        deltas: Floats = -edges[self.chosen] + (self.mass.sum() - cut_mass) * np.tanh(self.eta)
+        separated = kernels.separated_by_chosen(self.pairs.pairs, self.weight, self._sides, len(self.chosen))
+        deltas: Floats = -edges[self.chosen] + (self.weight.sum() - separated) * np.tanh(self.eta)
         return deltas
 
     def admit(self, cut: int, *, independent: bool = False) -> bool:
@@ -352,7 +280,7 @@ class _Descent:
     def along(self, place: int) -> _Step:
         """Step along a chosen cut (lines 7 to 9 of Algorithm 1)."""
         pairs, above, old = self.pairs, self._above(place), self.eta[place]
-        right, wrong, tied = kernels.masses_of_pairs(pairs.pairs, self.mass, above)
+        right, wrong, tied = kernels.split_weight(pairs.pairs, self.weight, above)
         # (34): e^{∓α'} / 2 cosh α' are logistic functions
         alpha, undefined = _weight(right + tied * expit(-2 * old), wrong + tied * expit(2 * old), pairs.n_pairs)
         delta = wrong - right + tied * np.tanh(old)
@@ -363,10 +291,10 @@ class _Descent:
         above, old = self._above(place), self.eta[place]
         # (25): cosh(α + α') / cosh α'
         of_tied = float(expit(2 * old) * np.exp(alpha) + expit(-2 * old) * np.exp(-alpha))
-        kernels.reweigh(self.pairs.pairs, self.mass, above, np.exp(-alpha), np.exp(alpha), of_tied)
+        kernels.reweigh(self.pairs.pairs, self.weight, above, np.exp(-alpha), np.exp(alpha), of_tied)
         self.eta[place] += alpha
-        z = float(self.mass.sum())
-        self.mass /= z
+        z = float(self.weight.sum())
+        self.weight /= z
         return z
 
     def _above(self, place: int) -> Sides:
@@ -390,8 +318,8 @@ class _Descent:
 
     def move(self, beta: Floats, step: float) -> float:
         """Add step · β to the weights; return ln Z."""
-        value, _, shift = self._tilted(self.mass, self.eta, beta, step)
-        np.divide(self._out, value, out=self.mass)
+        value, _, shift = self._tilted(self.weight, self.eta, beta, step)
+        np.divide(self._out, value, out=self.weight)
         self.eta += step * beta
         return float(np.log(value) + shift)
 
@@ -402,16 +330,16 @@ class _Descent:
 
     def _derivative(self, beta: Floats, step: float) -> float:
         """Return the derivative of the loss along β, relative to the loss at that step."""
-        value, derivative, _ = self._tilted(self.mass, self.eta, beta, step)
+        value, derivative, _ = self._tilted(self.weight, self.eta, beta, step)
         return derivative / value
 
-    def _tilted(self, mass: Floats, eta: Floats, beta: Floats, step: float) -> tuple[float, float, float]:
+    def _tilted(self, weight: Floats, eta: Floats, beta: Floats, step: float) -> tuple[float, float, float]:
         sides = self._sides[:, : len(self.chosen)]
-        found: tuple[float, float, float] = kernels.tilted(self.pairs.pairs, mass, sides, eta, beta, step, self._out)
+        found: tuple[float, float, float] = kernels.tilted(self.pairs.pairs, weight, sides, eta, beta, step, self._out)
         return found
 
 
-def _efficient(pairs: _Listed, cuts: Cuts, candidates: Ints, random: np.random.RandomState) -> Iterator[_Step]:
+def _efficient(pairs: _WeighedPairs, cuts: Cuts, candidates: Ints, random: np.random.RandomState) -> Iterator[_Step]:
     """Their Algorithm 2: once a candidate turns out dependent, candidates are cut down to independent ones."""
     state = _Descent(pairs, cuts)
     order = random.permutation(len(candidates))
@@ -451,10 +379,10 @@ def _independent(state: _Descent, order: Ints, candidate: NDArray[np.bool_]) -> 
     return kept
 
 
-def _optimal(pairs: _Listed, cuts: Cuts, candidates: Ints) -> Iterator[_Step]:
+def _optimal(pairs: _WeighedPairs, cuts: Cuts, candidates: Ints) -> Iterator[_Step]:
     """Descend along dependent candidates too, as combinations of those chosen."""
     state = _Descent(pairs, cuts)
-    combined = _Dependent(state, candidates)
+    combined = _DependentCuts(state, candidates)
     while True:
         edges = state.edges()
         deltas = state.deltas(edges)
@@ -476,7 +404,7 @@ def _optimal(pairs: _Listed, cuts: Cuts, candidates: Ints) -> Iterator[_Step]:
             combined.solve()
 
 
-class _Dependent:
+class _DependentCuts:
     """The candidates that are combinations of the chosen cuts, and their weights, of length 1."""
 
     def __init__(self, state: _Descent, candidates: Ints) -> None:
@@ -518,16 +446,16 @@ class _Dependent:
         self.weights = (weights / np.linalg.norm(weights, axis=0)).T
 
 
-class _Combined:
+class _E2OfModel:
     """F2(η) on the independent ones among the cuts of a model whose weights are given (section 4 of the paper).
 
     Weights that cancel each other out may be so large that no float64 holds F2; it is then the largest one.
     """
 
-    def __init__(self, pairs: _Listed, cuts: Cuts) -> None:
+    def __init__(self, pairs: _WeighedPairs, cuts: Cuts) -> None:
         self._state = _Descent(pairs, cuts)
         self._log_e2 = 0.0
-        self._anew = False  # each time from η: the pairs' masses have left float64's range
+        self._anew = False  # each time from η: the pairs' weights have left float64's range
 
     def add(self, cut: int, alpha: float) -> float:
         """Add α times a cut; return F2."""
@@ -542,7 +470,7 @@ class _Combined:
                 state.eta += alpha * weights
             else:
                 self._log_e2 += state.move(weights, alpha)
-        self._anew = self._anew or float(state.mass.min()) < _SMALLEST_MASS
+        self._anew = self._anew or float(state.weight.min()) < _SMALLEST_WEIGHT
         if self._anew:
             self._log_e2 = state.log_loss()
         return float(np.exp(min(self._log_e2, _LOG_LARGEST)))

@@ -24,7 +24,7 @@ class Feature:
     feature: int
 
     def __post_init__(self) -> None:
-        refuse_no_column(self.feature)
+        check_column(self.feature)
 
     def predict(self, X: NDArray[np.floating]) -> NDArray[np.float64]:
         """Return the scores of the rows of X, of shape (n_rows,)."""
@@ -32,6 +32,6 @@ class Feature:
         return np.where(np.isnan(column), 0.0, column)
 
 
-def refuse_no_column(feature: int) -> None:
-    """Raise for what is no column of a matrix."""
+def check_column(feature: int) -> None:
+    """Refuse anything except the number of a column."""
     check_integer("feature", feature, 0, remedy="pass the number of a column of X")

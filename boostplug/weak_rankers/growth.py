@@ -46,7 +46,7 @@ class TreeGrower:
 
         Rows of weight 0 do not count; one at least has a positive weight.
         """
-        return Tree.of_splits(*grow(self._values, targets, weight, self._max_leaf_nodes, self._spare))
+        return Tree.from_splits(*grow(self._values, targets, weight, self._max_leaf_nodes, self._spare))
 
 
 def _values(X: NDArray[np.float32]) -> ValueCodes:

@@ -79,8 +79,8 @@ class IndependentSet:
 
     def _append(self, direction: Floats, coordinates: Floats) -> None:
         if self.size == len(self._basis):
-            room = min(self.largest, max(16, 2 * self.size))
-            basis, factor = np.empty((room, len(direction))), np.zeros((room, room))
+            capacity = min(self.largest, max(16, 2 * self.size))
+            basis, factor = np.empty((capacity, len(direction))), np.zeros((capacity, capacity))
             basis[: self.size], factor[: self.size, : self.size] = self.basis, self._factor[: self.size, : self.size]
             self._basis, self._factor = basis, factor
         self._basis[self.size] = direction

@@ -9,7 +9,7 @@ from boostplug.core.checks import check_integer, check_number, frozen
 from boostplug.core.threads import Computed
 from boostplug.weak_rankers import cuts as kernels
 from boostplug.weak_rankers.cuts import CutCodes
-from boostplug.weak_rankers.feature import refuse_no_column
+from boostplug.weak_rankers.feature import check_column
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -37,7 +37,7 @@ class Stump:
     above: float = 1.0
 
     def __post_init__(self) -> None:
-        refuse_no_column(self.feature)
+        check_column(self.feature)
         for name in ("threshold", "below", "above"):
             value = getattr(self, name)
             lowest = name == "threshold" and isinstance(value, (float, np.floating)) and value == -np.inf
@@ -127,8 +127,8 @@ class Cuts:
     def distinct(self, rows: Ints) -> Ints:
         """Return the first cut of each kind: those that split `rows` into the same two parts are of one kind.
 
-        A cut that has all of `rows` on one side is left out. Which side is above does not matter. Told by 62-bit sums
-        of random keys of the rows: two kinds are taken for one with a probability below n_cuts² / 2⁶².
+        A cut that has all of `rows` on one side is left out. Which side is above does not matter. Cuts are compared by
+        62-bit sums of random keys of the rows: two kinds are taken for one with a probability below n_cuts² / 2⁶².
         """
         keys = np.zeros(self.codes.shape[1], np.int64)
         keys[rows] = np.random.default_rng(0).integers(1, 1 << 62, len(rows))

@@ -54,12 +54,12 @@ class Tree:
         types = {"iu": np.int64, "iuf": np.float64, "b": np.bool_}
         n = np.size(self.feature)
         for name, kind in kinds.items():
-            given = np.asarray(getattr(self, name))
-            if given.shape != (n,) or not n:
-                raise ValueError(f"{name} must hold one entry per node, got shape {given.shape} and {n} features")
-            if given.dtype.kind not in kind:
-                raise ValueError(f"{name} must be of type {np.dtype(types[kind]).name}, got {given.dtype}")
-            object.__setattr__(self, name, np.array(given, types[kind]))
+            array = np.asarray(getattr(self, name))
+            if array.shape != (n,) or not n:
+                raise ValueError(f"{name} must hold one entry per node, got shape {array.shape} and {n} features")
+            if array.dtype.kind not in kind:
+                raise ValueError(f"{name} must be of type {np.dtype(types[kind]).name}, got {array.dtype}")
+            object.__setattr__(self, name, np.array(array, types[kind]))
         inner = self.left >= 0
         children = np.r_[self.left[inner], self.right[inner]]
         if (
@@ -100,7 +100,7 @@ class Tree:
         tree = estimator.tree_
         if tree.n_outputs != 1:
             raise ValueError(f"estimator must have one output, it has {tree.n_outputs}; fit it on a one-dimensional y")
-        return cls.of_splits(
+        return cls.from_splits(
             tree.feature,
             tree.threshold,
             tree.children_left,
@@ -110,7 +110,7 @@ class Tree:
         )
 
     @classmethod
-    def of_splits(
+    def from_splits(
         cls,
         feature: Ints,
         threshold: Floats,
@@ -136,7 +136,7 @@ class Tree:
         )
 
     @classmethod
-    def steps(cls, feature: int, thresholds: ArrayLike, values: ArrayLike) -> Self:
+    def from_steps(cls, feature: int, thresholds: ArrayLike, values: ArrayLike) -> Self:
         """Return a step function of one feature as a balanced tree.
 
         Parameters
@@ -147,7 +147,7 @@ class Tree:
         values : array-like of shape (n_steps + 1,)
             ``values[j]`` where the feature is above the first j thresholds; ``values[0]`` where it is missing.
         """
-        cut, level = np.asarray(thresholds, np.float64), np.asarray(values, np.float64)
+        cut, leaf_value = np.asarray(thresholds, np.float64), np.asarray(values, np.float64)
         n_nodes = 2 * len(cut) + 1
         at, left, right = (np.full(n_nodes, -1) for _ in range(3))
         threshold, value = np.zeros(n_nodes), np.empty(n_nodes)
@@ -158,7 +158,7 @@ class Tree:
             nonlocal n_made
             node, n_made = n_made, n_made + 1
             if first == last:
-                value[node] = level[first]
+                value[node] = leaf_value[first]
                 return node
             middle = (first + last) // 2
             at[node], threshold[node] = feature, cut[middle]
@@ -217,4 +217,4 @@ def joined(trees: Sequence[Tree]) -> Forest:
     return Forest(*map(frozen, (root, feature, threshold, left, right, value, missing_left)))
 
 
-_LEAF = Tree.steps(0, (), (0.0,))  # keeps the arrays' types where there are no trees
+_LEAF = Tree.from_steps(0, (), (0.0,))  # keeps the arrays' types where there are no trees

@@ -26,7 +26,7 @@ Ints = NDArray[np.int64]
 
 _PURE = float(np.finfo(np.float64).eps)  # the variance of targets that scikit-learn does not split
 _APART = np.float32(1e-7)  # values that are no farther apart are not parted by scikit-learn
-_CHEAP = 4  # rows of a feature that take as long as a row does in `run_over_queries`' count of what is worth a thread
+_CHEAP = 4  # rows of a feature that take as long as one row of `run_over_queries`, which counts work in rows
 _TURNS = 4  # bins of one value, in turns: adding twice in a row to one would wait for the first sum to be stored
 _FEW = 4096  # values of a feature up to which each has so many
 _TIE = 1e-11  # share of a node's squares by which gains may differ for the order of summation
@@ -90,7 +90,7 @@ class _Nodes(NamedTuple):
 class _Rows(NamedTuple):
     """The rows by node, ascending in each, with their weight in the node's unit, and that times target less mean.
 
-    `spare` is room for rows that are put elsewhere.
+    `spare` is workspace for `_part`.
     """
 
     row: NDArray[np.uint32]
@@ -133,11 +133,11 @@ class Bins(NamedTuple):
 
 
 def grow(values: ValueCodes, targets: Floats, weight: Floats, max_leaf_nodes: int, spare: deque[Bins]) -> list[Any]:
-    """Return the tree of at most `max_leaf_nodes` fitted to `targets`, as `Tree.of_splits` takes it.
+    """Return the tree of at most `max_leaf_nodes` fitted to `targets`, as `Tree.from_splits` takes it.
 
     Rows of weight 0 do not count. Of splits that gain the same, the one of the first node is made, of the first
-    feature, with the missing values right, of the lowest threshold. Threads take their room from `spare`, make what it
-    lacks, and leave it there for the next tree.
+    feature, with the missing values right, of the lowest threshold. Threads take their bins from `spare`, make those
+    that it lacks, and leave them there for the next tree.
     """
     row = np.flatnonzero(weight).astype(np.uint32)
     rows = _Rows(row, np.empty(len(row)), np.empty(len(row)), np.empty_like(row))

@@ -322,7 +322,7 @@ def expected_count(metric, scores, queries):
 def test_a_metric_of_pairs_sorted_together_is_no_ratio_of_sums():
     metric = bp.PrecisionAtPercent(10)
     assert [type(value) for value in METRIC_VALUES if value.couples_queries] == [bp.PrecisionAtPercent] * 3
-    with pytest.raises(TypeError, match=r"PrecisionAtPercent\(p=10\) sorts the pairs of all queries together"):
+    with pytest.raises(TypeError, match=r"PrecisionAtPercent\(p=10\) counts queries together"):
         metric.sum_and_count([1.0, 0.0], bp.Queries([1, 0], group=[2]))
 
 

@@ -294,7 +294,10 @@ weak_rankers = st.one_of(
         numbers,
     ),
     st.builds(
-        Tree.steps, st.integers(0, 4), st.lists(numbers, max_size=3, unique=True).map(sorted), st.tuples(*[numbers] * 4)
+        Tree.from_steps,
+        st.integers(0, 4),
+        st.lists(numbers, max_size=3, unique=True).map(sorted),
+        st.tuples(*[numbers] * 4),
     ),
 )
 
@@ -315,7 +318,7 @@ def test_json_returns_every_bit(tmp_path_factory, rounds, named):
 
 def test_format_of_files(tmp_path):
     """What version 1 is: files of today must load tomorrow."""
-    tree = Tree.steps(0, [-np.inf], [0.5, 1.5])
+    tree = Tree.from_steps(0, [-np.inf], [0.5, 1.5])
     model = Ensemble([[(Stump(0, -np.inf), 0.1)], [(Feature(1), -2.0), (tree, 1.0)]], n_features=2)
     model.save(tmp_path / "model.json")
     assert (tmp_path / "model.json").read_text(encoding="utf-8") == (
@@ -343,7 +346,7 @@ def test_saving_is_all_or_nothing(tmp_path, monkeypatch):
 
 
 SAVED = Ensemble(
-    [[(Stump(0, 0.5), 1.0)], [(Feature(1), 1.0), (Tree.steps(0, [0.5], [0.0, 1.0]), 1.0)]],
+    [[(Stump(0, 0.5), 1.0)], [(Feature(1), 1.0), (Tree.from_steps(0, [0.5], [0.0, 1.0]), 1.0)]],
     n_features=2,
     feature_names=["a", "b"],
 ).to_dict()

@@ -184,7 +184,7 @@ MUTANTS = [
         ),
         (
             "queries without relevant documents count 0 for any `empty`",
-            "metrics.by_rank.ByRank.filled",
+            "metrics.by_rank.RankMetric.filled",
             "values[np.isnan(values)] = empty",
             "values[np.isnan(values)] = 0",
         ),

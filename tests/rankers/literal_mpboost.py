@@ -85,21 +85,18 @@ class Round:
     decreases: np.ndarray
 
 
-def best_step(above, pairs, w, step):
+def best_step(above, pairs, w):
     """Return the best a for f = a·1[above] and the decrease it brings; (0, -inf) where the cut is too small.
 
     A₁ holds the pairs with i above and j below. B₂, the same pairs turned round, has the same weights and the opposite
     distances, hence the factors 2 of J_wse and the halves that cancel in a.
     """
     cut = above[pairs.i] & ~above[pairs.j]
-    mass = math.fsum(w[cut])
-    if not cut.any() or mass < SMALLEST_CUT * math.fsum(w):
+    separated = math.fsum(w[cut])
+    if not cut.any() or separated < SMALLEST_CUT * math.fsum(w):
         return 0.0, -math.inf
     slope = math.fsum(w[cut] * pairs.d[cut])
-    if step == "paper":
-        return slope / mass, 2.0 * slope**2 / mass
-    curvature = math.fsum(w[cut] * pairs.d[cut] ** 2)
-    return slope / curvature, slope**2 / curvature
+    return slope / separated, 2.0 * slope**2 / separated
 
 
 def misordering(scores, pairs):
@@ -108,7 +105,7 @@ def misordering(scores, pairs):
     return math.fsum(pairs.w[wrong])
 
 
-def mpboost(X, pairs, n_rounds, step="paper"):
+def mpboost(X, pairs, n_rounds):
     """Run Algorithm 1; return the rounds and the scores F of the rows.
 
     Parameters
@@ -117,19 +114,17 @@ def mpboost(X, pairs, n_rounds, step="paper"):
     pairs : OrderedPairs
     n_rounds : int
         Fewer are run where no pair is left to part, or where no stump has a step other than 0.
-    step : {"paper", "newton"}
-        "paper": each round minimises Eq. 12, J_wse(f) = Σ_I w (d - (f_i - f_j))², hence a = Σ_{A₁} wd / Σ_{A₁} w and a
-        decrease of 2 (Σ_{A₁} wd)² / Σ_{A₁} w against f = 0. "newton": each round minimises the exact second-order
-        expansion of Z_t, Σ_I w (1 - d (f_i - f_j) + d² (f_i - f_j)² / 2), which Eq. 11 simplifies by |d| ≈ 1, hence
-        a = Σ_{A₁} wd / Σ_{A₁} wd² and a decrease of (Σ_{A₁} wd)² / Σ_{A₁} wd².
+
+    Notes
+    -----
+    Each round minimises Eq. 12, J_wse(f) = Σ_I w (d - (f_i - f_j))², hence a = Σ_{A₁} wd / Σ_{A₁} w and a decrease of
+    2 (Σ_{A₁} wd)² / Σ_{A₁} w against f = 0.
 
     """
-    if step not in {"paper", "newton"}:
-        raise ValueError(f"step must be 'paper' or 'newton', got {step!r}")
     candidates = stumps(X)
     scores, w, bound, rounds = np.zeros(len(X)), pairs.w, 1.0, []
     for _ in range(n_rounds if candidates else 0):
-        steps = [best_step(stump.above(X), pairs, w, step) for stump in candidates]
+        steps = [best_step(stump.above(X), pairs, w) for stump in candidates]
         decreases = np.array([decrease for _, decrease in steps])
         if decreases.max() <= 0.0:
             break

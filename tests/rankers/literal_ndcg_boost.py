@@ -96,17 +96,17 @@ def document_weights(F, data):
     return w
 
 
-def up_and_down(F, f, data, equal_grades=True):
+def up_and_down(F, f, data):
     """Return numerator and denominator of Eq. 15, over ordered pairs i ≠ j with f_j < f_i and with f_j > f_i.
 
-    Pairs of equal grades belong to both sums, as Theorem 1 writes them, unless `equal_grades` is False. They drop out
-    of the difference, which is Σ w f. Eq. 15's α lowers nM by at least (√numerator - √denominator)².
+    Pairs of equal grades belong to both sums, as Theorem 1 writes them. They drop out of the difference, which is
+    Σ w f. Eq. 15's α lowers nM by at least (√numerator - √denominator)².
     """
     numerator, denominator = [], []
     for share, rows in queries_of(data):
         for i in rows:
             for j in rows:
-                if i == j or f[i] == f[j] or not (equal_grades or data.gain[i] != data.gain[j]):
+                if i == j or f[i] == f[j]:
                     continue
                 (numerator if f[i] > f[j] else denominator).append(data.gain[i] * share * gamma(F[i] - F[j]))
     return math.fsum(numerator), math.fsum(denominator)
@@ -138,7 +138,7 @@ class Round:
     objectives: np.ndarray
 
 
-def ndcg_boost(X, data, n_rounds, equal_grades=True, max_alpha=10.0):
+def ndcg_boost(X, data, n_rounds, max_alpha=10.0):
     """Run Algorithm 1; return the rounds and the F of Eq. 12 per row, twice the ranking score.
 
     The classifier that maximises Eq. 17, Σ|w| f y = Σ w f, is the best of all stumps in both polarities. The complement
@@ -157,7 +157,7 @@ def ndcg_boost(X, data, n_rounds, equal_grades=True, max_alpha=10.0):
         objectives = np.abs(sums)
         chosen = first_best(objectives)
         f = candidates[chosen].above(X).astype(float)
-        numerator, denominator = up_and_down(F, f, data, equal_grades)
+        numerator, denominator = up_and_down(F, f, data)
         if numerator == denominator:
             break
         alpha = combination_weight(numerator, denominator, max_alpha)

@@ -54,9 +54,9 @@ def per_row(weight, sizes):
     return np.repeat(weight, sizes) if weight is not None and len(weight) == len(sizes) else weight
 
 
-def assert_same_rounds(ranker, X, pairs, step="paper"):
+def assert_same_rounds(ranker, X, pairs):
     """Compare with Algorithm 1, as long as a round lowers the loss by more than rounding."""
-    rounds, _ = literal.mpboost(X, pairs, ROUNDS, step)
+    rounds, _ = literal.mpboost(X, pairs, ROUNDS)
     rounds = [done for t, done in enumerate(rounds) if min(r.decrease for r in rounds[: t + 1]) > 1e-9]
     assert len(rounds) > 1
     for t, expected in enumerate(rounds):
@@ -69,22 +69,20 @@ def assert_same_rounds(ranker, X, pairs, step="paper"):
         assert ranker.history_["misordering"][t] == pytest.approx(expected.misordering, abs=1e-12)
 
 
-@pytest.mark.parametrize("step", ["paper", "newton"])
 @pytest.mark.parametrize("grades", ["integer", "real"])
 @pytest.mark.parametrize("name", DISTANCES)
 @pytest.mark.parametrize("seed", range(3))
-def test_every_round_is_the_papers(seed, name, grades, step):
+def test_every_round_is_the_papers(seed, name, grades):
     distance, directed = DISTANCES[name]
-    seed += 10 * (list(DISTANCES).index(name) + 10 * (step == "newton"))
+    seed += 10 * list(DISTANCES).index(name)
     X, y, sizes, weight = problem(seed, grades=grades, weights=WEIGHTS[seed % 3])
     pairs = literal.ordered_pairs(y, np.r_[0, np.cumsum(sizes)], directed, per_row(weight, sizes))
-    ranker = MPBoostRanker(distance=distance, n_estimators=ROUNDS, step=step)
-    assert_same_rounds(ranker.fit(X, y, group=sizes, sample_weight=weight), X, pairs, step)
+    ranker = MPBoostRanker(distance=distance, n_estimators=ROUNDS)
+    assert_same_rounds(ranker.fit(X, y, group=sizes, sample_weight=weight), X, pairs)
 
 
-@pytest.mark.parametrize("step", ["paper", "newton"])
 @pytest.mark.parametrize("seed", range(4))
-def test_explicit_pairs_have_the_distances_of_their_margins(seed, step):
+def test_explicit_pairs_have_the_distances_of_their_margins(seed):
     rng = np.random.default_rng(seed)
     X, y, sizes, weight = problem(seed, weights="queries")
     n, m = len(y), 15
@@ -98,17 +96,16 @@ def test_explicit_pairs_have_the_distances_of_their_margins(seed, step):
     pairs = literal.OrderedPairs(
         np.r_[winner, loser], np.r_[loser, winner], np.r_[d, -d], np.r_[w, w] / (2.0 * w.sum())
     )
-    ranker = MPBoostRanker(distance=distance, n_estimators=ROUNDS, step=step)
+    ranker = MPBoostRanker(distance=distance, n_estimators=ROUNDS)
     ranker.fit(X, y, group=sizes, sample_weight=weight, pairs=given)
-    assert_same_rounds(ranker, X, pairs, step)
+    assert_same_rounds(ranker, X, pairs)
 
 
 @pytest.mark.parametrize("name", DISTANCES)
-@pytest.mark.parametrize("step", ["paper", "newton"])
-def test_misordering_is_below_the_product_of_z_which_is_the_loss(name, step):
+def test_misordering_is_below_the_product_of_z_which_is_the_loss(name):
     X, y, sizes, weight = problem(3, weights="queries")
     distance = DISTANCES[name][0]
-    ranker = MPBoostRanker(distance=distance, n_estimators=40, step=step)
+    ranker = MPBoostRanker(distance=distance, n_estimators=40)
     ranker.fit(X, y, group=sizes, sample_weight=weight)
     record = ranker.history_
     assert (record["misordering"] <= record["bound"] * (1.0 + 1e-9)).all()
@@ -154,11 +151,3 @@ def test_why_it_ends(y, x, reason):
     ranker.fit(np.reshape(x, (-1, 1)), y, group=[len(y)])
     assert ranker.stop_reason_ == reason
     assert all((values >= 0.0).all() for name, values in ranker.history_.items() if name != "alpha")
-
-
-def test_the_learning_rate_shortens_steps():
-    X, y, sizes, _ = problem(2)
-    full = MPBoostRanker(n_estimators=1).fit(X, y, group=sizes)
-    half = MPBoostRanker(n_estimators=1, learning_rate=0.5).fit(X, y, group=sizes)
-    assert half.history_["alpha"][0] == 0.5 * full.history_["alpha"][0]
-    np.testing.assert_array_equal(half.predict(X), 0.5 * full.predict(X))

@@ -37,48 +37,41 @@ def assert_same_rounds(ranker, X, rounds, F, rel=1e-9):
         assert alpha == history["alpha"][t] == pytest.approx(expected.alpha, rel=rel)
         for name, value in {"m": expected.m, "h": expected.h, "edge": expected.wf}.items():
             assert history[name][t] == pytest.approx(value, rel=rel), (name, t)
-        assert history["undefined"][t] == (abs(expected.alpha) == ranker.max_alpha)
+        assert history["undefined"][t] == (abs(expected.alpha) == 10.0)
     if len(ranker.model_) < len(rounds):  # what is left is rounding
         assert abs(rounds[len(ranker.model_)].wf) < 1e-15
     else:
         np.testing.assert_allclose(ranker.predict(X), F, rtol=rel, atol=rel)  # the F of Eq. 12
 
 
-@pytest.mark.parametrize("equal_grades", [True, False])
 @pytest.mark.parametrize("seed", range(24))
-def test_rounds_are_those_of_the_literal_algorithm(seed, equal_grades):
+def test_rounds_are_those_of_the_literal_algorithm(seed):
     X, y, group, weight = ranking(seed, real=seed % 2 == 1, weighted=seed % 3 == 0)
-    rounds, F = literal.ndcg_boost(X, collection(y, group, weight), ROUNDS, equal_grades)
-    ranker = NDCGBoostRanker(n_estimators=ROUNDS, equal_grades=equal_grades)
+    rounds, F = literal.ndcg_boost(X, collection(y, group, weight), ROUNDS)
+    ranker = NDCGBoostRanker(n_estimators=ROUNDS)
     ranker.fit(X, y, group=group, sample_weight=weight)
     assert_same_rounds(ranker, X, rounds, F)
 
 
-@pytest.mark.parametrize("max_alpha", [10.0, 1.5, 40.0])
-def test_a_perfect_stump_gets_the_largest_alpha(max_alpha):
+def test_a_perfect_stump_gets_the_largest_alpha():
     X, y, group = [[1.0], [0.0], [0.0]], [1, 0, 0], [3]
-    ranker = NDCGBoostRanker(n_estimators=3, max_alpha=max_alpha).fit(X, y, group=group)
-    rounds, F = literal.ndcg_boost(np.array(X), collection(y, group), 3, max_alpha=max_alpha)
+    ranker = NDCGBoostRanker(n_estimators=3).fit(X, y, group=group)
+    rounds, F = literal.ndcg_boost(np.array(X), collection(y, group), 3)
     assert ranker.history_["undefined"].tolist() == [1.0, 1.0, 1.0]
-    assert ranker.history_["alpha"].tolist() == [max_alpha] * 3
+    assert ranker.history_["alpha"].tolist() == [10.0] * 3
     assert_same_rounds(ranker, np.array(X), rounds, F, rel=1e-7)
     assert NDCGBoostRanker(n_estimators=1).fit(np.negative(X), y, group=group).history_["alpha"] == [-10.0]
 
 
 def test_equal_grades_hold_steps_back():
     # G = (1, 1, 0), f = 1 on the first: up 2, down 1 by Eq. 15; up 1, down 0 without the pair of equal grades
-    X, y, group = [[1.0], [0.0], [0.0]], [1, 1, 0], [3]
-    both = NDCGBoostRanker(n_estimators=1).fit(X, y, group=group)
-    assert both.history_["alpha"] == pytest.approx(0.5 * np.log(2.0))
-    other = NDCGBoostRanker(n_estimators=1, equal_grades=False).fit(X, y, group=group)
-    assert other.history_["alpha"] == [10.0]
-    assert other.history_["undefined"] == [1.0]
+    ranker = NDCGBoostRanker(n_estimators=1).fit([[1.0], [0.0], [0.0]], [1, 1, 0], group=[3])
+    assert ranker.history_["alpha"] == pytest.approx(0.5 * np.log(2.0))
 
 
 @pytest.mark.parametrize("classifier", [None, DecisionTreeClassifier(max_depth=1)])
-@pytest.mark.parametrize("equal_grades", [True, False])
-def test_training_ends_where_nothing_can_be_gained(classifier, equal_grades):
-    ranker = NDCGBoostRanker(classifier=classifier, equal_grades=equal_grades)
+def test_training_ends_where_nothing_can_be_gained(classifier):
+    ranker = NDCGBoostRanker(classifier=classifier)
     varied = np.arange(4.0)[:, None]
     for y, group in (([1, 1, 1, 1], [4]), ([0, 0, 2, 2], [2, 2]), ([0, 1, 2, 3], [1, 1, 1, 1])):
         with pytest.raises(ValueError, match="y holds no pair to learn from"):
@@ -89,9 +82,9 @@ def test_training_ends_where_nothing_can_be_gained(classifier, equal_grades):
     if classifier is None:
         constant = ranker.fit(np.full((4, 1), np.nan), [0, 1, 0, 2], group=[2, 2])
         assert constant.stop_reason_ == "no feature takes two values"
-        # e^-800: nothing is left to weigh after the first step
-        perfect = NDCGBoostRanker(max_alpha=800.0).fit([[1.0], [0.0]], [1, 0], group=[2])
-        assert (len(perfect.model_), perfect.history_["m"][0]) == (1, 0.0)
+        # steps of 10, until nothing is left to weigh
+        perfect = NDCGBoostRanker().fit([[1.0], [0.0]], [1, 0], group=[2])
+        assert perfect.history_["m"][-1] == 0.0
         assert "far apart" in perfect.stop_reason_
 
 
@@ -142,12 +135,11 @@ class Watcher(DecisionTreeClassifier):
         return super().fit(sides, [0, 1])
 
 
-@pytest.mark.parametrize("equal_grades", [True, False])
-def test_a_classifier_is_shown_a_sample_by_weights(equal_grades):
+def test_a_classifier_is_shown_a_sample_by_weights():
     Watcher.seen = ()
     X, y, group, _ = ranking(24)
     X = np.column_stack([X[:, 1:], np.arange(len(X))]).astype(np.float32)
-    ranker = NDCGBoostRanker(n_estimators=4, classifier=Watcher(), equal_grades=equal_grades, random_state=3)
+    ranker = NDCGBoostRanker(n_estimators=4, classifier=Watcher(), random_state=3)
     ranker.fit(X, y, group=group)
     data, F, f = collection(y, group), np.zeros(len(y)), (X[:, 0] > 2.5).astype(float)
     assert len(Watcher.seen) == len(ranker.model_) == 4
@@ -156,7 +148,7 @@ def test_a_classifier_is_shown_a_sample_by_weights(equal_grades):
         assert shown.shape == X.shape
         drawn = shown[:, -1].astype(int)
         np.testing.assert_array_equal(2 * classes - 1, np.sign(w[drawn]))  # rows without weight are not drawn
-        alpha = literal.combination_weight(*literal.up_and_down(F, f, data, equal_grades), 10.0)
+        alpha = literal.combination_weight(*literal.up_and_down(F, f, data), 10.0)
         assert ranker.history_["alpha"][t] == pytest.approx(alpha, rel=1e-9)
         assert ranker.history_["edge"][t] == pytest.approx(w @ f)
         F += alpha * f

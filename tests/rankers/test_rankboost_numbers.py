@@ -8,7 +8,7 @@ import pytest
 from rankers import literal_rankboost as rb
 
 from boostplug import Pairs, Queries
-from boostplug.rankers.rankboost import RankBoostRanker, _Descent, _Listed
+from boostplug.rankers.rankboost import RankBoostRanker, _Descent, _WeighedPairs
 from boostplug.weak_rankers import Cuts
 
 
@@ -145,7 +145,7 @@ def test_corollary_1():
 def combination(H, pairs):
     """Choose h1 and h2 without weight, and step along h = ½ (h1 + h2) on the pairs."""
     queries = Queries(None, group=[H.shape[1]], pairs=Pairs(pairs.winner, pairs.loser))
-    state = _Descent(_Listed(queries), Cuts(H.T.astype(np.float32), None, np.random.RandomState(0)))
+    state = _Descent(_WeighedPairs(queries), Cuts(H.T.astype(np.float32), None, np.random.RandomState(0)))
     assert state.admit(0)
     assert state.admit(1)
     assert not state.admit(2)

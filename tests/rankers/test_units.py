@@ -24,7 +24,6 @@ LAWFUL = [
     (bp.RankBoostRanker(n_estimators=4), 0),
     (bp.AdaRankRanker(metric=bp.NDCG(5, gain="linear"), n_estimators=4), 0),
     (bp.MPBoostRanker(distance=bp.BinaryDistance(), n_estimators=4), 0),
-    (bp.MPBoostRanker(distance=bp.LinearDistance(), step="newton", n_estimators=4), -1),
     (bp.NDCGBoostRanker(gain="linear", n_estimators=4), 0),
     (bp.QBRankRanker(n_estimators=4, learning_rate=0.5, random_state=0), 1),
     (bp.QBRankRanker(n_estimators=4, learning_rate=0.5, normalization="documents", random_state=0), 1),
@@ -50,7 +49,7 @@ def test_labels_times_a_number_teach_the_same(ranker, degree):
     [
         *(ranker for ranker, _ in LAWFUL), bp.RankBoostRanker(variant="discrete", n_estimators=4),
         bp.RankBoostRanker(variant="continuous", n_estimators=4), bp.MPBoostRanker(n_estimators=4),
-        bp.NDCGBoostRanker(n_estimators=4, equal_grades=False), bound(bp.MPBoost()),
+        bound(bp.MPBoost()),
     ],
     ids=str,
 )  # fmt: skip

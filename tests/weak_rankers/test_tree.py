@@ -80,7 +80,7 @@ def test_steps_is_a_sum_of_stumps(n_cuts):
     cuts = np.sort(random.normal(size=n_cuts))
     cuts[:1] = -np.inf
     values = random.normal(size=n_cuts + 1)
-    tree = Tree.steps(1, cuts, values)
+    tree = Tree.from_steps(1, cuts, values)
     x = np.r_[np.nan, -9.0, np.maximum(cuts, -8.0), random.normal(size=50)]
     X = np.column_stack([np.zeros(len(x)), x])
     expected = values[0] + sum((values[j + 1] - values[j]) * Stump(1, cut).predict(X) for j, cut in enumerate(cuts))

@@ -1,4 +1,4 @@
-"""Eight numbers at once, said outright: `Lanes` are one value to a kernel, one or a few registers to the processor.
+"""Explicit SIMD, eight numbers at once: `Lanes` are one value to a kernel, and one or a few registers to the processor.
 
 LLVM's vectoriser makes of one short loop three, for many numbers, for some and for what is left, asks beforehand
 whether arrays overlap, and takes most of the time that the loop takes to compile. A query's runs are mostly shorter

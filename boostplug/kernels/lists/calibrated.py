@@ -1,6 +1,24 @@
 r"""Cross entropy of each label with σ(F), and of a list's labels with the shares that its σ(F) have.
 
 Logarithms are taken before sums: log σ(F) = -log(1 + e^-F), and shares are relative to the largest of a list.
+
+In NumPy, for one list, whose labels are probabilities:
+
+.. code-block:: python
+
+    def calibrated_softmax(scores, labels, weight, row_share, list_share):
+        sigma = 1 / (1 + np.exp(-scores))
+        entropy = labels * np.log(sigma) + (1 - labels) * np.log(1 - sigma)
+        value = -row_share * (weight * entropy).sum()
+        gradient = row_share * weight * (sigma - labels)
+        hessian = row_share * weight * sigma * (1 - sigma)
+        target = weight * labels / (weight * labels).sum()
+        p = weight * sigma / (weight * sigma).sum()
+        list_weight = list_share * (weight**2).sum() / weight.sum()
+        value -= list_weight * (target * np.log(p)).sum()
+        gradient += list_weight * (1 - sigma) * (p - target)
+        hessian += list_weight * (1 - sigma) * (target * sigma + p * (1 - sigma))
+        return value, gradient, hessian
 """
 
 import math
@@ -29,10 +47,10 @@ def _sigmoid(x: float) -> float:
 
 @compiled(error_model="numpy")
 def calibrated_softmax(
-    lists: Any, scores: Any, of_rows: float, of_list: float, per_grade: float, factor: float, first: int, last: int,
-    sums: Any,
+    lists: Any, scores: Any, row_share: float, list_share: float, per_grade: float, factor: float,
+    first: int, last: int, sums: Any,
 ) -> None:  # fmt: skip
-    """Write the value of each list, and factor times its derivatives, with the weights of the two cross entropies.
+    """Write the value of each list, and factor times its derivatives, with the shares of the two cross entropies.
 
     ``per_grade`` times a label is a probability. A list weighs the mean weight of its documents, Σ v²/Σ v.
     """
@@ -45,21 +63,21 @@ def calibrated_softmax(
             row, v, y = unsigned(lists.rows[at]), lists.weight[at], lists.grade[at] * per_grade
             x = min(max(scores[row], -_LARGEST), _LARGEST)
             below, above = _log_sigmoid(-x), _log_sigmoid(x)
-            value -= of_rows * v * (y * above + (1.0 - y) * below)
+            value -= row_share * v * (y * above + (1.0 - y) * below)
             sigma, other = _sigmoid(x), _sigmoid(-x)
-            sums.gradient[row] = factor * of_rows * v * (sigma * (1.0 - y) - other * y)
-            sums.hessian[row] = factor * of_rows * v * sigma * other
+            sums.gradient[row] = factor * row_share * v * (sigma * (1.0 - y) - other * y)
+            sums.hessian[row] = factor * row_share * v * sigma * other
             log_sigma[at - a] = above
             best = max(best, above)
             relevance += v * y
             weight += v
             square += v * v
-        if of_list > 0.0 and relevance > 0.0:
+        if list_share > 0.0 and relevance > 0.0:
             total = 0.0
             for at in range(a, b):
                 share[at - a] = lists.weight[at] / weight * math.exp(log_sigma[at - a] - best)
                 total += share[at - a]
-            w = of_list * square / weight
+            w = list_share * square / weight
             for at in range(a, b):
                 row, v = unsigned(lists.rows[at]), lists.weight[at]
                 x = min(max(scores[row], -_LARGEST), _LARGEST)

@@ -14,19 +14,19 @@ In NumPy, pair by pair, for NDCG without a cut-off and scores without ties::
         return g.sum(axis=1) - g.sum(axis=0), h.sum(axis=1) + h.sum(axis=0)
 
 Between the upper half of a list and the lower one, in the order of the scores, it is known who stands above. So the
-worths of their positions factorise, :math:`u_i - u_j = (u_i - u_m) + (u_m - u_j)`, two terms ≥ 0 each, with m the first
+values of their positions factorise, :math:`u_i - u_j = (u_i - u_m) + (u_m - u_j)`, two terms ≥ 0 each, with m the first
 of the lower half; and with the distances δ ≥ 0 of both scores from that of m
 
 .. math:: \sigma(-(\delta_i + \delta_j)) = e^{-\delta_i} e^{-\delta_j} f(\delta_i + \delta_j), \qquad
           f(\delta) = \frac{1}{1 + e^{-\delta}},
 
 where f, which is between ½ and 1, is a polynomial of degree 7 of either distance, piece by piece: it is known by its
-values at eight nodes, one in each lane. All documents of both halves are walked by ascending level, and by descending
-level; what has passed, times the gap of levels passed since, is what each document sees of the other half.
+values at eight nodes, one in each lane. All documents of both halves are walked by ascending gain, and by descending
+gain; what has passed, times the gap of gains passed since, is what each document sees of the other half.
 Then each half is a list of its own. Short ones are summed pair by pair.
 
-Accuracy: 1e-9 of every pair. Ties need no care here: their positions are worth the same (`worth_of_positions`), so that
-they weigh nothing with each other, and `sum_within` adds what they weigh.
+Accuracy: 1e-9 of every pair. Ties need no care here: their positions have the same value (`write_position_values`), so
+that they weigh nothing with each other, and `sum_within` adds what they weigh.
 """
 
 from typing import Any, NamedTuple
@@ -58,7 +58,7 @@ from boostplug.kernels.lists.lambdas import (
     shares_of_pairs,
     softplus,
     sum_within,
-    worth_of_positions,
+    write_position_values,
 )
 
 Floats = NDArray[np.float64]
@@ -70,7 +70,9 @@ _DEPTH = 128  # parts that wait for their turn, at most
 # Pieces of the distances in which eight nodes give f, f² and their like to 1e-9; in the last they are straight lines.
 _EDGES = (0.73, 1.51, 2.43, 3.74, 5.24, 7.6, 10.5, 14.9, 24.9)
 _PIECES = len(_EDGES) + 1
-_SUMS = 8 * WIDTH  # of a piece: passed and gaps, of two functions, with and without the document's own worth
+_SUMS = (
+    8 * WIDTH
+)  # of a piece: passed and gaps, of two functions, with and without the value of the document's own position
 
 
 def _nodes() -> tuple[Floats, Floats]:
@@ -85,7 +87,7 @@ _AT, _POWERS = _nodes()
 class _Workspace(NamedTuple):
     """Space for one list.
 
-    By document in order of levels: `order`, its position, and a `spare` of it. By position: `far`, its distance from
+    By document in order of gains: `order`, its position, and a `spare` of it. By position: `far`, its distance from
     the middle; `power`, e^-far; `piece`. For each piece of either half: `edge`, where it begins and its width; `node`,
     and `falling`, e^-node; `sums`. What short parts have of each document: `own`. Parts that are left: `to_do`.
     """
@@ -116,27 +118,27 @@ def _workspace_of(n: int) -> _Workspace:
 def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: Ordered, workspace: _Workspace) -> float:
     """Add the pairs of the positions first..last, at most `_SHORT`, and return their value."""
     own = workspace.own
-    x, e, winner, loser, level, u, v = own[0], own[1], own[2], own[3], own[4], own[5], own[6]
+    x, e, winner, loser, gain, u, v = own[0], own[1], own[2], own[3], own[4], own[5], own[6]
     c, g, h = own[7], own[8], own[9]
     order, n = workspace.order, last - first
     middle = 0.5 * (ordered.x[first] + ordered.x[last - 1])
     near = ordered.x[first] - ordered.x[last - 1] <= NEAR
     for k in range(n):
         j = order[first + k]
-        x[k], level[k], u[k] = ordered.x[j], ordered.level[j], ordered.kept[j]
+        x[k], gain[k], u[k] = ordered.x[j], ordered.gain[j], ordered.u[j]
         winner[k], loser[k] = ordered.winner[j], ordered.loser[j]
         if two:
-            v[k] = ordered.won[j]
+            v[k] = ordered.v[j]
         g[k] = h[k] = 0.0
     for k in range(0, n, WIDTH):
         store(e, k, exponential(first_lanes(n - k, load(x, k) - middle, 0.0)) if near else broadcast(1.0))
     value = broadcast(0.0)
     below = 0
     for i in range(n):
-        if i > 0 and level[i] > level[i - 1]:
+        if i > 0 and gain[i] > gain[i - 1]:
             below = i
             for j in range(0, below, WIDTH):
-                store(c, j, first_lanes(below - j, (level[i] - load(level, j)) * load(loser, j), 0.0))
+                store(c, j, first_lanes(below - j, (gain[i] - load(gain, j)) * load(loser, j), 0.0))
         g_i, h_i, value_i = broadcast(0.0), broadcast(0.0), broadcast(0.0)
         for j in range(0, below, WIDTH):
             w = u[i] - load(u, j)
@@ -216,32 +218,32 @@ def _clear_sums(count: int, side: int, workspace: _Workspace) -> None:
 
 @inlined(fastmath={"contract"}, error_model="numpy")
 def _sum_other_half(
-    first: int, middle: int, last: int, up: bool, upper: bool, count: int, worth: Any, with_value: bool,
+    first: int, middle: int, last: int, up: bool, upper: bool, count: int, values: Any, with_value: bool,
     ordered: Ordered, workspace: _Workspace,
 ) -> float:  # fmt: skip
-    """Add what the documents of one half see of the other, in one order of levels; return the value.
+    """Add what the documents of one half see of the other, in one order of gains; return the value.
 
-    `upper` says that the upper half sees the lower one, whose documents `up` shows from the lowest level on. `worth` is
-    what positions are worth where these pairs stand as they do.
+    `upper` says that the upper half sees the lower one, whose documents `up` shows from the lowest gain on. `values`
+    are those of the positions, u or v.
     """
     order, far, power, piece, sums = workspace.order, workspace.far, workspace.power, workspace.piece, workspace.sums
-    level, winner, loser = ordered.level, ordered.winner, ordered.loser
+    gain, winner, loser = ordered.gain, ordered.winner, ordered.loser
     own, other = (winner, loser) if up else (loser, winner)  # of the one that sees, and of those seen
-    right = up == upper  # the higher level stands above
+    right = up == upper  # the higher gain stands above
     side = 0 if upper else 1
     _clear_sums(count, side, workspace)
-    at_middle = worth[middle]
-    before = level[order[first if up else last - 1]]
+    at_middle = values[middle]
+    before = gain[order[first if up else last - 1]]
     value = 0.0
     for place in range(last - first):
         j = order[first + place if up else last - 1 - place]
-        gap = abs(level[j] - before)
+        gap = abs(gain[j] - before)
         if gap > 0.0:
-            before = level[j]
+            before = gain[j]
             for o in range(0, count * _SUMS, 8 * WIDTH):
                 for k in range(o, o + 4 * WIDTH, WIDTH):
                     store(sums, k + 4 * WIDTH, load(sums, k + 4 * WIDTH) + load(sums, k) * gap)
-        apart = abs(worth[j] - at_middle)
+        apart = abs(values[j] - at_middle)
         if (j < middle) == upper:
             k = piece[j]
             y = 2.0 * (far[j] - workspace.edge[side, k, 0]) / workspace.edge[side, k, 1] - 1.0
@@ -281,7 +283,7 @@ def _sum_other_half(
 
 @inlined()
 def _halve(first: int, middle: int, last: int, workspace: _Workspace) -> None:
-    """Put the positions before the middle first, each half by level."""
+    """Put the positions before the middle first, each half by gain."""
     order, spare = workspace.order, workspace.spare
     a, b = first, 0
     for k in range(first, last):
@@ -299,7 +301,7 @@ def _halve(first: int, middle: int, last: int, workspace: _Workspace) -> None:
 @inlined()
 def _sum_part(n: int, two: bool, with_value: bool, ordered: Ordered, workspace: _Workspace) -> float:
     """Add the pairs of n documents that do not tie, and return their value."""
-    u, v, to_do = ordered.kept, ordered.won, workspace.to_do
+    u, v, to_do = ordered.u, ordered.v, workspace.to_do
     value = 0.0
     to_do[0, 0], to_do[0, 1] = 0, n
     left = 1
@@ -328,37 +330,37 @@ def _sum_part(n: int, two: bool, with_value: bool, ordered: Ordered, workspace: 
 
 @compiled()
 def sum_lists(
-    runs: Any, start: Any, scores: Any, multiplier: float, level: Any, worth: PositionValues, with_value: bool,
+    runs: Any, start: Any, scores: Any, multiplier: float, gain: Any, positions: PositionValues, with_value: bool,
     begin: int, end: int, value: Any, gradient: Any, hessian: Any,
 ) -> None:  # fmt: skip
     """Sum all pairs of the lists ``begin <= q < end``: their documents stand in ``runs`` from ``start[q]`` on.
 
-    ``level`` has an entry per run. Writes a value per list, and derivatives of rows by score times the multiplier.
+    ``gain`` has an entry per run. Writes a value per list, and derivatives of rows by score times the multiplier.
     """
     workspace = workspace_for(start, begin, end)
-    two = len(worth.discount) == 0
+    two = len(positions.discount) == 0
     ordered = ordered_workspace(len(workspace.keys), two, runs.apart)
     space, spare = _workspace_of(len(workspace.keys)), np.empty((3 if two else 0, len(workspace.keys)))
-    levels = np.empty(len(workspace.keys))
+    gains = np.empty(len(workspace.keys))
     for q in range(begin, end):
         base, n = start[q], start[q + 1] - start[q]
         for u in range(runs.query_run[q], runs.query_run[q + 1]):
             for k in range(runs.run_start[u] - base, runs.run_start[u + 1] - base):
                 workspace.keys[k], workspace.rows[k] = scores[runs.rows[base + k]], k
-                levels[k] = level[u]
-        if not levels[n - 1] > levels[0]:
+                gains[k] = gain[u]
+        if not gains[n - 1] > gains[0]:
             continue
         sort(workspace, n)
         for j in range(n):
             k = workspace.rows[j]
             space.order[k] = j
-            ordered.x[j], ordered.level[j] = in_range(multiplier * workspace.keys[j]), levels[k]
+            ordered.x[j], ordered.gain[j] = in_range(multiplier * workspace.keys[j]), gains[k]
             ordered.gradient[j] = ordered.hessian[j] = 0.0
             if len(runs.winner):
                 ordered.winner[j] = runs.winner[base + k]
             if runs.apart:
                 ordered.loser[j] = runs.loser[base + k]
-        worth_of_positions(workspace.keys, n, worth, ordered, spare)
+        write_position_values(workspace.keys, n, positions, ordered, spare)
         value[q] = sum_within(workspace.keys, n, ordered) + _sum_part(n, two, with_value, ordered, space)
         for j in range(n):
             row = runs.rows[base + workspace.rows[j]]

@@ -1,16 +1,15 @@
 r"""Pairs whose weights are what a metric loses when two documents change places, as LambdaRank has them.
 
-Of a list in the order of its scores, position j is worth :math:`u_j` to a document that is to stay above those of lower
-grades, and :math:`v_j` to one that is to rise above those of higher ranks; neither rises down the list. The documents i
-and j, i of the higher grade, weigh
+In a list in the order of its scores, position j has the value :math:`u_j` for a document that must stay above those of
+lower grades, and :math:`v_j` for one that must rise above those of higher ranks. Neither rises down the list. The
+documents i and j, i of the higher grade, weigh
 
-.. math:: a_i b_j\,(l_i - l_j) \cdot \begin{cases} u_i - u_j & i \text{ stands above } j \\
+.. math:: a_i b_j\,(G_i - G_j) \cdot \begin{cases} u_i - u_j & i \text{ stands above } j \\
                                                           v_j - v_i & \text{otherwise} \end{cases}
 
-with a and b their weights as winner and loser, and l the levels of their grades. NDCG's levels are gains, and both
-worths are the discounts. MAP's levels are 0 and 1; with P_j relevant documents among the best j and S_j = Σ
-rel/position over them, :math:`u_j = P_j/j - S_j` and :math:`v_j = (P_j + 1)/j - S_j`: all that a swap moves between the
-two is in the S.
+with a and b their weights as winner and loser, and G the gains of their grades. For NDCG both values are the discounts.
+MAP's gains are 0 and 1; with P_j relevant documents among the best j and S_j = Σ rel/position over them,
+:math:`u_j = P_j/j - S_j` and :math:`v_j = (P_j + 1)/j - S_j`: all that a swap moves between the two is in the S.
 
 Here lists are summed pair by pair. `lambda_halves` has those too long for that.
 """
@@ -63,9 +62,9 @@ class PositionValues(NamedTuple):
 
 
 class RowWeights(NamedTuple):
-    """For each row: the level of its grade, the root of its weight, and its weights as winner and loser of a pair."""
+    """For each row: the gain of its grade, the root of its weight, and its weights as winner and loser of a pair."""
 
-    level: Floats
+    gain: Floats
     root: Floats
     winner: Floats
     loser: Floats
@@ -75,11 +74,11 @@ class Ordered(NamedTuple):
     """One list by position, best first. Each array has `WIDTH` entries more than there are documents."""
 
     x: Floats  # score times the multiplier, within ±1e300
-    winner: Floats  # weight in pairs with lower levels
+    winner: Floats  # weight in pairs with lower gains
     loser: Floats  # and in those with higher ones; may be the array `winner` itself
-    level: Floats
-    kept: Floats  # u: worth to a document that stands above those of lower grades
-    won: Floats  # v; the array `kept` itself where the two are the same
+    gain: Floats
+    u: Floats  # value of the position for a document that stands above those of lower grades
+    v: Floats  # and for one that stands below; the array `u` itself where the two are the same
     apart: Floats  # mean distance of two positions within a block of tied documents, of u and of v together / 2
     gradient: Floats
     hessian: Floats
@@ -87,11 +86,11 @@ class Ordered(NamedTuple):
 
 @inlined(_nrt=True)
 def ordered_workspace(n: int, two: bool, apart: bool) -> Ordered:
-    """Return workspace for a list of n documents; both worths differ if `two`, both weights if `apart`."""
+    """Return workspace for a list of n documents; u and v differ if `two`, both weights if `apart`."""
     m = n + WIDTH
-    kept, winner = np.zeros(m), np.ones(m)
+    u, winner = np.zeros(m), np.ones(m)
     return Ordered(
-        np.zeros(m), winner, np.ones(m) if apart else winner, np.zeros(m), kept, np.zeros(m) if two else kept,
+        np.zeros(m), winner, np.ones(m) if apart else winner, np.zeros(m), u, np.zeros(m) if two else u,
         np.zeros(m), np.zeros(m), np.zeros(m),
     )  # fmt: skip
 
@@ -103,59 +102,59 @@ def in_range(x: float) -> float:
 
 
 @inlined()
-def _relevance(keys: Any, n: int, level: Any, worth: PositionValues, average: bool, kept: Any, won: Any) -> None:
+def _relevance(keys: Any, n: int, gain: Any, positions: PositionValues, average: bool, u: Any, v: Any) -> None:
     """Write average precision's u and v; with `average` tied documents share their relevance."""
     relevant = passed = 0.0
     a = 0
     while a < n:
         b, total = a, 0.0
         while b < n and keys[b] == keys[a] and (average or b == a):
-            total += 1.0 if level[b] > 0.0 else 0.0
+            total += 1.0 if gain[b] > 0.0 else 0.0
             b += 1
         share = total / (b - a)
         for j in range(a, b):
-            if j < worth.cutoff:
+            if j < positions.cutoff:
                 relevant += share
                 passed += share / (j + 1.0)
-                kept[j] = relevant / (j + 1.0) - passed
-                won[j] = (relevant + 1.0) / (j + 1.0) - passed
+                u[j] = relevant / (j + 1.0) - passed
+                v[j] = (relevant + 1.0) / (j + 1.0) - passed
             else:
-                kept[j] = won[j] = -passed
+                u[j] = v[j] = -passed
         a = b
 
 
 @inlined()
-def worth_of_positions(keys: Any, n: int, worth: PositionValues, ordered: Ordered, spare: Any) -> None:
-    """Write what the positions of a list are worth, over a random order of tied documents. `spare` has 3 rows."""
-    level, kept, won, apart = ordered.level, ordered.kept, ordered.won, ordered.apart
-    if len(worth.discount):
-        average_over_ties(keys, n, worth.discount, kept, apart)
+def write_position_values(keys: Any, n: int, positions: PositionValues, ordered: Ordered, spare: Any) -> None:
+    """Write the values of a list's positions, over a random order of tied documents. `spare` has 3 rows."""
+    gain, u, v, apart = ordered.gain, ordered.u, ordered.v, ordered.apart
+    if len(positions.discount):
+        average_over_ties(keys, n, positions.discount, u, apart)
         return
-    _relevance(keys, n, level, worth, True, spare[0], spare[1])
-    average_over_ties(keys, n, spare[0], kept, apart)
-    average_over_ties(keys, n, spare[1], won, spare[2])
+    _relevance(keys, n, gain, positions, True, spare[0], spare[1])
+    average_over_ties(keys, n, spare[0], u, apart)
+    average_over_ties(keys, n, spare[1], v, spare[2])
     for j in range(n):
         apart[j] = 0.5 * (apart[j] + spare[2, j])
 
 
 @inlined()
 def sum_within(keys: Any, n: int, ordered: Ordered) -> float:
-    """Add the pairs of tied documents, σ = ½ each, and return their value; within a block levels ascend."""
+    """Add the pairs of tied documents, σ = ½ each, and return their value; within a block gains ascend."""
     value = 0.0
     a = 0
     while a + 1 < n:
         b = a + 1
         while b < n and keys[b] == keys[a]:
             b += 1
-        if b - a > 1 and ordered.apart[a] > 0.0 and ordered.level[b - 1] > ordered.level[a]:
+        if b - a > 1 and ordered.apart[a] > 0.0 and ordered.gain[b - 1] > ordered.gain[a]:
             for up in (True, False):
                 own, other = (ordered.winner, ordered.loser) if up else (ordered.loser, ordered.winner)
                 passed = gaps = 0.0
-                before = ordered.level[a if up else b - 1]
+                before = ordered.gain[a if up else b - 1]
                 for k in range(b - a):
                     j = a + k if up else b - 1 - k
-                    gaps += abs(ordered.level[j] - before) * passed
-                    before = ordered.level[j]
+                    gaps += abs(ordered.gain[j] - before) * passed
+                    before = ordered.gain[j]
                     passed += other[j]
                     w = ordered.apart[a] * own[j] * gaps
                     ordered.gradient[j] += -0.5 * w if up else 0.5 * w
@@ -204,14 +203,14 @@ def _sum_of_tops(
 
     `f` are the scores by position, `e` powers of e where they are `near` each other.
     """
-    x, level, u, v = ordered.x, ordered.level, ordered.kept, ordered.won
+    x, gain, u, v = ordered.x, ordered.gain, ordered.u, ordered.v
     winner, loser = ordered.winner, ordered.loser
     g, h = ordered.gradient, ordered.hessian
     value, total = broadcast(0.0), broadcast(0.0)
     for i in range(top):
         g_i, h_i, value_i, total_i = broadcast(0.0), broadcast(0.0), broadcast(0.0), broadcast(0.0)
         for j in range(i + 1, n, WIDTH):
-            gap = first_lanes(n - j, level[i] - load(level, j), 0.0)
+            gap = first_lanes(n - j, gain[i] - load(gain, j), 0.0)
             w = u[i] - load(u, j)
             if two:
                 w = where_positive(gap, w, v[i] - load(v, j))
@@ -239,7 +238,7 @@ def _sum_of_tops(
 
 @compiled()
 def sum_tops(
-    lists: Any, scores: Any, multiplier: float, rows: RowWeights, worth: PositionValues, top: int, norm: bool,
+    lists: Any, scores: Any, multiplier: float, rows: RowWeights, positions: PositionValues, top: int, norm: bool,
     with_value: bool, first: int, last: int, sums: Any,
 ) -> None:  # fmt: skip
     """Sum the pairs of which the better stands among the best `top` of its list; ties stand in file order.
@@ -248,28 +247,28 @@ def sum_tops(
     log2(1 + Σ)/Σ, Σ over twice its lambdas.
     """
     workspace = workspace_for(lists.start, first, last)
-    two = len(worth.discount) == 0
+    two = len(positions.discount) == 0
     ordered = ordered_workspace(len(workspace.keys), two, True)
-    level, root = rows.level, rows.root
+    gain, root = rows.gain, rows.root
     x, f, e = ordered.x, np.zeros(len(ordered.x)), np.ones(len(ordered.x))
     for q in range(first, last):
         n = order_by_score(scores, lists, q, workspace)
         keys = workspace.keys
-        mass = highest = 0.0
+        total_weight = highest = 0.0
         for j in range(n):
             row = lists.rows[workspace.rows[j]]
             f[j], x[j] = in_range(keys[j]), in_range(multiplier * keys[j])
-            ordered.winner[j], ordered.loser[j], ordered.level[j] = rows.winner[row], rows.loser[row], level[row]
+            ordered.winner[j], ordered.loser[j], ordered.gain[j] = rows.winner[row], rows.loser[row], gain[row]
             ordered.gradient[j] = ordered.hessian[j] = 0.0
-            mass += root[row] * root[row]
-            highest = max(highest, level[row])
+            total_weight += root[row] * root[row]
+            highest = max(highest, gain[row])
         if highest == 0.0:
             continue
         if two:
-            _relevance(keys, n, ordered.level, worth, False, ordered.kept, ordered.won)
+            _relevance(keys, n, ordered.gain, positions, False, ordered.u, ordered.v)
         else:
             for j in range(n):
-                ordered.kept[j] = worth.discount[j]
+                ordered.u[j] = positions.discount[j]
         near = x[0] - x[n - 1] <= NEAR
         if near:
             middle = 0.5 * (x[0] + x[n - 1])
@@ -278,7 +277,7 @@ def sum_tops(
         normed = norm and keys[0] != keys[n - 1]
         value, total = _sum_of_tops(n, min(top, n - 1), f, e, near, two, normed, with_value, ordered)
         times = 1.0
-        total *= 2.0 * multiplier * n / mass
+        total *= 2.0 * multiplier * n / total_weight
         if norm and total > 0.0:
             times = np.log1p(total) / (0.6931471805599453 * total)
         sums.value[q] = times * value

@@ -1,4 +1,21 @@
-"""Pearson's correlation of scores and labels in each list, regularised, and its derivatives."""
+"""Pearson's correlation of scores and labels in each list, regularised, and its derivatives.
+
+In NumPy, for one list:
+
+.. code-block:: python
+
+    def one_minus_pearson(scores, labels, weight, epsilon):
+        def mean(x):
+            return np.average(x, weights=weight)
+
+        x, z = scores - mean(scores), labels - mean(labels)
+        z = z / np.sqrt(mean(z**2))
+        spread = np.sqrt(mean(x**2) + epsilon**2)
+        correlation = mean(x * z) / spread
+        value = weight.sum() * (1 - correlation)
+        gradient = weight * (correlation * x / spread - z) / spread
+        return value, gradient, weight * (2 / np.sqrt(3)) / spread**2
+"""
 
 import math
 from typing import Any

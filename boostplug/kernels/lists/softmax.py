@@ -3,6 +3,20 @@ r"""Softmax over lists, and cross entropies between a target distribution and th
 A document of weight v stands in its list v times: it has the share v e^F / Σ v e^F. Shares are exact at any range of
 scores: the largest is left out of the sum that the others make, so that what it lacks to 1 keeps its digits, and where
 the others vanish beside it their shares among themselves are taken relative to their own best.
+
+In NumPy, for one list and the softmax of its grades as target (`derivatives`, without Bruch's terms, and `values`):
+
+.. code-block:: python
+
+    def list_net(scores, grades, weight):
+        def shares(x):
+            e = weight * np.exp(x - x.max())
+            return e / e.sum()
+
+        p, target = shares(scores), shares(grades)
+        list_weight = (weight**2).sum() / weight.sum()
+        value = -list_weight * (target * np.log(p)).sum()
+        return value, list_weight * (p - target), list_weight * p * (1 - p)
 """
 
 import math

@@ -59,7 +59,7 @@ class NoChoice(Metric):
 
 def _sampled(name: str, seed: int) -> Learner:
     """NDCG_Boost with the paper's stumps: documents are drawn by their weights, and a classifier is trained on them."""
-    params = {"classifier": DecisionTreeClassifier(max_depth=1), "random_state": seed, "equal_grades": True}
+    params = {"classifier": DecisionTreeClassifier(max_depth=1), "random_state": seed}
     return Learner(name=name, ranker=NDCGBoostRanker, params=params)
 
 

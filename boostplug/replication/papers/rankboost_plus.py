@@ -6,7 +6,7 @@ from typing import Any
 
 from boostplug.metrics import NDCG, PairError
 from boostplug.rankers import RankBoostRanker
-from boostplug.rankers.base import Round, Rounds, RoundsOf, Training
+from boostplug.rankers.base import ObservedRounds, Round, Rounds, Training
 from boostplug.replication.figures import Curves, Figure, Ranks
 from boostplug.replication.judging.claims import ahead, apart, bounded, close, nearer, never_rises, ranked
 from boostplug.replication.judging.curve_claims import (
@@ -64,7 +64,7 @@ class HaltingRankBoost(RankBoostRanker):
     """
 
     def _rounds(self, training: Training) -> Rounds:
-        rounds, last = RoundsOf(super()._rounds(training)), None
+        rounds, last = ObservedRounds(super()._rounds(training)), None
         for done in rounds:
             undefined = bool(done.record["undefined"])
             if undefined and last is not None:

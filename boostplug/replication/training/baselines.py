@@ -8,7 +8,7 @@ from scipy.optimize import minimize
 
 from boostplug.losses import QBRank
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
-from boostplug.rankers.pairs import refuse_no_pairs
+from boostplug.rankers.critical_pairs import refuse_no_pairs
 from boostplug.weak_rankers import Feature
 
 Floats = NDArray[np.float64]

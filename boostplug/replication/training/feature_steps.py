@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from boostplug.losses import QBRank
 from boostplug.rankers import QuadraticBoundRanker
-from boostplug.rankers.base import ReferenceRanker, Round, Rounds, RoundsOf, Training
+from boostplug.rankers.base import ObservedRounds, ReferenceRanker, Round, Rounds, Training
 from boostplug.weak_rankers import Feature
 
 Floats = NDArray[np.float64]
@@ -52,7 +52,7 @@ class SearchedSteps(QuadraticBoundRanker):
 
     def _rounds(self, training: Training) -> Rounds:
         theorem = _Theorem(training, self.loss)
-        rounds = RoundsOf(super()._rounds(training))
+        rounds = ObservedRounds(super()._rounds(training))
         for found in rounds:
             ((weak, alpha),) = found.terms
             length = theorem.length(alpha * weak.predict(training.X))

@@ -22,7 +22,7 @@ from boostplug.rankers import (
     RankBoostRanker,
     ReferenceRanker,
 )
-from boostplug.rankers.base import Rounds, RoundsOf, Training
+from boostplug.rankers.base import ObservedRounds, Rounds, Training
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
 from studies.speed.figures import Bars, Growth
 from studies.speed.measuring.clock import seconds_of, turn_by_turn
@@ -202,7 +202,7 @@ class _Timed(RankBoostRanker):
 
     def _rounds(self, training: Training) -> Rounds:
         self.times = [perf_counter()]
-        rounds = RoundsOf(super()._rounds(training))
+        rounds = ObservedRounds(super()._rounds(training))
         for done in rounds:
             self.times.append(perf_counter())
             yield done
