@@ -188,7 +188,7 @@ def test_a_page_without_rows_does_not_count():
     ("options", "message"),
     [
         ({"metric": bp.Precision(5, relevant=2)}, "gives a click nothing, because its label is 1"),
-        ({"eta": None, "propensity": [1.0, 0.5]}, "propensity has 2 positions, but log has a click at position 3"),
+        ({"eta": None, "propensity": [1.0, 0.5]}, "propensity has 2 positions, but log a click at 3"),
         ({"eta": -1}, "eta must be a finite number of at least 0"),
         ({"scores": NEW[:3]}, r"scores must have shape \(7,\)"),
         ({"scores": {}}, "scores is an empty mapping"),

@@ -163,13 +163,6 @@ def test_the_result_is_an_array_a_table_and_weights(shuffled):
         found.weights([1, 5])
 
 
-def test_plot(shuffled):
-    figure = pytest.importorskip("matplotlib.figure")
-    found = propensity(shuffled)
-    ax = found.plot(figure.Figure().subplots())
-    assert np.array_equal(ax.lines[0].get_ydata(), found.propensity)
-
-
 def test_equal_calls_are_equal(of_two_rankers):
     log = of_two_rankers.pages(np.arange(3000))
     one, other = propensity(log, method="harvesting"), propensity(log, method="harvesting")
@@ -198,7 +191,7 @@ def call(*, columns=None, **options):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"columns": {"position": [1, 3, 1, 3]}}, "nothing was shown at position 2, but at 3; pass a log that has"),
+        ({"columns": {"position": [1, 3, 1, 3]}}, "nothing was shown at position 2, but at 3; pass max_position"),
         (
             {"method": "swapped", "columns": {"query": [0] * 4, "document": [0, 1, 0, 1]}},
             "too little data for position 2: no document",

@@ -120,12 +120,6 @@ def test_one_seed_gives_one_log():
     assert not np.array_equal(columns(7)[:500], columns(8)[:500])
 
 
-def test_data_may_be_a_mapping_or_a_tuple():
-    wanted = simulate(DATA, ranker=SCORES, sessions=50, random_state=0)
-    for data in ({"X": DATA.X, "y": Y, "group": DATA.group}, (DATA.X, Y, DATA.group)):
-        assert np.array_equal(simulate(data, ranker=SCORES, sessions=50, random_state=0).document, wanted.document)
-
-
 def test_labels_of_one_grade_attract_by_noise_only():
     data = bp.RankingData(np.zeros((2, 1)), np.zeros(2), group=[2])
     assert simulate(data, ranker="random", noise=0.0, random_state=0).clicked.sum() == 0
@@ -138,14 +132,13 @@ def test_labels_of_one_grade_attract_by_noise_only():
         ({"model": "user"}, "model must be one of 'position', 'cascade', 'dbn'"),
         ({"noise": 1.5}, "noise must be a finite number of at least 0 and of at most 1"),
         ({"sessions": 0}, "sessions must be an integer of at least 1"),
-        ({"sessions": 2**60}, "GiB"),
         ({"max_position": 0}, "max_position must be an integer of at least 1, or None"),
         ({"ranker": SCORES[:3]}, r"ranker must hold one score per row \(6\), got 3"),
         ({"ranker": [SCORES, SCORES * np.nan]}, r"ranker\[1\]\[0\] = nan has no rank"),
         ({"ranker": "best"}, "ranker must be one of 'random', scores, an object with"),
         ({"ranker": []}, "ranker is an empty list"),
         ({"data": 3}, "data must be a RankingData"),
-        ({"data": (np.zeros((0, 1)), [], [0])}, "data has no rows"),
+        ({"data": bp.RankingData(np.zeros((0, 1)), [], group=[0])}, "data has no rows"),
     ],
 )
 def test_refusals(options, message):

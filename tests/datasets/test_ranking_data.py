@@ -65,11 +65,10 @@ def test_it_is_a_mapping_that_makes_itself_again():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"qid": QID[:4], "group": [2, 3]}, "qid must have one id per row: got 4 ids for 5 labels"),
+        ({"qid": QID[:4], "group": [2, 3]}, "qid must have one id per row: got 4 for 5 labels"),
         ({"qid": QID, "y": None}, "y is None; pass the grade of each row"),
-        ({"qid": QID, "feature_names": ["f", "f"]}, "feature_names has 2 columns named 'f'"),
-        ({"qid": QID, "feature_names": "fg"}, "feature_names must be a list of strings; got 'fg'"),
-        ({"qid": QID, "feature_names": [1, 2]}, "feature_names must be a list of strings; got [1, 2]"),
+        ({"qid": QID, "feature_names": ["f", "f"]}, "feature_names holds 'f' 2 times"),
+        ({"qid": QID, "feature_names": [1, 2]}, "feature_names must be 2 strings, one per feature; got [1, 2]"),
         ({"qid": QID, "X": FRAME[["f", "g"]], "feature_names": ["g", "f"]}, "are not the names of X's columns"),
         ({"qid": QID, "doc_ids": ["x"]}, "doc_ids must have one name per row (5); got 1"),
     ],

@@ -119,14 +119,3 @@ def test_the_bundled_set_is_neither_easy_nor_hopeless():
     assert 0.5 < reached["regression"] < 0.8
     assert 0.5 < reached["lambdarank"] < 0.8
     assert abs(reached["lambdarank"] - reached["regression"]) > 0.01
-
-
-@pytest.mark.parametrize(
-    "parameters",
-    [
-        {"n_queries": 10**9},
-    ],
-)
-def test_data_beyond_memory_are_refused_before_they_are_made(parameters):
-    with pytest.raises(ValueError, match=r"n_queries=\d+, mean_list_size=\S+ and n_features=\d+ ask for some \S+ GiB"):
-        make_ranking(**parameters)

@@ -146,6 +146,6 @@ def test_scores_start_from_those_of_the_model(objective, given):
 
 def test_another_base_score_than_the_models_is_refused():
     model = xgb.train({**PLAIN, "base_score": 2.0}, matrix(), 5)
-    with pytest.raises(ValueError, match=r"^base_score=0\.5 beside xgb_model, whose own is 2, .*leave out base_score"):
+    with pytest.raises(ValueError, match=r"^base_score=0\.5 differs from that of xgb_model, 2; leave out base_score"):
         ranker_of_xgboost(n_estimators=2, base_score=0.5).fit(X, Y, qid=QID, xgb_model=model)
     assert base_score(ranker_of_xgboost(n_estimators=2).fit(X, Y, qid=QID, verbose=False).get_booster()) == [0.0]

@@ -40,7 +40,7 @@ def test_a_column_that_is_not_there(kind, frame):
     X, y = frame
     with pytest.raises(ValueError, match=r"there is no column 'query' for qid; .*the columns are .*'session'"):
         kind(objective=bp.QBRank(), **SMALL).fit(X, y, qid="query")
-    with pytest.raises(ValueError, match="qid='session' names a column, and X has no named columns; pass a DataFrame"):
+    with pytest.raises(ValueError, match="no column 'session' for qid; X has no named columns; pass a DataFrame"):
         kind(objective=bp.QBRank(), **SMALL).fit(X.to_numpy(), y, qid="session")
 
 

@@ -88,5 +88,5 @@ def test_a_ranker_that_stopped_early():
 
 @pytest.mark.parametrize(("labels", "weight"), [(np.ones(len(VY)), None), (VY, np.zeros(len(VY)))])
 def test_nothing_to_learn_from_shrinks_no_leaf_in_silence(labels, weight):
-    with pytest.raises(ValueError, match="nothing to learn from on these rows"):
+    with pytest.raises(ValueError, match="refit has nothing to learn from"):
         fit().refit(VX, labels, qid=VQID, sample_weight=weight)
