@@ -6,6 +6,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple
 
+_OPENMP = (
+    "install the OpenMP runtime that it is linked with: apt-get install libgomp1 (Debian, Ubuntu), brew install libomp "
+    "(macOS)"
+)
+
 
 class Library(NamedTuple):
     """Spelling of an optional library, and the extra that installs it; empty if none does."""
@@ -53,8 +58,9 @@ def needed_by(what: str, *libraries: str) -> Iterator[None]:
         if is_missing(library, error):
             raise ImportError(f"{purpose}: {install(*libraries)}", name=library) from error
         reason = " ".join(f"{type(error).__name__}: {error}".split())
-        what = f"which cannot be imported ({reason}): {remedy_of(library, error)}"
-        raise ImportError(f"{purpose}, {what}", name=library) from error
+        raise ImportError(
+            f"{purpose}, which cannot be imported ({reason}): {remedy_of(library, error)}", name=library
+        ) from error
 
 
 def imported(library: str, what: str, *others: str) -> Any:
@@ -96,6 +102,8 @@ def is_missing(library: str, error: Exception) -> bool:
 
 def remedy_of(library: str, error: Exception) -> str:
     """Return the remedy for a library that is installed and cannot be imported."""
+    if any(name in str(error) for name in ("libgomp", "libomp", "vcomp140")):
+        return _OPENMP
     if isinstance(error, ImportError) and library in LIBRARIES:  # a dependency is missing, which the extra installs
         return install(library)
     return f"pip install --force-reinstall {library}"

@@ -505,7 +505,7 @@ def columns_equal_to(X: Any, y: Any) -> list[str]:
 def refuse_infinite(X: Any, name: str = "X") -> None:
     """Raise for the first number that is infinite in float32, in which XGBoost reads features."""
     X = X.select_dtypes("number") if hasattr(X, "iloc") else X
-    values = X.data if hasattr(X, "nnz") else np.asarray(X)
+    values = X.tocoo().data if hasattr(X, "nnz") else np.asarray(X)
     with np.errstate(over="ignore"):
         infinite = np.isinf(values.astype(np.float32, copy=False))
     if infinite.any():

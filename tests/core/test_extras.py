@@ -75,7 +75,12 @@ def test_extras_bring_the_libraries_that_they_are_named_for():
             assert library not in {re.match(r"[\w-]+", r)[0] for name in names for r in extras[name]}
 
 
+OPENMP = (
+    "install the OpenMP runtime that it is linked with: apt-get install libgomp1 (Debian, Ubuntu), "
+    "brew install libomp (macOS)"
+)
 BROKEN = {
+    OPENMP: OSError("libgomp.so.1: cannot open shared object file"),
     "pip install --force-reinstall lightgbm": ValueError("numpy.dtype size changed"),
     "pip install 'boostplug[lightgbm]'": ModuleNotFoundError("No module named 'narwhals'", name="narwhals"),
 }
