@@ -114,7 +114,7 @@ class Queries:
         refuse_other_order(labels=labels, qid=qid, weight=weight, labelled=labelled, position=position)
         if labels is None:
             if pairs is None and not labels_by_name:
-                raise ValueError("labels is None; pass the grade of each row, or pairs=, or labels_by_name=")
+                raise ValueError("labels is None; pass the grade of each row, or pairs= or labels_by_name=")
             n_rows = _n_rows(group, qid)
             mask = None if labelled is None else _labelled(labelled, n_rows)
             if labelled is not None and (mask is None or mask.any()) and n_rows:

@@ -454,6 +454,8 @@ def _model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any
         return None, X
     if isinstance(init_model, (str, Path)):
         init_model = lgb.Booster(model_file=init_model)
+    if not isinstance(init_model, (lgb.Booster, lgb.LGBMModel)):
+        raise TypeError(f"init_model must be a ranker, a Booster or a path; got {shown(init_model)}")
     model = init_model.booster_ if isinstance(init_model, lgb.LGBMModel) else init_model
     table = table_of(X)
     known, here = model.feature_name(), table.names if feature_name == "auto" else tuple(feature_name)

@@ -219,6 +219,8 @@ def test_a_model_to_go_on_from_has_the_same_columns(form, tmp_path):
 
 def test_what_lightgbm_leaves_out_beside_a_model_to_go_on_from():
     first = ranker()
+    with pytest.raises(TypeError, match="init_model must be a ranker, a Booster or a path; got 5"):
+        ranker(init_model=5)
     for more in (
         {"init_score": np.zeros(len(Y))},
         {"eval_set": [(VX, VY)], "eval_qid": [VQID], "eval_init_score": [np.zeros(len(VY))]},
