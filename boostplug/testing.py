@@ -152,14 +152,13 @@ def shapes_and_types(loss: Loss, scores: Floats, queries: Queries, rng: np.rando
     """Check the outputs: value per query; gradient and Hessian per row; float64, new, finite."""
     value = loss.value(scores, queries)
     g, h = loss.gradient_hessian(scores, queries)
-    _expect(value.shape == (queries.n_queries,), f"value has shape {value.shape}, not ({queries.n_queries},)")
-    for name, array in (("gradient", g), ("Hessian", h)):
-        _expect(array.shape == (queries.n_rows,), f"{name} has shape {array.shape}, not ({queries.n_rows},)")
-    for name, array in (("value", value), ("gradient", g), ("Hessian", h)):
+    sizes = {"value": queries.n_queries, "gradient": queries.n_rows, "Hessian": queries.n_rows}
+    for (name, size), array in zip(sizes.items(), (value, g, h), strict=True):
+        _expect(array.shape == (size,), f"{name} has shape {array.shape}, not ({size},)")
         _expect(array.dtype == np.float64, f"{name} has dtype {array.dtype}, not float64")
         _expect(bool(np.isfinite(array).all()), f"{name} is not finite")
-    for name, array in (("gradient", g), ("Hessian", h)):
-        _expect(float(np.abs(array).max(initial=0.0)) <= 1e37, f"{name} leaves no room for sums in float32")
+        in_range = name == "value" or float(np.abs(array).max(initial=0.0)) <= 1e37
+        _expect(in_range, f"{name} leaves no room for sums in float32")
     again, _ = loss.gradient_hessian(scores, queries)
     _expect(not np.shares_memory(g, again) and not np.shares_memory(g, h), "outputs share memory")
 
@@ -180,14 +179,10 @@ def gradient_is_the_values(loss: Loss, scores: Floats, queries: Queries, rng: np
     here = loss.value(scores, queries)
     of_tables = 2.0 * (_tolerance(loss, queries) - _PRECISE) * np.abs(here) / step
     for i in _some_rows(queries, rng):
-
-        def value(x: float, i: int = i) -> float:
-            return float(loss.value(_moved(scores, i, x), queries).sum())
-
-        slope = _derivative(value, step)
+        slope, halved = (_slope(lambda s: loss.value(s, queries).sum(), scores, i, x) for x in (step, step / 2.0))
         # A difference loses what the rounding of the whole sum costs over a step, and more at a kink, where the
         # difference over half the step tells how much.
-        slack = scale * (4.0 * abs(slope - _derivative(value, step / 2.0)) + of_tables[queries.query_of_row[i]])
+        slack = scale * (4.0 * abs(slope - halved) + of_tables[queries.query_of_row[i]])
         slack += 1e-6 * abs(g[i]) + 1e-10 * scale * (1.0 + float(np.abs(here).sum()))
         _expect(abs(g[i] - scale * slope) <= slack, f"row {i}: gradient {g[i]}, difference {scale * slope}")
 
@@ -206,11 +201,11 @@ def _is_second_derivative(loss: Loss, scores: Floats, queries: Queries, rng: np.
     of_tables = 2.0 * (_tolerance(loss, queries)[queries.query_of_row] - _PRECISE) * float(np.abs(g).max()) / step
     for i in _some_rows(queries, rng):
 
-        def gradient(x: float, i: int = i) -> float:
-            return float(loss.gradient_hessian(_moved(scores, i, x), queries)[0][i])
+        def gradient(moved: Floats, i: int = i) -> float:
+            return float(loss.gradient_hessian(moved, queries)[0][i])
 
-        slope = _derivative(gradient, step)
-        slack = 1e-6 * h[i] + 1e-9 * float(h.max()) + 4.0 * abs(slope - _derivative(gradient, step / 2.0))
+        slope, halved = (_slope(gradient, scores, i, x) for x in (step, step / 2.0))
+        slack = 1e-6 * h[i] + 1e-9 * float(h.max()) + 4.0 * abs(slope - halved)
         _expect(abs(h[i] - slope) <= slack + of_tables[i], f"row {i}: Hessian {h[i]}, difference of gradients {slope}")
 
 
@@ -398,12 +393,9 @@ def inputs_stay(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Gen
     """Check that scores may be read-only and float32, and are never changed."""
     single = scores.astype(np.float32)
     single.setflags(write=False)
-    kept = single.copy()
-    x = loss.gradient_hessian(single, queries)
-    y = loss.gradient_hessian(kept.astype(np.float64), queries)
+    outputs = [loss.gradient_hessian(given, queries) for given in (single, single.astype(np.float64))]
     loss.value(single, queries)
-    _expect(np.array_equal(single, kept), "scores changed")
-    _expect(all(np.array_equal(a, b) for a, b in zip(x, y, strict=True)), "float32 scores give other outputs")
+    _expect(all(np.array_equal(a, b) for a, b in zip(*outputs, strict=True)), "float32 scores give other outputs")
     writable = scores.copy()
     loss.gradient_hessian(writable, queries)
     loss.value(writable, queries)
@@ -475,10 +467,11 @@ def _some_rows(queries: Queries, rng: np.random.Generator) -> list[int]:
     return [int(i) for i in rng.permutation(queries.n_rows)[: 6 if queries.n_rows < 20 * _LONG else 2]]
 
 
-def _moved(scores: Floats, i: int, x: float) -> Floats:
-    out = scores.copy()
-    out[i] += x
-    return out
+def _slope(f: Callable[[Floats], float], scores: Floats, i: int, step: float) -> float:
+    """Return the derivative of a function of the scores by one of them."""
+    direction = np.zeros(len(scores))
+    direction[i] = 1.0
+    return float(_derivative(lambda x: f(scores + x * direction), step))
 
 
 def _derivative(f: Callable[[float], Any], step: float) -> Any:

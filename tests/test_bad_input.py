@@ -500,7 +500,12 @@ CASES = {
         Case("labels that single precision makes one (a warning)", lambda: fit_lgb(y=Y + 1e9)),
         Case("a misspelt parameter of LightGBM", lambda: fit_lgb(ranker={"bagging_fracton": 0.5})),
         Case("a misspelt parameter of XGBoost", lambda: fit_xgb(ranker={"subsampel": 0.5})),
-        Case("an infinite feature in XGBoost's ranker", lambda: fit_xgb(X=FRAME.replace(FRAME.iloc[3, 1], np.inf))),
+        Case(
+            "an infinite feature in XGBoost's ranker",
+            lambda: fit_xgb(X=FRAME.replace(FRAME.iloc[3, 1], np.inf)),
+            match="Input data contains `inf` or a value too large",
+            shown="XGBoost: … Input data contains inf or a value too large, while missing is not set to inf …",
+        ),
         Case(
             "a sparse matrix in `predict` of XGBoost's ranker, after a dense one",
             lambda: fit_xgb().predict(csr_matrix(X)),

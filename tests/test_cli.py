@@ -110,8 +110,8 @@ def test_a_folder_of_folds_and_three_files_are_the_same_data(folder, tmp_path):
     ("arguments", "message"),
     [
         (["--data", "nowhere"], "'nowhere' does not exist"),
-        (["--data", "a.txt"], "--data: a.txt is a file; name the three files by --train, --valid and --test"),
-        (["--data", "."], "only a.txt; name the three files by --train, --valid and --test"),
+        (["--data", "a.txt"], "--data: there is no folder a.txt; name the three files by --train, --valid and --test"),
+        (["--data", "."], "only ['a.txt']; name the three files by --train, --valid and --test"),
         (["--train", ".", "--valid", "a.txt", "--test", "a.txt"], "'.' is a directory"),
         (["--train", "a.txt", "--valid", "a.txt", "--test", "b"], "'b' does not exist"),
         (["--train", "a.txt"], "--train, --valid and --test go together, without --data"),

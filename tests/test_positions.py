@@ -151,7 +151,7 @@ def test_pages_of_a_log_become_training_data():
         assert pages.group.tolist() == [2, 2]
     named = bp.datasets.ClickLog([1, 0, 0, 1], **columns, document=["x", "y", "y", "z"])
     np.testing.assert_array_equal(bp.RankingData.from_clicks(np.eye(4), named).X, np.eye(4))
-    with pytest.raises(ValueError, match="X has 3 rows and the log 4; pass the features of each row"):
+    with pytest.raises(ValueError, match="X has 3 rows and the log 4; let"):
         bp.RankingData.from_clicks(features, named)
     with pytest.raises(ValueError, match=r"log.document\[0\] = 2 is no row of X, which has 2"):
         bp.RankingData.from_clicks(features[:2], numbered)

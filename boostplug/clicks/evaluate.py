@@ -267,10 +267,7 @@ def _metric_of_sums(metric: Metric | str) -> Metric:
     """Return a metric that is a sum over documents by rank, refusing others."""
     found = Metric.parse(metric)
     if not isinstance(found, (DCG, Precision)):
-        why = ": clicks do not tell the ideal ranking" if "NDCG" in found.name else ""
-        raise ValueError(
-            f"metric={found.name} is no sum over documents by rank, as clicks need it{why}; pass DCG(k) or Precision(k)"
-        )
+        raise ValueError(f"metric={found.name} is no sum over documents by rank; pass DCG(k) or Precision(k)")
     if not found.per_query([0.0], Queries([1.0], group=[1]))[0] > 0:
         raise ValueError(f"metric={found.name} gives a click nothing, because its label is 1; leave out its parameters")
     return found
@@ -281,13 +278,7 @@ def _named_scores(scores: Any, n_rows: int) -> dict[str, Floats]:
     named = {str(name): values for name, values in scores.items()} if isinstance(scores, Mapping) else {"": scores}
     if not named:
         raise ValueError("scores is an empty mapping; pass the scores of at least one ranker")
-    checked = {}
-    for name, values in named.items():
-        try:
-            checked[name] = scores_of_rows(values, n_rows, finite=False)
-        except ValueError as error:
-            raise ValueError(f"{name}: {error}" if name else str(error)) from None
-    return checked
+    return {name: scores_of_rows(values, n_rows, finite=False) for name, values in named.items()}
 
 
 def _propensities(propensity: Propensity | ArrayLike | None, eta: float | None, log: ClickLog) -> Floats:
@@ -301,22 +292,15 @@ def _propensities(propensity: Propensity | ArrayLike | None, eta: float | None, 
         return np.arange(1.0, deepest + 1) ** -eta
     theta = propensities_of(propensity, deepest)
     if len(theta) < deepest:
-        raise ValueError(
-            f"propensity has {len(theta)} positions, but log has a click at position {deepest}; pass one value per "
-            "position"
-        )
+        raise ValueError(f"propensity has {len(theta)} positions, but log a click at {deepest}; pass one per position")
     return theta
 
 
 def _page_impressions(log: ClickLog) -> Floats:
     """Return how often each row's page was shown, refusing pages whose rows differ in it."""
     times, first = log.shown, log.boundaries[:-1][log.page_of_row]
-    refuse_where(
-        "log.impressions",
-        times != times[first],
-        times,
-        "differs from the first row of its page; aggregate complete pages, or pass single ones",
-    )
+    why = "differs from the first row of its page; aggregate complete pages, or pass single ones"
+    refuse_where("log.impressions", times != times[first], times, why)
     return times
 
 

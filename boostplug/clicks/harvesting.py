@@ -30,11 +30,8 @@ def all_pairs(items: Items, n_positions: int) -> Callable[[Floats], Floats]:
     linked = connected_components(shown.T @ shown, directed=False)[1]
     if (linked != linked[0]).any():
         position = int(np.argmax(linked != linked[0])) + 1
-        shorter = f"pass max_position={position - 1}, or " if position > 2 else "pass "
-        raise ValueError(
-            f"log has no interventional set for position {position}: no document of a query was shown there and also "
-            f"at a position that is linked to position 1; {shorter}a log of several rankers, or a longer one"
-        )
+        what = f"log has no interventional set for position {position}"
+        raise ValueError(f"{what}; pass max_position, a log of several rankers, or a longer one")
 
     def estimate(weight: Floats) -> Floats:
         weighted = shown.multiply(weight[items.query][:, None]).T.tocsr()

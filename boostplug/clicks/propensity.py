@@ -14,7 +14,7 @@ from boostplug.clicks.harvesting import all_pairs
 from boostplug.clicks.regression_em import RegressionEM
 from boostplug.clicks.shown import Items, Shown, shown_rows, sums
 from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, frozen, refuse_where
-from boostplug.core.extras import imported, needed_by
+from boostplug.core.extras import imported
 from boostplug.data.click_log import ClickLog
 from boostplug.data.positions import positions_of, refuse_without_propensity
 from boostplug.data.tables import read_features, table_of
@@ -110,24 +110,6 @@ class Propensity:
         names = ("position", "propensity", "low", "high", "clicks", "impressions")
         columns = {name: getattr(self, name) for name in names} | {"weight": self._clipped}
         return imported("pandas", "to_frame() needs").DataFrame(columns)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Draw the propensities and their intervals, and return matplotlib's axes; new ones where `ax` is None.
-
-        Raises
-        ------
-        ImportError
-            If matplotlib is not installed.
-        """
-        if ax is None:
-            with needed_by("figures need", "matplotlib"):
-                import matplotlib.pyplot as plt
-            ax = plt.subplots()[1]
-        ax.fill_between(self.position, self.low, self.high, alpha=0.25, label=f"{self.confidence:.0%} interval")
-        ax.plot(self.position, self.propensity, marker="o", label=f"propensity ({self.method})")
-        ax.set(xlabel="position", ylabel="propensity relative to position 1")
-        ax.legend()
-        return ax
 
     def __repr__(self) -> str:
         lines = [f"position  propensity  {f'{self.confidence:.0%} interval':>16}    clicks  impressions  weight"]
@@ -249,8 +231,7 @@ def propensity(
     if (found == 0.0).any():
         first = int(np.argmin(found)) + 1
         warnings.warn(
-            f"log.clicked: nobody clicked at position {first}, so its propensity is 0, which losses and pairs refuse; "
-            f"pass max_position={first - 1}",
+            f"log.clicked: nobody clicked at position {first}, so its propensity is 0; pass max_position={first - 1}",
             UserWarning,
             stacklevel=2,
         )
@@ -287,18 +268,14 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
         return RegressionEM(rows.items(document), rows.n_positions, features)
     for name in ("query", "document"):
         if getattr(log, name) is None:
-            other = ", or pass X" if method == "em" else ', or pass method="em" with X' if name == "document" else ""
-            raise ValueError(f'log.{name} is missing, and method="{method}" needs it; pass ClickLog({name}=…){other}')
+            raise ValueError(f'log.{name} is missing, and method="{method}" needs it; pass ClickLog({name}=…)')
     items = rows.items(np.unique(log.document[rows.kept], return_inverse=True)[1])  # type: ignore[index]
     if method == "swapped":
         return _swapped(items, rows)
     if method == "harvesting":
         return all_pairs(items, rows.n_positions)
     if len(items.item) == len(items.query):
-        raise ValueError(
-            'log.document: each document of a query was shown at one position only, which tells method="em" nothing; '
-            "pass X, from which it learns relevance"
-        )
+        raise ValueError("log.document: each document of a query was shown at one position only; pass X")
     return RegressionEM(items, rows.n_positions, None)
 
 
@@ -312,17 +289,10 @@ def _features(X: Any, log: ClickLog, rows: Shown) -> tuple[Any, Ints]:
         return features, rows.kept
     document = log.document
     if document is None or document.dtype.kind not in "iu":
-        raise ValueError(
-            f"X has {table.n_rows} rows, log {log.n_rows}; pass one row per row of the log, or a log whose document "
-            "holds row numbers of X"
-        )
+        raise ValueError(f"X has {table.n_rows} rows, log {log.n_rows}; let log.document hold row numbers of X")
     document = document[rows.kept]
-    refuse_where(
-        "log.document",
-        (document < 0) | (document >= table.n_rows),
-        document,
-        f"is no row number of X, which has {table.n_rows} rows; pass X of all documents, from row 0",
-    )
+    why = f"is no row number of X, which has {table.n_rows} rows; pass X of all documents, from row 0"
+    refuse_where("log.document", (document < 0) | (document >= table.n_rows), document, why)
     return features, document.astype(np.int64)
 
 
@@ -364,8 +334,7 @@ def _ratio(rows: Shown, at: tuple[Ints, Ints], above: Floats, below: Floats, why
     empty = denominators.sum(axis=0) <= 0
     if empty.any():
         position = int(np.argmax(empty)) + 1
-        shorter = f"pass max_position={position - 1}, or " if position > 2 else "pass "
-        raise ValueError(f"log has too little data for position {position}: {why}; {shorter}a longer log")
+        raise ValueError(f"log has too little data for position {position}: {why}; pass max_position, or a longer log")
 
     def estimate(weight: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):

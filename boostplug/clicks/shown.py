@@ -93,13 +93,11 @@ def shown_rows(log: ClickLog, max_position: int | None) -> Shown:
         raise ValueError(f"log.position: there is {there}; propensities compare positions, so pass a log of several")
     absent = int(np.argmax(np.append(seen != np.arange(1, len(seen) + 1), True))) + 1
     if absent <= seen[-1]:
-        remedy = f"pass max_position={absent - 1}" if absent > 2 else "pass a log that has them"
-        raise ValueError(f"log.position: nothing was shown at position {absent}, but at {seen[-1]}; {remedy}")
+        what = f"nothing was shown at position {absent}, but at {seen[-1]}"
+        raise ValueError(f"log.position: {what}; pass max_position, or a log that has it")
     clicks = log.clicked[kept]
     if not clicks[place == 0].any():
-        raise ValueError(
-            "log.clicked: there are no clicks at position 1, with which the others are compared; pass a longer log"
-        )
+        raise ValueError("log.clicked: there are no clicks at position 1, to compare with; pass a longer log")
     return Shown(
         clicks,
         shown[kept],

@@ -1,19 +1,18 @@
 """`simulate`: a click log of made-up users who look at the results of labelled data."""
 
-from collections.abc import Mapping
 from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_choice, check_integer, check_number, numbers, refuse_where, shown
+from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, numbers, refuse_where
 from boostplug.core.extras import imported
 from boostplug.data.boundaries import places_within
 from boostplug.data.click_log import ClickLog
 from boostplug.data.tables import rows_of
 from boostplug.datasets.ranking_data import RankingData
-from boostplug.datasets.synthetic import RandomState, generator, machine_memory
+from boostplug.datasets.synthetic import RandomState, generator
 from boostplug.metrics.grades import exp2_less_one
 
 Floats = NDArray[np.float64]
@@ -34,11 +33,10 @@ _PRODUCTION = {
     "verbosity": -1,
 }
 _N_TREES = 20
-_BYTES_PER_ROW = 150.0
 
 
 def simulate(
-    data: Any,
+    data: RankingData,
     *,
     model: Literal["position", "cascade", "dbn"] = "position",
     eta: float = 1.0,
@@ -59,8 +57,8 @@ def simulate(
 
     Parameters
     ----------
-    data : RankingData, mapping, or tuple (X, y, group)
-        Labelled data: `RankingData`, or what it is built from. Labels are from 0 to 1000.
+    data : RankingData
+        Labelled data, with labels from 0 to 1000.
     model : "position", "cascade" or "dbn", default "position"
         How users click.
 
@@ -96,7 +94,7 @@ def simulate(
     Raises
     ------
     ValueError
-        If an argument has an impossible value, a label is negative, or the log would not fit into memory.
+        If an argument has an impossible value or a label is negative.
     ImportError
         If `ranker` is None and LightGBM is not installed.
 
@@ -116,7 +114,7 @@ def simulate(
     >>> log.position, log.document
     (array([1, 2, 1, 1, 1]), array([0, 1, 2, 2, 2]))
     """
-    found = _data_of(data)
+    found = check_instance("data", data, RankingData, "RankingData(X, y, qid=qid)")
     check_choice("model", model, ("position", "cascade", "dbn"))
     eta = check_number("eta", eta, least=0, most=100)
     noise = check_number("noise", noise, least=0, most=1)
@@ -129,7 +127,6 @@ def simulate(
     filled = np.flatnonzero(group > 0)
     if not len(filled):
         raise ValueError("data has no rows; pass at least one query with documents")
-    _refuse_beyond_memory(sessions, int(group.max()))
 
     of_several = isinstance(ranker, (list, tuple)) and not any(isinstance(entry, Real) for entry in ranker)
     rankers = list(ranker) if of_several else [ranker]
@@ -165,27 +162,6 @@ def simulate(
         document=document,
         ranker=made_by[page] if of_several else None,
     )
-
-
-def _data_of(data: Any) -> RankingData:
-    if isinstance(data, RankingData):
-        return data
-    if isinstance(data, tuple) and len(data) == 3:
-        return RankingData(data[0], data[1], group=data[2])
-    columns = data if isinstance(data, Mapping) else getattr(data, "__dict__", {})
-    if "X" not in columns or "y" not in columns:
-        raise ValueError(f"data must be a RankingData, a mapping with X, y and group, or a tuple; got {shown(data)}")
-    return RankingData(columns["X"], columns["y"], qid=columns.get("qid"), group=columns.get("group"))
-
-
-def _refuse_beyond_memory(sessions: int, longest: int) -> None:
-    """Raise before anything is made that this machine could not hold; "random" shuffles complete lists."""
-    needed, memory = float(sessions) * longest * _BYTES_PER_ROW, machine_memory()
-    if needed > memory:
-        raise ValueError(
-            f"sessions={sessions} of up to {longest} documents ask for some {needed / 2**30:.3g} GiB, and this machine "
-            f"has {memory / 2**30:.3g}; pass fewer"
-        )
 
 
 def _scores(name: str, ranker: Any, data: RankingData, rng: np.random.Generator) -> Floats | None:

@@ -52,9 +52,7 @@ def row_weight_of(weight: ArrayLike | None, boundaries: Ints) -> Floats | None:
     w = numbers("weight", weight)
     n_rows, n_queries = int(boundaries[-1]), len(boundaries) - 1
     if len(w) not in {n_rows, n_queries}:
-        raise ValueError(
-            f"weight must have one value per query ({n_queries}) or one per row ({n_rows}), got {len(w)} values"
-        )
+        raise ValueError(f"weight must have a value per query ({n_queries}) or per row ({n_rows}), got {len(w)} values")
     refuse_weights("weight", w)
     if len(w) != n_rows:
         w = np.repeat(w, np.diff(boundaries))
@@ -65,10 +63,8 @@ def _boundaries_of_sizes(group: ArrayLike, n_rows: int, rows_of: str) -> Ints:
     sizes = sizes_of(group)
     total = float(sizes.sum())
     if total != n_rows:
-        raise ValueError(
-            f"group must add up to the number of rows: its {len(sizes)} sizes add up to {total:.20g}, {rows_of} has "
-            f"{n_rows} rows; pass sizes of queries, or the id of each row as qid"
-        )
+        what = f"its {len(sizes)} sizes add up to {total:.20g}, {rows_of} has {n_rows} rows"
+        raise ValueError(f"group must add up to the number of rows: {what}; correct them, or pass qid")
     boundaries = np.zeros(len(sizes) + 1, np.int64)
     np.cumsum(sizes.astype(np.int64), out=boundaries[1:])
     return boundaries
@@ -77,11 +73,7 @@ def _boundaries_of_sizes(group: ArrayLike, n_rows: int, rows_of: str) -> Ints:
 def _boundaries_of_ids(qid: ArrayLike, n_rows: int, rows_of: str) -> Ints:
     ids = vector("qid", qid)
     if len(ids) != n_rows:
-        raise ValueError(
-            f"qid must have one id per row: got {len(ids)} ids for {n_rows} {rows_of}; sizes of queries go into group"
-        )
-    if ids.dtype.kind in "cV":
-        raise ValueError(f"qid must hold ids, numbers or strings; got dtype {ids.dtype}")
+        raise ValueError(f"qid must have one id per row: got {len(ids)} for {n_rows} {rows_of}; pass sizes as group")
     try:
         missing = _missing(ids)
         codes = np.unique(ids, return_inverse=True)[1] if not missing.any() else np.empty(0)
@@ -96,10 +88,8 @@ def _boundaries_of_ids(qid: ArrayLike, n_rows: int, rows_of: str) -> Ints:
     again[np.unique(heads, return_index=True)[1]] = False
     if again.any():
         row = boundaries[:-1][np.argmax(again)]
-        raise ValueError(
-            f"qid must be contiguous: {shown(ids[row])} appears again in row {row} after other ids; "
-            "sort the rows by qid (stably) first"
-        )
+        what = f"{shown(ids[row])} appears again in row {row} after other ids"
+        raise ValueError(f"qid must be contiguous: {what}; sort the rows by qid (stably) first")
     return boundaries.astype(np.int64)
 
 

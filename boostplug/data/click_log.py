@@ -150,16 +150,10 @@ class ClickLog:
 def _refuse_clicks(clicks: Floats, impressions: Floats | None) -> None:
     """Raise for invalid clicks or impressions."""
     if impressions is None:
-        refuse_where(
-            "clicked", (clicks != 0) & (clicks != 1), clicks, "is neither 0 nor 1; for counts pass impressions too"
-        )
+        why = "is neither 0 nor 1; for counts pass impressions too"
+        refuse_where("clicked", (clicks != 0) & (clicks != 1), clicks, why)
         return
     for name, counts in (("impressions", impressions), ("clicked", clicks)):
         bad = ~(np.isfinite(counts) & (counts >= 0) & (counts == np.floor(counts)))
         refuse_where(name, bad, counts, "is not a count; pass integers from 0")
-    refuse_where(
-        "clicked",
-        clicks > impressions,
-        clicks,
-        "is more than the row's impressions; a document is clicked at most as often as it is shown",
-    )
+    refuse_where("clicked", clicks > impressions, clicks, "is more than the row's impressions; correct one of them")

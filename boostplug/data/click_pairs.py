@@ -29,10 +29,7 @@ def log_of(clicked: ArrayLike | ClickLog, rule: str, *, position: ArrayLike | No
         if again:
             raise ValueError(f"clicked is a ClickLog, which has its own {again[0]}; leave out {again[0]}=")
     elif position is None and rule != "all_unclicked":
-        raise ValueError(
-            f"position is missing, and rule={rule!r} compares places on the page; pass position=, or "
-            "rule='all_unclicked'"
-        )
+        raise ValueError(f"position is missing, and rule={rule!r} compares places; pass it, or rule='all_unclicked'")
     else:
         places = np.ones(len(vector("clicked", clicked))) if position is None else position
         clicked = ClickLog(clicked, position=places, **columns)
@@ -58,10 +55,7 @@ def pairs_of_clicks(
     if row is not None:
         _refuse_rows(row, log.n_rows)
     elif least > 1 and log.impressions is None:
-        raise ValueError(
-            f"min_impressions={least} leaves no pair without row, since each pair of the log's own rows has one page; "
-            "pass row=, the document of each row, or impressions="
-        )
+        raise ValueError(f"min_impressions={least} needs row=, the document of each row, or impressions=; pass one")
     rate = log.clicked
     if log.impressions is not None:
         unknown = np.full(log.n_rows, np.nan)  # NaN takes part in no pair
@@ -115,19 +109,15 @@ def _refuse_positions(log: ClickLog, rule: str) -> None:
     """Raise if all rows have the same position, or if a page without counts has a position twice."""
     position, n_rows = log.position, log.n_rows
     if n_rows and position.min() == position.max():
-        raise ValueError(
-            f"position is {position[0]} in all {n_rows} rows, and rule={rule!r} compares places on one page; pass each "
-            "row's place, or rule='all_unclicked'"
-        )
+        remedy = "pass each row's place, or rule='all_unclicked'"
+        raise ValueError(f"position is {position[0]} in all rows, and rule={rule!r} compares places; {remedy}")
     place = log.page_of_row * (position.max(initial=0) + 1) + position
     if log.impressions is not None or (place[1:] > place[:-1]).all():
         return
     order = np.argsort(place, kind="stable")
     again = np.zeros(n_rows, bool)
     again[order[1:]] = place[order[1:]] == place[order[:-1]]
-    refuse_where(
-        "position", again, position, "occurs twice on the row's page; give each document of a page its own position"
-    )
+    refuse_where("position", again, position, "occurs twice on a page; give each of its documents its own position")
 
 
 def _refuse_rows(row: Ints, n_rows: int) -> None:

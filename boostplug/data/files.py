@@ -103,18 +103,6 @@ def _reading(path: Path) -> Iterator[None]:
         raise ValueError(f"{path} cannot be read: {error}") from None
 
 
-def _left_out(path: Path, places: Sequence[int]) -> None:
-    """Warn of columns without a name."""
-    if places:
-        numbers = ", ".join(str(place + 1) for place in places)
-        warnings.warn(
-            f"{path.name}: column {numbers} has no name and is left out; pandas writes its index so, unless "
-            "index=False. Name it in the header to use it",
-            UserWarning,
-            stacklevel=4,
-        )
-
-
 # --- CSV -----------------------------------------------------------------------------------------------------------
 
 
@@ -122,8 +110,6 @@ def _read_csv(path: Path, ids: Sequence[str], texts: Sequence[str], columns: Map
     pandas = imported("pandas", "CSV files need")
     separator, header, first_line = _dialect(pandas, path)
     read = _chosen(path, columns, [name for name in header if name])
-    if columns is None:
-        _left_out(path, [place for place, name in enumerate(header) if not name])
     names = [name or f"{place} without a name" for place, name in enumerate(header)]
     as_text = [name for name in read if name in ids or name in texts]
     common = {"sep": separator, "names": names, "header": first_line, "low_memory": False}
@@ -161,10 +147,7 @@ def _dialect(pandas: Any, path: Path) -> tuple[str, list[str], int]:
     likely = [one for one, names in headers.items() if '"' not in "".join(names) and len(rows[one]) == len(names)]
     separator = max(likely or headers, key=lambda one: len(headers[one]))
     if len(headers[separator]) == 1:
-        raise ValueError(
-            f"{path.name} has one column, {headers[separator][0]!r}; columns must be separated by ',', ';', a tab or "
-            "'|'"
-        )
+        raise ValueError(f"{path.name} has one column; columns must be separated by ',', ';', a tab or '|'")
     return separator, headers[separator], int(bool(declared))
 
 
@@ -196,8 +179,7 @@ def _typed(pandas: Any, path: Path, column: Any, separator: str) -> Any:
     if values.str.fullmatch(_LIKE_A_NUMBER).mean() > 0.5:
         other = values[numbers.isna()].iloc[0]
         warnings.warn(
-            f"{path.name}: column {column.name!r} is read as a category, because not all of it are numbers, such as "
-            f"{other!r}; write numbers as 1234.5 and missing ones as nothing if it is one of numbers",
+            f"{path.name}: column {column.name!r} is read as a category, because not all of it are numbers: {other!r}",
             UserWarning,
             stacklevel=2,
         )
@@ -216,8 +198,6 @@ def _read_parquet(path: Path, ids: Sequence[str], texts: Sequence[str], columns:
         there = file.schema_arrow.names
         named = [name for name in there if not _INDEX.fullmatch(name)]
         table = file.read(columns=_chosen(path, columns, named))
-    if columns is None:
-        _left_out(path, [place for place, name in enumerate(there) if name not in named])
     types = pa.types
     for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         kind = column.type.value_type if types.is_dictionary(column.type) else column.type
@@ -228,9 +208,7 @@ def _read_parquet(path: Path, ids: Sequence[str], texts: Sequence[str], columns:
         try:
             text = column.cast(kind).cast(pa.large_string())
         except pa.ArrowException as error:
-            raise ValueError(
-                f"{path.name}: column {name!r} holds {kind}, which is no text ({error}); convert it"
-            ) from None
+            raise ValueError(f"{path.name}: column {name!r} holds {kind}; convert it ({error})") from None
         table = table.set_column(place, name, text if is_id else text.dictionary_encode())
 
     def type_in_pandas(kind: Any) -> Any:

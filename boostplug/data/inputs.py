@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from types import MappingProxyType
 from typing import Any, NamedTuple, NoReturn
 
@@ -35,7 +34,6 @@ from boostplug.data.tables import (
 
 Floats = NDArray[np.float64]
 
-_MOST_LISTED = 20  # names of columns
 _ROLES = ("y", "qid", "weight", "position")
 
 
@@ -103,7 +101,7 @@ class Inputs:
     """Names of the arguments in messages, where they differ: {"weight": "sample_weight"}."""
     source: Source = _IN_MEMORY
     least_columns: int = 1
-    how_to_drop: Callable[[list[str]], str] | None = None
+    how_to_drop: Callable[[list[str]], str] = drop_from_table
 
     @property
     def table_name(self) -> str:
@@ -142,25 +140,18 @@ class Inputs:
         """Raise where queries are given twice or not at all, ids are several columns, or a column has two uses."""
         qid = self.argument("qid")
         if isinstance(self.group, str):
-            raise ValueError(
-                f"{self.argument('group')} must hold the sizes of the queries; got {self.group!r}; name a column of "
-                f"ids by {qid}={self.group!r}"
-            )
+            raise ValueError(f"{self.argument('group')} must hold sizes; got {self.group!r}; pass a column as {qid}=")
         if self.qid is not None and not isinstance(self.qid, str):
             several = list(self.qid) if isinstance(self.qid, (list, tuple)) else column_names(self.qid)
             if len(several) > 1 and all(isinstance(name, str) and name in there for name in several):
                 refuse_several_ids(qid, several)
         arrays = [n for n in ("qid", "group") if not (getattr(self, n) is None or isinstance(getattr(self, n), str))]
         if "qid" in columns and arrays:
-            raise ValueError(
-                f"the queries are given twice: by X's column {columns['qid']!r} and by {self.argument(arrays[0])}; "
-                "leave one out"
-            )
+            both = f"by X's column {columns['qid']!r} and by {self.argument(arrays[0])}"
+            raise ValueError(f"the queries are given twice: {both}; leave one out")
         if "qid" not in columns and not arrays:
-            raise ValueError(
-                f"{qid} or {self.argument('group')} is missing: pass the query id of each row, the name of a "
-                "DataFrame's column of ids, or the sizes of the queries"
-            )
+            what = "pass the query id of each row, the name of their column, or the sizes of the queries"
+            raise ValueError(f"{qid} or {self.argument('group')} is missing: {what}")
         used = [columns[role] for role in _ROLES if role in columns]
         if len(set(used)) < len(used):
             titles = " and ".join(self.argument(role) for role in _ROLES if role in columns)
@@ -180,10 +171,9 @@ class Inputs:
             If an argument has the wrong shape or an impossible value, or two do not fit each other.
         """
         given = self.split()
-        more = {} if self.how_to_drop is None else {"how_to_drop": self.how_to_drop}
-        if self.how_to_drop is None and "qid" not in given.columns:
-            more = {"how_to_drop": _drop_or_name}
-        X = read_features(given.X, self.table_name, fitted=fitted, least=self.least_columns, **more)
+        X = read_features(
+            given.X, self.table_name, fitted=fitted, least=self.least_columns, how_to_drop=self.how_to_drop
+        )
         labels = given.labels if isinstance(given.labels, Mapping) else {}
         refuse_other_order(
             X=given.X,
@@ -205,7 +195,11 @@ class Inputs:
             labels_by_name=given.labels,
             position=given.position,
         )
-        self._refuse_other_length(X.shape[0], queries.n_rows)
+        if X.shape[0] != queries.n_rows:
+            what = f"{self.argument('y')} has" if self.y is not None else "the queries have"
+            raise ValueError(
+                f"{self.table_name} has {X.shape[0]} rows, but {what} {queries.n_rows}; pass one label per row"
+            )
         for name in [] if fitted is not None else columns_equal_to(X, y):
             warnings.warn(
                 f"column {name!r} of {self.table_name} equals {self.argument('y')}, so the model sees the labels; drop "
@@ -214,11 +208,6 @@ class Inputs:
                 stacklevel=4,
             )
         return CheckedInputs(X, queries, qid, given.columns, tuple(column_names(self.X)), self.where)
-
-    def _refuse_other_length(self, n_rows: int, n_labels: int) -> None:
-        what = f"{self.argument('y')} has" if self.y is not None else "the queries have"
-        if n_rows != n_labels:
-            raise ValueError(f"{self.table_name} has {n_rows} rows, but {what} {n_labels}; pass one label per row")
 
     def labels_of_rows(self) -> Floats:
         """Return `y` as finite numbers, unless `labelled` says that some mean nothing."""
@@ -256,13 +245,7 @@ class Inputs:
     def _refuse_missing(self, values: Any, title: str, remedy: str) -> None:
         missing = is_missing(values)
         if missing.any():
-            n, place = int(missing.sum()), self.source.row(int(np.argmax(missing)))
-            more = f" and {n - 1} more" if n > 1 else ""
-            raise ValueError(f"{title} has no value in {place}{more}. {remedy}")
-
-
-def _drop_or_name(names: list[str]) -> str:
-    return f"{drop_from_table(names)}, or pass qid={names[0]!r} if that holds the query ids"
+            raise ValueError(f"{title} has no value in {self.source.row(int(np.argmax(missing)))}. {remedy}")
 
 
 def refuse_uncomputed_unless_dask(X: Any, name: str) -> None:
@@ -273,28 +256,15 @@ def refuse_uncomputed_unless_dask(X: Any, name: str) -> None:
 
 def refuse_several_ids(argument: str, names: Sequence[Any]) -> NoReturn:
     """Raise for ids in several columns."""
-    raise ValueError(
-        f"{argument} names several columns, {shown(names)}; make one id of them, in a column of its own: "
-        f"frame.groupby({[*names]!r}, sort=False).ngroup()"
-    )
+    remedy = f"make one id of them: frame.groupby({[*names]!r}, sort=False).ngroup()"
+    raise ValueError(f"{argument} names several columns, {shown(names)}; {remedy}")
 
 
 def refuse_absent(name: str, argument: str, there: Sequence[Any]) -> None:
     """Raise where an argument names a column that is not there."""
-    if name in there:
-        return
-    if not there:
-        raise ValueError(
-            f"{argument}={name!r} names a column, and X has no named columns; pass a DataFrame, or an array"
-        )
-    texts = list(map(str, there))
-    close = get_close_matches(name, texts, n=1)
-    hint = f"did you mean {close[0]!r}? " if close else ""
-    listed = [*map(repr, texts)]
-    if len(listed) > _MOST_LISTED:
-        half = _MOST_LISTED // 2
-        listed = [*listed[:half], f"… ({len(listed) - 2 * half} more)", *listed[-half:]]
-    raise ValueError(f"there is no column {name!r} for {argument}; {hint}the columns are {', '.join(listed)}")
+    if name not in there:
+        columns = f"the columns are {shown([*there])}" if there else "X has no named columns; pass a DataFrame"
+        raise ValueError(f"there is no column {name!r} for {argument}; {columns}")
 
 
 def is_missing(values: Any) -> NDArray[np.bool_]:

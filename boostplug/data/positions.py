@@ -39,23 +39,15 @@ def propensities_of(propensity: Any, first: int | None = None) -> Floats:
     if not len(values):
         raise ValueError("propensity is empty; pass one number for each position")
     bad = ~((values[:first] > 0.0) & (values[:first] <= _MAX_PROPENSITY))
-    refuse_where(
-        "propensity",
-        bad,
-        values[:first],
-        "is not a propensity; pass numbers above 0, relative to position 1, up to 1000",
-    )
+    why = "is not a propensity; pass numbers above 0, relative to position 1, up to 1000"
+    refuse_where("propensity", bad, values[:first], why)
     return values
 
 
 def refuse_without_propensity(position: Ints, n: int) -> None:
     """Raise for the first row with a position beyond n."""
-    refuse_where(
-        "position",
-        position > n,
-        position,
-        f"has no propensity, which ends at position {n}; pass one for each position, or leave out such rows",
-    )
+    why = f"has no propensity, which ends at position {n}; pass one for each position, or leave out such rows"
+    refuse_where("position", position > n, position, why)
 
 
 def numbers_of_rows(name: str, values: ArrayLike, n_rows: int) -> Floats:

@@ -114,9 +114,7 @@ class Queries:
         refuse_other_order(labels=labels, qid=qid, weight=weight, labelled=labelled, position=position)
         if labels is None:
             if pairs is None and not labels_by_name:
-                raise ValueError(
-                    "labels is None; pass the grade of each row, or pairs= or labels_by_name= to learn from these only"
-                )
+                raise ValueError("labels is None; pass the grade of each row, or pairs= or labels_by_name=")
             n_rows = _n_rows(group, qid)
             mask = None if labelled is None else _labelled(labelled, n_rows)
             if labelled is not None and (mask is None or mask.any()) and n_rows:
@@ -124,12 +122,8 @@ class Queries:
             y, labelled = np.zeros(n_rows), np.zeros(n_rows, bool)
         else:
             y = numbers("labels", labels)
-        refuse_where(
-            "labels",
-            ~np.isfinite(y),
-            y,
-            "is not finite; drop such rows, or give them a finite label and labelled=False",
-        )
+        why = "is not finite; drop such rows, or give them a finite label and labelled=False"
+        refuse_where("labels", ~np.isfinite(y), y, why)
         boundaries = boundaries_of(group, qid, len(y))
         self.__dict__.update(
             labels=frozen(y),

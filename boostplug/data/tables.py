@@ -19,8 +19,6 @@ from numpy.typing import NDArray
 from boostplug.core.checks import column_names, real_numbers, shown
 from boostplug.core.extras import imported
 
-_SHOWN_CATEGORIES = 3
-_MOST_NAMED = 10  # columns
 _EXACT = 2**53  # from here on float64 rounds integers
 _REMEDIES = {  # for a column of this content, beside dropping it
     "dates or times": "make it a number, such as the days since the first date",
@@ -82,19 +80,19 @@ def without_columns(X: Any, names: Iterable[Any]) -> Any:
 
 def refuse_uncomputed(X: Any, name: str = "X") -> None:
     """Raise for polars' lazy frames and Dask's collections."""
-    if hasattr(X, "collect_schema") and not hasattr(X, "shape"):
-        raise ValueError(f"{name} is a {type(X).__name__}, which is not computed yet; pass {name}.collect()")
-    if type(X).__module__.partition(".")[0] in {"dask", "dask_expr"}:
-        raise ValueError(f"{name} is a {type(X).__name__} of dask, which is not computed yet; pass {name}.compute()")
+    is_lazy = hasattr(X, "collect_schema") and not hasattr(X, "shape")
+    if is_lazy or type(X).__module__.partition(".")[0] in {"dask", "dask_expr"}:
+        remedy = f"pass {name}.{'collect' if is_lazy else 'compute'}()"
+        raise ValueError(f"{name} is a {type(X).__name__}, which is not computed yet; {remedy}")
     if type(X).__name__ == "RecordBatch":
         raise ValueError(f"{name} is a RecordBatch; pass pyarrow.Table.from_batches([{name}])")
 
 
 def refuse_repeated(names: Iterable[Any], what: str) -> None:
-    """Raise where two columns have one name."""
-    again = next(((name, times) for name, times in Counter(names).items() if times > 1), None)
-    if again is not None:
-        raise ValueError(f"{what} has {again[1]} columns named {again[0]!r}; rename or remove one")
+    """Raise where two columns, or other things that go by name, have one name."""
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise ValueError(f"{what} holds {name!r} {times} times; rename or remove one")
 
 
 def table_of(X: Any) -> Table:
@@ -163,9 +161,7 @@ def _refuse_shape(X: Any, name: str, least: int) -> None:
     shape: tuple[int, ...] = getattr(X, "shape", ())
     if len(shape) != 2:
         what = f"shape {tuple(shape)}" if shape else shown(X)
-        flat = f"Reshape your data: {name}.reshape(1, -1) for a single row, {name}.reshape(-1, 1) for a single feature"
-        remedy = flat if len(shape) == 1 else "Pass an array or a DataFrame"
-        raise ValueError(f"{name} must be a table of shape (n_rows, n_features); got {what}. {remedy}.")
+        raise ValueError(f"{name} must be a table of shape (n_rows, n_features); got {what}. Reshape your data.")
     if shape[1] < least:
         raise ValueError(f"{name} has 0 feature(s) (shape={tuple(shape)}) while a minimum of {least} is required.")
 
@@ -214,8 +210,10 @@ def _read_frame(
         except Exception as error:  # noqa: BLE001 (a library may raise anything for types that it cannot convert)
             what = f"cannot be read as numbers or categories ({error})"
             raise ValueError(f"{name}: column {names[place]!r} {what}; drop it, or convert it first") from None
-    if unreadable:
-        raise ValueError(f"{name}: {_why_unreadable(unreadable, how_to_drop)}")
+    for what, columns in unreadable.items():
+        listed = f"{', '.join(map(repr, columns))} hold{'s' * (len(columns) == 1)} {what}"
+        remedy = f"{_REMEDIES[what]}, or " if what in _REMEDIES else ""
+        raise ValueError(f"{name}: {listed}, which no framework reads; {remedy}{how_to_drop(columns)}")
     pandas = imported("pandas", "DataFrames need")
     if not hasattr(X, "iloc"):
         return pandas.DataFrame({names[place]: values for place, values in read.items()})
@@ -224,16 +222,6 @@ def _read_frame(
     for place, values in changed.items():
         X.isetitem(place, values)
     return X
-
-
-def _why_unreadable(columns: Mapping[str, list[str]], how_to_drop: Callable[[list[str]], str]) -> str:
-    listed = []
-    for what, names in columns.items():
-        more = f" and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else ""
-        remedy = f": {_REMEDIES[what]}" if what in _REMEDIES else ""
-        listed.append(f"{', '.join(map(repr, names[:_MOST_NAMED]))}{more} hold{'s' * (len(names) == 1)} {what}{remedy}")
-    every = [name for names in columns.values() for name in names]
-    return f"{'; '.join(listed)}; or {how_to_drop(every)}. The frameworks cannot read such columns"
 
 
 def _columns(X: Any) -> Iterator[tuple[int, nw.Series[Any]]]:
@@ -380,20 +368,12 @@ def refuse_other_columns(table: Table, fitted: Table, name: str = "X") -> None:
     if here and there and here != there:
         missing, new = [c for c in there if c not in set(here)], [c for c in here if c not in set(there)]
         if missing or new:
-            raise ValueError(
-                f"{name}'s columns are not those of the training set: missing {shown(missing)}, unknown {shown(new)}; "
-                "pass the same columns in the same order"
-            )
-        at = next(i for i, pair in enumerate(zip(here, there, strict=True)) if pair[0] != pair[1])
-        raise ValueError(
-            f"{name} has the training set's columns in another order: column {at} is {here[at]!r}, in the training set "
-            f"{there[at]!r}; select them in that order, {shown(list(there))}"
-        )
+            what = f"missing {shown(missing)}, unknown {shown(new)}; pass the same columns in the same order"
+            raise ValueError(f"{name}'s columns are not those of the training set: {what}")
+        raise ValueError(f"{name} has the training set's columns in another order; select them as {shown([*there])}")
     if table.n_columns != fitted.n_columns:
-        raise ValueError(
-            f"{name} has {table.n_columns} features, but {fitted.reader} is expecting {fitted.n_columns} features as "
-            "input; pass the same features in the same order"
-        )
+        expected = f"{fitted.reader} is expecting {fitted.n_columns} features as input"  # in scikit-learn's words
+        raise ValueError(f"{name} has {table.n_columns} features, but {expected}; pass the same features")
 
 
 def align(
@@ -431,7 +411,7 @@ def align(
     refuse_other_columns(table, fitted, name)
     if fitted.categories is None:
         return X
-    _refuse_other_types(X, table, fitted, name)
+    _refuse_other_types(table, fitted, name)
     aligned = X
     for place, known in fitted.categories.items():
         here = (table.categories or {})[place]
@@ -446,23 +426,17 @@ def align(
     return aligned
 
 
-def _refuse_other_types(X: Any, table: Table, fitted: Table, name: str) -> None:
+def _refuse_other_types(table: Table, fitted: Table, name: str) -> None:
     """Raise if a column is categorical only in X or only in the training set."""
     here, there = table.categories or {}, fitted.categories or {}
     for place in sorted(here.keys() ^ there.keys()):
         column = (table if table.names else fitted).column(place)
-        if place in there and hasattr(X, "iloc"):
-            kind, remedy = str(X.dtypes.iloc[place]), "make it categorical too, with astype('category')"
-        elif place in there:
-            kind, remedy = f"of a {type(X).__name__}", "pass a DataFrame, whose columns have categories"
+        if place in there:
+            what = "is not categorical and in the training set it is; make it so, with astype('category')"
         else:
-            unlike = [one for one in here[place] if not is_number(one)] or here[place]
-            kind = ", ".join(map(shown, unlike[:_SHOWN_CATEGORIES]))
-            remedy = "make it numbers, or make it categorical in the training set too"
-        raise ValueError(
-            f"in {name}, column {column} is {'not ' if place in there else ''}categorical ({kind}), and in the "
-            f"training set it is{'' if place in there else ' not'}; {remedy}"
-        )
+            categories = sorted(here[place], key=is_number)  # texts first
+            what = f"is categorical, {shown(categories)}, and in the training set it is not; make it numbers"
+        raise ValueError(f"in {name}, column {column} {what}")
 
 
 def is_number(value: Any) -> bool:
@@ -479,18 +453,10 @@ def _report_new(values: Any, where: str, *, refuse: bool) -> None:
     found = list(dict.fromkeys(values))
     if not found:
         return
-    listed = ", ".join(map(shown, found[:_SHOWN_CATEGORIES])) + ", …" * (len(found) > _SHOWN_CATEGORIES)
     if refuse:
-        raise ValueError(
-            f"in {where} has categories that the model does not know ({listed}); make them missing values, or fit "
-            "again without the model"
-        )
-    warnings.warn(
-        f"in {where} holds categories that the training set does not have ({listed}), in {len(values)} rows; they "
-        "become missing values",
-        UserWarning,
-        stacklevel=5,
-    )
+        raise ValueError(f"in {where} has categories unknown to the model, {shown(found)}; make them missing values")
+    what = f"holds categories that the training set does not have, {shown(found)}; they become missing values"
+    warnings.warn(f"in {where} {what}", UserWarning, stacklevel=5)
 
 
 def refuse_other_categories(table: Table, fitted: Table, name: str, other: str) -> None:
@@ -505,10 +471,8 @@ def refuse_other_categories(table: Table, fitted: Table, name: str, other: str) 
 def refuse_unknown_categories(table: Table, fitted: Table, name: str) -> None:
     """Raise if features have categories and those of the continued model are not known."""
     if table.categories and fitted.categories is None:
-        raise ValueError(
-            f"{name} has categorical columns ({table.column(min(table.categories))}), and the model does not know "
-            "the categories that it was trained on; pass the ranker itself as the model, or fit again without one"
-        )
+        column = table.column(min(table.categories))
+        raise ValueError(f"{name} has the categorical column {column}, and the model no categories; pass the ranker")
 
 
 def refuse_sparse_beside_dense(table: Table, fitted: Table, name: str = "X") -> None:
@@ -518,12 +482,9 @@ def refuse_sparse_beside_dense(table: Table, fitted: Table, name: str = "X") -> 
     """
     if table.sparse is None or fitted.sparse is None or table.sparse == fitted.sparse:
         return
-    kinds = ("sparse", "dense") if table.sparse else ("dense", "sparse")
-    remedy = f"{name}.toarray()" if table.sparse else f"scipy.sparse.csr_matrix({name})"
-    raise ValueError(
-        f"{name} is {kinds[0]} and the training set is {kinds[1]}: to XGBoost the absent entries of a sparse matrix "
-        f"are missing, and the zeros of a dense table are numbers; pass {remedy}, or missing=0 for training too"
-    )
+    kinds = "sparse and the training set is dense" if table.sparse else "dense and the training set is sparse"
+    why = "to XGBoost absent entries are missing, and zeros are not"
+    raise ValueError(f"{name} is {kinds}: {why}; pass tables of one kind, or missing=0 for training too")
 
 
 # --- Values --------------------------------------------------------------------------------------------------------
@@ -544,18 +505,12 @@ def columns_equal_to(X: Any, y: Any) -> list[str]:
 def refuse_infinite(X: Any, name: str = "X") -> None:
     """Raise for the first number that is infinite in float32, in which XGBoost reads features."""
     X = X.select_dtypes("number") if hasattr(X, "iloc") else X
-    sparse = X.tocoo() if hasattr(X, "nnz") else None
-    values = np.asarray(X) if sparse is None else sparse.data
+    values = X.tocoo().data if hasattr(X, "nnz") else np.asarray(X)
     with np.errstate(over="ignore"):
         infinite = np.isinf(values.astype(np.float32, copy=False))
     if infinite.any():
-        at = np.unravel_index(int(np.argmax(infinite)), values.shape)
-        row, place = at if sparse is None else (sparse.row[at], sparse.col[at])
-        names = column_names(X)
-        raise ValueError(
-            f"{name} holds {values[at]:g} in row {row}, column {repr(names[place]) if names else place}, which is "
-            "infinite to XGBoost (beyond 3.4e38); replace it by NaN, which means missing, or by a smaller number"
-        )
+        what = f"{values[infinite][0]:g}, which is infinite to XGBoost (beyond 3.4e38)"
+        raise ValueError(f"{name} holds {what}; replace it by NaN, which means missing, or by a smaller number")
 
 
 def with_text_categories(X: Any) -> Any:

@@ -72,7 +72,7 @@ def batches_by_query(
 
     Notes
     -----
-    Features are rounded to float32, missing ones are NaN.
+    Features are rounded to float32, numbers beyond it are infinite, and missing ones are NaN.
 
     Examples
     --------

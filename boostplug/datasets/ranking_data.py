@@ -12,7 +12,7 @@ from boostplug.core.threads import Computed
 from boostplug.data.click_log import ClickLog
 from boostplug.data.inputs import Inputs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Table, is_frame, read_features, refuse_repeated, refuse_uncomputed, rows_of
+from boostplug.data.tables import Table, read_features, refuse_repeated, rows_of
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -165,9 +165,6 @@ class RankingData(Mapping[str, Any]):
         ValueError
             If there is no such column, or what is in it makes no sense.
         """
-        refuse_uncomputed(frame, "frame")
-        if not is_frame(frame):
-            raise ValueError(f"frame must be a DataFrame of pandas, polars or pyarrow; got {shown(frame)}")
         named = {str(name): name for name in labels}
         return cls(frame, label, qid=qid, weight=weight, labels=named, position=position)
 
@@ -197,10 +194,7 @@ class RankingData(Mapping[str, Any]):
         (array([0.1, 0.5, 0.1]), array([0., 1., 1.]), array([1, 2, 1]))
         """
         if log.impressions is not None:
-            raise ValueError(
-                "log counts impressions, and a row of training data is one of them; pass single impressions, or make "
-                "pairs with boostplug.Pairs.from_clicks"
-            )
+            raise ValueError("log counts impressions; pass a row for each, or make pairs with Pairs.from_clicks")
         features = read_features(X)
         n_rows = features.shape[0]
         rows = None if log.document is None else np.asarray(log.document)
@@ -208,10 +202,7 @@ class RankingData(Mapping[str, Any]):
             refuse_where("log.document", (rows < 0) | (rows >= n_rows), rows, f"is no row of X, which has {n_rows}")
             features = rows_of(features, rows)
         elif n_rows != log.n_rows:
-            raise ValueError(
-                f"X has {n_rows} rows and the log {log.n_rows}; pass the features of each row of the log, or "
-                "number the documents, so that log.document holds row numbers of X"
-            )
+            raise ValueError(f"X has {n_rows} rows and the log {log.n_rows}; let log.document hold row numbers of X")
         return cls(features, log.clicked, group=log.group, position=log.position)
 
     __eq__ = object.__eq__  # a mapping's would compare arrays with ==
@@ -266,10 +257,8 @@ def _agreed(qid: Any, queries: Queries) -> NDArray[Any]:
     sizes = np.diff(queries.boundaries)
     found = np.diff(Queries(queries.labels, qid=ids).boundaries)
     if not np.array_equal(found, sizes[sizes > 0]):
-        raise ValueError(
-            f"qid and group say different things: qid changes after {shown(found[:10].tolist())} rows, group is "
-            f"{shown(sizes[:10].tolist())}; leave one out"
-        )
+        both = f"{shown(found.tolist())} and {shown(sizes.tolist())}"
+        raise ValueError(f"qid and group disagree: the sizes are {both}; leave one out")
     return ids
 
 
@@ -277,15 +266,10 @@ def _names(given: Sequence[str] | None, table: Table) -> tuple[str, ...] | None:
     """Return the names of features: those given, else those of a DataFrame's columns."""
     if given is None:
         return table.names
-    if isinstance(given, str) or not all(isinstance(name, str) for name in given):
-        raise ValueError(f"feature_names must be a list of strings; got {shown(given)}")
     names = tuple(given)
     refuse_repeated(names, "feature_names")
-    if len(names) != table.n_columns:
-        raise ValueError(f"feature_names has {len(names)} names for {table.n_columns} features; pass one for each")
+    if len(names) != table.n_columns or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"feature_names must be {table.n_columns} strings, one per feature; got {shown([*names])}")
     if table.names is not None and names != table.names:
-        raise ValueError(
-            f"feature_names {shown([*names])} are not the names of X's columns, {shown([*table.names])}; rename the "
-            "columns, or leave out feature_names"
-        )
+        raise ValueError(f"feature_names {shown([*names])} are not the names of X's columns; leave them out")
     return names

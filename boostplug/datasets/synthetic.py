@@ -5,7 +5,6 @@ each rounded the same on every platform: no exponential or logarithm of a librar
 a seed means the same data wherever NumPy's PCG64 and its uniform draws do.
 """
 
-import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -70,7 +69,7 @@ def make_ranking(
     Raises
     ------
     ValueError
-        If a parameter is out of its range, or the data would take more memory than the machine has.
+        If a parameter is out of its range.
 
     Examples
     --------
@@ -88,7 +87,6 @@ def make_ranking(
     check_number("missing", missing, least=0, most=0.4)
     check_number("empty_queries", empty_queries, least=0, most=1)
     rng = generator(random_state)
-    _refuse_beyond_memory(n_queries, n_features, mean_list_size)
 
     group = _list_sizes(rng, n_queries, mean_list_size)
     query = np.repeat(np.arange(n_queries), group)
@@ -247,26 +245,6 @@ def _normal(rng: np.random.Generator, n: int, k: int) -> list[Floats]:
             total = total + rng.random(n)
         result.append((total - 3.0) * np.sqrt(2.0))
     return result
-
-
-def _refuse_beyond_memory(n_queries: int, n_features: int, mean_list_size: float) -> None:
-    """Raise before anything is made that this machine could not hold."""
-    memory = machine_memory()
-    # A column takes 12 bytes per row, what the columns are made of some 30 numbers; an empty one 200 bytes.
-    needed = float(n_queries) * float(mean_list_size) * (12.0 * n_features + 8.0 * 30.0) + 200.0 * n_features
-    if needed > memory:
-        raise ValueError(
-            f"n_queries={n_queries}, mean_list_size={mean_list_size:g} and n_features={n_features} ask for some "
-            f"{needed / 2**30:.3g} GiB, and this machine has {memory / 2**30:.3g}; pass less"
-        )
-
-
-def machine_memory() -> int:
-    """Return the bytes of this machine's memory, 1 TiB where the system does not say."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, OSError, ValueError):  # as on Windows
-        return 1 << 40
 
 
 def generator(random_state: RandomState) -> np.random.Generator:

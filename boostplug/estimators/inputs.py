@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Table, is_frame, read_features, without_columns
+from boostplug.data.tables import Table, is_frame, read_features, refuse_repeated, without_columns
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
@@ -53,14 +53,8 @@ def metrics_of(eval_metric: Any, kinds: tuple[type, ...] = (Metric, str, Callabl
         refuse_class("eval_metric", metric, Metric)
         if not isinstance(metric, kinds) or isinstance(metric, Loss):
             raise ValueError(f"eval_metric must hold metrics such as boostplug.NDCG(10); got {shown(metric)}")
-    refuse_twice("eval_metric", [metric.name for metric in metrics if isinstance(metric, Metric)])
+    refuse_repeated([metric.name for metric in metrics if isinstance(metric, Metric)], "eval_metric")
     return metrics
-
-
-def refuse_twice(argument: str, names: Sequence[str]) -> None:
-    """Raise where a name stands twice, since results go by name."""
-    if len({*names}) < len(names):
-        raise ValueError(f"{argument} holds a name twice, and results go by name: {shown([*names])}; leave one out")
 
 
 def callbacks_of(callbacks: Any) -> list[Any]:
@@ -198,10 +192,7 @@ def one_per_set(name: str, values: Any, n_sets: int) -> list[Any]:
     if values is None:
         return [None] * n_sets
     if not isinstance(values, (list, tuple)) or len(values) != n_sets:
-        raise ValueError(
-            f"{name} must be a list of one entry per validation set ({n_sets}); got {shown(values)}; pass [{name}] for "
-            "one set"
-        )
+        raise ValueError(f"{name} must be a list of one entry per validation set ({n_sets}); got {shown(values)}")
     return list(values)
 
 
@@ -214,9 +205,8 @@ def starting_from(name: str, values: Any, given: CheckedInputs) -> CheckedInputs
     scores = numbers(name, np.ravel(values) if np.shape(values) == (n_rows, 1) else values)
     if len(scores) != n_rows:
         raise ValueError(f"{name} must hold one score per row ({n_rows}), got {len(scores)} values")
-    refuse_where(
-        name, ~(np.abs(scores) < _INFINITE), scores, "is not finite in single precision; pass numbers below 1e38"
-    )
+    why = "is not finite in single precision; pass numbers below 1e38"
+    refuse_where(name, ~(np.abs(scores) < _INFINITE), scores, why)
     return given._replace(start=scores)
 
 
@@ -234,12 +224,8 @@ def is_training_set(one: CheckedInputs, train: CheckedInputs) -> bool:
 
 def labels_in_single(queries: Queries, name: str = "labels") -> Floats:
     """Return labels that a framework can keep in single precision, refusing those beyond it."""
-    refuse_where(
-        name,
-        np.abs(queries.labels) >= _INFINITE,
-        queries.labels,
-        "is beyond single precision (1e38), in which the frameworks keep labels; rescale the labels",
-    )
+    why = "is beyond single precision (1e38), in which the frameworks keep labels; rescale the labels"
+    refuse_where(name, np.abs(queries.labels) >= _INFINITE, queries.labels, why)
     return queries.labels
 
 
@@ -275,9 +261,8 @@ def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:
     if warn and merged.any():
         at = int(np.argmax(merged))
         warnings.warn(
-            "labels that differ within a query are equal in single precision, in which the frameworks keep them, "
-            f"such as {below[at]!s} and {above[at]!s} ({int(merged.sum())} times); subtract an offset from all "
-            "labels, or rescale them",
+            f"labels such as {below[at]!s} and {above[at]!s} are equal in single precision, in which the frameworks "
+            "keep them; subtract an offset from all labels, or rescale them",
             UserWarning,
             stacklevel=3,
         )
@@ -313,8 +298,7 @@ def check_uses(objective: Any, loss: Loss | None, given: Inputs) -> None:
         raise ValueError(f"pairs cannot be used by objective {objective!r}; pass a loss that takes them, as MPBoost()")
     if given.position is not None and (loss is None or not loss.needs_position):
         warnings.warn(
-            f"position is not used by objective {objective!r}, which trains as without it; take boostplug.Unbiased, or "
-            "lgb.train with lgb.Dataset(position=...) for LightGBM's lambdarank",
+            f"position is not used by objective {objective!r}, which trains as without it; take boostplug.Unbiased",
             UserWarning,
             stacklevel=3,
         )
@@ -325,10 +309,7 @@ def refuse_missing_labels(metrics: Iterable[Any], sets: Iterable[CheckedInputs])
     for metric in metrics:
         for one in sets:
             if isinstance(metric, MetricOnLabel) and metric.label not in one.queries.labels_by_name:
-                raise ValueError(
-                    f"{one.where}labels hold no {metric.label!r}, which {metric.name} reads; pass eval_labels, a "
-                    "mapping of names to labels for each validation set"
-                )
+                raise ValueError(f"{one.where}labels hold no {metric.label!r}, for {metric.name}; pass eval_labels")
 
 
 class RankingScore:

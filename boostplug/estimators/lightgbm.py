@@ -21,7 +21,7 @@ from boostplug.core.threads import threads_of_framework
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Table, align, refuse_unknown_categories, table_of
+from boostplug.data.tables import Table, align, refuse_repeated, refuse_unknown_categories, table_of
 from boostplug.estimators.inputs import (
     FIT,
     ColumnPlaces,
@@ -32,13 +32,11 @@ from boostplug.estimators.inputs import (
     each_starting_from,
     fitted_position_bias,
     has_labels,
-    is_training_set,
     labels_in_single,
     loss_of,
     metrics_of,
     places_of,
     refuse_missing_labels,
-    refuse_twice,
     starting_from,
     validation_sets,
     weight_in_single,
@@ -206,17 +204,12 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         refuse_missing_labels(metrics, sets)
         for one in sets:
             labels_in_single(one.queries, f"{one.where}labels")
-        _refuse_other_starts(sets, train)
-        callbacks = callbacks_of(callbacks)
         if not metrics and loss is not None and has_labels(sets) and not self._names_metric():
             metrics = [NDCG(k) for k in cut_offs]
         if eval_names is not None:
-            refuse_twice("eval_names", list(eval_names))
+            refuse_repeated(eval_names, "eval_names")
         if init_model is not None and (init_score is not None or eval_init_score is not None):
-            raise ValueError(
-                "init_score or eval_init_score is given beside init_model, whose scores LightGBM starts from in their "
-                "place; leave one out"
-            )
+            raise ValueError("LightGBM starts from init_model, not from init_score or eval_init_score; leave one out")
         known = [train.queries, *(one.queries for one in sets if one.queries is not train.queries)]
         columns, places = train.table, places_of(train)
         self._fit_queries, self._fit_places = train.queries, places
@@ -236,11 +229,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 eval_at=cut_offs,
                 feature_name=feature_name,
                 categorical_feature=places.among_features("categorical_feature", categorical_feature),
-                callbacks=callbacks,
+                callbacks=callbacks_of(callbacks),
                 init_model=init_model,
             )
         except lgb.basic.LightGBMError as error:
-            raise RefusedByLightGBMError(_with_remedy(error)) from error
+            raise RefusedByLightGBMError(str(error)) from error
         finally:
             del self._fit_queries, self._fit_places
         self._fitted_columns = columns._replace(reader=type(self).__name__)
@@ -311,10 +304,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         text = self.booster_.model_to_string()
         loss = loss_of(self.objective_)
         if loss is None:
-            raise ValueError(
-                f"refit estimates leaves by a loss of ours; the objective is {shown(self.objective_)}: "
-                "call booster_.refit with the group sizes, which knows LightGBM's own"
-            )
+            raise ValueError(f"refit needs a loss; the objective is {shown(self.objective_)}: call booster_.refit")
         inputs = Inputs(
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
             columns=self._columns_by_role, arguments=FIT,
@@ -326,10 +316,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         leaves = np.reshape(self.predict(given.X, pred_leaf=True), (queries.n_rows, -1))
         with threads_of_framework(self.n_jobs if (self.n_jobs or 0) > 0 else None):
             if not loss.gradient_hessian(start, queries)[1].any():
-                raise ValueError(
-                    f"refit: {loss!r} has nothing to learn from on these rows, and every leaf would only shrink; pass "
-                    "queries with documents of different grades, and positive weights"
-                )
+                raise ValueError("refit has nothing to learn from; pass queries of different grades, positive weights")
             booster = refitted(text, leaves, start, partial(loss.gradient_hessian, queries=queries), decay_rate)
         ranker = copy.deepcopy(self)
         ranker.__dict__.update(_Booster=booster)
@@ -366,11 +353,6 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 
     def _objective_of_fit(self, metrics: list[Any]) -> tuple[Any, Loss | None]:
         """Return the objective, and the loss if it is one of ours, refusing what cannot go with it."""
-        metric = self.get_params(deep=False).get("eval_metric")
-        if metric is not None:
-            raise ValueError(
-                f"eval_metric={shown(metric)} is an argument of fit in LightGBM, and no parameter; pass it to fit"
-            )
         aliases = set(ALIASES["objective"][1:]).intersection(self.get_params())
         if aliases and self.objective is not None:
             raise ValueError(f"the objective is given twice: as objective and as {min(aliases)}; keep objective")
@@ -378,16 +360,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         loss = loss_of(objective)
         objective = objective if loss is None else loss  # which a text may spell
         if not (objective is None or loss is not None or isinstance(objective, str) or callable(objective)):
-            raise ValueError(
-                f"objective must be one of our losses, a name of LightGBM's or a function; got {shown(objective)}"
-            )
+            raise ValueError(f"objective must be a loss, a name of LightGBM's or a function; got {shown(objective)}")
         if not aliases:
             self._objective = objective  # the parent's copy, which misses ranker.objective = …
         if loss is not None and self.class_weight is not None:
-            raise ValueError(
-                f"class_weight={shown(self.class_weight)} has no meaning for {loss!r}: ranking has no classes; pass "
-                "sample_weight, with weights by grade if that is what is meant"
-            )
+            raise ValueError(f"class_weight={shown(self.class_weight)} has no meaning in ranking; pass sample_weight")
         if loss is not None:
             refuse_fault(LightGBM().fault_of_parameters(self._parameters_with(metrics)))
         refuse_unknown_parameters("lightgbm", given_names(self._other_params))
@@ -399,10 +376,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         value = next((value for value in given if value is not None), eval_at)
         if isinstance(value, str):
             value = [int(k) if k.strip().isdecimal() else k for k in value.split(",")]
-        try:
-            each = list(value)
-        except TypeError:  # one number, or an array of one without a dimension
-            each = [value]
+        each = list(value) if np.iterable(value) else [value]
         return [check_integer("eval_at", k, 1, ", or a list of such") for k in each]
 
     def _names_metric(self) -> bool:
@@ -460,13 +434,6 @@ class _Evaluating:
         raise AssertionError("LightGBM passed labels of a Dataset that its Booster does not know")
 
 
-def _with_remedy(error: lgb.basic.LightGBMError) -> str:
-    """Return LightGBM's message, with what is to be done where it names its own source alone."""
-    if "num_features()" in str(error):
-        return f"X has no column in which LightGBM could split; pass features that differ between rows ({error})"
-    return str(error)
-
-
 def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
     """Return LightGBM 4.7's eval_X and eval_y (one each, or tuples) as pairs."""
     if eval_set is not None or eval_X is None or eval_y is None:
@@ -486,10 +453,7 @@ def _model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any
     if init_model is None:
         return None, X
     if isinstance(init_model, (str, Path)):
-        try:
-            init_model = lgb.Booster(model_file=init_model)
-        except lgb.basic.LightGBMError as error:
-            raise RefusedByLightGBMError(f"init_model={shown(str(init_model))} cannot be read: {error}") from error
+        init_model = lgb.Booster(model_file=init_model)
     if not isinstance(init_model, (lgb.Booster, lgb.LGBMModel)):
         raise TypeError(f"init_model must be a ranker, a Booster or a path; got {shown(init_model)}")
     model = init_model.booster_ if isinstance(init_model, lgb.LGBMModel) else init_model
@@ -513,10 +477,7 @@ def _categories_of(model: lgb.Booster, table: Table) -> dict[int, tuple[Any, ...
     if not categories:
         return None
     if len(categories) != len(places):
-        raise ValueError(
-            f"X has {len(places)} categorical columns and init_model was trained on {len(categories)}; pass a "
-            "DataFrame with the same categorical columns"
-        )
+        raise ValueError(f"X has {len(places)} categorical columns, init_model {len(categories)}; pass the same ones")
     return dict(zip(places, map(tuple, categories), strict=True))
 
 
@@ -524,19 +485,7 @@ def _by_place(eval_init_score: Any, n: int) -> Any:
     """Return LightGBM's eval_init_score as a list, which may be a dict by place."""
     if not isinstance(eval_init_score, Mapping):
         return eval_init_score
-    unknown = [place for place in eval_init_score if place not in range(n)]
-    if unknown:
-        raise ValueError(f"eval_init_score has {shown(unknown)}, but eval_set has {n} entries, from 0")
     return [eval_init_score.get(i) for i in range(n)]
-
-
-def _refuse_other_starts(sets: Sequence[CheckedInputs], train: CheckedInputs) -> None:
-    for i, one in enumerate(sets):
-        if one.start is not None and one.queries is train.queries and not is_training_set(one, train):
-            raise ValueError(
-                f"eval_init_score[{i}] is of the training set itself, which starts from init_score; leave it None, or "
-                "pass eval_qid too, for a set of its own"
-            )
 
 
 def _validation_data(sets: Sequence[tuple[Any, Any]]) -> dict[str, Any]:

@@ -2,8 +2,7 @@
 
 import copy
 import json
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,7 +19,6 @@ from boostplug.data.pairs import Pairs
 from boostplug.data.tables import (
     Table,
     align,
-    refuse_infinite,
     refuse_sparse_beside_dense,
     refuse_unknown_categories,
     table_of,
@@ -73,31 +71,6 @@ def count_features(params: dict[str, Any], places: ColumnPlaces) -> None:
     constraints = params.get("interaction_constraints")
     if isinstance(constraints, list) and not any(isinstance(one, str) for group in constraints for one in group):
         params["interaction_constraints"] = json.dumps(constraints)  # the only form of places beside names of columns
-
-
-@contextmanager
-def _remedy_for_real_labels() -> Iterator[None]:
-    """Add what to do to an error of XGBoost's own ndcg, which a loss or a metric of ours does not raise."""
-    try:
-        yield
-    except xgb.core.XGBoostError as error:
-        if "label_is_integer" in str(error):
-            error.add_note(
-                "XGBoost's rank:ndcg and ndcg@k take whole numbers as labels, or others with ndcg_exp_gain=False. "
-                "Ours take any: a loss as objective, eval_metric=bp.NDCG(10)."
-            )
-        raise
-
-
-@contextmanager
-def _infinite_features(X: Any, name: str) -> Iterator[None]:
-    """Say which value of X it is that XGBoost has refused as infinite."""
-    try:
-        yield
-    except xgb.core.XGBoostError as error:
-        if "`inf`" in str(error):
-            refuse_infinite(X, name)
-        raise
 
 
 class XGBRanker(RankingScore, xgb.XGBRanker):
@@ -232,10 +205,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         train = starting_from("base_margin", base_margin, checked_set(given))
         check_uses(self.objective, loss, given)
         if "qid" in (train.table.names or ()):
-            raise ValueError(
-                f"X has a feature 'qid' beside the ids in {train.columns['qid']!r}, and XGBoost's predict leaves out a "
-                "column of this name; rename it, or drop it"
-            )
+            raise ValueError("X has a feature 'qid', which XGBoost's predict leaves out; rename it, or drop it")
         train = train._replace(queries=with_float32_labels(train.queries))
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         if known is not None:
@@ -265,7 +235,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         count_features(params, places)
         results: dict[str, Any] = {}
         verbosity = self.verbosity if self.verbosity is not None else 1
-        with xgb.config_context(verbosity=verbosity), _remedy_for_real_labels():
+        with xgb.config_context(verbosity=verbosity):
             self._Booster = xgb.train(
                 params,
                 matrix,
@@ -301,8 +271,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         features = self._features(X, fitted)
         if fitted is not None and self.missing != 0:
             refuse_sparse_beside_dense(table_of(features), fitted)
-        with _infinite_features(features, "X"):
-            return super().predict(with_text_categories(features), **kwargs)
+        return super().predict(with_text_categories(features), **kwargs)
 
     def score(
         self,
@@ -401,11 +370,10 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             "nthread": self.n_jobs,
         }
         features = with_text_categories(given.X)
-        with _infinite_features(features, f"{given.where}X"):
-            if self._grows_on_quantiles():
-                matrix = xgb.QuantileDMatrix(features, **fields, max_bin=self.max_bin, ref=ref)
-            else:
-                matrix = xgb.DMatrix(features, **fields)
+        if self._grows_on_quantiles():
+            matrix = xgb.QuantileDMatrix(features, **fields, max_bin=self.max_bin, ref=ref)
+        else:
+            matrix = xgb.DMatrix(features, **fields)
         assign(matrix, given.queries)
         return matrix
 
@@ -413,10 +381,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         """Return the loss, if it is one of ours, and the metrics; refuse what is none, and options without effect."""
         loss = loss_of(self.objective)
         if loss is None and not isinstance(self.objective, str):
-            raise ValueError(
-                f"objective must be one of our losses or a name, got {self.objective!r}; XGBoost's rankers take no "
-                "functions: derive a boostplug.Loss, or call xgb.train with obj="
-            )
+            raise ValueError(f"objective must be a loss or a name; got {self.objective!r}; derive a boostplug.Loss")
         metrics = metrics_of(eval_metric)
         if loss is not None:
             named = {"objective": None, "eval_metric": metrics}
@@ -431,21 +396,14 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         given = callbacks_of(self.callbacks)
         stops = early_stopping_rounds is not None or any(isinstance(c, xgb.callback.EarlyStopping) for c in given)
         if stops and is_dart(self.get_xgb_params()):
-            raise ValueError(
-                "booster='dart' has no best round: later rounds rescale earlier trees, so that the trees up to it are "
-                "no longer the model that was evaluated; pass early_stopping_rounds=None and no EarlyStopping, or "
-                "booster='gbtree'"
-            )
+            raise ValueError("booster='dart' has no best round to stop at; leave out early_stopping_rounds, or dart")
         return given
 
     def _checked_feature_weights(self, given: ArrayLike | None, n_features: int) -> ArrayLike | None:
         """Return a weight for each feature: fit's, else the constructor's."""
-        weights = given
-        if weights is not None and np.shape(weights) != (n_features,):
-            raise ValueError(
-                f"feature_weights must hold one weight per feature ({n_features}), got shape {np.shape(weights)}"
-            )
-        return weights
+        if given is not None and np.shape(given) != (n_features,):
+            raise ValueError(f"feature_weights must hold {n_features} numbers, got shape {np.shape(given)}")
+        return given
 
     def _training_parameters(
         self, loss: Loss | None, metrics: list[Any], *, evaluates: bool, model: xgb.Booster | None
@@ -518,9 +476,7 @@ def model_and_columns(xgb_model: Any, parameters: Mapping[str, Any]) -> tuple[xg
     booster = given.copy() if isinstance(given, xgb.Booster) else xgb.Booster(model_file=given)
     own, asked = json.loads(booster.save_config())["learner"]["gradient_booster"]["name"], parameters.get("booster")
     if own != (asked or ("gbtree" if own == "gblinear" else own)):
-        raise ValueError(
-            f"booster={asked!r} beside xgb_model, which is a {own}: XGBoost would drop its trees; pass booster={own!r}"
-        )
+        raise ValueError(f"booster={asked!r} would drop the trees of xgb_model; pass booster={own!r}")
     if parameters.get("process_type") != "update":  # which adds no trees
         booster.set_attr(best_iteration=None, best_score=None)
     return booster, xgb_model._columns() if isinstance(xgb_model, XGBRanker) else _columns_of(booster)  # noqa: SLF001
@@ -533,7 +489,4 @@ def _refuse_other_base_score(given: float | None, booster: xgb.Booster) -> None:
     text = json.loads(booster.save_config())["learner"]["learner_model_param"]["base_score"]
     own = np.ravel(json.loads(text))  # a list since XGBoost 3.1
     if (np.float32(given) != np.float32(own)).any():
-        raise ValueError(
-            f"base_score={given!r} beside xgb_model, whose own is {own[0]:g}, would move the scores of its trees; "
-            "leave out base_score"
-        )
+        raise ValueError(f"base_score={given!r} differs from that of xgb_model, {own[0]:g}; leave out base_score")

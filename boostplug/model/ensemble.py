@@ -6,16 +6,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
-from math import fsum, isfinite
+from math import fsum
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_integer, check_number, column_names, frozen, shown
+from boostplug.core.checks import check_integer, check_number, frozen, shown
 from boostplug.core.extras import imported
 from boostplug.core.threads import Computed
-from boostplug.data.tables import read_features
+from boostplug.data.tables import Table, read_features
 from boostplug.model import saved
 from boostplug.model.lightgbm import booster_of, lightgbm_model
 from boostplug.model.xgboost import xgboost_model
@@ -45,7 +45,7 @@ class Ensemble:
     Raises
     ------
     ValueError
-        If a round holds anything else, a feature is not among X's columns, or scores could overflow.
+        If a round holds anything else, or a feature is not among X's columns.
 
     Examples
     --------
@@ -67,28 +67,15 @@ class Ensemble:
         n_features: int,
         feature_names: Sequence[str] | None = None,
     ) -> None:
-        n_features = check_integer("n_features", n_features, 1)
-        if n_features > _MOST_FEATURES:
-            raise ValueError(
-                f"n_features must be at most {_MOST_FEATURES}; got {n_features}; train on the columns that count"
-            )
+        n_features = check_integer("n_features", n_features, 1, most=_MOST_FEATURES)
         if feature_names is not None:
-            feature_names = tuple(_sequence(feature_names, "feature_names"))
-            for name in feature_names:
-                if not isinstance(name, str):
-                    raise ValueError(f"feature_names must be strings; got {shown(name)}")
-            if len(feature_names) != n_features:
-                raise ValueError(f"feature_names must be {n_features} names, one per feature; got {len(feature_names)}")
+            feature_names = tuple(feature_names)
+            if len(feature_names) != n_features or not all(isinstance(name, str) for name in feature_names):
+                raise ValueError(f"feature_names must be {n_features} strings; got {shown([*feature_names])}")
             feature_names = tuple(map(str, feature_names))  # numpy's strings are of a class of their own
         checked = tuple(
-            tuple(_term(term, f"rounds[{i}]", n_features) for term in _sequence(terms, f"rounds[{i}]"))
-            for i, terms in enumerate(_sequence(rounds, "rounds"))
+            tuple(_term(term, f"rounds[{i}]", n_features) for term in terms) for i, terms in enumerate(rounds)
         )
-        reach = sum(abs(weight) * _size(weak) for weak, weight in chain.from_iterable(checked))
-        if not isfinite(2.0 * reach):
-            raise ValueError(
-                "scores could overflow: the weights are too large together; divide all of them by a number"
-            )
         self.__dict__.update(rounds=checked, n_features=n_features, feature_names=feature_names)
 
     def __len__(self) -> int:
@@ -199,7 +186,7 @@ class Ensemble:
         Raises
         ------
         ValueError
-            If anything in it is unknown, missing, or of a wrong type or value.
+            If anything in it is unknown, missing, or of a wrong value.
         """
         return cls(**saved.from_document(data))
 
@@ -225,8 +212,6 @@ class Ensemble:
             return cls.from_dict(saved.read(path))
         except ValueError as error:
             raise ValueError(f"{os.fspath(path)}: {error}") from None
-        except MemoryError:
-            raise ValueError(f"{os.fspath(path)}: the model does not fit into memory") from None
 
     def to_lightgbm(self) -> Any:
         """Return the model as a `lightgbm.Booster`.
@@ -326,14 +311,9 @@ class Ensemble:
     def _checked(self, X: Any) -> NDArray[np.floating]:
         from sklearn.utils import check_array
 
-        for k, (given, name) in enumerate(zip(column_names(X), self.feature_names or (), strict=False)):
-            if given != name:
-                raise ValueError(
-                    f"X's column {k} is {given!r}, the model's is {name!r}; pass the columns of feature_names"
-                )
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X up to see whether it is finite
             features: NDArray[np.floating] = check_array(
-                read_features(X, least=0),
+                read_features(X, least=0, fitted=Table(0, self.n_features, self.feature_names)),
                 dtype=(np.float64, np.float32),
                 order="C",
                 ensure_all_finite="allow-nan",
@@ -341,41 +321,18 @@ class Ensemble:
                 ensure_min_features=0,
                 input_name="X",
             )
-        if features.shape[1] != self.n_features:
-            raise ValueError(f"X has {features.shape[1]} columns, the model {self.n_features} features")
         return features
-
-
-def _sequence(values: Any, where: str) -> Iterable[Any]:
-    """Return what can be iterated over, refusing all else."""
-    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
-        raise ValueError(f"{where} must be a sequence; got {shown(values)}")
-    return values
 
 
 def _term(term: Any, where: str, n_features: int) -> tuple[WeakRanker, float]:
     """Return a term of a round, checked."""
-    try:
-        weak, weight = term
-    except (TypeError, ValueError):
-        raise ValueError(f"{where} must hold pairs (weak ranker, weight); got {shown(term)}") from None
+    weak, weight = term
     if not isinstance(weak, WeakRanker):
         raise ValueError(f"{where}: a weak ranker is a Stump, Feature, Tree or Fitted; got {shown(weak)}")
     feature = -1 if isinstance(weak, Fitted) else int(np.max(weak.feature))
     if feature >= n_features:
         raise ValueError(f"{where}: {weak!r} is of feature {feature}, but n_features is {n_features}")
     return weak, check_number(f"{where}: the weight", weight)
-
-
-def _size(weak: WeakRanker) -> float:
-    """Return the largest score of a weak ranker; for a feature, per unit; for an estimator, unknown: 1."""
-    match weak:
-        case Stump():
-            return max(abs(weak.below), abs(weak.above))
-        case Feature() | Fitted():
-            return 1.0
-        case Tree():
-            return float(np.abs(weak.value).max())
 
 
 load = Ensemble.load

@@ -154,13 +154,6 @@ def test_the_result_is_an_array_a_table_and_weights(shuffled):
         found.weights([1, 5])
 
 
-def test_plot(shuffled):
-    figure = pytest.importorskip("matplotlib.figure")
-    found = propensity(shuffled)
-    ax = found.plot(figure.Figure().subplots())
-    assert np.array_equal(ax.lines[0].get_ydata(), found.propensity)
-
-
 def test_equal_calls_are_equal(of_two_rankers):
     log = of_two_rankers.pages(np.arange(3000))
     one, other = propensity(log, method="harvesting"), propensity(log, method="harvesting")

@@ -120,12 +120,6 @@ def test_one_seed_gives_one_log():
     assert not np.array_equal(columns(7)[:500], columns(8)[:500])
 
 
-def test_data_may_be_a_mapping_or_a_tuple():
-    wanted = simulate(DATA, ranker=SCORES, sessions=50, random_state=0)
-    for data in ({"X": DATA.X, "y": Y, "group": DATA.group}, (DATA.X, Y, DATA.group)):
-        assert np.array_equal(simulate(data, ranker=SCORES, sessions=50, random_state=0).document, wanted.document)
-
-
 def test_labels_of_one_grade_attract_by_noise_only():
     data = bp.RankingData(np.zeros((2, 1)), np.zeros(2), group=[2])
     assert simulate(data, ranker="random", noise=0.0, random_state=0).clicked.sum() == 0

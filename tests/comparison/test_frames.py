@@ -153,7 +153,7 @@ def test_the_command_line_reads_tables(frame, tmp_path):
 @pytest.mark.parametrize(
     ("line", "text", "message"),
     [
-        (0, "a,b,grade,grade,query,shop", r"data\.csv has 2 columns named 'grade'; rename"),
+        (0, "a,b,grade,grade,query,shop", r"data\.csv holds 'grade' 2 times; rename"),
         (5, "0.5,0.5,0.5,,7,x", r"column 'grade' has no value in row 6 of data\.csv"),
         (5, "0.5,0.5,0.5,1,,x", r"column 'query' has no value in row 6 of data\.csv"),
     ],
@@ -170,7 +170,7 @@ def test_mistakes_in_files_are_named_with_column_and_row(frame, tmp_path, line, 
 def test_a_wrong_column_of_query_ids_is_noticed(frame):
     with pytest.raises(ValueError, match=r"No query of train has two documents, .* Is 'a' the column of query ids"):
         bp.compare(frame, label="grade", qid="a", **SOME)
-    with pytest.raises(ValueError, match="column 'query' for qid; did you mean 'querys'"):
+    with pytest.raises(ValueError, match="column 'query' for qid; the columns are"):
         bp.compare(frame.rename(columns={"query": "querys"}), label="grade", qid="query", **SOME)
     hardly = frame.assign(query=np.r_[np.arange(100), np.arange(len(frame) - 100)])
     result = bp.compare(hardly, label="grade", qid="query", frameworks="lightgbm", **SOME)

@@ -84,7 +84,7 @@ def test_an_infinite_feature_is_refused_where_xgboost_reads_it(parts):
     X = parts[1].X.copy()
     X[4, 2] = -np.inf
     given = (parts[0], RankingData(X, parts[1].y, qid=parts[1].qid), parts[2])
-    with pytest.raises(ValueError, match=r"valid: X holds -inf in row 4, column 2.*replace it by NaN"):
+    with pytest.raises(ValueError, match=r"valid: X holds -inf.*replace it by NaN"):
         bp.compare(*given, **QUICK)
     assert not bp.compare(*given, **IN_LIGHTGBM).failed
 

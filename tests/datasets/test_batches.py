@@ -197,7 +197,7 @@ def test_a_query_that_appears_again_is_named(at_once, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("given", "options", "message"),
     [
-        ({"x": [1e300, 0.0]}, {}, r"train.parquet, counted from row 0: x holds numbers beyond float32; rescale it"),
+        ({"x": None, "y": [0, 1]}, {}, r"has no column beside 'y', 'q'; it needs features"),
         ({"y": [1.0, np.nan]}, {}, r"train.parquet, .* row 0: y\[1\] = nan is no finite label; drop such rows"),
         ({"q": [1, None]}, {}, r"counted from row 0: q has 1 missing ids; give each row the id of its query"),
         ({"q": [2.0**53, 1.0]}, {}, r"q\[0\] = .* is too large an id for float64"),

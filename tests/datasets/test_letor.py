@@ -197,7 +197,7 @@ def test_a_side_file_beside_qids_must_agree(write):
     write("2\n1\n", "train.txt.query")
     np.testing.assert_array_equal(load_letor(path).qid, [1, 1, 3])
     write("1\n2\n", "train.txt.query")
-    with pytest.raises(ValueError, match=r"train.txt.query: its sizes differ"):
+    with pytest.raises(ValueError, match=r"train.txt: qid and group disagree"):
         load_letor(path)
 
 
@@ -229,17 +229,22 @@ def test_each_part_of_a_fold_has_its_own_side_files(write, tmp_path):
 @pytest.mark.parametrize(
     ("suffix", "text", "message"),
     [
-        ("weight", "1\n2\n", ": it holds 2 numbers, but train.txt has 3 rows; write one number a row"),
-        ("weight", "1\nnan\n2\n", ", line 2: 'nan' is not a weight"),
-        ("position", "0\n1\n2\n", ", line 1: '0' is not a position; number positions from 1, adding 1 where they"),
-        ("query", "4\n", ": its 1 sizes add up to 4, but train.txt has 3 rows"),
+        ("weight", "1\n2\n", "train.txt: there are 3 rows, and 2 weights beside"),
+        ("weight", "1\n\n2\nx\n", "train.txt: could not convert string to float: b'x'"),
+        ("weight", "1\n-1\n2\n", "train.txt: weight[1] = -1.0 is not 0 or"),
+        ("weight", "1\nnan\n2\n", "train.txt: weight[1] = nan is not 0 or"),
+        ("position", "1\n2\n3\n4\n", "train.txt: position must hold one number per row (3), got 4"),
+        ("position", "0\n1\n2\n", "train.txt: position[0] = 0.0 is no place on a page"),
+        ("position", "1\n1.5\n2\n", "train.txt: position[1] = 1.5 is no place on a page"),
+        ("query", "1\n1.5\n", "train.txt: group[1] = 1.5 is not a size"),
+        ("query", "4\n", "train.txt: group must add up to the number of rows"),
     ],
 )
 def test_what_is_no_side_file(write, suffix, text, message):
     path = write("1 1:1\n0 1:2\n2 2:3\n")
     write("3\n", "train.txt.query")
-    side = write(text, f"train.txt.{suffix}")
-    with pytest.raises(ValueError, match=f"^{re.escape(f'{side}{message}')}"):
+    write(text, f"train.txt.{suffix}")
+    with pytest.raises(ValueError, match=re.escape(message)):
         load_letor(path)
 
 
@@ -250,15 +255,28 @@ def test_what_is_no_side_file(write, suffix, text, message):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("0 1:1", r"no qid, which other rows have; write qid:<query>"),
-        ("0 qid:1 1:1", r"qid:1 appears again after other queries; sort the lines"),
-        ("0 qid:2 3: 1", "malformed token '3:'; each line must read"),
-        ("0 qid:2 1:1_0", "malformed token"),
-        ("0 qid:2 1:1\r0 qid:2 1:2", "there is the control character 0x0D"),
-        ("0 qid:2 1:1 \0\0", "there is the control character 0x00"),  # a file that was not written to its end
+        ("0 1:1", "qid stands on some lines only; write qid:<query>"),
+        *(
+            (f"0 {tokens}", f"cannot read '{token}'; each line must read")
+            for tokens, token in {
+                "qid: 1:1": "qid:",
+                "qid:2 1:1 qid:2": "qid:2",
+                "qid:2 3:abc": "3:abc",
+                "qid:2 3: 1": "3:",
+                "qid:2 -1:3": "-1:3",
+                "qid:2 2147483647:3": "2147483647:3",
+            }.items()
+        ),
+        *((f"0 qid:2 1:{number}", "cannot read") for number in ("1_0", "0x10", "1e", "1.2.3", "--1")),
+        *((f"0 qid:2 1:1 #{character}1 qid:2 1:2", "cannot read '#.*1'") for character in "\r\f\v\0"),
+        ("0 qid:2 1:1\r0 qid:2 1:2", "cannot read"),
+        ("# \r0 qid:2 1:2", "cannot read"),
+        ("0 qid:2 1:1 \0\0", "cannot read"),  # a file that was not written to its end
+        ("0 qid:2\x1c 1:1", "cannot read"),
         ("0 qid:2 2:1 1:3 2:1", r"feature 2 stands twice"),
-        ("nan qid:2 1:1", r"the grade is 'nan', not a finite number; drop the line"),
-        ("z" * 10**5 + " qid:2 1:1", r"the grade is 'z{39}…z{19}', not a finite number"),
+        ("nan qid:2 1:1", "cannot read 'nan'; each line must read"),
+        ("1e999 qid:2 1:1", "cannot read '1e999'"),
+        ("z" * 10**5 + " qid:2 1:1", r"cannot read 'z{39}…z{19}'"),
     ],
 )
 def test_bad_lines_are_refused_by_name_and_line(write, monkeypatch, block, line, message):
@@ -271,7 +289,7 @@ def test_bad_lines_are_refused_by_name_and_line(write, monkeypatch, block, line,
 def test_tokens_without_a_value_fit_into_the_memory_of_a_block(write):
     # A token takes three bytes, one less than the shortest valid one; the parser once wrote beyond its arrays.
     path = write(("0 qid:1 " + "1: " * 300 + "\n") * 20_000)
-    with pytest.raises(ValueError, match="line 1: malformed token '1:'"):
+    with pytest.raises(ValueError, match="line 1: cannot read '1:'"):
         load_letor(path)
 
 
@@ -289,11 +307,6 @@ HOSTILE = {
         lambda: b"1 qid:1 1:1 #docid = " + b"x" * 100_000 + b"\n" + b"0 qid:1 1:1 #docid = y\n" * 50_000,
         {},
         None,
-    ),
-    "blanks": (
-        lambda: b"1 qid:1 1:1\n" + b" " * 100_000_000,
-        {},
-        r"a line is longer than 67108864 bytes; end each row by",
     ),
     "a feature 10^8": (
         lambda: b"1 qid:1 1:1\n0 qid:1 100000000:1\n",
@@ -347,7 +360,7 @@ def test_a_fold_has_one_width(write, tmp_path, names, sparse):
     assert [part.X.shape for part in fold] == [(1, 3)] * 3
     assert [part.qid[0] for part in (fold.train, fold.vali, fold.test)] == [1, 2, 3]
     assert load_fold(str(tmp_path), n_features=5).test.X.shape == (1, 5)
-    with pytest.raises(ValueError, match="feature 3 is beyond"):
+    with pytest.raises(ValueError, match="feature 3 is beyond n_features"):
         load_fold(tmp_path, n_features=2)
 
 

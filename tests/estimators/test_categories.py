@@ -61,8 +61,7 @@ def test_new_categories_become_missing_values_with_a_warning(name):
     ranker = fit(name)
     missing = X.copy()
     missing.loc[VALUES == "green", "kind"] = None
-    times = int((VALUES == "green").sum())
-    with pytest.warns(UserWarning, match=rf"^in X, column 'kind' holds .*\('grey'\), in {times} rows; .* missing"):
+    with pytest.warns(UserWarning, match=r"^in X, column 'kind' holds .*\['grey'\]; .* missing"):
         scores = ranker.predict(WITH_GREY)
     np.testing.assert_array_equal(scores, ranker.predict(missing))
     with pytest.warns(UserWarning, match=r"^in eval_set\[0\]'s X, column 'kind'"):

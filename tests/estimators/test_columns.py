@@ -1,7 +1,5 @@
 """The features that a ranker gets are those it was fitted on: every ranker, every kind of table, wherever X goes in."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -89,10 +87,9 @@ SPARSE = csr_matrix(ZEROS)
 )
 def test_xgboosts_ranker_refuses_sparse_beside_dense_features(train, other):
     model = fit("XGBRanker", train)
-    remedy = re.escape("X.toarray()" if other is SPARSE else "scipy.sparse.csr_matrix(X)")
     for use in (model.predict, lambda x: model.score(x, Y, qid=QID)):
         with pytest.raises(
-            ValueError, match=rf"^X is (sparse|dense) and the training set is .*pass {remedy}, or missing=0"
+            ValueError, match=r"^X is (sparse|dense) and the training set is .*pass tables of one kind, or missing=0"
         ):
             use(other)
     with pytest.raises(ValueError, match=r"^eval_set\[0\]'s X is (sparse|dense) and the training set"):

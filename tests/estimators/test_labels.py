@@ -16,7 +16,7 @@ TIMES = 1.7e9 + 60_000 * Y + np.arange(len(Y))  # seconds: single precision hold
 @every_framework
 def test_the_ranker_is_the_model_of_the_same_loss_on_a_dataset(F):
     loss = bp.QBRank()
-    with pytest.warns(UserWarning, match=r"labels that differ within a query.* times\); subtract an offset"):
+    with pytest.warns(UserWarning, match="labels such as .* are equal in single precision, .*; subtract an offset"):
         ranker = F.fit(loss, y=TIMES)
     np.testing.assert_array_equal(ranker.predict(X), F.predict(F.train(loss, F.data(label=TIMES))[0]))
 
@@ -46,7 +46,7 @@ def test_refit_reads_the_same_labels():
     pytest.importorskip("lightgbm")
     ranker = bp.LGBMRanker(objective=bp.QBRank(), n_estimators=3, verbose=-1, n_jobs=1, min_child_samples=3)
     ranker.fit(X, Y, qid=QID)
-    with pytest.warns(UserWarning, match="^labels that differ within a query are equal in single precision"):
+    with pytest.warns(UserWarning, match="^labels such as .* are equal in single precision"):
         refitted = ranker.refit(X, TIMES, qid=QID)
     rounded = np.float64(np.float32(TIMES))
     np.testing.assert_array_equal(refitted.predict(X), ranker.refit(X, rounded, qid=QID).predict(X))
@@ -67,7 +67,7 @@ def test_queries_in_single_precision_keep_all_else():
 @pytest.mark.parametrize(
     ("labels", "labelled", "said"),
     [
-        ([2.0**24, 2.0**24 + 1, 0.0, 0.0], None, r"16777216\.0 and 16777217\.0 \(1 times\)"),
+        ([2.0**24, 2.0**24 + 1, 0.0, 0.0], None, r"16777216\.0 and 16777217\.0"),
         ([0.0, 2.0**24, 2.0**24 + 1, 2.0**25], None, None),  # in two queries
         ([2.0**24, 2.0**24 + 1, 0.0, 0.0], [True, False, True, True], None),
         ([2.0**24, 2.0**24 + 2, 0.1, 0.2], None, None),
@@ -80,6 +80,6 @@ def test_only_labels_merged_within_a_query_bring_the_warning(labels, labelled, s
         with_float32_labels(queries)
     assert len(caught) == (said is not None)
     if said:
-        expected = rf"^labels that differ within a query are equal in single .*, such as {said}"
+        expected = rf"^labels such as {said} are equal in single precision"
         with pytest.warns(UserWarning, match=expected):
             with_float32_labels(queries)

@@ -131,7 +131,7 @@ def test_removed_weights_are_seen():
 
 def test_class_weights_are_refused_with_a_loss_and_count_without():
     for weights in ("balanced", {0: 1.0, 4: 5.0}):
-        with pytest.raises(ValueError, match=r"class_weight=.* has no meaning for MPBoost.*pass sample_weight"):
+        with pytest.raises(ValueError, match=r"class_weight=.* has no meaning in ranking; pass sample_weight"):
             bp.LGBMRanker(objective=LOSS, class_weight=weights, **RANKER).fit(X, Y, qid=QID)
         ours = bp.LGBMRanker(objective="lambdarank", class_weight=weights, **RANKER).fit(X, Y, qid=QID)
         plain = lgb.LGBMRanker(objective="lambdarank", class_weight=weights, **RANKER).fit(X, Y, group=GROUP)

@@ -93,7 +93,7 @@ def test_the_separator_is_found_beside_others_in_names(tmp_path):
 def test_days_that_do_not_exist_are_dates_all_the_same(tmp_path, day):
     frame = pd.DataFrame({"a": A, "day": ["2024-05-01"] * (N - 1) + [day], "qid": QUERY, "grade": GRADE})
     frame.to_csv(tmp_path / "table.csv", index=False)
-    with pytest.raises(ValueError, match=r"table\.csv: 'day' holds dates or times: .*--drop day"):
+    with pytest.raises(ValueError, match=r"table\.csv: 'day' holds dates or times, .*--drop day"):
         bp.compare(tmp_path / "table.csv", **SMALL)
 
 
@@ -243,9 +243,15 @@ def test_two_frames_are_two_validation_sets(name):
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: fit("LGBMRanker", NAMED, "grade", group="query_id"), "group must hold the sizes .* qid='query_id'"),
+        (
+            lambda: fit("LGBMRanker", NAMED, "grade", group="query_id"),
+            "group must hold sizes; .* as qid=",
+        ),
         (lambda: bp.RankingData(pa.RecordBatch.from_pandas(NAMED), "grade", qid="query_id"), "Table.from_batches"),
-        (lambda: fit("XGBRanker", NAMED.assign(qid=B), "grade", qid="query_id"), "X has a feature 'qid' beside"),
+        (
+            lambda: fit("XGBRanker", NAMED.assign(qid=B), "grade", qid="query_id"),
+            "X has a feature 'qid', which",
+        ),
         (lambda: bp.RankBoostRanker().fit([[1, 2], [3]], [0, 1], qid=[1, 1]), "list of rows of different lengths"),
     ],
 )
