@@ -533,9 +533,9 @@ MUTANTS = [
         ),
         (
             "each LightGBM worker scales a loss by its own rows",
-            "dask.lightgbm._LightGBMJob.begin",
-            "(queries, sums)",
-            "(queries, self.loss.query_sums(np.zeros(queries.n_rows), queries))",
+            "dask.lightgbm._Objective.__call__",
+            "sums=self.sums",
+            "sums=None",
         ),
     ),
     *_caught_by(
