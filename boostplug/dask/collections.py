@@ -153,7 +153,8 @@ def published(sets: Sequence[Parts]) -> Iterator[str]:
     client, name = sets[0].client, f"boostplug-{uuid.uuid4().hex}"
     client.publish_dataset([future for parts in sets for future in parts.queries], name=name)
     try:
-        yield name
+        with client.as_current():  # for the frameworks
+            yield name
     finally:
         client.unpublish_dataset(name)
 

@@ -164,9 +164,11 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         if verbose:
             callbacks.append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
         computed = self._computed(different, known)
-        matrices = self._matrices(computed, places.of_features("feature_weights", feature_weights))
-        of_sets = dict(zip(map(id, different), matrices, strict=True))
+        if loss is not None:
+            computed[0].sums_of(loss)  # raises or warns before the training
         with published(computed) as name:
+            matrices = self._matrices(computed, places.of_features("feature_weights", feature_weights))
+            of_sets = dict(zip(map(id, different), matrices, strict=True))
             job = _Job(loss, custom, name)
             trained = xgb_dask.train(
                 computed[0].client,
