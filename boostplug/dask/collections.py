@@ -1,5 +1,6 @@
 """Input of both rankers: features, labels, ids and weights of a fit, checked partition by partition."""
 
+import threading
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -11,7 +12,7 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 from dask.delayed import delayed
-from distributed import get_client, wait
+from distributed import Future, get_client, wait
 from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
@@ -24,6 +25,7 @@ from boostplug.estimators.inputs import with_float32_labels
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
+_SECONDS = 5.0  # between two looks at the workers
 _SET_CATEGORIES = "give both the same with ddf[column].cat.set_categories(…)"
 
 
@@ -153,10 +155,29 @@ def published(sets: Sequence[Parts]) -> Iterator[str]:
     client, name = sets[0].client, f"boostplug-{uuid.uuid4().hex}"
     client.publish_dataset([future for parts in sets for future in parts.queries], name=name)
     try:
-        with client.as_current():  # for the frameworks
+        with client.as_current(), _cancelled_without_workers(sets[0]):  # the frameworks use the current client
             yield name
     finally:
         client.unpublish_dataset(name)
+
+
+@contextmanager
+def _cancelled_without_workers(parts: Parts) -> Iterator[None]:
+    """Cancel a training when all of its workers have left the cluster: the frameworks would wait for them for ever."""
+    client, over = parts.client, threading.Event()
+    workers = {address for held in client.who_has(parts.futures).values() for address in held}
+    before = {*client.futures}
+
+    def watch() -> None:
+        while not over.wait(_SECONDS):
+            if workers.isdisjoint(client.nthreads()):
+                client.cancel([Future(key, client) for key in {*client.futures} - before])
+
+    threading.Thread(target=watch, daemon=True).start()
+    try:
+        yield
+    finally:
+        over.set()
 
 
 def queries_of_rows(numbers: NDArray[Any], name: str) -> Queries:

@@ -1,15 +1,13 @@
 """`LGBMRanker` on Dask collections, trained by `lightgbm.DaskLGBMRanker`."""
 
 import re
-import threading
 import warnings
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import lightgbm as lgb
 import numpy as np
-from distributed import Future, get_worker
+from distributed import get_worker
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
@@ -32,7 +30,6 @@ Floats = NDArray[np.float64]
 
 _LOCAL = "boostplug.LGBMRanker"
 _OF_CLUSTER = ("machines", "num_machines", "local_listen_port", "time_out", "tree_learner")  # parameters
-_SECONDS = 5.0  # between two looks at the workers
 
 
 class LGBMRanker(RankerOnCollections, local.LGBMRanker):
@@ -134,7 +131,8 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         parts = parts_of(client, given, local=_LOCAL)
         parts.repeat_warnings()
         model, sample_weight = _checked_model(init_model, parts, feature_name), None
-        with _cancelled_without_workers(parts), published([parts]) as name:
+        with warnings.catch_warnings(), published([parts]) as name:
+            warnings.filterwarnings("ignore", "Parameter n_jobs will be ignored")
             if loss is not None:
                 params |= {"objective": _Objective(loss, parts.sums_of(loss), name), "metric": "None"}
                 sample_weight = parts.numbers()
@@ -238,27 +236,6 @@ class _Objective:
             )
             g[:] = h[:] = np.nan
         return g, h
-
-
-@contextmanager
-def _cancelled_without_workers(parts: Parts) -> Iterator[None]:
-    """Cancel a training when all of its workers have left the cluster: `lightgbm.dask` waits for them for ever."""
-    client, over = parts.client, threading.Event()
-    workers = {address for held in client.who_has(parts.futures).values() for address in held}
-    before = {*client.futures}
-
-    def watch() -> None:
-        while not over.wait(_SECONDS):
-            if workers.isdisjoint(client.nthreads()):
-                client.cancel([Future(key, client) for key in {*client.futures} - before])
-
-    threading.Thread(target=watch, daemon=True).start()
-    try:
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "Parameter n_jobs will be ignored")
-            yield
-    finally:
-        over.set()
 
 
 def _checked_model(init_model: Any, parts: Parts, feature_name: Any) -> Any:

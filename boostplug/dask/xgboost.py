@@ -140,6 +140,8 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             If labels, queries, weights or parameters are wrong or a query is split; before any training.
         xgboost.core.XGBoostError
             If a worker left the cluster, or the network between the workers broke.
+        CancelledError
+            If all workers of the training left the cluster.
         """
         self._refuse(refused)
         stop = self.early_stopping_rounds if early_stopping_rounds is None else early_stopping_rounds
