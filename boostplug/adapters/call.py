@@ -25,16 +25,11 @@ _NO_QUERIES = "no worker of the job has any query; pass data with queries"
 _of_nobody = Record(arrays=deque(maxlen=1))  # for callers outside a framework that pass arrays
 
 
-def objective(
-    loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any, *, sums: Floats | None = None
-) -> tuple[Floats32, Floats32]:
-    """Return gradient and Hessian as float32, for each signature with which the frameworks call an objective.
-
-    `sums` are the `query_sums` of all workers, for frameworks whose workers cannot exchange values.
-    """
+def objective(loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any) -> tuple[Floats32, Floats32]:
+    """Return gradient and Hessian as float32, for each signature with which the frameworks call an objective."""
     # No variable holds the frame: the reference cycle would keep all arrays alive until garbage collection.
     adapter = adapter_of(b)
-    workers = None if adapter is None or sums is not None else adapter.workers()
+    workers = None if adapter is None else adapter.workers()
     with in_step(workers, 1 + loss.n_sums, 1) as exchange:
         if adapter is not None:
             call, record = _call_with_dataset(adapter, _as_floats("scores", a), b, inspect.currentframe()), record_of(b)
@@ -42,19 +37,19 @@ def objective(
             raise TypeError("the dataset came first: call loss(scores, dataset), as lgb.train and xgb.train do")
         else:
             call, record = _call_with_arrays(a, b, weight, group, inspect.currentframe())
-        _refuse_call(loss, call, knows_sums=sums is not None)
+        _refuse_call(loss, call)
         with call.threads():
+            more = {}
             if workers is not None:
                 own = loss.query_sums(call.scores, call.queries)
                 total = exchange.sum(np.r_[call.queries.n_queries, own])
                 refuse_fault(None if total[0] else _NO_QUERIES)
-                sums = total[1:]
-            more = {} if sums is None else {"sums": sums}
+                more = {"sums": total[1:]}
             gradient, hessian = loss.gradient_hessian(call.scores, call.queries, **more)
         g, h, has_step = _as_float32(loss, gradient, hessian)
         has_step = bool(exchange.sum(np.array([float(has_step)]))[0])
     if call.queries.n_rows:
-        warn_at_first_step(loss, call, record, gradient, hessian, has_step=has_step, alone=sums is None)
+        warn_at_first_step(loss, call, record, gradient, hessian, has_step=has_step, alone=workers is None)
     return g, h
 
 
@@ -137,8 +132,8 @@ def _call_with_arrays(
     return Call(_one_per_row(scores, queries), queries, threads, team, adapter, training, None), record
 
 
-def _refuse_call(loss: ObjectiveLike, call: Call, *, knows_sums: bool) -> None:
-    if call.adapter is not None and not knows_sums:
+def _refuse_call(loss: ObjectiveLike, call: Call) -> None:
+    if call.adapter is not None:
         refuse_fault(call.adapter.fault_of_machines(call.dataset, call.training))
     if not call.queries.position_is_rank and not loss.needs_position:
         raise ValueError(

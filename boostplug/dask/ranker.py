@@ -1,5 +1,6 @@
 """Fitted rankers on collections: predictions, scores, copies."""
 
+import warnings
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -9,11 +10,12 @@ import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 from dask.delayed import delayed
+from distributed import get_client
 from numpy.typing import NDArray
 from sklearn.base import clone
 
 from boostplug.core.checks import check_instance
-from boostplug.dask.collections import checked_collection, client_of, parts_of, refuse_on_collections
+from boostplug.dask.collections import checked_collection, parts_of
 from boostplug.data.inputs import Inputs
 from boostplug.estimators.inputs import FIT, columns_to_judge
 from boostplug.metrics import NDCG, Metric
@@ -52,7 +54,10 @@ class RankerOnCollections:
         if not isinstance(X, (da.Array, dd.DataFrame)):
             return model.predict(X, *args, **kwargs)
         X = checked_collection(X, _name_of(model))
-        some = self._example(X, *args, **kwargs)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # a frame that does not know its categories makes some up
+            few = _few_rows(X) if isinstance(X, dd.DataFrame) else np.zeros((1, X.shape[1]), X.dtype)
+            some = np.asarray(model.predict(few, *args, **kwargs))
         predict = partial(_predictions, example=some, args=args, kwargs=kwargs)
         shared = delayed(model)  # once in the graph, whatever the number of partitions
         if isinstance(X, dd.DataFrame):
@@ -75,18 +80,25 @@ class RankerOnCollections:
         model = self.to_local()
         if not isinstance(X, (da.Array, dd.DataFrame)):
             return float(model.score(X, y, sample_weight, qid=qid, group=group, metric=metric, labels=labels))
-        refuse_on_collections({"group": group})
+        self._refuse({"group": group})
         metric = Metric.parse(metric) if isinstance(metric, str) else metric
         metric = model._first_metric() or NDCG(10) if metric is None else metric  # noqa: SLF001
         check_instance("metric", metric, Metric, "NDCG(10)")
         columns = columns_to_judge(model._columns_by_role)  # noqa: SLF001
         given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, columns=columns, arguments=FIT)
-        parts = parts_of(client_of(self.client), given.split(), local=_name_of(model))
-        return parts.score(model, metric)
+        return parts_of(self._client(), given.split(), local=_name_of(model)).score(model, metric)
 
-    def _example(self, X: Any, *args: Any, **kwargs: Any) -> NDArray[Any]:
-        """Return predictions of some rows, of which the type and the shape count."""
-        raise NotImplementedError
+    def _client(self) -> Any:
+        return get_client() if self.client is None else self.client
+
+    def _refuse(self, arguments: Mapping[str, Any]) -> None:
+        """Raise for arguments that the ranker of one machine takes."""
+        for name, value in arguments.items():
+            if value is not None:
+                raise TypeError(
+                    f"boostplug.dask.{type(self).__name__} takes no {name}: workers know only their own rows; see the "
+                    "guide on clusters, or train on one machine"
+                )
 
     def __sklearn_clone__(self) -> Any:
         params = self.get_params(deep=False)  # type: ignore[attr-defined]
@@ -99,6 +111,12 @@ class RankerOnCollections:
 
 def _name_of(model: Any) -> str:
     return "boostplug." + type(model).__name__
+
+
+def _few_rows(X: Any) -> Any:
+    """Return rows as a frame may hold them; a column of text may be one of missing values, and its partitions say."""
+    few = X._meta_nonempty  # noqa: SLF001
+    return few.assign(**dict.fromkeys(few.select_dtypes(["object", "string"]).columns, np.nan))
 
 
 def _predictions(part: Any, model: Any, *, example: NDArray[Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:

@@ -192,7 +192,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         )  # fmt: skip
         train = starting_from("init_score", init_score, checked_set(given))
         check_uses(objective, loss, given)
-        init_model, features = _model_and_features(init_model, train.X, feature_name)
+        init_model, features = model_and_features(init_model, train.X, feature_name)
         train = train._replace(X=features, queries=with_float32_labels(train.queries))
         if eval_X is not None or eval_y is not None:
             eval_set = _pairs_of(eval_set, eval_X, eval_y)
@@ -445,7 +445,7 @@ def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
     return list(zip(eval_X, eval_y, strict=True))
 
 
-def _model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any, Any]:
+def model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any, Any]:
     """Return the model to go on from, and features as it knows them: LightGBM goes by places of columns alone.
 
     Its categories come first; LightGBM's trees take those that come after them as they take missing values.

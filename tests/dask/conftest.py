@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-SECONDS = 90  # of a test; a fit takes one or two
+SECONDS = 240  # of a test; a fit takes one or two
 
 
 @pytest.fixture(scope="session")

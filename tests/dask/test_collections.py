@@ -59,28 +59,6 @@ def test_a_part_holds_what_its_partition_held(client):
     assert np.concatenate([part.ids.ids for part in held]).tolist() == [f"q{i}" for i in range(6)]
 
 
-@pytest.mark.parametrize(
-    ("ranker", "wrong"),
-    [(ranker, wrong) for ranker in ("XGBRanker", "LGBMRanker") for wrong in ("split query", "training")]
-    + [("XGBRanker", "validation set")],
-)
-def test_an_error_that_is_kept_keeps_no_data_on_the_cluster(client, ranker, wrong):
-    """As a notebook keeps the last one: the next fit would have its data beside those."""
-    pytest.importorskip({"XGBRanker": "xgboost", "LGBMRanker": "lightgbm"}[ranker])
-    before, ddf = {*client.futures}, frame()
-    bad = table()
-    bad.loc[19, "qid"] = "q0"
-    X, qid = ddf[["a", "b"]], frame(bad)["qid"] if wrong == "split query" else ddf["qid"]
-    valid = {"eval_set": [(X, ddf["y"])], "eval_qid": [frame(bad)["qid"]]} if wrong == "validation set" else {}
-    params = {"boosting_type": "nonsense"} if ranker == "LGBMRanker" else {"booster": "nonsense"}
-    ranker = getattr(bp.dask, ranker)(objective=bp.RankNet(), client=client, **(params if wrong == "training" else {}))
-    with pytest.raises(ValueError, match=r"lie in several partitions|nonsense") as kept:
-        ranker.fit(X, ddf["y"], qid=qid, **valid)
-    assert kept.tb
-    client.nthreads()  # what the client releases, it releases before it asks this
-    assert not [key for key in {*client.futures} - before if str(key).startswith("_part-")]
-
-
 def test_rows_of_a_query_come_together_in_their_order(client):
     known = table()
     mixed = known.iloc[[2, 3, 0, 1, *range(4, 20)]]
@@ -109,8 +87,8 @@ def test_a_column_named_qid_and_arrays_are_taken_alike(client):
 def test_blocks_are_those_of_partitions_with_rows(client):
     known = table()
     found = parts(client, dd.from_map(lambda at: known.iloc[at], [slice(0, 4), slice(4, 4), slice(4, 20)]))
-    assert [summary.table.n_rows for summary in found.summaries] == [4, 0, 16]
-    blocks = found.blocks(lambda part, first: part.queries.query_of_row + first)
+    assert [summary.table.n_rows for summary in found.summaries] == [4, 16]
+    blocks = found.blocks(lambda part, number, first: part.queries.query_of_row + first)
     assert blocks.npartitions == 2
     np.testing.assert_array_equal(blocks.compute(), np.repeat(np.arange(6), SIZES))
 
@@ -150,21 +128,6 @@ def test_wrong_values_are_named_where_they_stand(client, column, value, message)
     known.loc[6, column] = value
     with pytest.raises(ValueError, match=message):
         parts(client, frame(known), weight=frame(known)["w"])
-
-
-@pytest.mark.parametrize(("name", "params"), [("XGBRanker", {}), ("LGBMRanker", {"min_child_samples": 1})])
-def test_weights_count_though_those_of_the_first_partition_are_all_1(client, name, params):
-    pytest.importorskip({"XGBRanker": "xgboost", "LGBMRanker": "lightgbm"}[name])
-    rng = np.random.default_rng(0)
-    known = pd.DataFrame(rng.integers(0, 12, (400, 2)) / 4, columns=["a", "b"])  # so that the halves have the same bins
-    y, qid = pd.Series(rng.integers(0, 3, 400) * 1.0), pd.Series(np.repeat(np.arange(40), 10))
-    weight = pd.Series(np.repeat([1.0, 0.25, 8.0], [200, 100, 100]))
-    params = {"objective": bp.RankNet(), "n_estimators": 5, "max_depth": 3, **params}
-    local = getattr(bp, name)(**params).fit(known, y, qid=qid, sample_weight=weight)
-    X, *columns = (dd.from_pandas(values, npartitions=2) for values in (known, y, qid, weight))
-    ranker = getattr(bp.dask, name)(**params, client=client)
-    ranker.fit(X, columns[0], qid=columns[1], sample_weight=columns[2])
-    np.testing.assert_allclose(ranker.predict(known), local.predict(known), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", ["X", "y", "qid", "sample_weight"])

@@ -251,7 +251,7 @@ MUTANTS = [
         (
             "each worker scales a loss by its own rows",
             "adapters.call.objective",
-            "{} if sums is None else {'sums': sums}",
+            "{'sums': total[1:]}",
             "{}",
         ),
         (

@@ -1,0 +1,522 @@
+"""Both rankers on two workers: the model and the metrics of one machine, and what is refused; then each on its own."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import boostplug as bp
+from boostplug.losses import LOSSES
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+dd = pytest.importorskip("dask.dataframe")
+distributed = pytest.importorskip("distributed")
+
+pytestmark = pytest.mark.cluster
+
+FEATURES = [f"f{i}" for i in range(5)]
+PARAMS = {
+    "LGBMRanker": {"n_estimators": 6, "num_leaves": 8, "min_child_samples": 1, "verbose": -1},
+    "XGBRanker": {"n_estimators": 6, "max_depth": 3, "min_child_weight": 0.1},
+}
+BOTH = pytest.mark.parametrize("name", PARAMS)
+THETA = 1.0 / np.arange(1.0, 25.0)
+SEVERAL = bp.QBRank().on("click") + 2.0 * bp.RankNet().on("sale") + 0.5 * bp.SquaredError()
+OF_LIGHTGBM = [
+    variants[0] for variants in LOSSES.values() if not (variants[0].couples_queries or variants[0].needs_position)
+]
+# adapters/test_conformance.py trains every loss on several of XGBoost's workers.
+CASES = [
+    *(("LGBMRanker", loss) for loss in OF_LIGHTGBM),
+    *(("XGBRanker", loss) for loss in (bp.MPBoost(), bp.QBRank(), bp.AdaRank(), 0.5 * bp.NDCGBoost() + bp.RankNet())),
+    *((name, SEVERAL) for name in PARAMS),
+    *((name, bp.Unbiased(base=bp.QBRank(), method="kurennoy", propensity=THETA).on("click")) for name in PARAMS),
+    ("XGBRanker", bp.Unbiased(base=bp.MPBoost()).on("click")),
+]
+
+
+def table(n_queries=40, seed=0):
+    """Return features of few values, so that the halves of the rows are binned as all rows are."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.integers(4, 20, n_queries)
+    X = rng.integers(0, 12, (int(sizes.sum()), 5)) / 4
+    noise = rng.normal(0.0, 0.7, (3, len(X)))
+    return pd.DataFrame(X, columns=FEATURES).assign(
+        y=np.clip(np.round(X[:, 0] + X[:, 1] / 2 + noise[0]), 0, 4),
+        click=(X[:, 2] + noise[1] > 2.0).astype(float),
+        sale=np.where(rng.random(len(X)) < 0.3, np.nan, (X[:, 3] + noise[2] > 2.0).astype(float)),
+        position=np.concatenate([rng.permutation(size) + 1 for size in sizes]),
+        weight=rng.uniform(0.5, 2.0, len(X)),
+        query=np.repeat(np.arange(n_queries), sizes),
+    )
+
+
+TRAIN, VALID = table(), table(24, 1)
+
+
+def on_workers(client, frame, cut=(20,)):
+    """Return a frame in partitions, of which each begins after so many queries; those of even number go together."""
+    at = np.searchsorted(cut, pd.factorize(frame["query"])[0], side="right")
+    addresses = sorted(client.nthreads())
+    parts = [
+        client.persist(
+            dd.from_pandas(frame[at == place], npartitions=1, sort=False),
+            workers=[addresses[place % len(addresses)]],
+            allow_other_workers=True,  # once that one is gone
+        )
+        for place in range(len(cut) + 1)
+    ]
+    return dd.concat(parts)
+
+
+def arguments(frame, loss=None, *, weighted=False, **changed):
+    """Return the arguments of `fit` for a frame, of pandas or of Dask."""
+    given = {"X": frame[FEATURES], "y": frame["y"], "qid": frame["query"]}
+    if "on(" in repr(loss):
+        given["labels"] = {"click": frame["click"], "sale": frame["sale"]}
+    if loss is not None and loss.needs_position:
+        given["position"] = frame["position"]
+    if weighted:
+        given["sample_weight"] = frame["weight"]
+    return given | changed
+
+
+def validation(frame, weighted=False):
+    """Return the arguments of XGBRanker's `fit` for a validation set."""
+    given = {"eval_set": [(frame[FEATURES], frame["y"])], "eval_qid": [frame["query"]], "verbose": False}
+    labels = {"eval_labels": [{"click": frame["click"], "sale": frame["sale"]}]}
+    return given | labels | ({"sample_weight_eval_set": [frame["weight"]]} if weighted else {})
+
+
+def distributed_ranker(client, name, loss, **params):
+    return getattr(bp.dask, name)(objective=loss, client=client, **{**PARAMS[name], **params})
+
+
+def fit(client, name, loss, frame, **params):
+    weighted = params.pop("weighted", False)
+    ranker = distributed_ranker(client, name, loss, **params)
+    return ranker.fit(**arguments(frame, loss, weighted=weighted))
+
+
+def alone(name, loss, frame=TRAIN, **params):
+    weighted = params.pop("weighted", False)
+    ranker = getattr(bp, name)(objective=loss, n_jobs=1, **{**PARAMS[name], **params})
+    return ranker.fit(**arguments(frame, loss, weighted=weighted))
+
+
+def assert_same(ranker, other, frame=TRAIN):
+    expected = other.predict(frame[FEATURES])
+    assert np.ptp(expected) > 0.01
+    np.testing.assert_allclose(ranker.predict(frame[FEATURES]), expected, rtol=0, atol=1e-6)
+
+
+def assert_same_values(ranker, other):
+    found, expected = ranker.evals_result()["validation_0"], other.evals_result()["validation_0"]
+    assert found.keys() == expected.keys()
+    for metric, values in expected.items():
+        np.testing.assert_allclose(found[metric], values, rtol=1e-6)
+
+
+# --- the model of one machine -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "loss"), CASES, ids=str)
+def test_the_model_is_that_of_one_machine(client, name, loss):
+    ranker = fit(client, name, loss, on_workers(client, TRAIN), weighted=True)
+    assert_same(ranker, alone(name, loss, weighted=True))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen(bp.RankNet):
+    """Logs the worker that computes each gradient."""
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        distributed.get_worker().log_event("gradients", [distributed.get_worker().address, queries.n_queries])
+        return super().compute_gradient_hessian(scores, queries, scale)
+
+
+@BOTH
+@pytest.mark.parametrize(("cut", "n_workers"), [((20,), 2), ((10, 20, 20, 35), 2), ((0, 40), 1), ((40,), 1)], ids=str)
+def test_queries_lie_anywhere(client, name, cut, n_workers):
+    """Some partitions, or workers, have no rows."""
+    before = len(client.get_events("gradients"))
+    ranker = fit(client, name, Seen(), on_workers(client, TRAIN, cut))
+    at_each = dict(event for _, event in client.get_events("gradients")[before:])
+    assert (len(at_each), sum(at_each.values())) == (n_workers, 40)
+    assert_same(ranker, alone(name, bp.RankNet()))
+
+
+@BOTH
+def test_a_worker_of_clicks_beside_one_of_five_grades(client, name):
+    """Each would have a scale of its own."""
+    frame = TRAIN.assign(y=np.where(TRAIN["query"] < 20, TRAIN["y"] > 2, TRAIN["y"]).astype(float))
+    ranker = fit(client, name, bp.MPBoost(), on_workers(client, frame))
+    assert_same(ranker, alone(name, bp.MPBoost(), frame))
+
+
+@BOTH
+@pytest.mark.parametrize("ids", ["query {:03d}", 2**33])
+def test_rows_in_any_order_with_ids_of_any_type(client, name, ids):
+    query = TRAIN["query"].map(ids.format) if isinstance(ids, str) else TRAIN["query"] * ids
+    loss = SEVERAL + bp.Unbiased(method="ips", propensity=THETA)
+    mixed = dd.from_pandas(TRAIN.assign(query=query).sample(frac=1.0, random_state=0), npartitions=3, sort=False)
+    together = client.persist(bp.dask.partition_by_query(mixed, "query", npartitions=4))
+    assert_same(fit(client, name, loss, together, weighted=True), alone(name, loss, weighted=True))
+    one = client.persist(mixed.repartition(npartitions=1))
+    assert_same(fit(client, name, loss, one, weighted=True), alone(name, loss, weighted=True))
+
+
+@BOTH
+def test_weights_of_any_size_count_though_those_of_the_first_partition_are_all_1(client, name):
+    frame = TRAIN.assign(weight=np.where(TRAIN["query"] < 20, 1.0, TRAIN["weight"] * 1e-80))
+    ranker = fit(client, name, bp.MPBoost(), on_workers(client, frame), weighted=True)
+    assert_same(ranker, alone(name, bp.MPBoost(), frame, weighted=True))
+
+
+@BOTH
+def test_labels_are_those_of_single_precision(client, name):
+    frame = TRAIN.assign(y=TRAIN["y"] + 2.0**24)
+    with pytest.warns(UserWarning, match="^labels that differ within a query are equal in single precision"):
+        ranker = fit(client, name, bp.RankNet(), on_workers(client, frame))
+    assert_same(ranker, alone(name, bp.RankNet(), frame.assign(y=np.float32(frame["y"]))))
+    with pytest.raises(ValueError, match=r"in partition 0 of the training set: labels\[\d+\] = .* beyond single prec"):
+        fit(client, name, bp.RankNet(), on_workers(client, TRAIN.assign(y=TRAIN["y"] * 1e39)))
+
+
+@BOTH
+def test_a_training_goes_on_from_a_model(client, name, tmp_path):
+    first, argument = alone(name, bp.RankNet()), {"LGBMRanker": "init_model", "XGBRanker": "xgb_model"}[name]
+    file = tmp_path / {"LGBMRanker": "model.txt", "XGBRanker": "model.json"}[name]
+    (first.booster_ if name == "LGBMRanker" else first).save_model(file)
+    frame = on_workers(client, TRAIN)
+    other = getattr(bp, name)(objective=bp.MPBoost(), n_jobs=1, **PARAMS[name])
+    other.fit(**arguments(TRAIN, **{argument: first}))
+    for model in (first, file):
+        ranker = distributed_ranker(client, name, bp.MPBoost())
+        assert_same(ranker.fit(**arguments(frame, **{argument: model})), other)
+    reordered = arguments(frame, X=frame[FEATURES[::-1]], **{argument: first})
+    with pytest.raises(ValueError, match="another order"):
+        ranker.fit(**reordered)
+
+
+@BOTH
+def test_a_loss_with_nothing_to_learn_from_anywhere_warns_once(client, name):
+    with pytest.warns(UserWarning, match="has nothing to learn from: none of the 20 queries") as caught:
+        fit(client, name, bp.RankNet(), on_workers(client, TRAIN.assign(y=1.0)))
+    assert len(caught) == 1
+    half = TRAIN.assign(y=np.where(TRAIN["query"] < 20, 1.0, TRAIN["y"]))
+    fit(client, name, bp.RankNet(), on_workers(client, half))  # one worker alone may have nothing
+
+
+# --- a ranker as others are ---------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_predictions_and_scores(client, name):
+    frame = on_workers(client, TRAIN.rename(columns={"query": "qid"}).assign(query=TRAIN["query"]), (10, 10, 20))
+    ranker = fit(client, name, bp.MPBoost(), frame)
+    local = ranker.to_local()
+    expected = local.predict(TRAIN[FEATURES])
+    scores = ranker.predict(frame[[*FEATURES, "qid"]])
+    assert isinstance(scores, dd.Series)
+    assert scores.npartitions == frame.npartitions
+    pd.testing.assert_series_equal(scores.compute(), pd.Series(expected, TRAIN.index))
+    assert scores.dtype == expected.dtype
+    blocks = ranker.predict(frame[FEATURES].to_dask_array(lengths=True))
+    np.testing.assert_array_equal(blocks.compute(), expected)
+    np.testing.assert_array_equal(ranker.predict(TRAIN[FEATURES]), expected)
+    if name == "LGBMRanker":
+        leaves = ranker.predict(frame[FEATURES], pred_leaf=True)
+        np.testing.assert_array_equal(leaves.compute(), local.predict(TRAIN[FEATURES], pred_leaf=True))
+    with pytest.raises(ValueError, match="another order"):
+        ranker.predict(frame[FEATURES[::-1]])
+    rows = {"qid": TRAIN["query"], "metric": bp.NDCG(5), "sample_weight": TRAIN["weight"]}
+    here = local.score(TRAIN[FEATURES], TRAIN["y"], **rows)
+    assert ranker.score(TRAIN[FEATURES], TRAIN["y"], **rows) == here
+    rows |= {"qid": frame["query"], "sample_weight": frame["weight"]}
+    assert ranker.score(frame[FEATURES], frame["y"], **rows) == pytest.approx(here, abs=1e-12)
+    sale = {"qid": frame["query"], "labels": {"sale": frame["sale"]}, "metric": "NDCG@5.on(sale)"}
+    here = {"qid": TRAIN["query"], "labels": {"sale": TRAIN["sale"]}, "metric": "NDCG@5.on(sale)"}
+    expected = local.score(TRAIN[FEATURES], TRAIN["y"], **here)
+    assert ranker.score(frame[FEATURES], frame["y"], **sale) == pytest.approx(expected, abs=1e-12)
+
+
+@BOTH
+def test_to_local_and_exported(client, name):
+    ranker = fit(client, name, bp.MPBoost(), on_workers(client, TRAIN))
+    local = ranker.to_local()
+    assert type(local) is getattr(bp, name)
+    assert local.get_params() == {k: v for k, v in ranker.get_params().items() if k not in {"client", "time_out"}}
+    expected = local.predict(TRAIN[FEATURES])
+    np.testing.assert_array_equal(ranker.predict(TRAIN[FEATURES]), expected)
+    plain = ranker.export()
+    assert type(plain) is getattr({"LGBMRanker": lgb, "XGBRanker": xgb}[name], name)
+    np.testing.assert_array_equal(plain.predict(TRAIN[FEATURES]), expected)
+    assert (ranker.n_features_in_, list(ranker.feature_names_in_)) == (5, FEATURES)
+
+
+# --- refused before any training ----------------------------------------------------------------------------------
+
+
+@BOTH
+def test_split_queries(client, name):
+    cut = TRAIN.assign(other=np.where(TRAIN["query"] == 39, 0, TRAIN["query"]))
+    frame = on_workers(client, cut)
+    with pytest.raises(ValueError, match=r"1 of 39 queries lie in several partitions: 0 in 0 and 1; .*partition_by"):
+        distributed_ranker(client, name, bp.RankNet()).fit(**arguments(frame, qid=frame["other"]))
+
+
+@pytest.mark.parametrize(
+    ("name", "params", "changed", "message"),
+    [
+        *((name, {}, {"group": [3, 4]}, f"{name} takes no group: workers know only") for name in PARAMS),
+        *((name, {}, {"pairs": bp.Pairs([0], [1])}, f"{name} takes no pairs: workers know only") for name in PARAMS),
+        *((name, {}, {"X": TRAIN[FEATURES]}, f"use boostplug.{name}, which trains on one machine") for name in PARAMS),
+        ("LGBMRanker", {}, {"eval_set": [(TRAIN, TRAIN)]}, "LGBMRanker takes no eval_set"),
+        ("LGBMRanker", {"early_stopping_round": 5}, {}, "LGBMRanker takes no early_stopping_round"),
+        (
+            "LGBMRanker",
+            {"objective": bp.AdaRank()},
+            {},
+            "weighs each query by the scores of all others, which LightGBM",
+        ),
+        ("LGBMRanker", {"objective": bp.AdaRank}, {}, "objective is the class AdaRank"),
+        ("LGBMRanker", {"objective": np.mean}, {}, "a function would see the rows of one worker alone"),
+        ("LGBMRanker", {"class_weight": "balanced"}, {}, "class_weight='balanced' has no meaning"),
+        ("LGBMRanker", {"tree_learner": "feature"}, {}, "tree_learner='feature' needs all rows in one place"),
+        ("LGBMRanker", {"linear_tree": True}, {}, "linear_tree=True needs all rows in one place"),
+        ("LGBMRanker", {"time_out": 0}, {}, r"time_out must be an integer of at least 1 \(minutes\); got 0"),
+        ("LGBMRanker", {"boosting_type": "rf"}, {}, "boosting='rf' fails with any custom objective"),
+        ("LGBMRanker", {"lambdarank_norm": False}, {}, "lambdarank_norm"),
+        ("XGBRanker", {}, {"base_margin": np.zeros(3)}, "XGBRanker takes no base_margin"),
+        ("XGBRanker", {}, {"eval_qid": [VALID["query"]]}, "eval_qid must be a list of one entry per validation set"),
+        ("XGBRanker", {"eval_metric": lambda y, scores: 0.0}, {}, "would see the rows of one worker"),
+        ("XGBRanker", {"booster": "gblinear"}, {}, "booster='gblinear' trains on one machine only"),
+        ("XGBRanker", {"tree_method": "exact"}, {}, "tree_method='exact' trains on one machine only"),
+        ("XGBRanker", {"early_stopping_rounds": 5}, {}, "early_stopping_rounds=5 needs a validation set; pass eval_"),
+        ("XGBRanker", {"objective": "rank:ndcg", "weighted": True}, {}, "sample_weight cannot be used by XGBoost's"),
+        ("XGBRanker", {"eval_metric": "map", "weighted": True}, {}, "sample_weight cannot be used by XGBoost's 'map'"),
+    ],
+)
+def test_what_has_no_meaning_on_a_cluster(client, name, params, changed, message):
+    params = {"objective": bp.MPBoost(), **PARAMS[name], **params}
+    given = arguments(dd.from_pandas(TRAIN, npartitions=1), weighted=params.pop("weighted", False))
+    ranker = getattr(bp.dask, name)(client=client, **params)
+    with pytest.raises((ValueError, TypeError), match=message):
+        ranker.fit(**given | changed)
+
+
+# --- errors in a training -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fails(bp.RankNet):
+    """Fails on one worker, at once or when scores have moved."""
+
+    n_queries: int
+    later: bool
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        if queries.n_queries == self.n_queries and bool(scores.any()) == self.later:
+            raise ArithmeticError("what only one worker meets")
+        return super().compute_gradient_hessian(scores, queries, scale)
+
+
+@BOTH
+@pytest.mark.parametrize("n_queries", [10, 30])
+@pytest.mark.parametrize("later", [False, True])
+def test_an_error_on_one_worker_ends_the_fit_and_spoils_no_other(client, name, n_queries, later):
+    frame = on_workers(client, TRAIN, (10,))
+    kind = RuntimeError if later and name == "LGBMRanker" else ArithmeticError
+    with pytest.raises(kind, match="what only one worker meets"):
+        fit(client, name, Fails(n_queries=n_queries, later=later), frame, n_estimators=200)
+    assert_same(fit(client, name, bp.RankNet(), frame), alone(name, bp.RankNet()))
+
+
+@BOTH
+def test_what_all_workers_refuse_spoils_no_other_fit(client, name):
+    frame = on_workers(client, TRAIN)
+    params = {"boosting_type": "nonsense"} if name == "LGBMRanker" else {"booster": "nonsense"}
+    with pytest.raises(Exception, match="nonsense"):
+        fit(client, name, bp.RankNet(), frame, **params)
+    assert_same(fit(client, name, bp.RankNet(), frame), alone(name, bp.RankNet()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dies(bp.RankNet):
+    """Ends the process of the worker that holds so many queries, when scores have moved."""
+
+    n_queries: int
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        if queries.n_queries == self.n_queries and scores.any():
+            import os
+            import signal
+
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().compute_gradient_hessian(scores, queries, scale)
+
+
+@BOTH
+@pytest.mark.parametrize("n_workers", [pytest.param(1, marks=pytest.mark.ci), 2])
+def test_a_killed_worker_is_an_error_and_those_that_are_left_train_again(name, n_workers):
+    with (
+        distributed.LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=":0", memory_limit=None
+        ) as own,
+        distributed.Client(own, set_as_default=False) as client,
+    ):
+        frame = on_workers(client, TRAIN, (10,) if n_workers == 2 else ())
+        with pytest.raises(Exception, match=r"[Ss]ocket|collective|Invalid worker address|ancelled"):
+            fit(client, name, Dies(n_queries=10 if n_workers == 2 else 40), frame, n_estimators=10_000)
+        client.wait_for_workers(n_workers, timeout=60)
+        if name == "LGBMRanker":
+            client.restart()
+        again = dd.from_pandas(TRAIN, npartitions=1, sort=False)
+        assert_same(fit(client, name, bp.RankNet(), again), alone(name, bp.RankNet()))
+
+
+# --- LightGBM alone -----------------------------------------------------------------------------------------------
+
+
+def test_saved_models_of_lightgbm_know_nothing_of_the_workers(client, tmp_path):
+    ranker = fit(client, "LGBMRanker", bp.RankNet(), on_workers(client, TRAIN))
+    local = ranker.to_local()
+    local.booster_.save_model(tmp_path / "model.txt")
+    plain = lgb.Booster(model_file=tmp_path / "model.txt")
+    np.testing.assert_array_equal(plain.predict(TRAIN[FEATURES]), ranker.predict(TRAIN[FEATURES]))
+    of_cluster = {"machines", "num_machines", "local_listen_port", "time_out"}
+    assert not of_cluster & (plain.params.keys() | local.booster_.params.keys())
+    refitted = local.refit(**arguments(TRAIN))
+    assert refitted.booster_.num_trees() == 6
+    with pytest.raises(ValueError, match="call to_local"):
+        ranker.refit(**arguments(TRAIN))
+    assert ranker.best_iteration_ == alone("LGBMRanker", bp.RankNet()).best_iteration_
+
+
+def test_lightgbms_own_objective_gets_labels_and_weights(client):
+    params = {"n_estimators": 3, "num_leaves": 4, "lambdarank_norm": False}
+    frame = on_workers(client, TRAIN, (40,))
+    ranker = fit(client, "LGBMRanker", None, frame, weighted=True, **params)
+    assert_same(ranker, alone("LGBMRanker", None, weighted=True, **params))
+
+
+def test_lightgbms_own_ranker_refuses_local_scales_and_the_next_fit_works(client):
+    frame = on_workers(client, TRAIN)
+    sizes = frame["query"].map_partitions(lambda query: query.groupby(query).size(), meta=("query", "int64"))
+    plain = lgb.DaskLGBMRanker(objective=bp.MPBoost(), client=client, time_out=1, **PARAMS["LGBMRanker"])
+    with (
+        pytest.raises(ValueError, match=r"LightGBM trains on 2 machines, .*use boostplug\.dask\.LGBMRanker"),
+        pytest.warns(UserWarning, match="n_jobs will be ignored"),
+    ):
+        plain.fit(frame[FEATURES], frame["y"], group=sizes)
+    assert_same(fit(client, "LGBMRanker", bp.RankNet(), frame), alone("LGBMRanker", bp.RankNet()))
+
+
+# --- XGBoost alone ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cut", [(5,), (0,)], ids=["five queries on one", "on the worker that does not train"])
+def test_metrics_and_early_stopping_are_those_of_all_workers(client, cut):
+    """One of them would stop elsewhere."""
+    params = {"n_estimators": 60, "early_stopping_rounds": 3, "eval_metric": [bp.MAP(), "ndcg@3", bp.NDCG(5)]}
+    loss = bp.MPBoost()
+    ranker = distributed_ranker(client, "XGBRanker", loss, **params)
+    train = on_workers(client, TRAIN, (20,) if cut == (5,) else (40,))
+    ranker.fit(**arguments(train), **validation(on_workers(client, VALID, cut)))
+    other = bp.XGBRanker(objective=loss, n_jobs=1, **{**PARAMS["XGBRanker"], **params})
+    other.fit(**arguments(TRAIN), **validation(VALID))
+    assert_same_values(ranker, other)
+    assert ranker.best_iteration == other.best_iteration < 56
+    assert_same(ranker, other)
+
+
+def test_metrics_read_weights_and_labels_by_name(client):
+    params = {"eval_metric": [bp.MAP(), bp.LogLoss().on("sale")]}
+    train, valid = (f.assign(weight=f["weight"] * np.where(f["query"] < 20, 1.0, 9.0)) for f in (TRAIN, VALID))
+    ranker = distributed_ranker(client, "XGBRanker", SEVERAL, **params)
+    frames = on_workers(client, train), on_workers(client, valid)
+    ranker.fit(**arguments(frames[0], SEVERAL, weighted=True), **validation(frames[1], weighted=True))
+    other = bp.XGBRanker(objective=SEVERAL, n_jobs=1, **PARAMS["XGBRanker"], **params)
+    other.fit(**arguments(train, SEVERAL, weighted=True), **validation(valid, weighted=True))
+    assert_same(ranker, other)
+    assert_same_values(ranker, other)
+
+
+def test_the_training_set_as_validation_set(client):
+    """Of a loss that reads positions, which no validation set needs."""
+    frame, loss = on_workers(client, TRAIN), bp.Unbiased(base=bp.RankNet()).on("click")
+    given = arguments(frame, loss)
+    ranker = distributed_ranker(client, "XGBRanker", loss, eval_metric=bp.NDCG(5))
+    ranker.fit(**given, eval_set=[(given["X"], given["y"])], verbose=False)
+    value = ranker.score(frame[FEATURES], frame["y"], qid=frame["query"], metric=bp.NDCG(5))
+    assert ranker.evals_result()["validation_0"]["pre_NDCG@5"][-1] == pytest.approx(value, abs=1e-6)
+
+
+def test_categories_with_a_validation_set_that_lies_on_one_worker(client):
+    """XGBoost takes no matrix without rows there."""
+    kind = pd.CategoricalDtype([f"c{i}" for i in range(12)])
+    train, valid = (f.assign(f0=(f["f0"] * 4).map("c{:.0f}".format).astype(kind)) for f in (TRAIN, VALID))
+    params = {"enable_categorical": True, "eval_metric": bp.NDCG(5)}
+    ranker = distributed_ranker(client, "XGBRanker", bp.RankNet(), **params)
+    frame = on_workers(client, train)
+    ranker.fit(**arguments(frame), **validation(on_workers(client, valid, (5, 5))))
+    other = bp.XGBRanker(objective=bp.RankNet(), n_jobs=1, **PARAMS["XGBRanker"], **params)
+    other.fit(**arguments(train), **validation(valid))
+    assert_same(ranker, other, train)
+    assert_same_values(ranker, other)
+    with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has 1 partitions with rows for 2 workers, .*repartition"):
+        ranker.fit(**arguments(frame), **validation(on_workers(client, valid, (40,))))
+
+
+def test_columns_are_drawn_alike_on_all_workers(client):
+    params = {"colsample_bynode": 0.5, "feature_weights": np.arange(1.0, 6.0)}
+    ranker = fit(client, "XGBRanker", bp.RankNet(), on_workers(client, TRAIN), **params)
+    assert_same(ranker, alone("XGBRanker", bp.RankNet(), **params))
+
+
+def test_a_metric_that_several_workers_cannot_compute(client):
+    frame = on_workers(client, TRAIN)
+    ranker = distributed_ranker(client, "XGBRanker", bp.MPBoost(), eval_metric=bp.PrecisionAtPercent(10))
+    with pytest.raises(TypeError, match="PrecisionAtPercent"):
+        ranker.fit(**arguments(frame), **validation(frame))
+
+
+def test_queries_that_one_worker_cannot_have_are_an_error_on_all(client):
+    def break_first(address, dask_worker):
+        from boostplug.dask import xgboost
+
+        def lost(*_):
+            raise LookupError("no queries here")
+
+        if dask_worker.address == address:
+            xgboost.queries_of_rows, xgboost.as_it_was = lost, xgboost.queries_of_rows
+
+    def mend():
+        from boostplug.dask import xgboost
+
+        xgboost.queries_of_rows = getattr(xgboost, "as_it_was", xgboost.queries_of_rows)
+
+    frame = on_workers(client, TRAIN)
+    client.run(break_first, sorted(client.nthreads())[1])
+    try:
+        with pytest.raises(LookupError, match=r"on worker . of 2: no queries here"):
+            fit(client, "XGBRanker", bp.RankNet(), frame)
+    finally:
+        client.run(mend)
+    assert_same(fit(client, "XGBRanker", bp.RankNet(), frame), alone("XGBRanker", bp.RankNet()))
+
+
+def test_xgboosts_own_training_on_dask_is_right_through_the_loss(client):
+    from xgboost import dask as xgb_dask
+
+    data = TRAIN.assign(y=np.where(TRAIN["query"] < 20, TRAIN["y"] > 0, TRAIN["y"]).astype(float))
+    frame = on_workers(client, data)
+    params = {"max_depth": 3, "min_child_weight": 0.1, "objective": "rank:pairwise", "base_score": 0.0, "nthread": 1}
+    matrix = xgb_dask.DaskQuantileDMatrix(client, frame[FEATURES], frame["y"], qid=frame["query"])
+    params["disable_default_eval_metric"] = 1
+    booster = xgb_dask.train(client, params, matrix, 6, obj=bp.MPBoost())["booster"]
+    expected = alone("XGBRanker", bp.MPBoost(), data).predict(TRAIN[FEATURES])
+    np.testing.assert_allclose(booster.predict(xgb.DMatrix(TRAIN[FEATURES])), expected, rtol=0, atol=1e-6)
