@@ -491,7 +491,7 @@ def _tolerance(loss: Loss, queries: Queries, n_units: int | None = None) -> Floa
 
 def _units(queries: Queries) -> tuple[NDArray[np.int64], int]:
     """Return what of the rows knows nothing of the others, and how many such units: queries, or all in one."""
-    if queries.pairs is not None and queries.pair_runs.crosses:
+    if queries.pairs is not None and queries.listed_pairs.crosses:
         return np.zeros(queries.n_rows, np.int64), 1
     return queries.query_of_row, queries.n_queries
 

@@ -1,6 +1,6 @@
 """Documents of `Queries` sorted for losses and rankers: by query and grade, explicit pairs by query, complete lists.
 
-Pairs of different grades are enumerated by `GradeRuns.cells` (pairs of grades) and `GradeRuns.pairs` (documents).
+Pairs of different grades are enumerated by `GradeGroups.cells` (pairs of grades) and `GradeGroups.pairs` (documents).
 """
 
 import copy
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import frozen
 from boostplug.core.threads import Computed
 from boostplug.data.boundaries import places_within
-from boostplug.kernels.base.views import Listed, Lists, Runs
+from boostplug.kernels.base.views import GroupArrays, ListArrays, PairArrays
 
 _T = TypeVar("_T")
 Floats = NDArray[np.float64]
@@ -56,14 +56,14 @@ def roots_and_unit(weight: Floats | None) -> tuple[Floats, float]:
 
 
 class PairBlock(NamedTuple):
-    """Block of pairs of runs or documents, sorted by query, `higher` and `lower`."""
+    """Block of pairs of groups or documents, sorted by query, `higher` and `lower`."""
 
     higher: Ints
     lower: Ints
 
 
 @dataclass(frozen=True, eq=False)
-class GradeRuns:
+class GradeGroups:
     """Documents that are in a pair, sorted by query and grade.
 
     A document is in a pair if it is labelled, has a positive weight, and its query holds another such document with
@@ -72,13 +72,13 @@ class GradeRuns:
     Attributes
     ----------
     rows : ndarray of shape (n_paired,)
-        Row of each document; within a run in file order.
-    run_start : ndarray of shape (n_runs + 1,)
-        A run is the documents of one grade in one query: ``rows[run_start[u]:run_start[u + 1]]``.
-    run_grade : ndarray of shape (n_runs,)
+        Row of each document; within a group in file order.
+    group_start : ndarray of shape (n_runs + 1,)
+        A group is the documents of one grade in one query: ``rows[group_start[u]:group_start[u + 1]]``.
+    group_grade : ndarray of shape (n_runs,)
         Grades ascend within a query.
-    query_run : ndarray of shape (n_paired_queries + 1,)
-        First run of each query that holds a pair.
+    query_group : ndarray of shape (n_paired_queries + 1,)
+        First group of each query that holds a pair.
     query : ndarray of shape (n_paired_queries,)
         Index of these queries in `Queries`.
     n_pairs, n_judged : ndarray of shape (n_paired_queries,)
@@ -93,9 +93,9 @@ class GradeRuns:
     """
 
     rows: Ints
-    run_start: Ints
-    run_grade: Floats
-    query_run: Ints
+    group_start: Ints
+    group_grade: Floats
+    query_group: Ints
     query: Ints
     n_pairs: Floats
     n_judged: Floats
@@ -103,7 +103,7 @@ class GradeRuns:
     unit: float
     pair_weight: tuple[Floats, Floats] | None = None
 
-    def weighted(self, winner: Floats, loser: Floats) -> "GradeRuns":
+    def weighted(self, winner: Floats, loser: Floats) -> "GradeGroups":
         """Return the same documents with pair weights ``winner[i] * loser[j]``, where i has the higher grade.
 
         Both arrays have one entry per document. Cached values are kept; `mass` and `weight_of_pairs` still use the row
@@ -115,16 +115,18 @@ class GradeRuns:
         out.__dict__.pop("rounded", None)
         return out
 
-    def unweighted(self) -> "GradeRuns":
+    def unweighted(self) -> "GradeGroups":
         """Return the same documents with pair weights from their row weights."""
         return self if self.pair_weight is None else replace(self, pair_weight=None)
 
     @Computed
-    def view(self) -> Runs:
+    def view(self) -> GroupArrays:
         """Arrays for kernels."""
         longest, most_grades = int(self.n_documents.max(initial=0)), int(self.n_grades.max(initial=0))
         weights = (self.sqrt_weight, self.sqrt_weight, False) if self.pair_weight is None else (*self.pair_weight, True)
-        return Runs(self.rows, *weights, self.run_start, self.run_grade, self.query_run, longest, most_grades)
+        return GroupArrays(
+            self.rows, *weights, self.group_start, self.group_grade, self.query_group, longest, most_grades
+        )
 
     @Computed
     def _remembered(self) -> dict[Hashable, Any]:
@@ -139,10 +141,10 @@ class GradeRuns:
 
     @Computed
     def mass(self) -> Floats:
-        """Sum of `sqrt_weight` over each run; its number of documents if all weights are 1."""
+        """Sum of `sqrt_weight` over each group; its number of documents if all weights are 1."""
         if not len(self.sqrt_weight):
-            return frozen(np.diff(self.run_start).astype(np.float64))
-        return frozen(np.add.reduceat(self.sqrt_weight, self.run_start[:-1]))
+            return frozen(np.diff(self.group_start).astype(np.float64))
+        return frozen(np.add.reduceat(self.sqrt_weight, self.group_start[:-1]))
 
     @Computed
     def weight_of_pairs(self) -> Floats:
@@ -152,18 +154,18 @@ class GradeRuns:
         from boostplug.kernels.pairs.masses import pair_masses  # numba is slow to import
 
         out = np.empty(len(self.query))
-        pair_masses(self.query_run, self.mass, out)
+        pair_masses(self.query_group, self.mass, out)
         return frozen(out)
 
     @Computed
     def n_grades(self) -> Ints:
-        """Number of grades, and so of runs, of each query that holds a pair."""
-        return np.diff(self.query_run)
+        """Number of grades, and so of groups, of each query that holds a pair."""
+        return np.diff(self.query_group)
 
     @Computed
     def query_start(self) -> Ints:
         """First index in `rows` of each query that holds a pair, and the end, of shape (n_paired_queries + 1,)."""
-        return self.run_start[self.query_run]
+        return self.group_start[self.query_group]
 
     @Computed
     def n_documents(self) -> Ints:
@@ -171,14 +173,14 @@ class GradeRuns:
         return np.diff(self.query_start)
 
     @Computed
-    def query_of_run(self) -> Ints:
-        """Index in `query` of each run's query."""
+    def query_of_group(self) -> Ints:
+        """Index in `query` of each group's query."""
         return np.repeat(np.arange(len(self.query)), self.n_grades)
 
     @property
-    def run_of_document(self) -> Ints:
-        """Run of each document in `rows`; not cached, since it is long and seldom needed."""
-        return np.repeat(np.arange(len(self.run_grade)), np.diff(self.run_start))
+    def group_of_document(self) -> Ints:
+        """Group of each document in `rows`; not cached, since it is long and seldom needed."""
+        return np.repeat(np.arange(len(self.group_grade)), np.diff(self.group_start))
 
     @Computed
     def n_cells(self) -> Ints:
@@ -195,7 +197,7 @@ class GradeRuns:
         return self.n_cells <= 4 * self.n_documents + 64
 
     @Computed
-    def rounded(self) -> Runs:
+    def rounded(self) -> GroupArrays:
         """`view` with the labels of long lists of many grades rounded to 256 levels of the query's range.
 
         A list is long above 300 documents, its grades are many above 256. A level has the mean of its grades, weighted
@@ -207,30 +209,30 @@ class GradeRuns:
             return self.view
 
         def build() -> tuple[Ints, Floats, Ints, int]:
-            first, last = self.query_run[:-1], self.query_run[1:] - 1
-            lowest, span = self.run_grade[first], self.run_grade[last] - self.run_grade[first]
-            place = (self.run_grade - lowest[self.query_of_run]) / span[self.query_of_run]  # from 0 to 1
+            first, last = self.query_group[:-1], self.query_group[1:] - 1
+            lowest, span = self.group_grade[first], self.group_grade[last] - self.group_grade[first]
+            place = (self.group_grade - lowest[self.query_of_group]) / span[self.query_of_group]  # from 0 to 1
             level = np.where(
-                long[self.query_of_run],
+                long[self.query_of_group],
                 np.minimum(np.floor(place * LEVELS), LEVELS - 1),
-                np.arange(len(place)) - first[self.query_of_run],
+                np.arange(len(place)) - first[self.query_of_group],
             )
-            is_first = np.r_[True, (np.diff(level) != 0) | (np.diff(self.query_of_run) != 0)]
+            is_first = np.r_[True, (np.diff(level) != 0) | (np.diff(self.query_of_group) != 0)]
             start = np.flatnonzero(is_first)
-            n_documents = np.diff(self.run_start)
+            n_documents = np.diff(self.group_start)
             mean = np.add.reduceat(place * n_documents, start) / np.add.reduceat(n_documents, start)
-            query = self.query_of_run[start]
-            grade = np.where(long[query], lowest[query] + mean * span[query], self.run_grade[start])
-            query_run = np.searchsorted(query, np.arange(len(self.query) + 1))
-            run_start = np.r_[self.run_start[start], self.run_start[-1]]
-            return frozen(run_start), frozen(grade), frozen(query_run), int(np.diff(query_run).max())
+            query = self.query_of_group[start]
+            grade = np.where(long[query], lowest[query] + mean * span[query], self.group_grade[start])
+            query_group = np.searchsorted(query, np.arange(len(self.query) + 1))
+            group_start = np.r_[self.group_start[start], self.group_start[-1]]
+            return frozen(group_start), frozen(grade), frozen(query_group), int(np.diff(query_group).max())
 
-        run_start, grade, query_run, most = self.remember("rounded", build)
-        return self.view._replace(run_start=run_start, run_grade=grade, query_run=query_run, most_grades=most)
+        group_start, grade, query_group, most = self.remember("rounded", build)
+        return self.view._replace(group_start=group_start, group_grade=grade, query_group=query_group, most_grades=most)
 
     def cells(self, chosen: NDArray[np.bool_]) -> Iterator[PairBlock]:
-        """Yield the pairs of runs of the chosen queries (a mask over `query`), in blocks of bounded memory."""
-        yield from pairs_of_grades(self.query_run, chosen)
+        """Yield the pairs of groups of the chosen queries (a mask over `query`), in blocks of bounded memory."""
+        yield from pairs_of_grades(self.query_group, chosen)
 
     def pairs(self, chosen: NDArray[np.bool_], *, block: int = _BLOCK) -> Iterator[PairBlock]:
         """Yield the pairs of documents of the chosen queries (a mask over `query`), in blocks of bounded memory.
@@ -238,15 +240,15 @@ class GradeRuns:
         They are sorted by query, higher document and lower document. A block holds about `block` pairs, or those of one
         document.
         """
-        run_of = self.run_of_document
-        query_of = self.query_of_run[run_of]
+        group_of = self.group_of_document
+        query_of = self.query_of_group[group_of]
         place = np.flatnonzero(chosen[query_of])
         first = self.query_start[query_of[place]]
-        yield from _with_all_before(place, first, self.run_start[run_of[place]], block)
+        yield from _with_all_before(place, first, self.group_start[group_of[place]], block)
 
 
 @dataclass(frozen=True, eq=False)
-class PairRuns:
+class ListedPairs:
     """Explicit pairs, sorted by the query of their winner.
 
     Pairs of weight 0, or with a row of weight 0, are left out. A pair across queries belongs to its winner's query.
@@ -283,16 +285,16 @@ class PairRuns:
     unit: float
 
     @Computed
-    def view(self) -> Listed:
+    def view(self) -> PairArrays:
         """Arrays for kernels."""
-        return Listed(self.winner, self.loser, self.weight, self.margin, self.start, self.crosses)
+        return PairArrays(self.winner, self.loser, self.weight, self.margin, self.start, self.crosses)
 
     @Computed
     def weight_of_pairs(self) -> Floats:
         """Total weight of the pairs of each query that holds one, over `unit`."""
         return self.sums(self.weight)
 
-    def weighted(self, factor: Floats) -> "PairRuns":
+    def weighted(self, factor: Floats) -> "ListedPairs":
         """Return the same pairs with each weight multiplied by its factor."""
         return replace(self, weight=frozen(self.weight * factor))
 
@@ -302,7 +304,7 @@ class PairRuns:
 
 
 @dataclass(frozen=True, eq=False)
-class ListRuns:
+class JudgedLists:
     """Judged documents by query, for losses on complete lists; all of a query may have the same grade.
 
     A document is judged when it is labelled and has a positive weight; queries without one are left out.
@@ -326,17 +328,17 @@ class ListRuns:
     query: Ints
 
     @Computed
-    def view(self) -> Lists:
+    def view(self) -> ListArrays:
         """Arrays for kernels."""
-        return Lists(self.rows, self.grade, self.weight, self.start)
+        return ListArrays(self.rows, self.grade, self.weight, self.start)
 
 
-def pairs_of_grades(query_run: Ints, chosen: NDArray[np.bool_]) -> Iterator[PairBlock]:
-    """Yield the pairs of runs of the chosen queries, in blocks of bounded memory; `query_run` as in `GradeRuns`."""
-    run = np.arange(query_run[-1])
-    first = np.repeat(query_run[:-1], np.diff(query_run))
-    of_chosen = np.repeat(chosen, np.diff(query_run))
-    yield from _with_all_before(run[of_chosen], first[of_chosen], run[of_chosen])
+def pairs_of_grades(query_group: Ints, chosen: NDArray[np.bool_]) -> Iterator[PairBlock]:
+    """Yield the pairs of groups of the chosen queries, in blocks of bounded memory; see `GradeGroups.query_group`."""
+    group = np.arange(query_group[-1])
+    first = np.repeat(query_group[:-1], np.diff(query_group))
+    of_chosen = np.repeat(chosen, np.diff(query_group))
+    yield from _with_all_before(group[of_chosen], first[of_chosen], group[of_chosen])
 
 
 def _with_all_before(chosen: Ints, first: Ints, end: Ints, block: int = _BLOCK) -> Iterator[PairBlock]:

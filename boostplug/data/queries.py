@@ -18,7 +18,7 @@ from boostplug.core.checks import (
 )
 from boostplug.core.threads import Computed
 from boostplug.data.boundaries import boundaries_of, row_weight_of, sizes_of
-from boostplug.data.grade_groups import GradeRuns, ListRuns, PairRuns, distinct, exponent_of, roots_and_unit
+from boostplug.data.grade_groups import GradeGroups, JudgedLists, ListedPairs, distinct, exponent_of, roots_and_unit
 from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
 from boostplug.data.positions import positions_of
@@ -219,18 +219,18 @@ class Queries:
         Both hold a positive number per row. Cached values are kept, including the total weights from which losses
         compute their scale.
         """
-        runs = self.grade_runs
-        root = runs.sqrt_weight if len(runs.sqrt_weight) else 1.0
-        out = self.with_grade_runs(runs.weighted(winner[runs.rows] * root, loser[runs.rows] * root))
+        groups = self.grade_groups
+        root = groups.sqrt_weight if len(groups.sqrt_weight) else 1.0
+        out = self.with_grade_groups(groups.weighted(winner[groups.rows] * root, loser[groups.rows] * root))
         if self.pairs is not None:
-            pairs = self.pair_runs
-            out.__dict__["pair_runs"] = pairs.weighted(winner[pairs.winner] * loser[pairs.loser])
+            pairs = self.listed_pairs
+            out.__dict__["listed_pairs"] = pairs.weighted(winner[pairs.winner] * loser[pairs.loser])
         return out
 
-    def with_grade_runs(self, runs: GradeRuns) -> "Queries":
-        """Return the same queries with other `grade_runs`, derived from their own."""
+    def with_grade_groups(self, groups: GradeGroups) -> "Queries":
+        """Return the same queries with other `grade_groups`, derived from their own."""
         out = object.__new__(Queries)
-        out.__dict__.update(self.__dict__, _kept=self.__dict__.setdefault("_kept", {}), grade_runs=runs)
+        out.__dict__.update(self.__dict__, _kept=self.__dict__.setdefault("_kept", {}), grade_groups=groups)
         return out
 
     def remember(self, key: tuple[Hashable, ...], build: Callable[[], _R], *, limit: int = 8) -> _R:
@@ -277,25 +277,25 @@ class Queries:
         return frozen(np.divide(sums, sizes, out=np.zeros(self.n_queries), where=sizes > 0))
 
     @Computed
-    def grade_runs(self) -> GradeRuns:
+    def grade_groups(self) -> GradeGroups:
         """Documents in pairs of different grades, by query and grade; cached."""
         rows = np.flatnonzero(self.judged)
         rows = rows[np.lexsort((self.labels[rows], self.query_of_row[rows]))]
         n_judged = np.bincount(self.query_of_row[rows], minlength=self.n_queries)
-        n_runs = np.bincount(self.query_of_row[rows[self._run_starts(rows)]], minlength=self.n_queries)
+        n_groups = np.bincount(self.query_of_row[rows[self._run_starts(rows)]], minlength=self.n_queries)
 
-        rows = rows[n_runs[self.query_of_row[rows]] >= 2]
+        rows = rows[n_groups[self.query_of_row[rows]] >= 2]
         starts = self._run_starts(rows)
-        query = np.flatnonzero(n_runs >= 2)
-        run_start = np.r_[starts, len(rows)]
-        sizes = np.diff(run_start).astype(np.float64)
+        query = np.flatnonzero(n_groups >= 2)
+        group_start = np.r_[starts, len(rows)]
+        sizes = np.diff(group_start).astype(np.float64)
         same_grade = np.bincount(self.query_of_row[rows[starts]], weights=sizes**2, minlength=self.n_queries)
         roots, unit = roots_and_unit(None if self.row_weight is None else self.row_weight[rows])
-        return GradeRuns(
+        return GradeGroups(
             rows=frozen(rows),
-            run_start=frozen(run_start),
-            run_grade=frozen(self.labels[rows[starts]]),
-            query_run=frozen(np.r_[0, np.cumsum(n_runs[query])]),
+            group_start=frozen(group_start),
+            group_grade=frozen(self.labels[rows[starts]]),
+            query_group=frozen(np.r_[0, np.cumsum(n_groups[query])]),
             query=frozen(query),
             n_pairs=frozen((n_judged[query] ** 2 - same_grade[query]) / 2),
             n_judged=frozen(n_judged[query].astype(np.float64)),
@@ -304,12 +304,12 @@ class Queries:
         )
 
     @Computed
-    def list_runs(self) -> ListRuns:
+    def judged_lists(self) -> JudgedLists:
         """Judged documents by query, which may all have the same grade; cached."""
         rows = np.flatnonzero(self.judged)
         n_judged = np.bincount(self.query_of_row[rows], minlength=self.n_queries)
         query = np.flatnonzero(n_judged)
-        return ListRuns(
+        return JudgedLists(
             rows=frozen(rows),
             grade=frozen(self.labels[rows]),
             weight=frozen(np.ones(len(rows)) if self.row_weight is None else self.row_weight[rows]),
@@ -318,7 +318,7 @@ class Queries:
         )
 
     @Computed
-    def pair_runs(self) -> PairRuns:
+    def listed_pairs(self) -> ListedPairs:
         """Explicit pairs by the query of their winner; cached. Only available if `pairs` is given."""
         pairs = self.pairs
         assert pairs is not None
@@ -339,7 +339,7 @@ class Queries:
         place = np.repeat(np.arange(len(query)), n_pairs)
         documents = distinct(np.r_[place, place] * self.n_rows + np.r_[winner, loser])
         n_judged = np.bincount(documents // max(1, self.n_rows), minlength=len(query))
-        return PairRuns(
+        return ListedPairs(
             winner=frozen(winner),
             loser=frozen(loser),
             weight=frozen(weight[kept]),
@@ -370,12 +370,12 @@ def why_nothing_is_learnt(queries: Queries) -> str | None:
             return "pairs= is empty"
         if pairs.weight is not None and not pairs.weight.any():
             return f"all {len(pairs)} pairs have weight 0"
-        return None if len(queries.pair_runs.winner) else f"each of the {len(pairs)} pairs has a row of weight 0"
+        return None if len(queries.listed_pairs.winner) else f"each of the {len(pairs)} pairs has a row of weight 0"
     if not queries.labelled_rows.any():
         return "no row is labelled"
     if not queries.judged.any():
         return "every labelled row has weight 0"
-    if len(queries.grade_runs.rows):
+    if len(queries.grade_groups.rows):
         return None
     if np.bincount(queries.query_of_row[queries.judged]).max() == 1:
         return f"none of the {queries.n_queries} queries holds two judged documents"

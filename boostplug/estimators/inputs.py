@@ -254,10 +254,10 @@ def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:
     rounded = labels.astype(np.float32).astype(np.float64)
     if np.array_equal(rounded, labels):
         return queries
-    runs = queries.grade_runs
-    below, above = runs.run_grade[:-1], runs.run_grade[1:]
+    groups = queries.grade_groups
+    below, above = groups.group_grade[:-1], groups.group_grade[1:]
     merged = below.astype(np.float32) == above.astype(np.float32)
-    merged[runs.query_run[1:-1] - 1] = False  # there the next query begins
+    merged[groups.query_group[1:-1] - 1] = False  # there the next query begins
     if warn and merged.any():
         at = int(np.argmax(merged))
         warnings.warn(

@@ -82,15 +82,15 @@ def _standardised(queries: Queries) -> Floats:
     """Return the labels of the judged documents, of mean 0 and standard deviation 1 in each list, or 0."""
 
     def compute() -> Floats:
-        runs = queries.list_runs
-        if not len(runs.query):
+        judged = queries.judged_lists
+        if not len(judged.query):
             return frozen(np.zeros(0))
-        first, sizes = runs.start[:-1], np.diff(runs.start)
+        first, sizes = judged.start[:-1], np.diff(judged.start)
 
         def mean(x: Floats) -> Floats:
-            return np.repeat(np.add.reduceat(runs.weight * x, first) / np.add.reduceat(runs.weight, first), sizes)
+            return np.repeat(np.add.reduceat(judged.weight * x, first) / np.add.reduceat(judged.weight, first), sizes)
 
-        apart = runs.grade - np.repeat(runs.grade[first], sizes)  # exactly 0 where all labels are equal
+        apart = judged.grade - np.repeat(judged.grade[first], sizes)  # exactly 0 where all labels are equal
         unit = np.repeat(np.maximum.reduceat(np.abs(apart), first), sizes)
         apart = np.divide(apart, unit, out=np.zeros(len(apart)), where=unit > 0.0)
         apart -= mean(apart)

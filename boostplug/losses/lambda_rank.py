@@ -156,8 +156,8 @@ class LambdaRank(Loss):
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q W_q (see Notes)."""
-        runs = queries.grade_runs
-        return np.array([runs.n_judged.sum()]), np.array([runs.unit * self._swap_weights(queries).mass.sum()])
+        groups = queries.grade_groups
+        return np.array([groups.n_judged.sum()]), np.array([groups.unit * self._swap_weights(queries).mass.sum()])
 
     def _swap_weights(self, queries: Queries) -> "_SwapWeights":
         key = (LambdaRank, self.metric, self.truncation)
@@ -166,12 +166,12 @@ class LambdaRank(Loss):
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
         value = np.minimum(self._sums(scores, queries, with_value=True).value, LARGEST_VALUE)
-        return np.minimum(value * queries.grade_runs.unit, LARGEST_VALUE)
+        return np.minimum(value * queries.grade_groups.unit, LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J, its weights held constant, and the Hessian."""
         sums = self._sums(scores, queries, with_value=False)
-        factor = scale * queries.grade_runs.unit * float(self.sigmoid)
+        factor = scale * queries.grade_groups.unit * float(self.sigmoid)
         gradient, hessian = sums.gradient, sums.hessian
         gradient *= factor
         hessian *= factor * float(self.sigmoid)
@@ -180,21 +180,21 @@ class LambdaRank(Loss):
 
     def _sums(self, scores: Floats, queries: Queries, *, with_value: bool) -> ListSums:
         """Return the sums in the unit of weights, by the score times sigmoid."""
-        plan, runs, s = self._swap_weights(queries), queries.grade_runs, float(self.sigmoid)
+        plan, groups, s = self._swap_weights(queries), queries.grade_groups, float(self.sigmoid)
         if self.truncation is not None:
             rows = queries.remember((_SwapWeights, self.metric, self.truncation), lambda: plan.of_rows(queries))
-            if runs.pair_weight is not None:
+            if groups.pair_weight is not None:
                 winner, loser = np.ones((2, queries.n_rows))
-                winner[runs.rows], loser[runs.rows] = runs.pair_weight
+                winner[groups.rows], loser[groups.rows] = groups.pair_weight
                 rows = rows._replace(winner=frozen(winner), loser=frozen(loser))
             given: tuple[Any, ...] = (s, rows, plan.worth, self.truncation, self.norm, with_value)
             return sums_over_lists(sum_tops, frozen(scores.view()), queries, *given)
-        sums = ListSums(np.zeros(len(runs.query)), *np.zeros((2, queries.n_rows)))
-        start = frozen(runs.query_start.view())
-        given = (runs.view, start, frozen(scores.view()), s, plan.level, plan.worth, with_value)
+        sums = ListSums(np.zeros(len(groups.query)), *np.zeros((2, queries.n_rows)))
+        start = frozen(groups.query_start.view())
+        given = (groups.view, start, frozen(scores.view()), s, plan.level, plan.worth, with_value)
         run_over_queries(lambda first, last: sum_lists(*given, first, last, *sums), start)
         value = np.zeros(queries.n_queries)
-        value[runs.query] = sums.value
+        value[groups.query] = sums.value
         return sums._replace(value=value)
 
 
@@ -204,51 +204,51 @@ class _SwapWeights:
     Attributes
     ----------
     level : ndarray
-        Of each run, ascending within a query: gains over Z_q, or relevance over the number of relevant documents.
+        Of each group, ascending within a query: gains over Z_q, or relevance over the number of relevant documents.
     worth : PositionValues
     mass : ndarray
         W_q of each query that holds a pair, over the unit of weights.
     """
 
     def __init__(self, queries: Queries, metric: NDCG | MAP, truncation: int | None) -> None:
-        runs = queries.grade_runs
-        longest = int(runs.n_documents.max(initial=0))
+        groups = queries.grade_groups
+        longest = int(groups.n_documents.max(initial=0))
         if isinstance(metric, NDCG):
             level = rising_gains("LambdaRank", queries, metric.gain)
-            ideal = ideal_dcg(runs, level, metric.k, metric.convention)
+            ideal = ideal_dcg(groups, level, metric.k, metric.convention)
             if metric.convention == "letor" and metric.k is not None:
-                ideal[runs.n_documents < metric.k] = 0.0  # the scripts count such a query 0
-            level -= level[runs.query_run[:-1]][runs.query_of_run]  # gaps count alone
+                ideal[groups.n_documents < metric.k] = 0.0  # the scripts count such a query 0
+            level -= level[groups.query_group[:-1]][groups.query_of_group]  # gaps count alone
             discount = discounts(longest, metric.convention)
             self.worth = PositionValues(discount, 0)
-            apart = _mean_apart(discount, truncation)[runs.n_documents]
+            apart = _mean_apart(discount, truncation)[groups.n_documents]
         else:
-            level = (runs.run_grade >= metric.relevant).astype(np.float64)
-            sizes = np.diff(runs.run_start)
-            ideal = np.bincount(runs.query_of_run, level * sizes, len(runs.query)).astype(np.float64)
+            level = (groups.group_grade >= metric.relevant).astype(np.float64)
+            sizes = np.diff(groups.group_start)
+            ideal = np.bincount(groups.query_of_group, level * sizes, len(groups.query)).astype(np.float64)
             k = longest if metric.k is None else metric.k
             self.worth = PositionValues(frozen(np.zeros(0)), k)
             # At random ranks: u = ρ ([j ≤ k] - Σ 1/j), v = u + [j ≤ k]/j, with ρ the share of relevant documents.
             inverse = np.where(np.arange(longest) < k, 1.0 / np.arange(1.0, longest + 1.0), 0.0)
             of_share = _mean_apart(np.where(np.arange(longest) < k, 1.0, 0.0) - np.cumsum(inverse), truncation)
-            n = runs.n_documents
+            n = groups.n_documents
             apart = of_share[n] * (ideal / n) + 0.5 * _mean_apart(inverse, truncation)[n]
         known = ideal > 0
-        of_run = ideal[runs.query_of_run]
-        level = np.divide(level, of_run, out=np.zeros_like(level), where=of_run > 0)
+        of_group = ideal[groups.query_of_group]
+        level = np.divide(level, of_group, out=np.zeros_like(level), where=of_group > 0)
         self.level = frozen(level)
         gaps = np.zeros(len(level))
-        gap_sums(runs.query_run, self.level, runs.mass, gaps)
-        of_pairs = 0.5 * np.bincount(runs.query_of_run, gaps * runs.mass, len(runs.query))
+        gap_sums(groups.query_group, self.level, groups.mass, gaps)
+        of_pairs = 0.5 * np.bincount(groups.query_of_group, gaps * groups.mass, len(groups.query))
         self.mass = frozen(np.where(known, apart * of_pairs, 0.0))
 
     def of_rows(self, queries: Queries) -> RowWeights:
         """Return level, root of the weight and weights in pairs of each row; level 0 where it stands in no pair."""
-        runs = queries.grade_runs
+        groups = queries.grade_groups
         level, root = np.zeros(queries.n_rows), np.ones(queries.n_rows)
-        level[runs.rows] = np.repeat(self.level, np.diff(runs.run_start))
-        if len(runs.sqrt_weight):
-            root[runs.rows] = runs.sqrt_weight
+        level[groups.rows] = np.repeat(self.level, np.diff(groups.group_start))
+        if len(groups.sqrt_weight):
+            root[groups.rows] = groups.sqrt_weight
         return RowWeights(frozen(level), frozen(root), frozen(root), frozen(root))
 
 

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_choice, check_integer, frozen, refuse_where
 from boostplug.core.threads import run_over_queries
-from boostplug.data.grade_groups import ListRuns
+from boostplug.data.grade_groups import JudgedLists
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.lists import softmax as kernels
@@ -115,7 +115,7 @@ class ListNet(Loss):
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ n_q and Σ v̄_q over the lists of two documents and more."""
-        n = np.diff(queries.list_runs.start)
+        n = np.diff(queries.judged_lists.start)
         return np.array([float(n[n > 1].sum())]), np.array([_weights(queries)[n > 1].sum()])
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
@@ -133,24 +133,24 @@ class ListNet(Loss):
 
     def _shares(self, scores: Floats, queries: Queries) -> Floats:
         """Return P of the judged documents."""
-        runs = queries.list_runs
-        lists = runs.view
+        judged = queries.judged_lists
+        lists = judged.view
         if self.target == "softmax":
-            return queries.remember((ListNet, "softmax"), lambda: frozen(_over_lists(runs, kernels.targets, lists)))
+            return queries.remember((ListNet, "softmax"), lambda: frozen(_over_lists(judged, kernels.targets, lists)))
         gains = queries.remember((ListNet, "gains"), lambda: _gains(queries))
         if self.random_state is None:
             return queries.remember(
                 (ListNet, "xendcg"),
-                lambda: frozen(_over_lists(runs, kernels.exp2_targets, lists, *gains, _NO_BITS, np.uint64(0))),
+                lambda: frozen(_over_lists(judged, kernels.exp2_targets, lists, *gains, _NO_BITS, np.uint64(0))),
             )
         seed = np.uint64(int(self.random_state))
-        return _over_lists(runs, kernels.exp2_targets, lists, *gains, scores.view(np.uint64), seed)
+        return _over_lists(judged, kernels.exp2_targets, lists, *gains, scores.view(np.uint64), seed)
 
 
-def _over_lists(runs: ListRuns, kernel: Callable[..., None], *arguments: Any) -> Floats:
+def _over_lists(judged: JudgedLists, kernel: Callable[..., None], *arguments: Any) -> Floats:
     """Return a number for each judged document, which a kernel writes."""
-    out = np.empty(len(runs.rows))
-    run_over_queries(lambda first, last: kernel(*arguments, first, last, out), runs.start)
+    out = np.empty(len(judged.rows))
+    run_over_queries(lambda first, last: kernel(*arguments, first, last, out), judged.start)
     return out
 
 
@@ -158,21 +158,21 @@ def _gains(queries: Queries) -> tuple[Floats, Floats]:
     """Return 2^r of each judged document over the largest of its list, and one over that largest of each list."""
     why = "is negative, and so may be its gain 2^r - γ; shift the grades to start at 0, or pass target='softmax'"
     refuse_where("labels", queries.labelled_rows & (queries.labels < 0), queries.labels, why)
-    runs = queries.list_runs
-    if not len(runs.query):
+    judged = queries.judged_lists
+    if not len(judged.query):
         return frozen(np.zeros(0)), frozen(np.zeros(0))
-    best = np.maximum.reduceat(runs.grade, runs.start[:-1])
-    return frozen(np.exp2(runs.grade - np.repeat(best, np.diff(runs.start)))), frozen(np.exp2(-best))
+    best = np.maximum.reduceat(judged.grade, judged.start[:-1])
+    return frozen(np.exp2(judged.grade - np.repeat(best, np.diff(judged.start)))), frozen(np.exp2(-best))
 
 
 def _weights(queries: Queries) -> Floats:
     """Return v̄ of each list."""
 
     def compute() -> Floats:
-        runs = queries.list_runs
-        if queries.row_weight is None or not len(runs.query):
-            return frozen(np.ones(len(runs.query)))
-        total, square = (np.add.reduceat(x, runs.start[:-1]) for x in (runs.weight, runs.weight**2))
+        judged = queries.judged_lists
+        if queries.row_weight is None or not len(judged.query):
+            return frozen(np.ones(len(judged.query)))
+        total, square = (np.add.reduceat(x, judged.start[:-1]) for x in (judged.weight, judged.weight**2))
         return frozen(square / total)
 
     return queries.remember((ListNet, "weights"), compute)

@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import frozen, shown
-from boostplug.data.grade_groups import LONG_LIST, GradeRuns, PairRuns, pairs_of_grades
+from boostplug.data.grade_groups import LONG_LIST, GradeGroups, ListedPairs, pairs_of_grades
 from boostplug.data.queries import Queries
-from boostplug.kernels.base.views import Runs
+from boostplug.kernels.base.views import GroupArrays
 from boostplug.kernels.pairs.exponential_loss import by_grade as kernels
 from boostplug.kernels.pairs.exponential_loss.by_pair import sum_listed
 from boostplug.kernels.pairs.exponential_loss.query import (
@@ -23,7 +23,7 @@ from boostplug.kernels.pairs.exponential_loss.query import (
     Sums,
 )
 from boostplug.losses.base.loss import LARGEST_VALUE
-from boostplug.losses.base.pair_loss import Normalization, PairLoss, runs_of
+from boostplug.losses.base.pair_loss import Normalization, PairLoss, pairs_to_learn
 from boostplug.losses.base.position_bias import PairCurve
 from boostplug.losses.directed_distance import (
     BinaryDistance,
@@ -155,69 +155,71 @@ class MPBoost(PairLoss):
 
     def weight_of_pairs(self, queries: Queries) -> Floats | None:
         """Return the weighted sum of d² over each query's pairs; None for "gentle", whose Hessian has no d²."""
-        runs = runs_of(queries)
-        if self.hessian == "gentle" or not len(runs.query):
+        pairs = pairs_to_learn(queries)
+        if self.hessian == "gentle" or not len(pairs.query):
             return None
         return (
-            self._pair_squares(queries, runs) if isinstance(runs, PairRuns) else self._distances(queries, runs).squares
+            self._pair_squares(queries, pairs)
+            if isinstance(pairs, ListedPairs)
+            else self._distances(queries, pairs).squares
         )
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
         with np.errstate(over="ignore"):  # refused below
             documents, weight = super().scale_terms(queries)
-        runs, total = runs_of(queries), float(weight[0])
-        if len(runs.query) and not (min(total, total / runs.unit) > _SMALLEST and total < math.inf):
+        pairs, total = pairs_to_learn(queries), float(weight[0])
+        if len(pairs.query) and not (min(total, total / pairs.unit) > _SMALLEST and total < math.inf):
             raise ValueError(
                 f"MPBoost: {self.distance!r} of the grade gaps is so {'large' if total > 1 else 'small'} that its "
                 "square leaves float64's range; rescale the labels"
             )
         return documents, weight
 
-    def _distances(self, queries: Queries, runs: GradeRuns) -> "_PairDistances":
-        return queries.remember((MPBoost, self.distance), lambda: _PairDistances(runs.unweighted(), self.distance))
+    def _distances(self, queries: Queries, pairs: GradeGroups) -> "_PairDistances":
+        return queries.remember((MPBoost, self.distance), lambda: _PairDistances(pairs.unweighted(), self.distance))
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
-        runs = runs_of(queries)
+        pairs = pairs_to_learn(queries)
         out = np.zeros(queries.n_queries)
-        if isinstance(runs, PairRuns):
-            exponent = -self._pair_distances(queries, runs) * (scores[runs.winner] - scores[runs.loser])
+        if isinstance(pairs, ListedPairs):
+            exponent = -self._pair_distances(queries, pairs) * (scores[pairs.winner] - scores[pairs.loser])
             beyond = np.maximum(exponent - LARGEST_EXPONENT, 0.0)
-            terms = runs.weight * np.exp(np.minimum(exponent, LARGEST_EXPONENT)) * (1.0 + beyond)
-            out[runs.query] = self.factors(queries) * runs.sums(terms)
-        elif len(runs.query):
-            of_rows = self._distances(queries, runs).sums(runs, scores, self.factors(queries), _OF_VALUE)
-            out[runs.query] = 0.5 * np.add.reduceat(of_rows.hessian[runs.rows], runs.query_start[:-1])
+            terms = pairs.weight * np.exp(np.minimum(exponent, LARGEST_EXPONENT)) * (1.0 + beyond)
+            out[pairs.query] = self.factors(queries) * pairs.sums(terms)
+        elif len(pairs.query):
+            of_rows = self._distances(queries, pairs).sums(pairs, scores, self.factors(queries), _OF_VALUE)
+            out[pairs.query] = 0.5 * np.add.reduceat(of_rows.hessian[pairs.rows], pairs.query_start[:-1])
         return np.minimum(out, LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J and the Hessian of `hessian`."""
-        runs, curvature = runs_of(queries), _CURVATURE[self.hessian]
-        if not len(runs.query):
+        pairs, curvature = pairs_to_learn(queries), _CURVATURE[self.hessian]
+        if not len(pairs.query):
             return np.zeros(queries.n_rows), np.zeros(queries.n_rows)
         factor = self.factors(queries) * scale
-        if isinstance(runs, PairRuns):
-            return sum_listed(scores, runs.view, self._pair_distances(queries, runs), curvature, factor)
-        sums = self._distances(queries, runs).sums(runs, scores, factor, curvature)
+        if isinstance(pairs, ListedPairs):
+            return sum_listed(scores, pairs.view, self._pair_distances(queries, pairs), curvature, factor)
+        sums = self._distances(queries, pairs).sums(pairs, scores, factor, curvature)
         return sums.gradient, sums.hessian
 
-    def _pair_distances(self, queries: Queries, runs: PairRuns) -> Floats:
+    def _pair_distances(self, queries: Queries, pairs: ListedPairs) -> Floats:
         """Return the distance of each explicit pair's margin."""
 
         def build() -> Floats:
-            distances = distances_of_gaps(self.distance, runs.margin)
+            distances = distances_of_gaps(self.distance, pairs.margin)
             _refuse_long(self.distance, distances, "a pair's margin")
             return distances
 
         return queries.remember((MPBoost, self.distance, "pairs"), build)
 
-    def _pair_squares(self, queries: Queries, runs: PairRuns) -> Floats:
+    def _pair_squares(self, queries: Queries, pairs: ListedPairs) -> Floats:
         """Return the weighted sum of d² over each query's explicit pairs."""
 
         def build() -> Floats:
             with np.errstate(over="ignore"):  # refused as soon as it is summed
-                return runs.sums(runs.weight * self._pair_distances(queries, runs) ** 2)
+                return pairs.sums(pairs.weight * self._pair_distances(queries, pairs) ** 2)
 
         return queries.remember((MPBoost, self.distance, "squares of pairs"), build)
 
@@ -232,15 +234,15 @@ class _PairDistances:
         Sum of d² over each query's pairs, times their weights over the unit of the grade groups.
     """
 
-    def __init__(self, groups: GradeRuns, distance: Distance) -> None:
+    def __init__(self, groups: GradeGroups, distance: Distance) -> None:
         with np.errstate(over="ignore"):
-            widest = groups.run_grade[groups.query_run[1:] - 1] - groups.run_grade[groups.query_run[:-1]]
+            widest = groups.group_grade[groups.query_group[1:] - 1] - groups.group_grade[groups.query_group[:-1]]
         if not np.isfinite(widest).all():
             raise ValueError("MPBoost: a query's grades are further apart than float64 can say; rescale the labels")
         self.running = isinstance(distance, BinaryDistance)
-        runs = self._runs(groups)
-        how, stored = _methods(runs, groups.n_pairs, distance)
-        values, start = _stored_distances(runs, stored, distance)
+        arrays = self._arrays(groups)
+        how, stored = _methods(arrays, groups.n_pairs, distance)
+        values, start = _stored_distances(arrays, stored, distance)
         if isinstance(distance, DirectedDistance):
             kind, parameter = distance.kind, distance.parameter
             longest = distances_of_gaps(distance, widest)
@@ -249,33 +251,33 @@ class _PairDistances:
             longest = np.maximum.reduceat(values, start[:-1])
         _refuse_long(distance, longest, "the largest grade gap")
         self.method = Method(how, longest, start, values, kind, parameter)
-        self.cost = kernels.costs(runs, how)
+        self.cost = kernels.costs(arrays, how)
         # At equal scores, the square of each pair's distance is in the Hessians twice.
         scores = frozen(np.zeros(int(groups.rows.max()) + 1))  # frozen as a call's scores: no second compilation
         with np.errstate(over="ignore"):  # refused in `MPBoost.scale_terms`
             of_rows = self.sums(groups, scores, np.ones(len(how)), _CURVATURE["newton"]).hessian
             self.squares: Floats = 0.5 * np.add.reduceat(of_rows[groups.rows], groups.query_start[:-1])
 
-    def _runs(self, groups: GradeRuns) -> Runs:
+    def _arrays(self, groups: GradeGroups) -> GroupArrays:
         return groups.view if self.running else groups.rounded
 
-    def sums(self, groups: GradeRuns, scores: Floats, factor: Floats, curvature: Curvature) -> Sums:
+    def sums(self, groups: GradeGroups, scores: Floats, factor: Floats, curvature: Curvature) -> Sums:
         """Return the derivatives of all rows, each query's times its factor; `groups` may have other pair weights."""
         gradient, hessian = np.zeros((2, len(scores)))
         out = Sums(gradient, hessian, np.zeros(len(factor), bool))
-        kernels.sum_over_pairs(scores, self._runs(groups), self.method, self.cost, curvature, factor, out)
+        kernels.sum_over_pairs(scores, self._arrays(groups), self.method, self.cost, curvature, factor, out)
         return out
 
 
-def _methods(runs: Runs, n_pairs: Floats, distance: Distance) -> tuple[Ints, NDArray[np.bool_]]:
+def _methods(arrays: GroupArrays, n_pairs: Floats, distance: Distance) -> tuple[Ints, NDArray[np.bool_]]:
     """Return how each query's pairs are summed, and whether its distances are stored.
 
     The factorised sum takes an exponential per document, or eight per grade if that is more, and other grade; the pair
     loop one per pair. Distances are stored if they are few beside the documents, and all of a user's function, which
     kernels cannot call.
     """
-    n_grades = np.diff(runs.query_run)
-    n_documents = np.diff(runs.run_start[runs.query_run])
+    n_grades = np.diff(arrays.query_group)
+    n_documents = np.diff(arrays.group_start[arrays.query_group])
     if isinstance(distance, BinaryDistance):
         return np.full(len(n_grades), RUNNING), np.zeros(len(n_grades), bool)
     if not isinstance(distance, DirectedDistance):
@@ -286,11 +288,13 @@ def _methods(runs: Runs, n_pairs: Floats, distance: Distance) -> tuple[Ints, NDA
     return np.where(factorised, FACTORISED, BY_PAIR), factorised & few
 
 
-def _stored_distances(runs: Runs, stored: NDArray[np.bool_], distance: Distance) -> tuple[Floats, Ints]:
+def _stored_distances(arrays: GroupArrays, stored: NDArray[np.bool_], distance: Distance) -> tuple[Floats, Ints]:
     """Return the distances of all pairs of grades of some queries, and where each query's begin."""
-    n_grades = np.diff(runs.query_run)
+    n_grades = np.diff(arrays.query_group)
     start = np.r_[0, np.cumsum(np.where(stored, n_grades * (n_grades - 1) // 2, 0))]
-    gaps = [runs.run_grade[high] - runs.run_grade[low] for high, low in pairs_of_grades(runs.query_run, stored)]
+    gaps = [
+        arrays.group_grade[high] - arrays.group_grade[low] for high, low in pairs_of_grades(arrays.query_group, stored)
+    ]
     return distances_of_gaps(distance, np.concatenate([np.zeros(0), *gaps])), start
 
 

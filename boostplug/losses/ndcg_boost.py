@@ -116,19 +116,19 @@ class NDCGBoost(SmoothPairLoss):
 
 
 def _gaps_of_gains(queries: Queries, gain: Gain) -> PairWeightTotals:
-    runs = queries.grade_runs
-    query_of_run = runs.query_of_run
+    groups = queries.grade_groups
+    query_of_group = groups.query_of_group
     level = rising_gains("NDCGBoost", queries, gain)
-    ideal = ideal_dcg(runs, level)
-    level -= level[runs.query_run[:-1]][query_of_run]  # only gaps count, and the ratios of these lose less
-    level = np.divide(level, ideal[query_of_run], out=np.zeros_like(level), where=ideal[query_of_run] > 0)
+    ideal = ideal_dcg(groups, level)
+    level -= level[groups.query_group[:-1]][query_of_group]  # only gaps count, and the ratios of these lose less
+    level = np.divide(level, ideal[query_of_group], out=np.zeros_like(level), where=ideal[query_of_group] > 0)
     gaps = np.zeros(len(level))
-    gap_sums(runs.query_run, level, runs.mass, gaps)
-    of_documents = np.repeat(gaps, np.diff(runs.run_start))
-    if len(runs.sqrt_weight):
-        of_documents *= runs.sqrt_weight
-    of_queries = np.zeros(len(runs.query))
-    np.add.at(of_queries, query_of_run, 0.5 * gaps * runs.mass)
+    gap_sums(groups.query_group, level, groups.mass, gaps)
+    of_documents = np.repeat(gaps, np.diff(groups.group_start))
+    if len(groups.sqrt_weight):
+        of_documents *= groups.sqrt_weight
+    of_queries = np.zeros(len(groups.query))
+    np.add.at(of_queries, query_of_group, 0.5 * gaps * groups.mass)
     return PairWeightTotals(
         PairWeights(GAINS, level=frozen(level)),
         frozen(of_queries),

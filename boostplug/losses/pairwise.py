@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import called, frozen, shown
 from boostplug.core.values import Space
-from boostplug.data.grade_groups import GradeRuns
+from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.pair_task import TABLE, PairWeights
 from boostplug.kernels.pairs.tables import Function, tables_of
@@ -172,14 +172,14 @@ class PairwiseLoss(SmoothPairLoss):
 
     def pair_weights(self, queries: Queries) -> "_Weighed":
         """Return what pairs weigh by `weight`."""
-        return queries.remember((PairwiseLoss, self.weight), lambda: _weighed(queries.grade_runs, self.weight))
+        return queries.remember((PairwiseLoss, self.weight), lambda: _weighed(queries.grade_groups, self.weight))
 
     def _by_calls(self, scores: Floats, queries: Queries) -> Bools:
         """Mask of the queries that are summed by calling the functions for every pair."""
-        runs, tables = queries.grade_runs, self.pair_function.tables
-        if tables is None or not len(runs.query):
-            return np.ones(len(runs.query), np.bool_)
-        firsts, of_documents = runs.query_start[:-1], scores[runs.rows]
+        groups, tables = queries.grade_groups, self.pair_function.tables
+        if tables is None or not len(groups.query):
+            return np.ones(len(groups.query), np.bool_)
+        firsts, of_documents = groups.query_start[:-1], scores[groups.rows]
         extent = np.maximum.reduceat(of_documents, firsts) - np.minimum.reduceat(of_documents, firsts)
         within: Bools = extent <= min(self.reach, tables.width * 2.0**50)
         return ~within | self.pair_weights(queries).without_table
@@ -191,7 +191,7 @@ class PairwiseLoss(SmoothPairLoss):
         if not by_calls.all():
             sums, weights = pair.value_sums if value else pair.derivative_sums, self.pair_weights(queries).weights
             out = sums(scores, queries, factors, weights=weights, multiplier=self._multiplier, skipped=by_calls)
-        for block in _pairs(queries.grade_runs, self.weight, by_calls):
+        for block in _pairs(queries.grade_groups, self.weight, by_calls):
             d = self._multiplier * (scores[block.row] - scores[block.other])
             w = factors[block.query] * block.weight
             if value:
@@ -226,37 +226,39 @@ class _Weighed(PairWeightTotals):
     without_table: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
 
 
-def _weighed(runs: GradeRuns, weight: Weight | None) -> _Weighed:
+def _weighed(groups: GradeGroups, weight: Weight | None) -> _Weighed:
     """Call a user's function for each pair of grades."""
     if weight is None:
-        return _Weighed(without_table=np.zeros(len(runs.query), np.bool_))
-    without_table = ~runs.few_grades
-    of_queries, of_runs, tables = np.zeros(len(runs.query)), np.zeros(len(runs.mass)), [np.zeros(0)]
-    for high, low in runs.cells(~without_table):
-        w = _weight_of_grades(runs, weight, high, low)
-        of_queries += np.bincount(runs.query_of_run[high], w * (runs.mass[high] * runs.mass[low]), len(of_queries))
-        of_runs += np.bincount(high, w * runs.mass[low], len(of_runs))
-        of_runs += np.bincount(low, w * runs.mass[high], len(of_runs))
+        return _Weighed(without_table=np.zeros(len(groups.query), np.bool_))
+    without_table = ~groups.few_grades
+    of_queries, of_groups, tables = np.zeros(len(groups.query)), np.zeros(len(groups.mass)), [np.zeros(0)]
+    for high, low in groups.cells(~without_table):
+        w = _weight_of_grades(groups, weight, high, low)
+        of_queries += np.bincount(
+            groups.query_of_group[high], w * (groups.mass[high] * groups.mass[low]), len(of_queries)
+        )
+        of_groups += np.bincount(high, w * groups.mass[low], len(of_groups))
+        of_groups += np.bincount(low, w * groups.mass[high], len(of_groups))
         tables.append(w)
-    of_documents = np.repeat(of_runs, np.diff(runs.run_start))
-    if len(runs.sqrt_weight):
-        of_documents *= runs.sqrt_weight
-    place = np.empty(int(runs.rows.max(initial=-1)) + 1, np.int64)
-    place[runs.rows] = np.arange(len(runs.rows))
-    for block in _pairs(runs, weight, without_table):
+    of_documents = np.repeat(of_groups, np.diff(groups.group_start))
+    if len(groups.sqrt_weight):
+        of_documents *= groups.sqrt_weight
+    place = np.empty(int(groups.rows.max(initial=-1)) + 1, np.int64)
+    place[groups.rows] = np.arange(len(groups.rows))
+    for block in _pairs(groups, weight, without_table):
         of_queries += np.bincount(block.query, block.weight, len(of_queries))
         for rows in (block.row, block.other):
             of_documents += np.bincount(place[rows], block.weight, len(of_documents))
-    in_table = np.where(without_table, 0, runs.n_cells)
+    in_table = np.where(without_table, 0, groups.n_cells)
     weights = PairWeights(
         TABLE, table=frozen(np.concatenate(tables)), table_start=frozen(np.r_[0, np.cumsum(in_table)][:-1])
     )
     return _Weighed(weights, of_queries, of_documents, without_table)
 
 
-def _weight_of_grades(runs: GradeRuns, weight: Weight, high: Ints, low: Ints) -> Floats:
-    """Return a user's weights of pairs of runs, checked; one number is that of every pair."""
-    higher, lower = runs.run_grade[high], runs.run_grade[low]
+def _weight_of_grades(groups: GradeGroups, weight: Weight, high: Ints, low: Ints) -> Floats:
+    """Return a user's weights of pairs of groups, checked; one number is that of every pair."""
+    higher, lower = groups.group_grade[high], groups.group_grade[low]
 
     def spread(higher: Floats, lower: Floats) -> Any:
         out = weight(higher, lower)
@@ -274,17 +276,17 @@ def _weight_of_grades(runs: GradeRuns, weight: Weight, high: Ints, low: Ints) ->
     return values
 
 
-def _pairs(runs: GradeRuns, weight: Weight | None, chosen: Bools) -> Iterator[_Pairs]:
+def _pairs(groups: GradeGroups, weight: Weight | None, chosen: Bools) -> Iterator[_Pairs]:
     """Yield all pairs of the chosen queries, in blocks."""
     if not chosen.any():
         return
-    run_of = runs.run_of_document
-    query_of = runs.query_of_run[run_of]
-    for i, j in runs.pairs(chosen):
-        w = np.ones(len(i)) if weight is None else _weight_of_grades(runs, weight, run_of[i], run_of[j])
-        if len(runs.view.winner):
-            w = w * runs.view.winner[i] * runs.view.loser[j]
-        yield _Pairs(runs.rows[i], runs.rows[j], query_of[i], w)
+    group_of = groups.group_of_document
+    query_of = groups.query_of_group[group_of]
+    for i, j in groups.pairs(chosen):
+        w = np.ones(len(i)) if weight is None else _weight_of_grades(groups, weight, group_of[i], group_of[j])
+        if len(groups.view.winner):
+            w = w * groups.view.winner[i] * groups.view.loser[j]
+        yield _Pairs(groups.rows[i], groups.rows[j], query_of[i], w)
 
 
 @dataclass(frozen=True, eq=False)

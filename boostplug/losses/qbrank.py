@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_number, frozen
 from boostplug.core.values import Range
-from boostplug.data.grade_groups import GradeRuns
+from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs import hinge as kernels
 from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss
-from boostplug.losses.base.pair_loss import PairLoss, runs_of
+from boostplug.losses.base.pair_loss import PairLoss, pairs_to_learn
 from boostplug.losses.base.position_bias import PairCurve
 from boostplug.losses.squared_error import squared_errors
 
@@ -171,8 +171,8 @@ class QBRank(PairLoss):
         with np.errstate(over="ignore"):  # cut below
             value = (0.5 * (1.0 - w)) * out.squares
             if w > 0.0:
-                runs = runs_of(queries)
-                value[runs.query] += 0.5 * (w * self.factors(queries)) * of_pairs
+                groups = pairs_to_learn(queries)
+                value[groups.query] += 0.5 * (w * self.factors(queries)) * of_pairs
         return np.minimum(value, LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
@@ -201,18 +201,18 @@ class QBRank(PairLoss):
             out = squared_errors(scores, queries, scale * (1.0 - w))
         squares = _NONE
         if w > 0.0:
-            runs = runs_of(queries)
+            groups = pairs_to_learn(queries)
             slope = w * self.factors(queries)
             factors = kernels.Factors(scale * slope, curvature_of_pair * scale * slope)
             every_pair = self.hessian == "global" or self.normalization == "documents"
             by_grade = self.margin == "grade"
             margin = 0.0 if by_grade else float(self.margin)
-            if isinstance(runs, GradeRuns):
+            if isinstance(groups, GradeGroups):
                 hinge = kernels.Hinge(float(by_grade), margin, every_pair, squares_too)
-                squares = kernels.add_pairs(scores, runs.view, hinge, factors, out)
+                squares = kernels.add_pairs(scores, groups.view, hinge, factors, out)
             else:
-                pairs = runs.view
+                pairs = groups.view
                 if not by_grade:
-                    pairs = pairs._replace(margin=np.full(len(runs.margin), margin))
+                    pairs = pairs._replace(margin=np.full(len(groups.margin), margin))
                 squares = kernels.add_listed(scores, pairs, every_pair, factors, out)
         return out, squares

@@ -18,7 +18,7 @@ from boostplug.core.checks import (
     shown,
 )
 from boostplug.core.values import Range, Space
-from boostplug.data.grade_groups import GradeRuns
+from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.rows import looked_up, subtract_rows
@@ -340,7 +340,7 @@ class Unbiased(Loss):
             return None
         documents = self._kept(queries, "documents", self.max_position, build=self._placed)
         table = pairs_by_position(documents, frozen(scores.view()), self._pair_curve.scale)
-        table *= queries.grade_runs.unweighted().unit
+        table *= queries.grade_groups.unweighted().unit
         return table
 
     def _placed(self, queries: Queries) -> PlacedDocuments:
@@ -348,7 +348,7 @@ class Unbiased(Loss):
         position = self._positions(queries)
         n = min(self.max_position, int(position.max(initial=1)))
         refuse_crowds(queries, position <= n, f"positions up to {n}")
-        return placed_documents(queries.grade_runs.unweighted().view, position, n)
+        return placed_documents(queries.grade_groups.unweighted().view, position, n)
 
     def _bias(self, table: Floats | None) -> tuple[Floats, ...]:
         """Return θ, t⁺ and t⁻, or the added bias, by position."""
@@ -365,19 +365,19 @@ class Unbiased(Loss):
         if self.method == "additive":
             of_row = self._kept(queries, "rows", n, build=lambda _: _places(self._positions(queries), n))
             return frozen(looked_up(bias[0], of_row, scores)), queries
-        runs = queries.grade_runs
-        places = self._kept(queries, "pairs", n, build=lambda _: _places_in_pairs(self._positions(queries), runs, n))
+        groups = queries.grade_groups
+        places = self._kept(queries, "pairs", n, build=lambda _: _places_in_pairs(self._positions(queries), groups, n))
         if self.method == "unbiased_lambdamart":
-            return scores, queries.with_grade_runs(_weighted(runs, 1.0 / bias[0], 1.0 / bias[1], places))
+            return scores, queries.with_grade_groups(_weighted(groups, 1.0 / bias[0], 1.0 / bias[1], places))
         cut = self._known_weights()
         known = self._kept(
             queries,
             "weighted",
             self.propensity,
             self.max_weight,
-            build=lambda _: _weighted(runs, cut, np.ones(n), places),
+            build=lambda _: _weighted(groups, cut, np.ones(n), places),
         )
-        return scores, queries.with_grade_runs(known)
+        return scores, queries.with_grade_groups(known)
 
     def _known_weights(self) -> Floats:
         """Return 1/θ of each position, clipped relative to that of position 1; for "kurennoy" 1 at least."""
@@ -403,24 +403,24 @@ def _places(position: NDArray[np.int64], n: int) -> NDArray[np.int32]:
     return frozen((np.minimum(position, n) - 1).astype(np.int32))
 
 
-def _places_in_pairs(position: NDArray[np.int64], runs: GradeRuns, n: int) -> tuple[NDArray[np.int32], ...]:
+def _places_in_pairs(position: NDArray[np.int64], groups: GradeGroups, n: int) -> tuple[NDArray[np.int32], ...]:
     """Return each document's place as a winner and as a loser, in a table of n losers and then n winners."""
-    loser = _places(position[runs.rows], n)
-    if (runs.n_grades > 2).any():
+    loser = _places(position[groups.rows], n)
+    if (groups.n_grades > 2).any():
         return frozen(loser + np.int32(n)), loser
-    # Each query has a lower and an upper run, and a document is always the one or the other.
-    is_upper = np.repeat(np.arange(len(runs.run_grade)) % 2 == 1, np.diff(runs.run_start))
+    # Each query has a lower and an upper group, and a document is always the one or the other.
+    is_upper = np.repeat(np.arange(len(groups.group_grade)) % 2 == 1, np.diff(groups.group_start))
     either = frozen(np.where(is_upper, loser + np.int32(n), loser))
     return either, either
 
 
-def _weighted(runs: GradeRuns, winner: Floats, loser: Floats, places: tuple[NDArray[np.int32], ...]) -> GradeRuns:
+def _weighted(groups: GradeGroups, winner: Floats, loser: Floats, places: tuple[NDArray[np.int32], ...]) -> GradeGroups:
     """Return the documents in pairs, weighing by the position of the winner and of the loser."""
     table, (as_winner, as_loser) = np.r_[loser, winner], places
 
     def weights(place: NDArray[np.int32]) -> Floats:
         of_position = looked_up(table, place)
-        return of_position * runs.sqrt_weight if len(runs.sqrt_weight) else of_position
+        return of_position * groups.sqrt_weight if len(groups.sqrt_weight) else of_position
 
     of_winner = weights(as_winner)
-    return runs.weighted(of_winner, of_winner if as_loser is as_winner else weights(as_loser))
+    return groups.weighted(of_winner, of_winner if as_loser is as_winner else weights(as_loser))

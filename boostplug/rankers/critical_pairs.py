@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import run_evenly
-from boostplug.data.grade_groups import PairRuns
+from boostplug.data.grade_groups import ListedPairs
 from boostplug.data.queries import Queries, why_nothing_is_learnt
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled
 from boostplug.losses import BinaryDistance
-from boostplug.losses.base.pair_loss import runs_of
+from boostplug.losses.base.pair_loss import pairs_to_learn
 from boostplug.losses.directed_distance import Distance, distances_of_gaps
 from boostplug.weak_rankers.cuts import CutCodes
 
@@ -39,7 +39,7 @@ class CriticalPairs(NamedTuple):
 
 def refuse_no_pairs(queries: Queries) -> None:
     """Raise where no pair has a positive weight."""
-    if len(runs_of(queries).query):
+    if len(pairs_to_learn(queries).query):
         return
     cause = why_nothing_is_learnt(queries)
     if queries.pairs is not None:
@@ -52,14 +52,14 @@ def refuse_no_pairs(queries: Queries) -> None:
 def critical_pairs(queries: Queries, distance: Distance = _ONE) -> CriticalPairs:
     """Return the explicit pairs, or all pairs of different grades in one query; at least one."""
     refuse_no_pairs(queries)
-    runs = runs_of(queries)
-    if isinstance(runs, PairRuns):
-        winner, loser, weight, gap = runs.winner, runs.loser, runs.weight, runs.margin
+    groups = pairs_to_learn(queries)
+    if isinstance(groups, ListedPairs):
+        winner, loser, weight, gap = groups.winner, groups.loser, groups.weight, groups.margin
     else:
-        blocks = runs.pairs(np.ones(len(runs.query), bool))
+        blocks = groups.pairs(np.ones(len(groups.query), bool))
         higher, lower = (np.concatenate(places) for places in zip(*blocks, strict=True))
-        grade, root = np.repeat(runs.run_grade, np.diff(runs.run_start)), runs.sqrt_weight
-        winner, loser, gap = runs.rows[higher], runs.rows[lower], grade[higher] - grade[lower]
+        grade, root = np.repeat(groups.group_grade, np.diff(groups.group_start)), groups.sqrt_weight
+        winner, loser, gap = groups.rows[higher], groups.rows[lower], grade[higher] - grade[lower]
         weight = root[higher] * root[lower] if len(root) else np.ones(len(gap))
     return CriticalPairs(winner, loser, weight / weight.sum(), distances_of_gaps(distance, gap))
 

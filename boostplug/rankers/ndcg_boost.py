@@ -242,4 +242,4 @@ class _Lists:
 
 
 def _factor(queries: Queries) -> Floats:
-    return factor_of("none", queries.grade_runs)
+    return factor_of("none", queries.grade_groups)

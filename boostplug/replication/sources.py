@@ -132,7 +132,7 @@ def _singles(data: RankingData) -> Iterator[RankingData]:
 
 
 def _n_pairs(data: RankingData) -> int:
-    return int(data.queries.grade_runs.n_pairs.sum())
+    return int(data.queries.grade_groups.n_pairs.sum())
 
 
 @dataclass(frozen=True)

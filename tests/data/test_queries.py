@@ -71,7 +71,7 @@ def ranking_data(draw):
 @given(queries=ranking_data())
 def test_grade_runs_hold_the_documents_in_pairs(queries):
     """Against a plain search for each query's judged documents of different grades."""
-    runs = queries.grade_runs
+    groups = queries.grade_groups
     expected = []
     for q, (first, last) in enumerate(pairwise(queries.boundaries)):
         judged = [
@@ -86,32 +86,33 @@ def test_grade_runs_hold_the_documents_in_pairs(queries):
         pairs = sum(queries.labels[i] > queries.labels[j] for i in judged for j in judged)
         expected.append((q, len(judged), pairs, [(g, [i for i in judged if queries.labels[i] == g]) for g in grades]))
     found = []
-    for a, (u0, u1) in enumerate(pairwise(runs.query_run)):
+    for a, (u0, u1) in enumerate(pairwise(groups.query_group)):
         run_list = [
-            (runs.run_grade[u], runs.rows[runs.run_start[u] : runs.run_start[u + 1]].tolist()) for u in range(u0, u1)
+            (groups.group_grade[u], groups.rows[groups.group_start[u] : groups.group_start[u + 1]].tolist())
+            for u in range(u0, u1)
         ]
-        found.append((runs.query[a], runs.n_judged[a], runs.n_pairs[a], run_list))
+        found.append((groups.query[a], groups.n_judged[a], groups.n_pairs[a], run_list))
     assert found == expected
     if queries.row_weight is not None:
-        heaviest = queries.row_weight[runs.rows].max(initial=0.0)  # of those that stand in pairs
-        assert runs.unit == (2.0 ** (np.frexp(heaviest)[1] - 1.0) if heaviest else 1.0)
-        np.testing.assert_array_equal(runs.sqrt_weight, np.sqrt(queries.row_weight[runs.rows] / runs.unit))
+        heaviest = queries.row_weight[groups.rows].max(initial=0.0)  # of those that stand in pairs
+        assert groups.unit == (2.0 ** (np.frexp(heaviest)[1] - 1.0) if heaviest else 1.0)
+        np.testing.assert_array_equal(groups.sqrt_weight, np.sqrt(queries.row_weight[groups.rows] / groups.unit))
     else:
-        assert len(runs.sqrt_weight) == 0
+        assert len(groups.sqrt_weight) == 0
 
 
 def test_huge_grades_stay_apart():
     queries = bp.Queries([1e300, -1e300, 1e300 * (1 - 2**-52), 0.0], group=[4])
-    assert len(queries.grade_runs.run_grade) == 4
+    assert len(queries.grade_groups.group_grade) == 4
 
 
 def test_a_million_rows_in_one_query():
     rng = np.random.default_rng(0)
     queries = bp.Queries(rng.integers(0, 3, 1_000_000), group=[1_000_000])
-    runs = queries.grade_runs
-    assert len(runs.rows) == 1_000_000
+    groups = queries.grade_groups
+    assert len(groups.rows) == 1_000_000
     counts = np.bincount(queries.labels.astype(int)).astype(float)
-    assert runs.n_pairs[0] == (counts.sum() ** 2 - (counts**2).sum()) / 2
+    assert groups.n_pairs[0] == (counts.sum() ** 2 - (counts**2).sum()) / 2
 
 
 def test_sizes_whose_sum_passes_int64_are_refused_before_anything_is_allocated():

@@ -28,8 +28,8 @@ def one_list(rng, n, n_grades):
     labels, weight = rng.integers(0, n_grades, n).astype(float), rng.random(n) + 0.1
     scores = np.round(2.0 * rng.normal(size=n), 1)
     queries = bp.Queries(labels, group=[n], weight=weight)
-    assert len(queries.grade_runs.rows) == n
-    return scores, labels, np.sqrt(weight), queries, np.array([queries.grade_runs.unit])
+    assert len(queries.grade_groups.rows) == n
+    return scores, labels, np.sqrt(weight), queries, np.array([queries.grade_groups.unit])
 
 
 @pytest.mark.parametrize(("n", "n_grades"), [(3, 3), (40, 5), (90, 80)])

@@ -105,7 +105,7 @@ def test_every_way_of_summing(spread, n_grades, most_blocks):
     labels = rng.integers(0, n_grades, n) / n_grades
     scores = spread * rng.normal(size=n)
     queries = bp.Queries(labels, group=[n])
-    levels = frozen(np.exp(3.0 * queries.grade_runs.run_grade))
+    levels = frozen(np.exp(3.0 * queries.grade_groups.group_grade))
     gains = PairWeights(GAINS, level=levels)
     # Beside each other: gains, and gains of which only the gaps are left.
     for weights, gain in ((PairWeights(), None), (gains, np.exp(3.0 * labels)),
@@ -135,7 +135,7 @@ def test_row_weights(n_grades, most_blocks):
         d = scores[:, None] - scores[None, :]
         exact = (s[:, None] * s[None, :] * gamma(d) * (labels[:, None] != labels[None, :])).sum(axis=1)
         queries = bp.Queries(labels, group=[n], weight=weight)
-        _, h = LOGISTIC.derivative_sums(scores, queries, np.array([queries.grade_runs.unit]))
+        _, h = LOGISTIC.derivative_sums(scores, queries, np.array([queries.grade_groups.unit]))
         np.testing.assert_allclose(h, exact, rtol=0, atol=2e-7 * exact.max())
     assert max(most_blocks) > 1
 
@@ -200,23 +200,26 @@ def test_winners_and_losers_weigh_apart(name, what, n, n_grades):
     scores = 2.0 * rng.normal(size=n)
     a, b = 0.2 + rng.random(n), 0.2 + rng.random(n)
     queries = bp.Queries(labels, group=group).with_pair_weights(a, b)
-    runs = queries.grade_runs
-    assert len(runs.rows) == n
+    groups = queries.grade_groups
+    assert len(groups.rows) == n
     level = np.zeros(n)
-    level[runs.rows] = np.repeat(np.exp(runs.run_grade / n_grades), np.diff(runs.run_start))
-    table = 0.5 + rng.random(int(runs.n_cells.sum()))
+    level[groups.rows] = np.repeat(np.exp(groups.group_grade / n_grades), np.diff(groups.group_start))
+    table = 0.5 + rng.random(int(groups.n_cells.sum()))
     kind = {"ones": ONES, "gains": GAINS, "table": TABLE}[what]
     weights = PairWeights(
-        kind, frozen(np.exp(runs.run_grade / n_grades)), frozen(table), frozen(np.r_[0, np.cumsum(runs.n_cells)][:-1])
+        kind,
+        frozen(np.exp(groups.group_grade / n_grades)),
+        frozen(table),
+        frozen(np.r_[0, np.cumsum(groups.n_cells)][:-1]),
     )
     query = queries.query_of_row
     run = np.zeros(n, np.int64)
-    run[runs.rows] = np.repeat(np.arange(len(runs.run_grade)), np.diff(runs.run_start))
+    run[groups.rows] = np.repeat(np.arange(len(groups.group_grade)), np.diff(groups.group_start))
 
     def weight_of_pair(i, j):
         if query[i] != query[j] or labels[i] <= labels[j]:
             return 0.0
-        v, u = run[i] - runs.query_run[query[i]], run[j] - runs.query_run[query[i]]
+        v, u = run[i] - groups.query_group[query[i]], run[j] - groups.query_group[query[i]]
         entry = weights.table_start[query[i]] + v * (v - 1) // 2 + u
         of_grades = {"ones": 1.0, "gains": level[i] - level[j], "table": table[entry]}[what]
         return of_grades * a[i] * b[j]

@@ -170,7 +170,7 @@ def test_scale_is_that_of_the_weights_in_a_random_order(metric):
     loss = LambdaRank(metric=metric)
     numerator, denominator = loss.scale_terms(queries)
     assert denominator == pytest.approx([loss.value(np.zeros(27), queries).sum() / math.log(2.0)])
-    assert numerator == [queries.grade_runs.n_judged.sum()]
+    assert numerator == [queries.grade_groups.n_judged.sum()]
 
 
 def test_a_truncation_that_holds_all_is_none_at_all():

@@ -19,14 +19,14 @@ def test_lists_hold_the_judged_documents_of_one_grade_too():
         weight=[1.0, 2.0, 0.0, 3.0, 1.0, 1.0],
         labelled=[True, True, True, True, False, True],
     )
-    runs = queries.list_runs
-    assert runs.query.tolist() == [0, 2, 4]
-    assert runs.start.tolist() == [0, 2, 3, 4]
-    assert runs.rows.tolist() == [0, 1, 3, 5]
-    assert runs.grade.tolist() == [1, 1, 0, 3]
-    assert runs.weight.tolist() == [1, 2, 3, 1]
-    assert bp.Queries([1, 2], group=[2]).list_runs.weight.tolist() == [1, 1]
-    assert bp.Queries([], group=[]).list_runs.start.tolist() == [0]
+    judged = queries.judged_lists
+    assert judged.query.tolist() == [0, 2, 4]
+    assert judged.start.tolist() == [0, 2, 3, 4]
+    assert judged.rows.tolist() == [0, 1, 3, 5]
+    assert judged.grade.tolist() == [1, 1, 0, 3]
+    assert judged.weight.tolist() == [1, 2, 3, 1]
+    assert bp.Queries([1, 2], group=[2]).judged_lists.weight.tolist() == [1, 1]
+    assert bp.Queries([], group=[]).judged_lists.start.tolist() == [0]
 
 
 @compiled()

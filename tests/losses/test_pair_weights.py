@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.losses.base.pair_loss import runs_of
+from boostplug.losses.base.pair_loss import pairs_to_learn
 
 LOSSES = [
     bp.RankNet(sigmoid=1.5),
@@ -73,7 +73,7 @@ def test_explicit_pairs_weigh_what_the_pairs_of_grades_do(loss, group, digits):
     grades = bp.Queries(labels, group=group)
     i, j = np.nonzero((labels[:, None] > labels) & (grades.query_of_row[:, None] == grades.query_of_row))
     listed = bp.Queries(labels, group=group, pairs=bp.Pairs(i, j, margin=labels[i] - labels[j]))
-    assert len(runs_of(listed).winner) == len(i)
+    assert len(pairs_to_learn(listed).winner) == len(i)
     by_grade, by_list = (
         derivatives(loss, scores, queries.with_pair_weights(winner, loser), 1.0) for queries in (grades, listed)
     )

@@ -50,7 +50,7 @@ def test_example_data_reach_every_way_of_summing():
     data = list(example_data(np.random.default_rng(0)))
     assert len(data) == len({what for what, _, _ in data}) == 20
     with_pairs = [queries for _, _, queries in data if queries.pairs is not None]
-    assert {queries.pair_runs.crosses for queries in with_pairs} == {False, True}
+    assert {queries.listed_pairs.crosses for queries in with_pairs} == {False, True}
     assert {queries.pairs.weight is None for queries in with_pairs} == {False, True}
     longest = [(int(np.diff(queries.boundaries).max(initial=0)), queries, scores) for _, scores, queries in data]
     sorted_by_merging = [len(np.unique(queries.labels)) for n, queries, _ in longest if n > 512]

@@ -162,7 +162,7 @@ def test_a_document_stands_for_one_whatever_the_weights(loss, average, labels, p
         pairs = bp.Pairs(*ends.T, weight=rng.random(80), margin=rng.random(80) + 0.1)
     queries = bp.Queries(y, group=group, weight=weight, pairs=pairs)
     _, h = loss.gradient_hessian(np.zeros(n), queries)
-    documents = (queries.grade_runs if pairs is None else queries.pair_runs).n_judged.sum()
+    documents = (queries.grade_groups if pairs is None else queries.listed_pairs).n_judged.sum()
     np.testing.assert_allclose(h.sum(), average * documents, rtol=1e-5)  # tables
 
 
@@ -202,9 +202,9 @@ def test_weights_of_one_leave_the_labels_term_of_regression():
 def test_light_pairs_beside_a_heavy_document_keep_their_weight():
     """Sums of weights of pairs are sums: no difference of squares, in which the light pairs would be rounding."""
     weight = np.array([1e30, 1e-30, 1e-30])
-    runs = bp.Queries([0, 1, 2], group=[3], weight=weight).grade_runs
-    assert runs.unit * runs.weight_of_pairs == pytest.approx([2.0 + 1e-30])
-    runs = bp.Queries([0, 0, 1, 2], group=[1, 3], weight=np.r_[1e90, weight]).grade_runs  # a query without pairs
-    assert runs.unit * runs.weight_of_pairs == pytest.approx([2.0 + 1e-30])
-    runs = bp.Queries([0, 1, 0, 1], group=[2, 2], weight=[1e30, 1e30, 1e-30, 3e-30]).grade_runs
-    assert runs.unit * runs.weight_of_pairs == pytest.approx([1e30, np.sqrt(3.0) * 1e-30])
+    groups = bp.Queries([0, 1, 2], group=[3], weight=weight).grade_groups
+    assert groups.unit * groups.weight_of_pairs == pytest.approx([2.0 + 1e-30])
+    groups = bp.Queries([0, 0, 1, 2], group=[1, 3], weight=np.r_[1e90, weight]).grade_groups  # a query without pairs
+    assert groups.unit * groups.weight_of_pairs == pytest.approx([2.0 + 1e-30])
+    groups = bp.Queries([0, 1, 0, 1], group=[2, 2], weight=[1e30, 1e30, 1e-30, 3e-30]).grade_groups
+    assert groups.unit * groups.weight_of_pairs == pytest.approx([1e30, np.sqrt(3.0) * 1e-30])

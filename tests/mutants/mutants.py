@@ -38,8 +38,8 @@ MUTANTS = [
         (
             "pair normalization divides by one pair too many",
             "losses.base.pair_loss.factor_of",
-            "runs.n_judged / runs.n_pairs",
-            "runs.n_judged / (runs.n_pairs + 1.0)",
+            "groups.n_judged / groups.n_pairs",
+            "groups.n_judged / (groups.n_pairs + 1.0)",
         ),
         (
             "QBRank's scale ignores row weights",
@@ -50,8 +50,8 @@ MUTANTS = [
         (
             "MPBoost's scale ignores the weights of explicit pairs",
             "losses.mpboost.MPBoost._pair_squares.build",
-            "runs.weight * self._pair_distances(queries, runs) ** 2",
-            "self._pair_distances(queries, runs) ** 2",
+            "pairs.weight * self._pair_distances(queries, pairs) ** 2",
+            "self._pair_distances(queries, pairs) ** 2",
         ),
         (
             "the AdaRank loss favours queries that rank well already",
@@ -75,7 +75,7 @@ MUTANTS = [
             "ListNet weights a query by the mean weight of its documents",
             "losses.list_net._weights.compute",
             "square / total",
-            "total / np.diff(runs.start)",
+            "total / np.diff(judged.start)",
         ),
         (
             "LambdaRank's ideal DCG ignores the cut-off",
@@ -86,7 +86,7 @@ MUTANTS = [
         (
             "NDCGBoost loses the digits of the difference of two near gains",
             "losses.ndcg_boost._gaps_of_gains",
-            "level[runs.query_run[:-1]][query_of_run]",
+            "level[groups.query_group[:-1]][query_of_group]",
             "0.0",
         ),
         (
@@ -158,8 +158,8 @@ MUTANTS = [
         (
             "global Hessians count pairs of equal grades",
             "losses.base.smooth_pair_loss.SmoothPairLoss._weight_of_rows",
-            "of_queries[runs.query_of_run] - runs.mass",
-            "of_queries[runs.query_of_run]",
+            "of_queries[groups.query_of_group] - groups.mass",
+            "of_queries[groups.query_of_group]",
         ),
         (
             "global Hessians keep the scale of an earlier call",
@@ -476,13 +476,13 @@ MUTANTS = [
         (
             "pairs weigh by the loser's ratio of clicks",
             "losses.unbiased.Unbiased._corrected",
-            "_weighted(runs, 1.0 / bias[0], 1.0 / bias[1], places)",
-            "_weighted(runs, 1.0 / bias[1], 1.0 / bias[0], places)",
+            "_weighted(groups, 1.0 / bias[0], 1.0 / bias[1], places)",
+            "_weighted(groups, 1.0 / bias[1], 1.0 / bias[0], places)",
         ),
         (
             "documents of a middle grade win only, or lose only",
             "losses.unbiased._places_in_pairs",
-            "(runs.n_grades > 2).any()",
+            "(groups.n_grades > 2).any()",
             "False",
         ),
         (

@@ -27,4 +27,4 @@ def problem(seed, *, grades="integer", weighted=False, explicit=False, n_feature
 
 def has_pairs(queries):
     """Return whether there is anything to learn from."""
-    return queries.pairs is not None or len(queries.grade_runs.rows) > 0
+    return queries.pairs is not None or len(queries.grade_groups.rows) > 0

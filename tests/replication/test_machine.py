@@ -197,7 +197,7 @@ def test_a_pooled_metric_is_jackknifed_over_blocks_of_queries():
         .staged_predict(split.test.X)
     )[value["round"]["pairs"] - 1]
     shares = PairError("half").per_query(scores, split.test.queries)
-    pairs, runs = np.zeros(len(shares)), split.test.queries.grade_runs
+    pairs, runs = np.zeros(len(shares)), split.test.queries.grade_groups
     pairs[runs.query] = runs.n_pairs
     without = [np.nansum(np.delete(shares * pairs, q)) / np.delete(pairs, q).sum() for q in range(len(pairs))]
     whole = np.nansum(shares * pairs) / pairs.sum()

@@ -9,28 +9,28 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
-class Runs(NamedTuple):
-    """The documents that stand in a pair, by query and then by grade (`boostplug.data.grade_groups.GradeRuns.view`).
+class GroupArrays(NamedTuple):
+    """The documents that stand in a pair, by query and then by grade (`boostplug.data.grade_groups.GradeGroups.view`).
 
-    Query q is the runs ``query_run[q]:query_run[q + 1]``; run u the documents ``rows[run_start[u]:run_start[u + 1]]``
-    of grade ``run_grade[u]``, ascending. Document i of the higher grade and j of the lower one weigh together
-    ``winner[i] * loser[j]``, with an entry per document, or none where all weights are 1; `apart` says whether the two
-    arrays differ. No query has more documents than `longest`, or more runs than `most_grades`.
+    Query q is the groups ``query_group[q]:query_group[q + 1]``. Group u is the documents
+    ``rows[group_start[u]:group_start[u + 1]]`` of grade ``group_grade[u]``, ascending. Document i of the higher grade
+    and j of the lower one weigh together ``winner[i] * loser[j]``, with an entry per document, or none where all
+    weights are 1; `apart` says whether the two arrays differ. No query has more documents than `longest`, or more groups than `most_grades`.
     """
 
     rows: Ints
     winner: Floats
     loser: Floats
     apart: bool
-    run_start: Ints
-    run_grade: Floats
-    query_run: Ints
+    group_start: Ints
+    group_grade: Floats
+    query_group: Ints
     longest: int
     most_grades: int
 
 
-class Listed(NamedTuple):
-    """Explicit pairs (`boostplug.data.grade_groups.PairRuns.view`): query q holds those at ``start[q]:start[q + 1]``.
+class PairArrays(NamedTuple):
+    """Explicit pairs (`boostplug.data.grade_groups.ListedPairs.view`): those of query q are ``start[q]:start[q + 1]``.
 
     Where one `crosses` queries, another query's rows get something too: then no two threads at once.
     """
@@ -43,8 +43,8 @@ class Listed(NamedTuple):
     crosses: bool
 
 
-class Lists(NamedTuple):
-    """Judged documents by query, as `ListRuns.view` makes them: list q holds those at ``start[q]:start[q + 1]``."""
+class ListArrays(NamedTuple):
+    """Judged documents by query, as `JudgedLists.view` makes them: list q holds those at ``start[q]:start[q + 1]``."""
 
     rows: Ints
     grade: Floats

@@ -330,23 +330,23 @@ def _sum_part(n: int, two: bool, with_value: bool, ordered: Ordered, workspace: 
 
 @compiled()
 def sum_lists(
-    runs: Any, start: Any, scores: Any, multiplier: float, gain: Any, positions: PositionValues, with_value: bool,
+    groups: Any, start: Any, scores: Any, multiplier: float, gain: Any, positions: PositionValues, with_value: bool,
     begin: int, end: int, value: Any, gradient: Any, hessian: Any,
 ) -> None:  # fmt: skip
-    """Sum all pairs of the lists ``begin <= q < end``: their documents stand in ``runs`` from ``start[q]`` on.
+    """Sum all pairs of the lists ``begin <= q < end``: their documents stand in ``groups`` from ``start[q]`` on.
 
-    ``gain`` has an entry per run. Writes a value per list, and derivatives of rows by score times the multiplier.
+    ``gain`` has an entry per group. Writes a value per list, and derivatives of rows by score times the multiplier.
     """
     workspace = workspace_for(start, begin, end)
     two = len(positions.discount) == 0
-    ordered = ordered_workspace(len(workspace.keys), two, runs.apart)
+    ordered = ordered_workspace(len(workspace.keys), two, groups.apart)
     space, spare = _workspace_of(len(workspace.keys)), np.empty((3 if two else 0, len(workspace.keys)))
     gains = np.empty(len(workspace.keys))
     for q in range(begin, end):
         base, n = start[q], start[q + 1] - start[q]
-        for u in range(runs.query_run[q], runs.query_run[q + 1]):
-            for k in range(runs.run_start[u] - base, runs.run_start[u + 1] - base):
-                workspace.keys[k], workspace.rows[k] = scores[runs.rows[base + k]], k
+        for u in range(groups.query_group[q], groups.query_group[q + 1]):
+            for k in range(groups.group_start[u] - base, groups.group_start[u + 1] - base):
+                workspace.keys[k], workspace.rows[k] = scores[groups.rows[base + k]], k
                 gains[k] = gain[u]
         if not gains[n - 1] > gains[0]:
             continue
@@ -356,13 +356,13 @@ def sum_lists(
             space.order[k] = j
             ordered.x[j], ordered.gain[j] = in_range(multiplier * workspace.keys[j]), gains[k]
             ordered.gradient[j] = ordered.hessian[j] = 0.0
-            if len(runs.winner):
-                ordered.winner[j] = runs.winner[base + k]
-            if runs.apart:
-                ordered.loser[j] = runs.loser[base + k]
+            if len(groups.winner):
+                ordered.winner[j] = groups.winner[base + k]
+            if groups.apart:
+                ordered.loser[j] = groups.loser[base + k]
         write_position_values(workspace.keys, n, positions, ordered, spare)
         value[q] = sum_within(workspace.keys, n, ordered) + _sum_part(n, two, with_value, ordered, space)
         for j in range(n):
-            row = runs.rows[base + workspace.rows[j]]
+            row = groups.rows[base + workspace.rows[j]]
             gradient[row] = ordered.gradient[j]
             hessian[row] = ordered.hessian[j]

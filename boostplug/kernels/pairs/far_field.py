@@ -228,7 +228,7 @@ def _mark_blocks(task: Task, parts: Parts, p: int, cost: float, pair: float, edg
 
     The polynomials of a block cost `cost` multiplications, and a pair costs as much as `pair` of them.
     """
-    start, u0, u1 = task.runs.run_start, parts.first[p], parts.last[p]
+    start, u0, u1 = task.groups.group_start, parts.first[p], parts.last[p]
     size = math.sqrt(2.0 * cost / pair)
     edges[0], count, n_pairs = u0, 1, 0.0
     for u in range(u0 + 1, u1):
@@ -254,7 +254,7 @@ def _sweep(
     A weight by the gap of gains is split at the edge of the target's block, so that sums are of positive terms only and
     nothing cancels: `gaps` are the moments of the sources times their gap to the edge, `passed` those without.
     """
-    start, levels, by_gain = task.runs.run_start, task.weights.level, task.weights.what == GAINS
+    start, levels, by_gain = task.groups.group_start, task.weights.level, task.weights.what == GAINS
     source, target, share = documents.loser, documents.winner, functions.lower
     if side == 1:
         source, target, share = documents.winner, documents.loser, functions.higher
@@ -293,9 +293,9 @@ def sum_far_field(begin: int, end: int, task: Task, parts: Parts, functions: Fun
 
     `block_end` has an entry for each grade group of the queries: the group after a block at the block's first group.
     """
-    run_start = task.runs.run_start
-    n = longest(task.runs, parts, begin, end)
-    documents, ints = documents_in(space_for(n), task.runs.apart), np.empty(4 * n + 1, np.int64)
+    group_start = task.groups.group_start
+    n = longest(task.groups, parts, begin, end)
+    documents, ints = documents_in(space_for(n), task.groups.apart), np.empty(4 * n + 1, np.int64)
     boxes = _Boxes(np.empty(n), ints[:n], np.empty(n), ints[n : 3 * n + 1])
     edges, space = ints[3 * n :], np.empty(0)
     tables = functions.tables
@@ -303,7 +303,7 @@ def sum_far_field(begin: int, end: int, task: Task, parts: Parts, functions: Fun
     for p in range(begin, end):
         u0, u1 = parts.first[p], parts.last[p]
         low, high = gather(task, u0, u1, documents)
-        n_boxes = _into_boxes(documents, run_start[u1] - run_start[u0], low, high, tables.width, boxes)
+        n_boxes = _into_boxes(documents, group_start[u1] - group_start[u0], low, high, tables.width, boxes)
         pair = TABULATED_COST if functions.kind == TABULATED or high - low > SAFE_RANGE else 1.0
         cost = n_fields * P * P * n_boxes * min(n_boxes, 2 * tables.reach + 1)
         n_blocks = _mark_blocks(task, parts, p, cost, pair, edges, block_end)

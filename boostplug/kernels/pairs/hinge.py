@@ -9,8 +9,8 @@ In NumPy::
         g, squares = -w * d, (w * d * d).sum()
         return g.sum(axis=1) - g.sum(axis=0), w.sum(axis=1) + w.sum(axis=0), squares
 
-Documents come by query and grade (`boostplug.kernels.base.views.Runs`); i has the higher grade, j the lower one. With
-:math:`z = r - F` and τ = 0 a pair's margin is its grade gap; with :math:`z = -F` it is the constant τ.
+Documents come by query and grade (`boostplug.kernels.base.views.GroupArrays`); i has the higher grade, j the lower one.
+With :math:`z = r - F` and τ = 0 a pair's margin is its grade gap; with :math:`z = -F` it is the constant τ.
 
 A query is cut into two parts at a grade near its middle, and each part again, until a part is one grade or short.
 Short parts are summed pair by pair. All pairs between two longer parts, each sorted by z, take two
@@ -32,7 +32,7 @@ from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import merge, sort_range, workspace_for
-from boostplug.kernels.base.views import Listed, Runs
+from boostplug.kernels.base.views import GroupArrays, PairArrays
 from boostplug.kernels.pairs.pair_loop import pair_loop, value_loop
 from boostplug.kernels.pairs.pair_task import Documents, documents_in, middle_run, space_for
 
@@ -170,7 +170,7 @@ def _between(places: Any, documents: Documents, first: int, middle: int, last: i
 def _all_pairs(
     places: Any, documents: Documents, start: Any, u0: int, u1: int, margin: float, squares: bool, stack: Any
 ) -> float:
-    """Sum all pairs of a query, the runs u0..u1; its places are sorted on the way."""
+    """Sum all pairs of a query, the groups u0..u1; its places are sorted on the way."""
     base = start[u0]
     total = 0.0
     stack[0, 0], stack[0, 1], stack[0, 2] = u0, u1, 0
@@ -206,73 +206,73 @@ def _weights_of_all_pairs(documents: Documents, start: Any, u0: int, u1: int) ->
         passed = 0.0
         for k in range(u1 - u0):
             u = u0 + k if upwards else u1 - 1 - k
-            of_run = 0.0
+            of_group = 0.0
             for i in range(start[u] - base, start[u + 1] - base):
                 n[i] = winner[i] * passed if upwards else n[i] + loser[i] * passed
-                of_run += loser[i] if upwards else winner[i]
-            passed += of_run
+                of_group += loser[i] if upwards else winner[i]
+            passed += of_group
 
 
 @inlined()
-def _begin(q: int, scores: Any, runs: Any, hinge: Any, documents: Documents) -> int:
+def _begin(q: int, scores: Any, groups: Any, hinge: Any, documents: Documents) -> int:
     """Fill z and the weights of a query's documents; return their number."""
-    start, z, winner, loser = runs.run_start, documents.f, documents.winner, documents.loser
-    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    start, z, winner, loser = groups.group_start, documents.f, documents.winner, documents.loser
+    u0, u1 = groups.query_group[q], groups.query_group[q + 1]
     base = start[u0]
     size: int = start[u1] - base
     for u in range(u0, u1):
-        label = runs.run_grade[u] * hinge.per_grade
+        label = groups.group_grade[u] * hinge.per_grade
         for i in range(unsigned(start[u]), unsigned(start[u + 1])):
-            z[i - unsigned(base)] = _clipped(label - scores[unsigned(runs.rows[i])])
-    if runs.winner.shape[0] > 0:
+            z[i - unsigned(base)] = _clipped(label - scores[unsigned(groups.rows[i])])
+    if groups.winner.shape[0] > 0:
         for i in range(unsigned(size)):
-            winner[i] = runs.winner[unsigned(base) + i]
-    if runs.apart:
+            winner[i] = groups.winner[unsigned(base) + i]
+    if groups.apart:
         for i in range(unsigned(size)):
-            loser[i] = runs.loser[unsigned(base) + i]
+            loser[i] = groups.loser[unsigned(base) + i]
     return size
 
 
 @inlined()
-def _finish(q: int, runs: Any, hinge: Any, factors: Any, documents: Documents, out: Any) -> None:
+def _finish(q: int, groups: Any, hinge: Any, factors: Any, documents: Documents, out: Any) -> None:
     """Add a query's sums to its rows."""
-    rows, gradient, hessian = runs.rows, out.gradient, out.hessian
+    rows, gradient, hessian = groups.rows, out.gradient, out.hessian
     first, second = documents.first, documents.second
-    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
-    base = unsigned(runs.run_start[u0])
+    u0, u1 = groups.query_group[q], groups.query_group[q + 1]
+    base = unsigned(groups.group_start[u0])
     if hinge.every_pair:
-        _weights_of_all_pairs(documents, runs.run_start, u0, u1)
+        _weights_of_all_pairs(documents, groups.group_start, u0, u1)
     slope, curvature = factors.slope[q], factors.curvature[q]
-    for i in range(unsigned(runs.run_start[u1]) - base):
+    for i in range(unsigned(groups.group_start[u1]) - base):
         row = unsigned(rows[base + i])
         gradient[row] += slope * first[i]
         hessian[row] += curvature * second[i]
 
 
 @compiled()
-def _add_short(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any) -> None:
+def _add_short(first: int, last: int, scores: Any, groups: Any, hinge: Any, factors: Any, out: Any) -> None:
     """Add the derivatives of the queries ``first <= q < last``, none of them long."""
-    space = space_for(runs.longest)
-    documents = documents_in(space, runs.apart)
-    start = runs.run_start
+    space = space_for(groups.longest)
+    documents = documents_in(space, groups.apart)
+    start = groups.group_start
     for q in range(first, last):
-        u0, u1 = runs.query_run[q], runs.query_run[q + 1]
-        _begin(q, scores, runs, hinge, documents)
+        u0, u1 = groups.query_group[q], groups.query_group[q + 1]
+        _begin(q, scores, groups, hinge, documents)
         _derivatives(documents.f, documents.loser, documents, start, u0, u1, start[u0], None, 0, hinge.margin)
-        _finish(q, runs, hinge, factors, documents, out)
+        _finish(q, groups, hinge, factors, documents, out)
 
 
 @compiled()
-def _add_any(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors: Any, out: Any) -> None:
+def _add_any(first: int, last: int, scores: Any, groups: Any, hinge: Any, factors: Any, out: Any) -> None:
     """Add the derivatives of the queries ``first <= q < last``, of any length, or write their sums of squares."""
-    space = space_for(runs.longest)
-    documents = documents_in(space, runs.apart)
-    start = runs.run_start
+    space = space_for(groups.longest)
+    documents = documents_in(space, groups.apart)
+    start = groups.group_start
     stack = np.empty((_DEEPEST, 3), np.int64)
-    places = workspace_for(runs.run_start[runs.query_run], first, last)
+    places = workspace_for(groups.group_start[groups.query_group], first, last)
     for q in range(first, last):
-        u0, u1 = runs.query_run[q], runs.query_run[q + 1]
-        size = _begin(q, scores, runs, hinge, documents)
+        u0, u1 = groups.query_group[q], groups.query_group[q + 1]
+        size = _begin(q, scores, groups, hinge, documents)
         if size <= _SHORT:
             out.squares[q] = _pair_by_pair(documents, start, u0, u1, start[u0], hinge.margin, hinge.squares)
         else:
@@ -280,15 +280,16 @@ def _add_any(first: int, last: int, scores: Any, runs: Any, hinge: Any, factors:
                 places.keys[i], places.rows[i] = -documents.f[i], i
             out.squares[q] = _all_pairs(places, documents, start, u0, u1, hinge.margin, hinge.squares, stack)
         if not hinge.squares:
-            _finish(q, runs, hinge, factors, documents, out)
+            _finish(q, groups, hinge, factors, documents, out)
 
 
-def add_pairs(scores: Floats, runs: Runs, hinge: Hinge, factors: Factors, out: Sums) -> Floats:
+def add_pairs(scores: Floats, groups: GroupArrays, hinge: Hinge, factors: Factors, out: Sums) -> Floats:
     """Add all pairs of different grades to gradient and Hessian, or return each query's sum of squares."""
     added = out._replace(squares=np.empty(len(factors.slope)))
-    kernel = _add_short if runs.longest <= _SHORT and not hinge.squares else _add_any
+    kernel = _add_short if groups.longest <= _SHORT and not hinge.squares else _add_any
     run_over_queries(
-        lambda first, last: kernel(first, last, scores, runs, hinge, factors, added), runs.run_start[runs.query_run]
+        lambda first, last: kernel(first, last, scores, groups, hinge, factors, added),
+        groups.group_start[groups.query_group],
     )
     return added.squares
 
@@ -342,7 +343,7 @@ def _add_listed(first: int, last: int, scores: Any, pairs: Any, every_pair: bool
         out.squares[q] = total
 
 
-def add_listed(scores: Floats, pairs: Listed, every_pair: bool, factors: Factors, out: Sums) -> Floats:
+def add_listed(scores: Floats, pairs: PairArrays, every_pair: bool, factors: Factors, out: Sums) -> Floats:
     """Add explicit pairs to gradient and Hessian; return each query's sum of squares.
 
     A pair is active where F_winner - F_loser < margin.

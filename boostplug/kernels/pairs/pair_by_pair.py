@@ -87,8 +87,8 @@ def _over_parts(loop: Callable[..., Any], *, near: bool = False) -> Any:
 
     @inlined(_nrt=True)
     def add(begin: int, end: int, task: Task, parts: Parts, too_far: Any, parameter: Any) -> None:
-        documents = documents_in(space_for(longest(task.runs, parts, begin, end)), task.runs.apart)
-        start, weights = task.runs.run_start, task.weights
+        documents = documents_in(space_for(longest(task.groups, parts, begin, end)), task.groups.apart)
+        start, weights = task.groups.group_start, task.weights
         for p in range(begin, end):
             u0, u1 = parts.first[p], parts.last[p]
             low, high = gather(task, u0, u1, documents)

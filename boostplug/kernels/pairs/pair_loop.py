@@ -36,7 +36,7 @@ def exponentiate(documents: Documents, n: int, middle: float) -> None:
 def _weigh(
     loser: Any, documents: Documents, weights: PairWeights, table_at: int, start: Any, u0: int, u: int, base: int
 ) -> None:
-    """Write what the documents below the grade of run u weigh in pairs with it, where grades weigh."""
+    """Write what the documents below the grade of group u weigh in pairs with it, where grades weigh."""
     if weights.what == GAINS:
         level = documents.level[start[u] - base]
         for j in range(unsigned(start[u0] - base), unsigned(start[u] - base)):

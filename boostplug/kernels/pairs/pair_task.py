@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import frozen
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import inlined
-from boostplug.kernels.base.views import Runs
+from boostplug.kernels.base.views import GroupArrays
 from boostplug.kernels.pairs.tables import Tables
 
 Floats = NDArray[np.float64]
@@ -57,14 +57,14 @@ def documents_in(x: Any, apart: bool) -> Documents:
 
 
 class PairWeights(NamedTuple):
-    """Weight of a pair by its grades, times the winner's and the loser's weight of `Runs`.
+    """Weight of a pair by its grades, times the winner's and the loser's weight of `GroupArrays`.
 
     Attributes
     ----------
     what : int
         How grades weigh: `ONES`, `GAINS` or `TABLE`.
     level : ndarray of shape (n_runs,)
-        For `GAINS`: the gain of each run, ascending within a query.
+        For `GAINS`: the gain of each group, ascending within a query.
     table, table_start : ndarray
         For `TABLE`: from table_start[q] on, the weight of grade v with each lower grade, v ascending.
     """
@@ -109,30 +109,30 @@ class Task(NamedTuple):
 
     scores: Floats
     multiplier: float
-    runs: Runs
+    groups: GroupArrays
     weights: PairWeights
     factor: Floats
     out: Floats
 
 
 @inlined()
-def longest(runs: Runs, parts: Parts, begin: int, end: int) -> int:
+def longest(groups: GroupArrays, parts: Parts, begin: int, end: int) -> int:
     """Return the number of documents of the longest of the parts ``begin <= p < end``."""
     n = 0
     for p in range(begin, end):
-        m = runs.run_start[parts.last[p]] - runs.run_start[parts.first[p]]
+        m = groups.group_start[parts.last[p]] - groups.group_start[parts.first[p]]
         n = m if m > n else n
     return n
 
 
 @inlined()
 def gather(task: Task, u0: int, u1: int, documents: Documents) -> tuple[float, float]:
-    """Read the documents of the runs u0..u1, but for their levels, and return their lowest and their highest score."""
-    rows, run_start = task.runs.rows, task.runs.run_start
+    """Read the documents of the groups u0..u1, except their levels; return their lowest and their highest score."""
+    rows, group_start = task.groups.rows, task.groups.group_start
     scores, multiplier = task.scores, task.multiplier
     f, winner, loser, first, second = documents.f, documents.winner, documents.loser, documents.first, documents.second
-    base = unsigned(run_start[u0])
-    n = unsigned(run_start[u1]) - base
+    base = unsigned(group_start[u0])
+    n = unsigned(group_start[u1]) - base
     low, high = np.inf, -np.inf
     for i in range(n):
         x = multiplier * scores[unsigned(rows[base + i])]
@@ -141,19 +141,19 @@ def gather(task: Task, u0: int, u1: int, documents: Documents) -> tuple[float, f
         second[i] = 0.0
         low = x if x < low else low
         high = x if x > high else high
-    if task.runs.winner.shape[0]:
+    if task.groups.winner.shape[0]:
         for i in range(n):
-            winner[i] = task.runs.winner[base + i]
-    if task.runs.apart:
+            winner[i] = task.groups.winner[base + i]
+    if task.groups.apart:
         for i in range(n):
-            loser[i] = task.runs.loser[base + i]
+            loser[i] = task.groups.loser[base + i]
     return low, high
 
 
 @inlined()
 def spread_levels(task: Task, u0: int, first: int, last: int, documents: Documents) -> None:
-    """Write the gain of the runs first..last beside each document of a part that begins with the run u0."""
-    start, levels, level = task.runs.run_start, task.weights.level, documents.level
+    """Write the gain of the groups first..last beside each document of a part that begins with the group u0."""
+    start, levels, level = task.groups.group_start, task.weights.level, documents.level
     for u in range(first, last):
         x = levels[u]
         for i in range(unsigned(start[u] - start[u0]), unsigned(start[u + 1] - start[u0])):
@@ -164,10 +164,10 @@ def spread_levels(task: Task, u0: int, first: int, last: int, documents: Documen
 def scatter(task: Task, parts: Parts, p: int, documents: Documents) -> None:
     """Add the outputs of a part's documents to those of their rows."""
     u0, u1, factor = parts.first[p], parts.last[p], task.factor[parts.query[p]]
-    rows, run_start, out = task.runs.rows, task.runs.run_start, task.out
+    rows, group_start, out = task.groups.rows, task.groups.group_start, task.out
     first, second = documents.first, documents.second
-    base = unsigned(run_start[u0])
-    n = unsigned(run_start[u1]) - base
+    base = unsigned(group_start[u0])
+    n = unsigned(group_start[u1]) - base
     for i in range(n):
         out[0, unsigned(rows[base + i])] += factor * first[i]
     if out.shape[0] > 1:
@@ -177,10 +177,10 @@ def scatter(task: Task, parts: Parts, p: int, documents: Documents) -> None:
 
 @inlined()
 def middle_run(start: Ints, u0: int, u1: int) -> int:
-    """Return the run that begins next to the middle of the documents of the runs u0..u1, at least two."""
+    """Return the group that begins next to the middle of the documents of the groups u0..u1, at least two."""
     half = start[u0] + (start[u1] - start[u0]) // 2
     low, high = u0 + 1, u1 - 1
-    while low < high:  # the first run from u0 + 1 on that starts at the middle or past it
+    while low < high:  # the first group from u0 + 1 on that starts at the middle or past it
         u = (low + high) // 2
         if start[u] < half:
             low = u + 1

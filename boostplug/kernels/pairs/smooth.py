@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import frozen
 from boostplug.core.threads import run_over_queries
-from boostplug.kernels.base.views import Runs
+from boostplug.kernels.base.views import GroupArrays
 from boostplug.kernels.pairs.far_field import sum_far_field
 from boostplug.kernels.pairs.pair_by_pair import (
     ndcg_by_pair,
@@ -46,23 +46,23 @@ class Work(NamedTuple):
     starts: Ints
 
 
-def _work(runs: Runs, first: Ints, last: Ints, query: Ints) -> Work:
+def _work(groups: GroupArrays, first: Ints, last: Ints, query: Ints) -> Work:
     starts = np.zeros(len(first) + 1, np.int64)
-    np.cumsum(runs.run_start[last] - runs.run_start[first], out=starts[1:])
+    np.cumsum(groups.group_start[last] - groups.group_start[first], out=starts[1:])
     return Work(Parts(frozen(first), frozen(last), frozen(query)), starts)
 
 
-def _chosen(runs: Runs, work: Work, chosen: Bools) -> Work:
-    return _work(runs, *(values[chosen] for values in work.parts))
+def _chosen(groups: GroupArrays, work: Work, chosen: Bools) -> Work:
+    return _work(groups, *(values[chosen] for values in work.parts))
 
 
-def short_and_long(runs: Runs, n_pairs: Floats, kind: int, what: int) -> tuple[Work, Work]:
+def short_and_long(groups: GroupArrays, n_pairs: Floats, kind: int, what: int) -> tuple[Work, Work]:
     """Short and long lists, for functions of a kind and pairs that weigh by `what`."""
-    first, last = runs.query_run[:-1], runs.query_run[1:]
-    least = (_LONG_BY_TABLES if kind == TABULATED else _LONG) * (runs.run_start[last] - runs.run_start[first])
+    first, last = groups.query_group[:-1], groups.query_group[1:]
+    least = (_LONG_BY_TABLES if kind == TABULATED else _LONG) * (groups.group_start[last] - groups.group_start[first])
     is_long = (n_pairs > least) & (what != TABLE)
-    every = _work(runs, first, last, np.arange(len(first)))
-    return _chosen(runs, every, ~is_long), _chosen(runs, every, is_long)
+    every = _work(groups, first, last, np.arange(len(first)))
+    return _chosen(groups, every, ~is_long), _chosen(groups, every, is_long)
 
 
 def sum_pairs(task: Task, short: Work, long: Work, functions: Functions, skipped: Bools) -> None:
@@ -78,22 +78,22 @@ def sum_pairs(task: Task, short: Work, long: Work, functions: Functions, skipped
     skipped : ndarray of bool
         Queries to leave alone; empty for none.
     """
-    runs = task.runs
+    groups = task.groups
     if skipped.any():
-        short, long = (_chosen(runs, work, ~skipped[work.parts.query]) for work in (short, long))
+        short, long = (_chosen(groups, work, ~skipped[work.parts.query]) for work in (short, long))
     near = short
     if len(long.parts.first):
-        block_end = np.zeros(len(runs.run_grade), np.int64)
+        block_end = np.zeros(len(groups.group_grade), np.int64)
         _run(sum_far_field, task, long, functions, block_end)
         first = block_end.nonzero()[0]
         first = first[block_end[first] - first > 1]  # others hold no pair
         query = long.parts.query[np.searchsorted(long.parts.first, first, side="right") - 1]
         blocks = first, block_end[first], query
-        near = _work(runs, *(np.concatenate(both) for both in zip(short.parts, blocks, strict=True)))
+        near = _work(groups, *(np.concatenate(both) for both in zip(short.parts, blocks, strict=True)))
     if functions.kind in _BY_PAIR:
         too_far = np.zeros(len(near.parts.first), np.bool_)
         _run(_BY_PAIR[functions.kind], task, near, too_far)
-        near = _chosen(runs, near, too_far)
+        near = _chosen(groups, near, too_far)
     _run(tabulated_by_pair if len(task.out) > 1 else tabulated_value_by_pair, task, near, functions)
 
 

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
-from boostplug.losses.base.pair_loss import PairLoss, runs_of
+from boostplug.losses.base.pair_loss import PairLoss, pairs_to_learn
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -62,7 +62,7 @@ def clicked_pairs(queries: Queries, click_weight: Floats, base: PairLoss, *, ind
     unweighted = of_pairs(every, None)
     page = unweighted.query_of_row[winner]
     weight *= _relative_factor(base, queries, unweighted)[page]
-    without_others = ~np.isin(page, queries.grade_runs.query)
+    without_others = ~np.isin(page, queries.grade_groups.query)
     return ClickedPairs(
         rows, of_pairs(every, weight), of_pairs(without_others, weight) if without_others.any() else None
     )
@@ -81,10 +81,10 @@ def _relative_factor(base: PairLoss, queries: Queries, clicked: Queries) -> Floa
     """Return the ratio of the base's factor for each page's other pairs to that for its clicked pairs."""
     own, others = np.ones((2, queries.n_queries))
     for factors, among in ((own, clicked), (others, queries)):
-        runs = runs_of(among)
-        factors[runs.query] = base.factors(among) / runs.unit
+        groups = pairs_to_learn(among)
+        factors[groups.query] = base.factors(among) / groups.unit
     has_others = np.zeros(queries.n_queries, bool)  # pages on which all were clicked keep their own factor
-    has_others[queries.grade_runs.query] = True
+    has_others[queries.grade_groups.query] = True
     return np.where(has_others, others / own, 1.0)
 
 

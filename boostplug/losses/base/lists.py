@@ -38,7 +38,7 @@ def sums_over_lists(kernel: Callable[..., None], scores: Floats, queries: Querie
     Parameters
     ----------
     kernel : callable
-        Compiled; works on the lists ``first <= q < last`` of ``queries.list_runs.view`` and writes only their rows.
+        Compiled; works on the lists ``first <= q < last`` of ``queries.judged_lists.view`` and writes only their rows.
     scores : ndarray of shape (n_rows,)
     queries : Queries
     *arguments
@@ -49,9 +49,9 @@ def sums_over_lists(kernel: Callable[..., None], scores: Floats, queries: Querie
     ListSums
         The value is per query, cut at 1e299.
     """
-    runs = queries.list_runs
-    sums = ListSums(np.zeros(len(runs.query)), *np.zeros((2, queries.n_rows)))
-    run_over_queries(lambda first, last: kernel(runs.view, scores, *arguments, first, last, sums), runs.start)
+    judged = queries.judged_lists
+    sums = ListSums(np.zeros(len(judged.query)), *np.zeros((2, queries.n_rows)))
+    run_over_queries(lambda first, last: kernel(judged.view, scores, *arguments, first, last, sums), judged.start)
     value = np.zeros(queries.n_queries)
-    value[runs.query] = np.minimum(sums.value, LARGEST_VALUE)
+    value[judged.query] = np.minimum(sums.value, LARGEST_VALUE)
     return sums._replace(value=value)

@@ -228,7 +228,7 @@ class Loss(Named, ABC):
         rows = queries.judged
         if queries.pairs is not None:
             rows = rows.copy()
-            rows[queries.pair_runs.winner] = rows[queries.pair_runs.loser] = True
+            rows[queries.listed_pairs.winner] = rows[queries.listed_pairs.loser] = True
         number = np.array([float(np.count_nonzero(rows))])
         return number, number.copy() if queries.row_weight is None else np.array([queries.row_weight[rows].sum()])
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_choices
-from boostplug.data.grade_groups import GradeRuns, PairRuns
+from boostplug.data.grade_groups import GradeGroups, ListedPairs
 from boostplug.data.queries import Queries
 from boostplug.losses.base.loss import HessianKind, Loss
 from boostplug.losses.base.position_bias import PairCurve
@@ -51,27 +51,27 @@ class PairLoss(Loss, ABC):
 
     def factors(self, queries: Queries) -> Floats:
         """Return c_q of each query that holds a pair, times the unit of weights."""
-        return factor_of(self.normalization, runs_of(queries))
+        return factor_of(self.normalization, pairs_to_learn(queries))
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q c_q W_q over the queries that hold a pair (see Notes)."""
-        runs, weight = runs_of(queries), self.weight_of_pairs(queries)
-        of_query = runs.weight_of_pairs if weight is None else weight
-        return np.array([runs.n_judged.sum()]), np.array([(self.factors(queries) * of_query).sum()])
+        groups, weight = pairs_to_learn(queries), self.weight_of_pairs(queries)
+        of_query = groups.weight_of_pairs if weight is None else weight
+        return np.array([groups.n_judged.sum()]), np.array([(self.factors(queries) * of_query).sum()])
 
 
-def runs_of(queries: Queries) -> GradeRuns | PairRuns:
+def pairs_to_learn(queries: Queries) -> GradeGroups | ListedPairs:
     """Return the pairs to learn from: the explicit ones if there are any."""
-    return queries.grade_runs if queries.pairs is None else queries.pair_runs
+    return queries.grade_groups if queries.pairs is None else queries.listed_pairs
 
 
-def factor_of(normalization: str, runs: GradeRuns | PairRuns) -> Floats:
-    """Return c_q of each query that holds a pair, times the unit of weights that `runs` leave out of their sums.
+def factor_of(normalization: str, groups: GradeGroups | ListedPairs) -> Floats:
+    """Return c_q of each query that holds a pair, times the unit of weights that `groups` leave out of their sums.
 
     c_q is 1 for "none", n_q/P_q for "rows", 1/P_q for "query". The unit is a power of two, so it rounds nothing.
     """
     if normalization == "rows":
-        return runs.unit * (runs.n_judged / runs.n_pairs)
+        return groups.unit * (groups.n_judged / groups.n_pairs)
     if normalization == "query":
-        return runs.unit / runs.n_pairs
-    return np.full(len(runs.n_pairs), runs.unit)
+        return groups.unit / groups.n_pairs
+    return np.full(len(groups.n_pairs), groups.unit)

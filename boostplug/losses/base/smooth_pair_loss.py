@@ -52,23 +52,25 @@ class SmoothSums:
         skipped: Bools = _NONE,
     ) -> Floats:
         """Return the outputs of each row, of shape (n_outputs, n_rows): pair weights and factors multiplied in."""
-        runs, functions = queries.grade_runs, self.functions
+        groups, functions = queries.grade_groups, self.functions
         out = np.zeros((functions.lower.shape[1], queries.n_rows))
         key = SmoothSums, functions.kind, weights.what
-        short, long = runs.remember(key, lambda: short_and_long(runs.view, runs.n_pairs, functions.kind, weights.what))
-        task = Task(frozen(scores.view()), float(multiplier), runs.view, weights, frozen(factor.view()), out)
+        short, long = groups.remember(
+            key, lambda: short_and_long(groups.view, groups.n_pairs, functions.kind, weights.what)
+        )
+        task = Task(frozen(scores.view()), float(multiplier), groups.view, weights, frozen(factor.view()), out)
         sum_pairs(task, short, long, functions, skipped)
         return out
 
 
 def value_per_query(per_row: Floats, queries: Queries) -> Floats:
     """Return the sum over each query's rows, cut where the sum over queries might overflow."""
-    runs = queries.grade_runs
+    groups = queries.grade_groups
     out = np.zeros(queries.n_queries)
-    if len(runs.query):
+    if len(groups.query):
         with np.errstate(over="ignore"):
-            sums = np.add.reduceat(per_row[runs.rows], runs.query_start[:-1])
-        out[runs.query] = np.clip(sums, -LARGEST_VALUE, LARGEST_VALUE)
+            sums = np.add.reduceat(per_row[groups.rows], groups.query_start[:-1])
+        out[groups.query] = np.clip(sums, -LARGEST_VALUE, LARGEST_VALUE)
     return out
 
 
@@ -137,7 +139,7 @@ class PairWeightTotals:
     of_queries : ndarray, optional
         Sum over each query's pairs, over the unit of weights.
     of_documents : ndarray, optional
-        Sum over each document's pairs, by `GradeRuns.rows`, over that unit; for "global" Hessians.
+        Sum over each document's pairs, by `GradeGroups.rows`, over that unit; for "global" Hessians.
     """
 
     weights: PairWeights = PairWeights()  # noqa: RUF009 (a constant)
@@ -222,13 +224,13 @@ class SmoothPairLoss(PairLoss, ABC):
         """Return the sum of each row's pair weights times the query's factor; no score changes it."""
 
         def compute() -> Floats:
-            runs, of_documents = queries.grade_runs, self.pair_weights(queries).of_documents
+            groups, of_documents = queries.grade_groups, self.pair_weights(queries).of_documents
             if of_documents is None:
-                of_queries = np.bincount(runs.query_of_run, runs.mass, len(runs.query))
-                of_documents = np.repeat(of_queries[runs.query_of_run] - runs.mass, np.diff(runs.run_start))
-                of_documents = of_documents * runs.sqrt_weight if len(runs.sqrt_weight) else of_documents
+                of_queries = np.bincount(groups.query_of_group, groups.mass, len(groups.query))
+                of_documents = np.repeat(of_queries[groups.query_of_group] - groups.mass, np.diff(groups.group_start))
+                of_documents = of_documents * groups.sqrt_weight if len(groups.sqrt_weight) else of_documents
             out = np.zeros(queries.n_rows)
-            out[runs.rows] = np.repeat(factors, runs.n_documents) * of_documents
+            out[groups.rows] = np.repeat(factors, groups.n_documents) * of_documents
             return frozen(out)
 
         return queries.remember((SmoothPairLoss, self, scale), compute)
@@ -236,13 +238,13 @@ class SmoothPairLoss(PairLoss, ABC):
 
 def value_of_listed(scores: Floats, queries: Queries, factor: Floats, rho: Function) -> Floats:
     """Return the value of each query over its explicit pairs."""
-    runs = queries.pair_runs
-    terms = np.empty(len(runs.winner))
+    groups = queries.listed_pairs
+    terms = np.empty(len(groups.winner))
     out = np.zeros(queries.n_queries)
     with np.errstate(over="ignore"):  # cut below
-        for part in _blocks(len(runs.winner)):
-            terms[part] = runs.weight[part] * rho(scores[runs.winner[part]] - scores[runs.loser[part]])
-        out[runs.query] = factor * runs.sums(terms)
+        for part in _blocks(len(groups.winner)):
+            terms[part] = groups.weight[part] * rho(scores[groups.winner[part]] - scores[groups.loser[part]])
+        out[groups.query] = factor * groups.sums(terms)
     return np.clip(out, -LARGEST_VALUE, LARGEST_VALUE)
 
 
@@ -250,12 +252,12 @@ def derivatives_of_listed(
     scores: Floats, queries: Queries, factor: Floats, first: Function, second: Function
 ) -> tuple[Floats, Floats]:
     """Return gradient and Hessian over the explicit pairs."""
-    runs = queries.pair_runs
+    groups = queries.listed_pairs
     n = queries.n_rows
     gradient, hessian = np.zeros((2, n))
-    of_pair = runs.weight * np.repeat(factor, np.diff(runs.start))
-    for part in _blocks(len(runs.winner)):
-        winner, loser = runs.winner[part], runs.loser[part]
+    of_pair = groups.weight * np.repeat(factor, np.diff(groups.start))
+    for part in _blocks(len(groups.winner)):
+        winner, loser = groups.winner[part], groups.loser[part]
         d = scores[winner] - scores[loser]
         g, h = of_pair[part] * first(d), of_pair[part] * second(d)
         gradient += np.bincount(winner, g, n) - np.bincount(loser, g, n)

@@ -50,12 +50,12 @@ class Use:
 
 def _has_pairs(part: RankingData) -> NDArray[np.bool_]:
     """Return which queries hold different grades."""
-    return np.isin(np.arange(part.n_queries), part.queries.grade_runs.query)
+    return np.isin(np.arange(part.n_queries), part.queries.grade_groups.query)
 
 
 def _preferences(y: Floats, group: NDArray[np.int64]) -> Pairs:
     """Return all pairs of different grades within queries, by winner and then loser, the grade gap as margin."""
-    runs = Queries(y, group=group).grade_runs
+    runs = Queries(y, group=group).grade_groups
     blocks = list(runs.pairs(np.ones(len(runs.query), dtype=bool)))
     winner, loser = (runs.rows[np.concatenate(places)] for places in zip(*blocks, strict=True))
     order = np.lexsort((loser, winner))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
-from boostplug.kernels.base.views import Runs
+from boostplug.kernels.base.views import GroupArrays
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,7 +35,7 @@ class PlacedDocuments(NamedTuple):
     """
 
     rows: Ints
-    run: Ints
+    group: Ints
     place: Ints
     start: Ints
     winner: Floats
@@ -44,17 +44,17 @@ class PlacedDocuments(NamedTuple):
     step: int
 
 
-def placed_documents(runs: Runs, position: Ints, n: int) -> PlacedDocuments:
+def placed_documents(groups: GroupArrays, position: Ints, n: int) -> PlacedDocuments:
     """Return the documents at positions up to n; of very many the pages at regular distances."""
-    of_query = np.repeat(np.arange(len(runs.query_run) - 1), np.diff(runs.run_start[runs.query_run]))
-    run = np.repeat(np.arange(len(runs.run_grade)), np.diff(runs.run_start))
-    place = position[runs.rows] - 1
+    of_query = np.repeat(np.arange(len(groups.query_group) - 1), np.diff(groups.group_start[groups.query_group]))
+    group = np.repeat(np.arange(len(groups.group_grade)), np.diff(groups.group_start))
+    place = position[groups.rows] - 1
     kept = np.flatnonzero(place < n)
     step = 1 + len(kept) // _MOST
     kept = kept[of_query[kept] % step == 0]
-    start = np.searchsorted(of_query[kept], np.arange(len(runs.query_run)))
-    winner, loser = (weight[kept] if len(weight) else weight for weight in (runs.winner, runs.loser))
-    return PlacedDocuments(runs.rows[kept], run[kept], place[kept], start, winner, loser, n, step)
+    start = np.searchsorted(of_query[kept], np.arange(len(groups.query_group)))
+    winner, loser = (weight[kept] if len(weight) else weight for weight in (groups.winner, groups.loser))
+    return PlacedDocuments(groups.rows[kept], group[kept], place[kept], start, winner, loser, n, step)
 
 
 @inlined()
@@ -70,18 +70,18 @@ def _class_of(d: float) -> int:
 @compiled()
 def _count(documents: Any, scores: Any, scale: float, edges: Any, first: int, last: int, table: Any) -> None:
     """Add the pairs of some parts, part by part, to their tables: weight, and weight times difference."""
-    rows, run, place, start = documents.rows, documents.run, documents.place, documents.start
+    rows, group, place, start = documents.rows, documents.group, documents.place, documents.start
     weighted = len(documents.winner) > 0
     for part in range(first, last):
         for q in range(edges[part], edges[part + 1]):
             begin, end = unsigned(start[q]), unsigned(start[q + 1])
             for i in range(begin, end):
-                if run[i] == run[begin]:
+                if group[i] == group[begin]:
                     continue
                 score = scores[unsigned(rows[i])]
                 counts = table[part, place[i]]
                 for j in range(begin, i):
-                    if run[j] == run[i]:
+                    if group[j] == group[i]:
                         break
                     w = documents.winner[i] * documents.loser[j] if weighted else 1.0
                     d = min(max(scale * (score - scores[unsigned(rows[j])]), -1e100), 1e100)

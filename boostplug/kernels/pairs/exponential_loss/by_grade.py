@@ -1,7 +1,7 @@
 r"""Sums of :math:`w_{ij} = a_i b_j e^{-d_{ij}(F_i - F_j)}` over the pairs of a query, grade by grade.
 
-Documents come by query and grade (`boostplug.kernels.base.views.Runs`). Document i has the higher grade, j the lower
-one; a and b are their weights as winner and loser. For one pair of grades d is one number, and the sum factorises:
+Documents come by query and grade (`boostplug.kernels.base.views.GroupArrays`). Document i has the higher grade, j the
+lower one; a and b are their weights as winner and loser. For one pair of grades d is one number, so the sum factorises:
 
 .. math:: \sum_j w_{ij} = a_i e^{-d F_i} \cdot \sum_j b_j e^{d F_j}
 
@@ -34,7 +34,7 @@ from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import exponential
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.simd import WIDTH, broadcast, first_lanes, load, store, sum_of
-from boostplug.kernels.base.views import Runs
+from boostplug.kernels.base.views import GroupArrays
 from boostplug.kernels.pairs.exponential_loss.by_pair import sum_by_pair
 from boostplug.kernels.pairs.exponential_loss.far import sum_far
 from boostplug.kernels.pairs.exponential_loss.query import (
@@ -61,7 +61,7 @@ _SMALLEST_HESSIAN = 1e-300  # below it a Hessian has lost digits, and its row ta
 
 @inlined(fastmath={"contract"})
 def _exponentials(workspace: Any, weight: Any, first: int, last: int, d: float) -> float:
-    """Write weight · e^(d f) of a run, 0 in the lanes past it, and return the sum."""
+    """Write weight · e^(d f) of a group, 0 in the lanes past it, and return the sum."""
     f, e = workspace.f, workspace.e
     total = broadcast(0.0)
     for k in range(first, last, WIDTH):
@@ -71,13 +71,13 @@ def _exponentials(workspace: Any, weight: Any, first: int, last: int, d: float) 
         x = first_lanes(last - k, x, 0.0)
         store(e, k, x)
         total = total + x
-    of_run: float = sum_of(total)
-    return of_run
+    of_group: float = sum_of(total)
+    return of_group
 
 
 @inlined(fastmath={"contract"})
 def _add(workspace: Any, first: int, last: int, of_g: float, of_h: float) -> None:
-    """Add multiples of a run's exponentials to its derivatives."""
+    """Add multiples of a group's exponentials to its derivatives."""
     e, g, h = workspace.e, workspace.g, workspace.h
     for k in range(first, last, WIDTH):
         x = load(e, k)
@@ -86,13 +86,13 @@ def _add(workspace: Any, first: int, last: int, of_g: float, of_h: float) -> Non
 
 
 @inlined()
-def _factorised(workspace: Any, runs: Any, method: Any, q: int, c: Any, factor: float, distances: Any) -> None:
-    """Sum all pairs of a query by factorisation; `distances` is space for a number of each run."""
-    start, u0, u1 = runs.run_start, runs.query_run[q], runs.query_run[q + 1]
+def _factorised(workspace: Any, groups: Any, method: Any, q: int, c: Any, factor: float, distances: Any) -> None:
+    """Sum all pairs of a query by factorisation; `distances` is space for a number of each group."""
+    start, u0, u1 = groups.group_start, groups.query_group[q], groups.query_group[q + 1]
     at = method.start[q]
     v_first = padded(start[u0 + 1] - start[u0])
     for v in range(u0 + 1, u1):
-        distances_below(method, q, runs, v, at, distances)
+        distances_below(method, q, groups, v, at, distances)
         at += v - u0
         v_last = v_first + start[v + 1] - start[v]
         u_first = 0
@@ -109,10 +109,10 @@ def _factorised(workspace: Any, runs: Any, method: Any, q: int, c: Any, factor: 
 
 
 @inlined(fastmath={"contract"})
-def _running(workspace: Any, runs: Any, q: int, c: Any, factor: float) -> None:
+def _running(workspace: Any, groups: Any, q: int, c: Any, factor: float) -> None:
     """Sum all pairs of a query whose distances are 1, by running sums over the grades, upwards and downwards."""
     f, _, g, h, winner, loser = workspace
-    start, u0, u1 = runs.run_start, runs.query_run[q], runs.query_run[q + 1]
+    start, u0, u1 = groups.group_start, groups.query_group[q], groups.query_group[q + 1]
     curvature = c.squared + c.constant
     for sign in (1.0, -1.0):
         passed = 0.0
@@ -134,37 +134,43 @@ def _running(workspace: Any, runs: Any, q: int, c: Any, factor: float) -> None:
 
 @compiled()
 def _sum_factorised(
-    first: int, last: int, scores: Any, runs: Any, method: Any, c: Any, factor: Any, out: Any, workspace: Any
+    first: int, last: int, scores: Any, groups: Any, method: Any, c: Any, factor: Any, out: Any, workspace: Any
 ) -> None:
     """Sum the FACTORISED queries among ``first <= q < last``, except those that are far."""
-    distances = np.empty(runs.most_grades)
+    distances = np.empty(groups.most_grades)
     for q in range(first, last):
         if method.how[q] != FACTORISED:
             continue
-        low, high, n = gather(q, scores, runs, workspace, True)
+        low, high, n = gather(q, scores, groups, workspace, True)
         out.far[q] = method.longest[q] * (high - low) > LARGEST_EXPONENT
         if not out.far[q]:
             centre(workspace, n, low, high)
-            _factorised(workspace, runs, method, q, c, factor[q], distances)
-            scatter(q, workspace, runs, out, True)
+            _factorised(workspace, groups, method, q, c, factor[q], distances)
+            scatter(q, workspace, groups, out, True)
 
 
 @compiled()
 def _sum_running(
-    first: int, last: int, scores: Any, runs: Any, method: Any, c: Any, factor: Any, out: Any, workspace: Any
+    first: int, last: int, scores: Any, groups: Any, method: Any, c: Any, factor: Any, out: Any, workspace: Any
 ) -> None:
     """Sum the queries ``first <= q < last``, where all distances are 1, except those that are far."""
     for q in range(first, last):
-        low, high, n = gather(q, scores, runs, workspace, False)
+        low, high, n = gather(q, scores, groups, workspace, False)
         out.far[q] = method.longest[q] * (high - low) > LARGEST_EXPONENT
         if not out.far[q]:
             centre(workspace, n, low, high)
-            _running(workspace, runs, q, c, factor[q])
-            scatter(q, workspace, runs, out, False)
+            _running(workspace, groups, q, c, factor[q])
+            scatter(q, workspace, groups, out, False)
 
 
 def sum_over_pairs(
-    scores: Floats, runs: Runs, method: Method, cost: Ints, curvature: Curvature, factor: Floats, out: Sums
+    scores: Floats,
+    groups: GroupArrays,
+    method: Method,
+    cost: Ints,
+    curvature: Curvature,
+    factor: Floats,
+    out: Sums,
 ) -> None:
     """Write gradient -Σ_j ± d w and Hessian of the rows in pairs, each query's times its factor.
 
@@ -174,7 +180,7 @@ def sum_over_pairs(
     def run(kernel: Any) -> None:
         run_over_queries(
             lambda first, last: kernel(
-                first, last, scores, runs, method, curvature, factor, out, workspace_for(runs)
+                first, last, scores, groups, method, curvature, factor, out, workspace_for(groups)
             ),
             cost,
         )  # fmt: skip
@@ -189,9 +195,9 @@ def sum_over_pairs(
         out.gradient[underflowed] = out.hessian[underflowed] = 0.0
 
 
-def costs(runs: Runs, how: Ints) -> Ints:
+def costs(groups: GroupArrays, how: Ints) -> Ints:
     """Return the work before each query in exponentials, so that threads share it evenly; shape (n_queries + 1,)."""
-    n_documents, n_grades = np.diff(runs.run_start[runs.query_run]), np.diff(runs.query_run)
+    n_documents, n_grades = np.diff(groups.group_start[groups.query_group]), np.diff(groups.query_group)
     per_document = np.select([how == FACTORISED, how == RUNNING], [n_grades - 1, 1], n_documents // 2)
     cost: Ints = np.r_[0, np.cumsum(n_documents * per_document)].astype(np.int64)
     return cost

@@ -22,7 +22,7 @@ from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import EXP_MAX, exponential, log1p, unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.simd import WIDTH, broadcast, first_lanes, larger, load, smaller, store, sum_of
-from boostplug.kernels.base.views import Listed
+from boostplug.kernels.base.views import PairArrays
 from boostplug.kernels.pairs.exponential_loss.query import (
     BY_PAIR,
     LARGEST_EXPONENT,
@@ -68,24 +68,24 @@ def _pairs_below(
 
 @compiled()
 def sum_by_pair(
-    first: int, last: int, scores: Any, runs: Any, method: Any, c: Any, factor: Any, out: Any, workspace: Any
+    first: int, last: int, scores: Any, groups: Any, method: Any, c: Any, factor: Any, out: Any, workspace: Any
 ) -> None:
     """Sum the BY_PAIR queries among ``first <= q < last``."""
-    grade = np.empty(runs.longest + WIDTH)
+    grade = np.empty(groups.longest + WIDTH)
     for q in range(first, last):
         if method.how[q] != BY_PAIR:
             continue
-        gather(q, scores, runs, workspace, False)
-        u0, u1 = runs.query_run[q], runs.query_run[q + 1]
-        base = runs.run_start[u0]
+        gather(q, scores, groups, workspace, False)
+        u0, u1 = groups.query_group[q], groups.query_group[q + 1]
+        base = groups.group_start[u0]
         for u in range(u0, u1):
-            for i in range(unsigned(runs.run_start[u] - base), unsigned(runs.run_start[u + 1] - base)):
-                grade[i] = runs.run_grade[u]
+            for i in range(unsigned(groups.group_start[u] - base), unsigned(groups.group_start[u + 1] - base)):
+                grade[i] = groups.group_grade[u]
         for u in range(u0 + 1, u1):
-            end = runs.run_start[u] - base
-            for i in range(end, runs.run_start[u + 1] - base):
+            end = groups.group_start[u] - base
+            for i in range(end, groups.group_start[u + 1] - base):
                 _pairs_below(workspace, grade, i, end, method.kind, method.parameter, c, factor[q])
-        scatter(q, workspace, runs, out, False)
+        scatter(q, workspace, groups, out, False)
 
 
 @compiled()
@@ -106,7 +106,7 @@ def _add_listed(first: int, last: int, scores: Any, pairs: Any, distance: Any, c
 
 
 def sum_listed(
-    scores: Floats, pairs: Listed, distance: Floats, curvature: Curvature, factor: Floats
+    scores: Floats, pairs: PairArrays, distance: Floats, curvature: Curvature, factor: Floats
 ) -> tuple[Floats, Floats]:
     """Return gradient and Hessian of all rows over explicit pairs, each query's times its factor."""
     out = np.zeros((2, len(scores)))

@@ -68,27 +68,27 @@ def _sum_beside(
 
 @compiled()
 def sum_far(
-    first: int, last: int, scores: Any, runs: Any, method: Any, c: Any, factor: Any, out: Any, workspace: Any
+    first: int, last: int, scores: Any, groups: Any, method: Any, c: Any, factor: Any, out: Any, workspace: Any
 ) -> None:
     """Sum the queries ``first <= q < last`` that are marked as far."""
-    start = runs.run_start
-    distances = np.empty(runs.most_grades)
-    after = np.empty((2, runs.longest + 1))
-    n = runs.longest + WIDTH
+    start = groups.group_start
+    distances = np.empty(groups.most_grades)
+    after = np.empty((2, groups.longest + 1))
+    n = groups.longest + WIDTH
     sorting = Sorting(np.empty(n), np.empty(n, np.int64), np.empty(n), np.empty(n, np.int64))
     winner, loser = workspace.winner, workspace.loser
     for q in range(first, last):
         if not out.far[q]:
             continue
-        gather(q, scores, runs, workspace, False)
-        u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+        gather(q, scores, groups, workspace, False)
+        u0, u1 = groups.query_group[q], groups.query_group[q + 1]
         base, at = start[u0], method.start[q]
         for u in range(u0, u1):
             for i in range(start[u] - base, start[u + 1] - base):
                 sorting.keys[i], sorting.rows[i] = workspace.f[i], i
             sort_range(sorting, start[u] - base, start[u + 1] - base)
         for v in range(u0 + 1, u1):
-            distances_below(method, q, runs, v, at, distances)
+            distances_below(method, q, groups, v, at, distances)
             at += v - u0
             above = (start[v] - base, start[v + 1] - base)
             for u in range(u0, v):
@@ -96,5 +96,5 @@ def sum_far(
                 _sum_beside(sorting.rows, above, below, d, winner, loser, after, c, factor[q], workspace)
                 _sum_beside(sorting.rows, below, above, -d, loser, winner, after, c, factor[q], workspace)
         for i in range(start[u1] - base):
-            row = runs.rows[base + i]
+            row = groups.rows[base + i]
             out.gradient[row], out.hessian[row] = workspace.g[i], workspace.h[i]

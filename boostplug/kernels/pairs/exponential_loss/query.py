@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from boostplug.kernels.base.arithmetic import log1p, unsigned
 from boostplug.kernels.base.compiling import inlined
 from boostplug.kernels.base.simd import WIDTH, broadcast, larger, largest_of, least_of, load, smaller, store
-from boostplug.kernels.base.views import Runs
+from boostplug.kernels.base.views import GroupArrays
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -40,7 +40,7 @@ class Method(NamedTuple):
     longest : ndarray of shape (n_queries,)
         Distance of the largest gap.
     start, values : ndarray
-        Stored distances of query q from ``start[q]`` on: of run v to each lower run u, v ascending, then u. A query
+        Stored distances of query q from ``start[q]`` on: of group v to each lower group u, v ascending, then u. A query
         without stored distances computes them by `kind` and `parameter`.
     kind : int
     parameter : float
@@ -90,10 +90,10 @@ def distance_of(gap: float, kind: int, parameter: float) -> float:
 
 
 @inlined()
-def distances_below(method: Method, q: int, runs: Runs, v: int, at: int, out: Floats) -> None:
-    """Write the distance of run v of a query to each lower run; stored ones begin at `at`."""
-    u0 = runs.query_run[q]
-    stored, grade = method.start[q + 1] > method.start[q], runs.run_grade
+def distances_below(method: Method, q: int, groups: GroupArrays, v: int, at: int, out: Floats) -> None:
+    """Write the distance of group v of a query to each lower group; stored ones begin at `at`."""
+    u0 = groups.query_group[q]
+    stored, grade = method.start[q + 1] > method.start[q], groups.group_grade
     for u in range(u0, v):
         if stored:
             out[u - u0] = method.values[at + u - u0]
@@ -101,12 +101,12 @@ def distances_below(method: Method, q: int, runs: Runs, v: int, at: int, out: Fl
             out[u - u0] = distance_of(grade[v] - grade[u], method.kind, method.parameter)
 
 
-def workspace_for(runs: Runs) -> Workspace:
+def workspace_for(groups: GroupArrays) -> Workspace:
     """Return space for the longest query, each grade of it in lanes of its own."""
-    size = runs.longest + WIDTH * runs.most_grades
+    size = groups.longest + WIDTH * groups.most_grades
     f, e, g, h = np.empty((4, size))
-    winner = np.empty(size if len(runs.winner) else 0)
-    return Workspace(f, e, g, h, winner, np.empty(size) if runs.apart else winner)
+    winner = np.empty(size if len(groups.winner) else 0)
+    return Workspace(f, e, g, h, winner, np.empty(size) if groups.apart else winner)
 
 
 @inlined()
@@ -116,22 +116,22 @@ def padded(n: int) -> int:
 
 
 @inlined()
-def gather(q: int, scores: Any, runs: Any, workspace: Any, by_run: bool) -> tuple[float, float, int]:
+def gather(q: int, scores: Any, groups: Any, workspace: Any, by_group: bool) -> tuple[float, float, int]:
     """Fill f and the weights, clear g and h; return the lowest and the highest score, and the end of what is filled.
 
-    Documents stand side by side, or, with `by_run`, those of each run in lanes of their own: values stored in lanes
+    Documents stand side by side, or, with `by_group`, those of each group in lanes of their own: values stored in lanes
     that overlap are slow to load again. In the remaining lanes f repeats the last document, and weights are 0.
     """
     f, _, g, h, winner, loser = workspace
-    rows, start = runs.rows, runs.run_start
+    rows, start = groups.rows, groups.group_start
     weighted = winner.shape[0] > 0
-    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    u0, u1 = groups.query_group[q], groups.query_group[q + 1]
     to = unsigned(0)
-    for u in range(u0, u1 if by_run else u0 + 1):
-        for i in range(unsigned(start[u]), unsigned(start[u + 1] if by_run else start[u1])):
+    for u in range(u0, u1 if by_group else u0 + 1):
+        for i in range(unsigned(start[u]), unsigned(start[u + 1] if by_group else start[u1])):
             f[to] = scores[unsigned(rows[i])]
             if weighted:
-                winner[to], loser[to] = runs.winner[i], runs.loser[i]
+                winner[to], loser[to] = groups.winner[i], groups.loser[i]
             to += unsigned(1)
         while to & unsigned(WIDTH - 1):
             f[to] = f[to - unsigned(1)]
@@ -156,16 +156,16 @@ def centre(workspace: Any, n: int, low: float, high: float) -> None:
 
 
 @inlined()
-def scatter(q: int, workspace: Any, runs: Any, out: Any, by_run: bool) -> None:
+def scatter(q: int, workspace: Any, groups: Any, out: Any, by_group: bool) -> None:
     """Write the derivatives of a query's documents to their rows; documents stand as `gather` put them."""
-    start, rows, g, h = runs.run_start, runs.rows, workspace.g, workspace.h
+    start, rows, g, h = groups.group_start, groups.rows, workspace.g, workspace.h
     gradient, hessian = out.gradient, out.hessian
-    u0, u1 = runs.query_run[q], runs.query_run[q + 1]
+    u0, u1 = groups.query_group[q], groups.query_group[q + 1]
     place = unsigned(0)
-    for u in range(u0, u1 if by_run else u0 + 1):
-        for i in range(unsigned(start[u]), unsigned(start[u + 1] if by_run else start[u1])):
+    for u in range(u0, u1 if by_group else u0 + 1):
+        for i in range(unsigned(start[u]), unsigned(start[u + 1] if by_group else start[u1])):
             row = unsigned(rows[i])
             gradient[row], hessian[row] = g[place], h[place]
             place += unsigned(1)
-        if by_run:
+        if by_group:
             place = (place + unsigned(WIDTH - 1)) & ~unsigned(WIDTH - 1)

@@ -188,7 +188,7 @@ one by one; RankBoost need not, and does so too where the row says it.
             "documents": queries.n_rows,
             "queries": queries.n_queries,
             "features": X.shape[1],
-            "pairs": int(queries.grade_runs.n_pairs.sum()),
+            "pairs": int(queries.grade_groups.n_pairs.sum()),
             "rounds": rounds,
             "seconds": seconds,
             "milliseconds_per_round": 1e3 * seconds / max(1, rounds),
