@@ -15,7 +15,8 @@ class GroupArrays(NamedTuple):
     Query q is the groups ``query_group[q]:query_group[q + 1]``. Group u is the documents
     ``rows[group_start[u]:group_start[u + 1]]`` of grade ``group_grade[u]``, ascending. Document i of the higher grade
     and j of the lower one weigh together ``winner[i] * loser[j]``, with an entry per document, or none where all
-    weights are 1; `apart` says whether the two arrays differ. No query has more documents than `longest`, or more groups than `most_grades`.
+    weights are 1; `apart` says whether the two arrays differ. No query has more documents than `longest`, or more
+    groups than `most_grades`.
     """
 
     rows: Ints
