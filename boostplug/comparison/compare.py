@@ -182,7 +182,7 @@ def compare(
     >>> result = bp.compare(*parts, frameworks=["lightgbm"], rounds=3, seeds=1)
     >>> result.failed, result.interrupted
     (False, False)
-    >>> list(result.table["method"][:3])
+    >>> list(result.to_frame()["method"][:3])
     ['lambdarank', 'rank_xendcg', 'regression']
     """
     columns_of_frames = Columns(

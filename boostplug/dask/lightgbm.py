@@ -48,8 +48,8 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
     client : distributed.Client, optional
         Default: the current one. It is not pickled.
     time_out : int, default 5
-        Minutes that a worker waits for another one before it gives up: longer than the gradients of a round differ.
-        LightGBM's own default is 120.
+        Minutes that a worker waits for another one before it gives up. Must exceed the time by which the slowest worker
+        computes its gradients later than the fastest. LightGBM's own default is 120.
     **lightgbm_params
         As for `lightgbm.LGBMRanker`. Each worker uses the threads that Dask gives it, whatever `n_jobs` says;
         `tree_learner` is "data" or "voting". `random_state` and sampling act on each worker's rows.

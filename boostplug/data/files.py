@@ -147,7 +147,7 @@ def _dialect(pandas: Any, path: Path) -> tuple[str, list[str], int]:
     likely = [one for one, names in headers.items() if '"' not in "".join(names) and len(rows[one]) == len(names)]
     separator = max(likely or headers, key=lambda one: len(headers[one]))
     if len(headers[separator]) == 1:
-        raise ValueError(f"{path.name} has one column; columns must be separated by ',', ';', a tab or '|'")
+        raise ValueError(f"{path} has one column; columns must be separated by ',', ';', a tab or '|'")
     return separator, headers[separator], int(bool(declared))
 
 

@@ -73,9 +73,9 @@ class GradeGroups:
     ----------
     rows : ndarray of shape (n_paired,)
         Row of each document; within a group in file order.
-    group_start : ndarray of shape (n_runs + 1,)
+    group_start : ndarray of shape (n_groups + 1,)
         A group is the documents of one grade in one query: ``rows[group_start[u]:group_start[u + 1]]``.
-    group_grade : ndarray of shape (n_runs,)
+    group_grade : ndarray of shape (n_groups,)
         Grades ascend within a query.
     query_group : ndarray of shape (n_paired_queries + 1,)
         First group of each query that holds a pair.

@@ -282,10 +282,10 @@ class Queries:
         rows = np.flatnonzero(self.judged)
         rows = rows[np.lexsort((self.labels[rows], self.query_of_row[rows]))]
         n_judged = np.bincount(self.query_of_row[rows], minlength=self.n_queries)
-        n_groups = np.bincount(self.query_of_row[rows[self._run_starts(rows)]], minlength=self.n_queries)
+        n_groups = np.bincount(self.query_of_row[rows[self._group_starts(rows)]], minlength=self.n_queries)
 
         rows = rows[n_groups[self.query_of_row[rows]] >= 2]
-        starts = self._run_starts(rows)
+        starts = self._group_starts(rows)
         query = np.flatnonzero(n_groups >= 2)
         group_start = np.r_[starts, len(rows)]
         sizes = np.diff(group_start).astype(np.float64)
@@ -352,7 +352,7 @@ class Queries:
             unit=unit,
         )
 
-    def _run_starts(self, rows: Ints) -> Ints:
+    def _group_starts(self, rows: Ints) -> Ints:
         """Return the indices in `rows` (sorted by query and grade) at which query or grade change."""
         query, grade = self.query_of_row[rows], self.labels[rows]
         changes = (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])

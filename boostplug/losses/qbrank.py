@@ -14,7 +14,7 @@ from boostplug.kernels.pairs import hinge as kernels
 from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.base.pair_loss import PairLoss, pairs_to_learn
 from boostplug.losses.base.position_bias import PairCurve
-from boostplug.losses.squared_error import squared_errors
+from boostplug.losses.squared_error import label_term
 
 Floats = NDArray[np.float64]
 
@@ -191,14 +191,14 @@ class QBRank(PairLoss):
     ) -> tuple[kernels.Sums, Floats]:
         """Return scale · (gradient, Hessian) with squares of labels, and those of each query's pairs: not scaled.
 
-        The latter are right with `squares_too` alone.
+        Without `squares_too` the squares of pairs are not initialised.
         """
         w = float(self.preference_weight)
         if w == 1.0:
             gradient, hessian = np.zeros((2, queries.n_rows))
             out = kernels.Sums(gradient, hessian, np.zeros(queries.n_queries))
         else:
-            out = squared_errors(scores, queries, scale * (1.0 - w))
+            out = label_term(scores, queries, scale * (1.0 - w))
         squares = _NONE
         if w > 0.0:
             groups = pairs_to_learn(queries)

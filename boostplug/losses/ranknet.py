@@ -37,7 +37,7 @@ class RankNet(SmoothPairLoss):
     :math:`n_q` is the number of documents. :math:`W_q = \sum \sqrt{v_i v_j}` over the pairs, explicit ones times their
     own weights.
 
-    Accuracy: lists with more than 160 pairs a document are summed by tables that are good to 1e-7 of every single pair,
+    Accuracy: lists with more than 160 pairs a document are summed by tables that are good to 2e-7 of the largest value,
     at any range of scores; others are exact. Tables, which also serve lists whose scores range over more than 600/s and
     `value`, take σ for 0 or 1 where a pair is further apart than 37/s.
 

@@ -7,8 +7,9 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_flag, frozen
 from boostplug.data.queries import Queries
+from boostplug.kernels.lists import label_term as kernels
 from boostplug.kernels.lists.centred import centred_squares
-from boostplug.kernels.pairs import hinge as kernels
+from boostplug.kernels.pairs.hinge import Sums
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss
 
@@ -18,11 +19,11 @@ _ALL_ONE = frozen(np.zeros(0))
 _ALL_LABELLED = frozen(np.zeros(0, np.bool_))
 
 
-def squared_errors(scores: Floats, queries: Queries, factor: float) -> kernels.Sums:
+def label_term(scores: Floats, queries: Queries, factor: float) -> Sums:
     """Return factor times the derivatives of v (r - F)²/2 of each labelled row, and each query's Σ v (r - F)²."""
     weight = _ALL_ONE if queries.row_weight is None else queries.row_weight
     labelled = _ALL_LABELLED if queries.labelled is None else queries.labelled
-    return kernels.squared_error(scores, kernels.Labels(queries.labels, weight, labelled, queries.boundaries), factor)
+    return kernels.label_term(scores, kernels.Labels(queries.labels, weight, labelled, queries.boundaries), factor)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,12 +90,12 @@ class SquaredError(Loss):
         """Return J of each query."""
         if self.centred:
             return sums_over_lists(centred_squares, scores, queries, queries.labels, 1.0).value
-        return np.minimum(0.5 * squared_errors(scores, queries, 1.0).squares, LARGEST_VALUE)
+        return np.minimum(0.5 * label_term(scores, queries, 1.0).squares, LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J, and `scale` times the weights."""
         if self.centred:
             sums = sums_over_lists(centred_squares, scores, queries, queries.labels, scale)
             return sums.gradient, sums.hessian
-        gradient, hessian, _ = squared_errors(scores, queries, scale)
+        gradient, hessian, _ = label_term(scores, queries, scale)
         return gradient, hessian

@@ -1,1 +1,1 @@
-"""Sums over complete lists. Read `order`, then `softmax` or `lambdas`; `lambda_halves` sums long lists."""
+"""Sums over complete lists. Read `order`, then `softmax`, or `lambdas` and `lambda_halves` (LambdaRank)."""

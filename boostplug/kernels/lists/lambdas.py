@@ -11,7 +11,7 @@ with a and b their weights as winner and loser, and G the gains of their grades.
 MAP's gains are 0 and 1; with P_j relevant documents among the best j and S_j = Σ rel/position over them,
 :math:`u_j = P_j/j - S_j` and :math:`v_j = (P_j + 1)/j - S_j`: all that a swap moves between the two is in the S.
 
-Here lists are summed pair by pair. `lambda_halves` has those too long for that.
+`sum_tops` sums with a truncation, pair by pair. Without one, `lambda_halves.sum_lists` sums lists of any length.
 """
 
 from typing import Any, NamedTuple

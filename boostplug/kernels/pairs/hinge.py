@@ -34,7 +34,7 @@ from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import merge, sort_range, workspace_for
 from boostplug.kernels.base.views import GroupArrays, PairArrays
 from boostplug.kernels.pairs.pair_loop import pair_loop, value_loop
-from boostplug.kernels.pairs.pair_task import Documents, documents_in, middle_run, space_for
+from boostplug.kernels.pairs.pair_task import Documents, documents_in, middle_group, space_for
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,15 +42,6 @@ Ints = NDArray[np.int64]
 _SHORT = 768  # documents; up to there pairs one by one take no longer than sorting does (five grades, or as many)
 _LARGEST = 1e150  # of |z|: its square is finite
 _DEEPEST = 256  # a part of two or more grades is halved by every second cut
-
-
-class Labels(NamedTuple):
-    """The documents of all queries in file order; empty `weight` and `labelled`: all 1, and all labelled."""
-
-    labels: Floats
-    weight: Floats
-    labelled: NDArray[np.bool_]
-    boundaries: Ints
 
 
 class Hinge(NamedTuple):
@@ -73,7 +64,7 @@ class Factors(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """Gradient and Hessian of every row, and each query's Σ w w max(0, ·)², which is not multiplied."""
+    """Gradient and Hessian of every row, and each query's unscaled sum of squares."""
 
     gradient: Floats
     hessian: Floats
@@ -189,7 +180,7 @@ def _all_pairs(
             sort_range(places, first, last)
             depth -= 1
         else:
-            cut = middle_run(start, a, b)
+            cut = middle_group(start, a, b)
             stack[depth - 1, 2] = cut
             stack[depth, 0], stack[depth, 1], stack[depth, 2] = cut, b, 0
             stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2] = a, cut, 0
@@ -292,34 +283,6 @@ def add_pairs(scores: Floats, groups: GroupArrays, hinge: Hinge, factors: Factor
         groups.group_start[groups.query_group],
     )
     return added.squares
-
-
-@compiled()
-def _squared_errors(first: int, last: int, scores: Any, labels: Any, factor: float, out: Any) -> None:
-    """Write what `squared_error` returns of the queries ``first <= q < last``."""
-    weighted, masked = labels.weight.shape[0] > 0, labels.labelled.shape[0] > 0
-    for q in range(first, last):
-        square = 0.0
-        for i in range(unsigned(labels.boundaries[q]), unsigned(labels.boundaries[q + 1])):
-            x = _clipped(scores[i] - labels.labels[i])
-            v = 1.0
-            if weighted:
-                v = labels.weight[i]
-            if masked and not labels.labelled[i]:
-                v = 0.0
-            out.gradient[i] = factor * v * x
-            out.hessian[i] = factor * v
-            square += v * x * x
-        out.squares[q] = square
-
-
-def squared_error(scores: Floats, labels: Labels, factor: float) -> Sums:
-    """Return the derivatives of factor · v (l - F)²/2, 0 where not labelled, and each query's Σ v (l - F)²."""
-    n = len(scores)
-    gradient, hessian = np.empty((2, n))
-    out = Sums(gradient, hessian, np.empty(len(labels.boundaries) - 1))
-    run_over_queries(lambda first, last: _squared_errors(first, last, scores, labels, factor, out), labels.boundaries)
-    return out
 
 
 @compiled()

@@ -63,7 +63,7 @@ class PairWeights(NamedTuple):
     ----------
     what : int
         How grades weigh: `ONES`, `GAINS` or `TABLE`.
-    level : ndarray of shape (n_runs,)
+    level : ndarray of shape (n_groups,)
         For `GAINS`: the gain of each group, ascending within a query.
     table, table_start : ndarray
         For `TABLE`: from table_start[q] on, the weight of grade v with each lower grade, v ascending.
@@ -176,7 +176,7 @@ def scatter(task: Task, parts: Parts, p: int, documents: Documents) -> None:
 
 
 @inlined()
-def middle_run(start: Ints, u0: int, u1: int) -> int:
+def middle_group(start: Ints, u0: int, u1: int) -> int:
     """Return the group that begins next to the middle of the documents of the groups u0..u1, at least two."""
     half = start[u0] + (start[u1] - start[u0]) // 2
     low, high = u0 + 1, u1 - 1

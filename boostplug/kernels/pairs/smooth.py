@@ -9,8 +9,9 @@ with c the weight of the two grades, and a and b the weights of a document as th
 both the square root of its row's weight by default.
 
 Short lists are summed pair by pair (`pair_by_pair`). A list is long if its pairs are more than 160 for each document,
-or 16 if the function is known only by tables. Then pairs of documents with very different grades are summed box by box
-(`far_field`), and the others pair by pair. Pairs that weigh by a table of their grades are summed pair by pair always.
+or 16 if the function is known only by tables. Its neighbouring grades form blocks: pairs from different blocks are
+summed box by box (`far_field`), pairs within a block pair by pair. Pairs that weigh by a table of their grades are
+summed pair by pair always.
 """
 
 from collections.abc import Callable

@@ -23,7 +23,9 @@ _L = TypeVar("_L", bound="Loss")
 
 
 class Loss(Named, ABC):
-    r"""A ranking loss: a value per query and derivatives per row, over plain arrays; it knows no framework.
+    r"""A ranking loss: a value per query and derivatives per row, over plain arrays.
+
+    Its mathematics knows no framework. `__call__` and `get_params` serve the frameworks through `boostplug.adapters`.
 
     A loss is a frozen, hashable, picklable value. It keeps no state, so the frameworks may copy it as they please.
     Subclasses are frozen dataclasses that say their `hessian_kind` and write `compute_value` and
