@@ -22,6 +22,7 @@ from boostplug.kernels.pairs.exponential_loss.query import (
     Method,
     Sums,
 )
+from boostplug.losses.base.derivatives import zero_underflowed
 from boostplug.losses.base.loss import LARGEST_VALUE
 from boostplug.losses.base.pair_loss import Normalization, PairLoss, pairs_to_learn
 from boostplug.losses.base.position_bias import PairCurve
@@ -251,7 +252,7 @@ class _PairDistances:
             longest = np.maximum.reduceat(values, start[:-1])
         _refuse_long(distance, longest, "the largest grade gap")
         self.method = Method(how, longest, start, values, kind, parameter)
-        self.cost = kernels.costs(arrays, how)
+        self.plan = kernels.plan_of(arrays, how)
         # At equal scores, the square of each pair's distance is in the Hessians twice.
         scores = frozen(np.zeros(int(groups.rows.max()) + 1))  # frozen as a call's scores: no second compilation
         with np.errstate(over="ignore"):  # refused in `MPBoost.scale_terms`
@@ -265,7 +266,9 @@ class _PairDistances:
         """Return the derivatives of all rows, each query's times its factor; `groups` may have other pair weights."""
         gradient, hessian = np.zeros((2, len(scores)))
         out = Sums(gradient, hessian, np.zeros(len(factor), bool))
-        kernels.sum_over_pairs(scores, self._arrays(groups), self.method, self.cost, curvature, factor, out)
+        kernels.sum_over_pairs(scores, self._arrays(groups), self.method, self.plan, curvature, factor, out)
+        if out.far.any():
+            zero_underflowed(gradient, hessian)
         return out
 
 

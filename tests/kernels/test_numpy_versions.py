@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.kernels.lists import lambda_halves
+from boostplug.kernels.lists import calibrated, lambda_halves, pearson, softmax
 from boostplug.kernels.pairs import far_field, hinge, pair_loop, smooth
 from boostplug.kernels.pairs.exponential_loss import by_grade, by_pair
 from boostplug.losses.base.logistic import LOGISTIC, curvature, slope, softplus
@@ -16,7 +16,7 @@ from boostplug.losses.base.smooth_pair_loss import PairFunction
 
 def numpy_version(module):
     """Return the function that a docstring defines in its block of code, of at most 20 lines."""
-    block = re.search(r"::\n\n((?: {4}.*\n|\n)+)", module.__doc__ + "\n").group(1)
+    block = re.search(r"::(?: python)?\n\n((?: {4}.*\n|\n)+)", module.__doc__ + "\n").group(1)
     assert len([line for line in block.splitlines() if line.strip()]) <= 20
     names = {"np": np}
     exec(textwrap.dedent(block), names)  # noqa: S102 (our own text)
@@ -90,3 +90,33 @@ def test_exponential_loss(module, n, n_grades, distance):
     loss = bp.MPBoost(distance=distance, normalization="none")
     found = loss.compute_gradient_hessian(scores, bp.Queries(labels, group=[n]), 1.0)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10 * np.abs(expected).max())
+
+
+# Losses on complete lists
+
+RNG = np.random.default_rng(0)
+N = 40
+LABELS, SCORES, WEIGHT = RNG.integers(0, 5, N).astype(float), RNG.normal(size=N), RNG.random(N) + 0.1
+
+
+def assert_same(loss, value, gradient, hessian, *, labels=LABELS):
+    queries = bp.Queries(labels, group=[N], weight=WEIGHT)
+    scale = loss.scale(queries)
+    np.testing.assert_allclose(loss.value(SCORES, queries), [value], rtol=1e-12)
+    for found, expected in zip(loss.gradient_hessian(SCORES, queries), (gradient, hessian), strict=True):
+        np.testing.assert_allclose(found, scale * expected, rtol=0, atol=1e-12 * np.abs(scale * expected).max())
+
+
+def test_softmax():
+    assert_same(bp.ListNet(), *numpy_version(softmax)(SCORES, LABELS, WEIGHT))
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0])
+def test_pearson(epsilon):
+    assert_same(bp.Correlation(epsilon=epsilon), *numpy_version(pearson)(SCORES, LABELS, WEIGHT, epsilon))
+
+
+@pytest.mark.parametrize("list_weight", [0.3, 1.0])
+def test_calibrated(list_weight):
+    expected = numpy_version(calibrated)(SCORES, LABELS / 4.0, WEIGHT, 1.0 - list_weight, list_weight)
+    assert_same(bp.CalibratedSoftmax(list_weight=list_weight, max_grade=4.0), *expected)

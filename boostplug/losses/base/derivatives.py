@@ -1,4 +1,4 @@
-"""Arrays of derivatives that a loss made of other losses changes in place."""
+"""Arrays of derivatives that a loss changes in place."""
 
 import numpy as np
 from numpy.typing import NDArray

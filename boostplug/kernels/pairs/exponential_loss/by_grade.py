@@ -25,7 +25,7 @@ Factors around the middle of the scores are safe while no exponent passes ±60. 
 to `far`, which is slower.
 """
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +56,12 @@ from boostplug.kernels.pairs.exponential_loss.query import (
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_SMALLEST_HESSIAN = 1e-300  # below it a Hessian has lost digits, and its row takes no step
+
+class Plan(NamedTuple):
+    """Work before each query in exponentials, so that threads share it evenly, and the methods that queries take."""
+
+    cost: Ints
+    methods: frozenset[int]
 
 
 @inlined(fastmath={"contract"})
@@ -167,37 +172,31 @@ def sum_over_pairs(
     scores: Floats,
     groups: GroupArrays,
     method: Method,
-    cost: Ints,
+    plan: Plan,
     curvature: Curvature,
     factor: Floats,
     out: Sums,
 ) -> None:
-    """Write gradient -Σ_j ± d w and Hessian of the rows in pairs, each query's times its factor.
-
-    `cost` is the work before each query (`costs`). Rows whose Hessian underflows get 0 in both.
-    """
+    """Write gradient -Σ_j ± d w and Hessian of the rows in pairs, each query's times its factor; see `plan_of`."""
 
     def run(kernel: Any) -> None:
         run_over_queries(
             lambda first, last: kernel(
                 first, last, scores, groups, method, curvature, factor, out, workspace_for(groups)
             ),
-            cost,
+            plan.cost,
         )  # fmt: skip
 
-    ways = set(np.unique(method.how).tolist())
     for how, kernel in ((FACTORISED, _sum_factorised), (RUNNING, _sum_running), (BY_PAIR, sum_by_pair)):
-        if how in ways:
+        if how in plan.methods:
             run(kernel)
     if out.far.any():
         run(sum_far)
-        underflowed = out.hessian < _SMALLEST_HESSIAN
-        out.gradient[underflowed] = out.hessian[underflowed] = 0.0
 
 
-def costs(groups: GroupArrays, how: Ints) -> Ints:
-    """Return the work before each query in exponentials, so that threads share it evenly; shape (n_queries + 1,)."""
+def plan_of(groups: GroupArrays, how: Ints) -> Plan:
+    """Return the plan of queries that are summed by these methods; it depends on no score."""
     n_documents, n_grades = np.diff(groups.group_start[groups.query_group]), np.diff(groups.query_group)
     per_document = np.select([how == FACTORISED, how == RUNNING], [n_grades - 1, 1], n_documents // 2)
     cost: Ints = np.r_[0, np.cumsum(n_documents * per_document)].astype(np.int64)
-    return cost
+    return Plan(cost, frozenset(np.unique(how).tolist()))

@@ -19,7 +19,7 @@ from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.simd import WIDTH
 from boostplug.kernels.base.sorting import Workspace as Sorting
 from boostplug.kernels.base.sorting import sort_range
-from boostplug.kernels.pairs.exponential_loss.query import LARGEST_EXPONENT, distances_below, gather
+from boostplug.kernels.pairs.exponential_loss.query import LARGEST_EXPONENT, distances_below, gather, scatter
 
 _LIMIT = math.exp(LARGEST_EXPONENT)
 
@@ -95,6 +95,4 @@ def sum_far(
                 below, d = (start[u] - base, start[u + 1] - base), distances[u - u0]
                 _sum_beside(sorting.rows, above, below, d, winner, loser, after, c, factor[q], workspace)
                 _sum_beside(sorting.rows, below, above, -d, loser, winner, after, c, factor[q], workspace)
-        for i in range(start[u1] - base):
-            row = groups.rows[base + i]
-            out.gradient[row], out.hessian[row] = workspace.g[i], workspace.h[i]
+        scatter(q, workspace, groups, out, False)
