@@ -184,7 +184,8 @@ def _command(function: Callable[..., Any]) -> str:
         if isinstance(info, typer.models.ArgumentInfo):
             arguments.append((f"`{name.upper()}`", _cell(info.help)))
         else:
-            spelt = " ".join(info.param_decls or ["--" + name.replace("_", "-")])
+            named = [one for one in (info.default, *(info.param_decls or ())) if isinstance(one, str)]
+            spelt = " ".join(named or ["--" + name.replace("_", "-")])
             options.append((f"`{spelt}`", _value(kind, parameter.default), _cell(info.help)))
     usage = " ".join(["boostplug", function.__name__, *(cell.strip("`") for cell, _ in arguments)])
     about = re.sub(r"docs/([\w/]+\.md)", r"[\1](../\1)", inspect.cleandoc(function.__doc__ or ""))
@@ -201,7 +202,7 @@ def _value(kind: Any, default: Any) -> str:
     """Return what an option takes and, where it is a plain value, its default."""
     if kind is bool:
         return ""
-    words = {Path: "path", str: "text", int: "integer", float: "number"}
+    words = {Path: "path", str: "text", Any: "text", int: "integer", float: "number"}
     (takes,) = (words[one] for one in (get_args(kind) or (kind,)) if one is not type(None))
     return takes if default is None else f"{takes}, default `{default}`"
 

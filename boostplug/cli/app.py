@@ -70,6 +70,38 @@ def _command(
         typer.echo(context.get_help())
 
 
+def _names(text: str) -> list[str]:
+    """Return the texts between commas, except commas within parentheses."""
+    found, depth = [""], 0
+    for character in text:
+        depth += (character == "(") - (character == ")")
+        if character == "," and depth <= 0:
+            found.append("")
+        else:
+            found[-1] += character
+    return [name.strip() for name in found if name.strip()]
+
+
+def _shares(text: str) -> str | list[float]:
+    """Return shares that are separated by commas, or the name of a column."""
+    try:
+        return [float(share) for share in text.split(",")]
+    except ValueError:
+        return text
+
+
+def _file(help_: str) -> Any:
+    return typer.Option(exists=True, dir_okay=False, help=help_)
+
+
+def _list(help_: str) -> Any:
+    return typer.Option(parser=_names, metavar="A,B", help=help_)
+
+
+def _number(help_: str, *names: str, least: int = 1, most: int | None = None) -> Any:
+    return typer.Option(*names, min=least, max=most, help=help_)
+
+
 @app.command()
 def compare(
     data: Annotated[
@@ -80,81 +112,74 @@ def compare(
             "Default: the bundled set.",
         ),
     ] = None,
-    train: Annotated[
-        Path | None,
-        typer.Option(
-            exists=True, dir_okay=False, help="Training file, LETOR, CSV or Parquet; with --valid and --test."
-        ),
-    ] = None,
-    valid: Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="Validation file.")] = None,
-    test: Annotated[Path | None, typer.Option(exists=True, dir_okay=False, help="Test file.")] = None,
+    train: Annotated[Path | None, _file("Training file, LETOR, CSV or Parquet; with --valid and --test.")] = None,
+    valid: Annotated[Path | None, _file("Validation file.")] = None,
+    test: Annotated[Path | None, _file("Test file.")] = None,
     label: Annotated[str | None, typer.Option(help="Column of the labels, in CSV and Parquet.")] = None,
     qid: Annotated[str, typer.Option(help="Column of the query ids, in CSV and Parquet.")] = "qid",
     weight: Annotated[str | None, typer.Option(help="Column of weights, in CSV and Parquet.")] = None,
     position: Annotated[
-        str | None, typer.Option(help="Column of the places where users saw the rows, for losses on clicks.")
+        str | None, typer.Option(help="Column of positions, for losses that learn from clicks.")
     ] = None,
-    labels: Annotated[
-        str | None, typer.Option(help="Columns of more labels, for losses such as 'QBRank().on(sale)'.")
-    ] = None,
-    features: Annotated[str | None, typer.Option(help="Columns that are features. Default: all others.")] = None,
-    drop: Annotated[str | None, typer.Option(help="Columns to leave out, separated by commas.")] = None,
+    labels: Annotated[Any, _list("Columns of more labels, for losses such as 'QBRank().on(sale)'.")] = None,
+    features: Annotated[Any, _list("Columns that are features. Default: all others.")] = None,
+    drop: Annotated[Any, _list("Columns to leave out, separated by commas.")] = None,
     split: Annotated[
-        str | None,
+        Any,
         typer.Option(
+            parser=_shares,
+            metavar="SHARES",
             help="Of one CSV or Parquet file: shares of the queries for training, validation and test, or the column "
-            "that says train, valid or test of each row. Default: 0.6,0.2,0.2."
+            "that says train, valid or test of each row. Default: 0.6,0.2,0.2.",
         ),
     ] = None,
     losses: Annotated[
-        str | None,
-        typer.Option(
-            help="Names, separated by commas; or with parameters, and sums: "
-            "'mpboost, .7*ndcg-boost + .3*SquaredError(centred=True)'; or 'all'. Default: those that we recommend."
+        Any,
+        _list(
+            "Names, separated by commas; or with parameters, and sums: 'mpboost, .7*ndcg-boost + "
+            ".3*SquaredError(centred=True)'; or 'all'. Default: those that we recommend."
         ),
     ] = None,
     sweep: Annotated[
-        str | None,
+        Any,
         typer.Option(
+            parser=lambda text: text.split(";"),
+            metavar="LOSSES",
             help="Two losses, separated by a semicolon: trains their sums along a grid of weights. "
-            "'QBRank().on(click); QBRank().on(sale)'"
+            "'QBRank().on(click); QBRank().on(sale)'",
         ),
     ] = None,
-    baselines: Annotated[
-        str | None, typer.Option(help="Built-in objectives, such as lambdarank,rank:ndcg. Default: all.")
-    ] = None,
-    frameworks: Annotated[
-        str | None, typer.Option(help="lightgbm,xgboost, or one of them. Default: those that are installed.")
-    ] = None,
-    rounds: Annotated[
-        int, typer.Option(min=1, help="Boosting rounds at most; early stopping ends most trainings before.")
-    ] = 1000,
-    seeds: Annotated[int, typer.Option(min=1, help="How many seeds.")] = 3,
+    baselines: Annotated[Any, _list("Built-in objectives, such as lambdarank,rank:ndcg. Default: all.")] = None,
+    frameworks: Annotated[Any, _list("lightgbm,xgboost, or one of them. Default: those that are installed.")] = None,
+    rounds: Annotated[int, _number("Boosting rounds at most; early stopping ends most trainings before.")] = 1000,
+    seeds: Annotated[int, _number("How many seeds.")] = 3,
     metric: Annotated[
         str, typer.Option(help="Metric of early stopping, differences and p: NDCG@10, MAP, MRR, ERR@10, …")
     ] = "NDCG@10",
-    early_stopping: Annotated[
-        int, typer.Option(min=0, help="Rounds without a better validation value before training stops; 0: never.")
+    early_stopping_rounds: Annotated[
+        int,
+        _number(
+            "Rounds without a better validation value before training stops; 0: never.", "--early-stopping", least=0
+        ),
     ] = 30,
-    leaves: Annotated[int | None, typer.Option(min=2, help="Leaves of a tree.")] = None,
+    num_leaves: Annotated[int | None, _number("Leaves of a tree.", "--leaves", least=2)] = None,
     learning_rate: Annotated[float | None, typer.Option(help="Learning rate.")] = None,
     tune: Annotated[
-        int, typer.Option(min=0, help="Settings tried per method on the validation part before its runs (optuna).")
+        int, _number("Settings tried per method on the validation part before its runs (optuna).", least=0)
     ] = 0,
-    threads: Annotated[
+    num_threads: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            max=_MOST_THREADS,
-            help="Threads of all trainings together. Default: OMP_NUM_THREADS, or all cores; one each on small data.",
+        _number(
+            "Threads of all trainings together. Default: OMP_NUM_THREADS, or all cores; one each on small data.",
+            "--threads",
+            most=_MOST_THREADS,
         ),
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(
-            min=1,
-            max=_MOST_THREADS,
-            help="Processes that train at once and share the threads. Default: on small data one per core.",
+        _number(
+            "Processes that train at once and share the threads. Default: on small data one per core.",
+            most=_MOST_THREADS,
         ),
     ] = None,
     report: Annotated[
@@ -195,9 +220,32 @@ def compare(
     Exit status: 0, also if --minutes ended it; 1 if a run failed or a file could not be written; 2 for invalid options;
     130 after Ctrl-C or SIGTERM.
     """
-    paths = {"data": data, "train": train, "valid": valid, "test": test}
+    arguments = locals()  # by the names that `boostplug.compare` has for them, except these:
+    paths = {name: arguments.pop(name) for name in ("data", "train", "valid", "test")}
+    outputs = {f"--{name}": arguments.pop(name) for name in ("json", "report")}
+    trees = {name: arguments.pop(name) for name in ("num_leaves", "learning_rate")}
+    arguments["params"] = {name: value for name, value in trees.items() if value is not None}
+    arguments["early_stopping_rounds"] = early_stopping_rounds or None
+    _compare(paths, outputs, store, arguments)
+
+
+def _compare(
+    paths: Mapping[str, Path | None], outputs: Mapping[str, Path | None], store: Path | None, arguments: dict[str, Any]
+) -> None:
+    """Compare on the data of some paths, write and print the result, and exit with its status.
+
+    Parameters
+    ----------
+    paths : mapping
+        By the options that name them, as `outputs`.
+    outputs : mapping
+    store : Path or None
+        As the user named it.
+    arguments : dict
+        Further ones of `boostplug.compare`.
+    """
     with _reported("compare", "interrupted before any training"):
-        _check_outputs({"--json": json, "--report": report})
+        _check_outputs(outputs)
         folder = store or (_STORE if os.access(Path(), os.W_OK) else None)
         if folder is None:
             _complain("compare", "finished trainings are not kept, as the current folder is read-only; name a --store")
@@ -206,47 +254,18 @@ def compare(
 
         with progress_bar(True, 1) as advance:
             advance("reading the data", 0)
-            parts, name = _load(data, train, valid, test)
-        params = {"num_leaves": leaves, "learning_rate": learning_rate}
-        result = run(
-            *parts,
-            label=label,
-            qid=qid,
-            weight=weight,
-            position=position,
-            labels=_split(labels) or (),
-            features=_split(features),
-            drop=_split(drop) or (),
-            split=_shares(split),
-            losses=_split(losses),
-            sweep=None if sweep is None else sweep.split(";"),
-            baselines=_split(baselines),
-            frameworks=_split(frameworks),
-            rounds=rounds,
-            seeds=seeds,
-            metric=metric,
-            early_stopping_rounds=early_stopping or None,
-            params={key: value for key, value in params.items() if value is not None},
-            tune=tune,
-            num_threads=threads,
-            jobs=jobs,
-            progress=True,
-            data=name,
-            store=folder,
-            resume=resume,
-            minutes=minutes,
-        )
+            parts, name = _load(*paths.values())
+        result = run(*parts, **{**arguments, "store": folder}, data=name, progress=True)
         result.runs.command = shlex.join(["boostplug", *sys.argv[1:]])
         result.runs.data.paths = {option: str(path) for option, path in paths.items() if path is not None}
     if result.interrupted and not any(method["runs_finished"] for method in result.document["methods"]):
         _complain("compare", "interrupted before any training had finished")
         _keep_or_remove(result, folder, done=True, named=store is not None)
         raise typer.Exit(_INTERRUPTED)
-    unwritten = _deliver("compare", result, {json: result.to_json, report: result.to_html})
+    unwritten = _deliver("compare", result, {outputs["--json"]: result.to_json, outputs["--report"]: result.to_html})
     failed = result.failed or unwritten
-    _keep_or_remove(
-        result, folder, done=not (failed or result.interrupted or result.out_of_time), named=store is not None
-    )
+    done = not (failed or result.interrupted or result.out_of_time)
+    _keep_or_remove(result, folder, done=done, named=store is not None)
     if result.interrupted:
         raise typer.Exit(_INTERRUPTED)
     if failed:
@@ -435,20 +454,6 @@ def _print(result: Any) -> None:
             raise
 
 
-def _split(names: str | None) -> list[str] | None:
-    """Return the texts between commas, except commas within parentheses."""
-    if names is None:
-        return None
-    found, depth = [""], 0
-    for character in names:
-        depth += (character == "(") - (character == ")")
-        if character == "," and depth <= 0:
-            found.append("")
-        else:
-            found[-1] += character
-    return [name.strip() for name in found if name.strip()]
-
-
 def _check_outputs(outputs: Mapping[str, Path | None]) -> None:
     """Refuse outputs, before anything is trained, that cannot be written, or that may replace data."""
     paths = {option: path for option, path in outputs.items() if path is not None}
@@ -462,14 +467,6 @@ def _check_outputs(outputs: Mapping[str, Path | None]) -> None:
             )
         if not path.exists() and not os.access(path.absolute().parent, os.W_OK):
             raise ValueError(f"{option}: no folder {path.parent} can be written to; make it, or name a file elsewhere")
-
-
-def _shares(text: str | None) -> str | list[float] | None:
-    """Return shares that are separated by commas, or the name of a column."""
-    try:
-        return None if text is None else [float(share) for share in text.split(",")]
-    except ValueError:
-        return text
 
 
 def _load(data: Path | None, train: Path | None, valid: Path | None, test: Path | None) -> tuple[list[Any], str]:
