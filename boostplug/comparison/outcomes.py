@@ -106,7 +106,7 @@ class Runs:
             self._tested[key] = pooled_test(
                 [*a.values()],
                 [*b.values()],
-                weight=[_weight(self.tests[f]) for f in a],
+                weight=[weight_of(self.tests[f]) for f in a],
                 codes=None if self.codes is None else [self.codes[f] for f in a],
                 counts="sets",
                 level=LEVEL,
@@ -188,12 +188,13 @@ class Runs:
         if any(of_run is None for of_method in values for of_fold in of_method for of_run in of_fold):
             return False
         a, b = ([np.mean(of_fold, axis=0) for of_fold in of_method] for of_method in values)  # type: ignore[arg-type]
-        weight = [_weight(self.data.folds[f][1]) for f in folds]
+        weight = [weight_of(self.data.folds[f][1]) for f in folds]
         codes = None if self._valid_codes is None else [self._valid_codes[f] for f in folds]
         d, v, strata = pooled_differences(a, b, weight, codes)
         return bool(abs(v @ d) <= standard_error(d, weight=v, strata=strata))
 
 
-def _weight(part: Part) -> Floats:
+def weight_of(part: Part) -> Floats:
+    """Return the weight of each query of a part."""
     queries = part.queries
     return np.ones(queries.n_queries) if queries.query_weight is None else queries.query_weight

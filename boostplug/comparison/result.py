@@ -19,7 +19,6 @@ from boostplug.comparison.report.words import advice
 from boostplug.comparison.significance import Pooled, holm
 from boostplug.comparison.summary import (
     Comparison,
-    Details,
     FrameworkDifference,
     Mean,
     MethodSummary,
@@ -28,7 +27,6 @@ from boostplug.comparison.summary import (
     Recommendation,
     RunSummary,
     Test,
-    from_json,
     to_json,
 )
 from boostplug.comparison.sweep import Sweep, front_of
@@ -149,10 +147,10 @@ class CompareResult:
 
     @property
     def details(self) -> dict[str, Any]:
-        """Details that a report shows in addition to `document`, in JSON's types; computed on first use.
+        """Details that a report shows in addition to `document`, in JSON's types.
 
-        Validation curves, NDCG over cut-offs, importances of features, wins and losses on single queries, times, and
-        how to do it again: see `boostplug.comparison.report.details`.
+        Validation curves, NDCG over cut-offs, importances of features, queries won and lost, times, and how to do it
+        again: see `boostplug.comparison.report.details`.
         """
         return dict(to_json(details(self.runs), finite=True))
 
@@ -279,10 +277,10 @@ class CompareResult:
     def to_html(self, path: str | Path) -> None:
         """Write one self-contained HTML page to be sent to whoever decides; it fetches nothing.
 
-        The recommendation, the differences with their intervals, all methods, learning curves, single queries won and
-        lost, NDCG over cut-offs, importances, times, what it was made of, and how to make it again.
+        The recommendation, the differences with their intervals, all methods, learning curves, queries won and lost,
+        NDCG over cut-offs, importances, times, what it was made of, and how to make it again.
         """
-        write_file(path, page(self.summary, from_json(Details, self.details), machine()))
+        write_file(path, page(self.summary, details(self.runs), machine()))
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and what stands below it as Markdown; without `path`, return it."""

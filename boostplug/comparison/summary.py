@@ -4,6 +4,7 @@
 """
 
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from enum import StrEnum
 from math import isfinite, isnan, nan
 from types import UnionType
 from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
@@ -13,6 +14,7 @@ import numpy as np
 from boostplug.core.checks import shown
 
 SCHEMA = "boostplug.compare/2"
+SIGNIFICANT = 0.05  # below it, p is significant
 
 Numbers = list[float | None]
 
@@ -186,13 +188,27 @@ class FrameworkDifference(Named):
     queries: int
 
 
+class Outcome(StrEnum):
+    """Outcome of the test part for a method beside its reference."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    LEVEL = "level"  # no significant difference
+    AT_CAP = "at the cap"  # no verdict, since a training ended at the cap of rounds
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether there is a significant difference."""
+        return self in (Outcome.BETTER, Outcome.WORSE)
+
+
 class Contrast(NamedTuple):
     """A difference to the reference."""
 
     reference: str
     difference: float
     interval: tuple[float, float] | None
-    p: float  # NaN: no verdict, since a training ended at the cap of rounds
+    p: float  # NaN at the cap of rounds
 
     @classmethod
     def of(cls, found: MethodSummary | Recommendation | FrameworkDifference) -> "Contrast | None":
@@ -203,6 +219,14 @@ class Contrast(NamedTuple):
         low, high = found.interval or (None, None)
         ends = None if low is None or high is None or isnan(low) else (low, high)  # NaN: of one query
         return cls(found.reference, found.difference, ends, nan if p is None else p)
+
+    def outcome(self, document: "Comparison") -> Outcome:
+        """Return the outcome, by p and the sign of the difference."""
+        if isnan(self.p):
+            return Outcome.AT_CAP
+        if not self.p < SIGNIFICANT:
+            return Outcome.LEVEL
+        return Outcome.BETTER if self.difference * document.settings.sign > 0 else Outcome.WORSE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -263,19 +287,6 @@ class Bin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class QueryValue:
-    """Value on a test query, beside that of another method: the reference, or the best one."""
-
-    query: str
-    fold: int
-    documents: int
-    relevant: int
-    value: float
-    other_value: float | None
-    other: str | None
-
-
-@dataclass(frozen=True, kw_only=True)
 class MethodDetails(Named):
     """Details of a method with a finished run; see `boostplug.comparison.report.details`."""
 
@@ -285,9 +296,6 @@ class MethodDetails(Named):
     positions: Numbers = field(default_factory=list)
     importances: Numbers = field(default_factory=list)
     outcomes: list[int] = field(default_factory=list)
-    quantiles: Numbers = field(default_factory=list)
-    worst: list[QueryValue] = field(default_factory=list)
-    best: list[QueryValue] = field(default_factory=list)
     seconds: float | None = None
 
 
@@ -311,7 +319,6 @@ class Details:
     cutoff_metric: str = "NDCG"
     features: list[str] = field(default_factory=list)
     tied_below: float = 0.0
-    hardest: list[QueryValue] = field(default_factory=list)
     python: str = ""
     command: str | None = None
     data: list[DataPart] = field(default_factory=list)

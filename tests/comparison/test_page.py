@@ -64,18 +64,6 @@ def made_up(document):
     for k, method in enumerate(finished):
         runs = [run for run in method["runs"] if run["error"] is None]
         compared = method["difference"] is not None
-        worst = [
-            {
-                "query": f"q{10 * k + i}",
-                "fold": i % data["folds"],
-                "documents": 20 + i,
-                "relevant": i,
-                "value": 0.1,
-                "other_value": 0.1 - sign * (0.1 * i - 0.7) if compared else None,
-                "other": method["reference"] if compared else None,
-            }
-            for i in range(5)
-        ]
         n = document["test"]["queries"]
         methods.append(
             {
@@ -99,20 +87,15 @@ def made_up(document):
                 "positions": [1.0, 0.6, 0.4, 0.3],
                 "importances": [0.3 / (1 + i + k % 3) for i in range(8)],
                 "outcomes": [n // 2 - k, k, n - n // 2] if compared else [],
-                "quantiles": [-0.7, -0.2, -0.1, 0.0, 0.1, 0.2, 0.7] if compared else [],
-                "worst": worst,
-                "best": worst[::-1],
                 "seconds": 0.1 * k,
             }
         )
-    hardest = {"fold": 0, "documents": 9, "relevant": 1, "value": 0.05, "other_value": 0.11}
     return {
         "methods": methods,
         "cutoffs": [1, 2, 3, 5, 10, 20, 50],
         "cutoff_metric": "NDCG",
         "features": [f"f{i}" for i in range(8)],
         "tied_below": 1e-9,
-        "hardest": [{**hardest, "query": f"q{i}", "other": "lightgbm lambdarank"} for i in range(10)],
         "python": "bp.compare('toy')",
         "command": "boostplug compare --data toy",
         "data": [
@@ -282,10 +265,6 @@ def test_names_are_text_wherever_they_stand(document):
     hostile["versions"]["numpy"] = hostile["settings"]["params"]["num_leaves"] = HOSTILE
     found = made_up(hostile)
     found["features"] = [f"{HOSTILE}{i}" for i in range(8)]
-    for entry in found["methods"]:
-        for one in entry["worst"]:
-            one["query"] = HOSTILE
-    found["hardest"][0] |= {"query": HOSTILE, "other": HOSTILE}
     found |= {"command": HOSTILE, "python": HOSTILE}
     found["data"][0]["fingerprint"] = HOSTILE
 

@@ -1,7 +1,7 @@
 """Figures as SVG whose lengths across are in per cent: they follow the page's width, and letters keep their size.
 
-What is drawn as a curve stands in an inner SVG that is stretched to the plot. Each figure is one image to a screen
-reader, with a text in place of it; the numbers stand in the table below it.
+Curves are drawn in an inner SVG that is stretched to the plot. Each figure is one image to a screen reader, named by
+its axes; the page's tables have the numbers.
 """
 
 from collections import Counter
@@ -76,12 +76,11 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 @dataclass(frozen=True)
 class Series:
-    """A method's line: places (across, value), those of them that have a mark, and words for its title."""
+    """A method's line: places (across, value), and those of them that have a mark."""
 
     method: Shown
     points: list[tuple[float, float]]
     marked: list[tuple[float, float]]
-    note: str = ""
 
 
 def percent_of(place: float) -> str:
@@ -106,7 +105,6 @@ def line_chart(
     *,
     x_label: str,
     y_label: str,
-    described: str,
     joined: Sequence[tuple[float, float]] = (),
 ) -> Markup:
     """Return lines, those without a colour behind the others, with the coloured ones' names at their ends.
@@ -119,8 +117,6 @@ def line_chart(
     x_ticks : sequence of (number, text), optional
         Default: round numbers.
     x_label, y_label : str
-    described : str
-        In place of the figure, for who does not see it.
     joined : sequence of (number, value), optional
         Points of one more line, in grey.
     """
@@ -128,10 +124,10 @@ def line_chart(
     best_first = sorted(series, key=lambda one: not one.method.coloured)
     for of_one in best_first[::-1]:  # the best is drawn on top
         method = of_one.method
-        title = f"{method.full_name}{of_one.note}"
-        lines.append(_group("", method, el("title", title), el("polyline.curve", points=_line(of_one.points, x, y))))
+        curve = el("polyline.curve", points=_line(of_one.points, x, y))
+        lines.append(_group("", method, el("title", method.full_name), curve))
         places = [(x.at(a), 1 - y.at(value)) for a, value in of_one.marked]
-        shown = [mark(method, percent_of(a), percent_of(b), title) for a, b in places if 0 <= b <= 1]
+        shown = [mark(method, percent_of(a), percent_of(b), titled=True) for a, b in places if 0 <= b <= 1]
         if shown:
             marks.append(_group("marks", method, shown))
     named = [one for one in series if one.method.coloured and one.points]
@@ -147,7 +143,7 @@ def line_chart(
         for one, at, wish in zip(named, _apart(wanted), wanted, strict=True)
     ]
     drawn = [_stretched("joined", el("polyline", points=_line(joined, x, y))), _stretched("curves", lines), marks]
-    return _framed(drawn, x, y, x_ticks, x_label, y_label, described, ends)
+    return _framed(drawn, x, y, x_ticks, x_label, y_label, ends)
 
 
 def _group(kind: str, method: Shown, *children: Child) -> Markup:
@@ -166,37 +162,36 @@ def _stretched(class_: str, lines: Child) -> Markup:
 
 
 def scatter(
-    points: Sequence[tuple[Shown, float, float, str]],
+    points: Sequence[tuple[Shown, float, float]],
     x: Scale,
     y: Scale,
     *,
     x_label: str,
     y_label: str,
-    described: str,
     joined: Sequence[tuple[float, float]] = (),
 ) -> Markup:
     """Return a mark for each method at (x, y), with its name where it has a colour; the most important first.
 
     A line joins the points `joined`.
     """
-    named = [(method, x.at(a), _HEIGHT * (1 - y.at(b))) for method, a, b, _ in points if method.coloured]
+    named = [(method, x.at(a), _HEIGHT * (1 - y.at(b))) for method, a, b in points if method.coloured]
     names = _short_names([method for method, *_ in named])
     places = [(place, height) for _, place, height in named]
     shifts = _label_shifts(places, [_span_of_label(place, names[method.number]) for method, place, _ in named])
     heights = {method.number: shift for (method, *_), shift in zip(named, shifts, strict=True)}
     marks, labels = [], []
     best_first = sorted(points, key=lambda point: not point[0].coloured)
-    for method, a, b, note in best_first[::-1]:  # the best is drawn on top
+    for method, a, b in best_first[::-1]:  # the best is drawn on top
         place = x.at(a)
         at = {"x": percent_of(place), "y": percent_of(1 - y.at(b))}
         if (shift := heights.get(method.number)) is not None:
             tag, start = ("text.left", -10) if place > _TURNS else ("text", 10)
             text = el(tag, names[method.number], x=start, y=f"{shift + 4:.0f}")
             labels.append(_group("point", method, el("svg.beside", text, **at)))
-        marks.append(_group("marks point", method, mark(method, **at, title=f"{method.full_name}{note}")))
+        marks.append(_group("marks point", method, mark(method, **at, titled=True)))
     n_grey = len(points) - len(named)
     drawn = [_stretched("joined", el("polyline", points=_line(joined, x, y))), marks[:n_grey], labels, marks[n_grey:]]
-    return _framed(drawn, x, y, None, x_label, y_label, described)
+    return _framed(drawn, x, y, None, x_label, y_label)
 
 
 def _framed(
@@ -206,7 +201,6 @@ def _framed(
     x_ticks: Sequence[tuple[float, str]] | None,
     x_label: str,
     y_label: str,
-    described: str,
     ends: Sequence[Markup] = (),
 ) -> Markup:
     """Return a plot between its axes."""
@@ -237,7 +231,7 @@ def _framed(
         ),
         el("p.axis-label below", x_label, aria_hidden="true"),
         role="img",
-        aria_label=described,
+        aria_label=f"{y_label} by {x_label}",
     )
 
 

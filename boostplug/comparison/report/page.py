@@ -10,7 +10,7 @@ from boostplug.comparison.report.sections.lines import curves, cutoffs, position
 from boostplug.comparison.report.sections.points import features, time, trade_off
 from boostplug.comparison.report.sections.rows import differences, queries
 from boostplug.comparison.report.sections.setup import reproduce, setup
-from boostplug.comparison.report.sections.verdict import caveats, frameworks, methods, recommendation
+from boostplug.comparison.report.sections.verdict import caveats, methods, recommendation
 from boostplug.comparison.report.view import View, of_frameworks
 from boostplug.comparison.report.words import counted
 from boostplug.comparison.summary import Comparison, Details
@@ -19,7 +19,6 @@ from boostplug.comparison.summary import Comparison, Details
 _SECTIONS = (
     ("differences", "Differences to LambdaMART", "Differences", differences),
     ("trade-off", "Two metrics against each other", "Trade-off", trade_off),
-    ("frameworks", "The best of each framework", "Frameworks", frameworks),
     ("methods", "All methods", "All methods", methods),
     ("curves", "Learning curves", "Curves", curves),
     ("queries", "Queries won and lost", "Queries", queries),

@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from boostplug.comparison.report.markup import Child, Markup, el
+from boostplug.comparison.summary import Outcome
 from boostplug.core.text import visible
 
 if TYPE_CHECKING:
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 NONE = "–"
-LEAST_NAME = 16  # width to which the first column may be folded
+_LEAST_NAME = 16  # width to which the first column may be folded
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Cell:
     class_: str = ""  # of HTML
     after: str = ""  # beside what is shown, or below it: a spread, an interval
     bold: bool = False
-    verdict: int = 0  # 1: significantly better, -1: worse
+    verdict: Outcome = Outcome.LEVEL
 
     @property
     def text(self) -> str:
@@ -74,7 +75,7 @@ def as_rich(table: Table, *, narrow: bool) -> "RichTable":
     shown = RichTable(box=box.SIMPLE_HEAD, padding=(0, int(not narrow)), collapse_padding=True, pad_edge=False)
     if not narrow:
         shown.add_column("framework")
-    shown.add_column(table.columns[0].head, overflow="fold", min_width=LEAST_NAME)
+    shown.add_column(table.columns[0].head, overflow="fold", min_width=_LEAST_NAME)
     for column in table.columns[1:]:
         shown.add_column(Text(visible(column.head)), justify="right", overflow="fold")
     for group, rows in groupby(table.rows, lambda row: row.group):
@@ -90,21 +91,12 @@ def as_rich(table: Table, *, narrow: bool) -> "RichTable":
 def _rich_cell(cell: Cell, *, narrow: bool) -> "Text":
     from rich.text import Text
 
-    style = {1: "bold green", -1: "red", 0: "bold" if cell.bold else ""}[cell.verdict]
+    style = {Outcome.BETTER: "bold green", Outcome.WORSE: "red"}.get(cell.verdict, "bold" if cell.bold else "")
     text = Text(visible(str(cell.shown)), style=style)
     if cell.after:
         below = cell.after.replace("± ", "±").replace(" ", "\n")
         text.append(f"\n{below}" if narrow else f" {cell.after}", style="not bold" * cell.bold)
     return text
-
-
-def as_lines(table: Table) -> list[str]:
-    """Return a line for each row, for a terminal too narrow for a table."""
-    lines = []
-    for row in table.rows:
-        cells = [f"{column.head} {cell.text}" for column, cell in zip(table.columns, row.cells, strict=True)]
-        lines.append(visible(f"{row.group} {row.cells[0].text}: {', '.join(cells[1:])}"))
-    return lines
 
 
 def as_markdown(table: Table) -> list[str]:
@@ -215,7 +207,7 @@ def as_html(
 
 def _html_cell(cell: Cell, column: Column, *, first: bool) -> Markup:
     after = f" {cell.after}" if cell.after else None
-    classes = ("n" * column.numbers, {1: "up", -1: "down"}.get(cell.verdict), cell.class_)
+    classes = ("n" * column.numbers, {Outcome.BETTER: "up", Outcome.WORSE: "down"}.get(cell.verdict), cell.class_)
     return el(
         "th" if first else "td",
         el("b", cell.shown) if cell.bold else cell.shown,

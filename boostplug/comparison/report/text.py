@@ -7,14 +7,12 @@ from typing import TYPE_CHECKING
 
 from boostplug.comparison.console import as_text
 from boostplug.comparison.report.tables import (
-    LEAST_NAME,
     NONE,
     Cell,
     Column,
     Row,
     Table,
     as_latex,
-    as_lines,
     as_markdown,
     as_rich,
     in_markdown,
@@ -24,7 +22,7 @@ from boostplug.comparison.report.tables import (
     short,
     signed,
 )
-from boostplug.comparison.report.words import RECOMMENDED, SIGNIFICANT, advice, below_table, is_code, percent
+from boostplug.comparison.report.words import RECOMMENDED, advice, below_table, is_code, percent
 from boostplug.comparison.summary import Comparison, Contrast, MethodSummary
 from boostplug.core.text import visible
 
@@ -57,19 +55,17 @@ def _cells(document: Comparison, method: MethodSummary) -> list[Cell]:
     return [
         Cell(method.method + (f" [{finished} of {planned}]" if 0 < finished < planned else "")),
         *(_metric_cell(document, method, name) for name in document.settings.metrics),
-        *contrast_cells(Contrast.of(method), document),
+        *_contrast_cells(Contrast.of(method), document),
         number(None if seconds is None else 1e3 * seconds, ".1f"),
         replace(number(method.rounds, ".0f"), after="cap" if method.runs_at_cap else ""),
     ]
 
 
-def contrast_cells(found: Contrast | None, document: Comparison) -> list[Cell]:
+def _contrast_cells(found: Contrast | None, document: Comparison) -> list[Cell]:
     """Return the cells of a difference with its interval, and of its p."""
     if found is None:
         return [Cell(NONE), Cell(NONE)]
-    p, verdict = None if isnan(found.p) else found.p, 0
-    if found.p < SIGNIFICANT:
-        verdict = 1 if found.difference * document.settings.sign > 0 else -1
+    p, verdict = None if isnan(found.p) else found.p, found.outcome(document)
     difference = Cell(signed(found.difference), found.difference, after=interval(found.interval), verdict=verdict)
     return [difference, Cell(probability(p), p, verdict=verdict)]
 
@@ -86,18 +82,11 @@ def _metric_cell(document: Comparison, method: MethodSummary, name: str) -> Cell
 
 
 def render(document: Comparison, options: "ConsoleOptions") -> "RenderResult":
-    """Yield the table in the widest form that fits, and the lines below it."""
+    """Yield the table, narrow if the wide form does not fit, and the lines below it."""
     from rich.text import Text
 
-    table = table_of(document)
-    wide, narrow = as_rich(table, narrow=False), as_rich(table, narrow=True)
-    names = max(len(visible(row.cells[0].text)) for row in table.rows)
-    if _width(wide) <= options.max_width:
-        yield wide
-    elif _width(narrow) - max(0, names - LEAST_NAME) <= options.max_width:
-        yield narrow
-    else:
-        yield from map(Text, as_lines(table))
+    wide = as_rich(table_of(document), narrow=False)
+    yield wide if _width(wide) <= options.max_width else as_rich(table_of(document), narrow=True)
     yield Text("")
     for line in below_table(document):
         yield Text(visible(line), style="bold" if line.startswith(("INCOMPLETE", "PARTIAL", "WARNING")) else "")

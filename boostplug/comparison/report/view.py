@@ -59,6 +59,11 @@ class Shown:
         return self.cells[-4]
 
     @property
+    def is_clear(self) -> bool:
+        """Whether it is significantly better or worse than its reference."""
+        return self.difference.verdict.is_clear
+
+    @property
     def p(self) -> Cell:
         """The p of the difference: Holm's, but the recommended method's own."""
         return self.cells[-3]
@@ -126,10 +131,10 @@ def swatch(method: Shown) -> Markup:
     return el(f"svg.swatch {method.classes}", drawn, data_m=method.number, width=28, height=14, aria_hidden="true")
 
 
-def mark(method: Shown, x: str, y: str, title: str | None = None) -> Markup:
+def mark(method: Shown, x: str, y: str, *, titled: bool = False) -> Markup:
     """Return a framework's mark around a place: a disc for the first, a diamond for the second."""
     shape, attributes = ("path", {"d": "M-5.5 0 0-5.5 5.5 0 0 5.5Z"}) if method.shape else ("circle", {"r": "4.5"})
-    return el("svg.mark", el(shape, el("title", title) if title else (), **attributes), x=x, y=y)
+    return el("svg.mark", el(shape, el("title", method.full_name) if titled else (), **attributes), x=x, y=y)
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,11 +191,12 @@ def training_time(method: Shown) -> Cell:
     return number(method.details.seconds, ".2f")
 
 
-def figure(name: str, caption: str, chart: Markup, key: Child) -> Markup:
-    """Return a chart with its caption and the key to its lines."""
+def figure(name: str, caption: str, chart: Markup, key: Child, table: Markup | None = None) -> Child:
+    """Return a chart with its caption and the key to its lines, and its numbers in a table that a reader can open."""
     id_ = f"about-{name}"
     content = el("figcaption", caption, id=id_), el("div.beside-legend", chart, key)
-    return el("figure", content, role="group", aria_labelledby=id_)
+    shown = el("figure", content, role="group", aria_labelledby=id_)
+    return [shown, folded("The numbers as a table", table) if table else None]
 
 
 def copyable(what: str, code: str) -> Markup:
@@ -198,9 +204,9 @@ def copyable(what: str, code: str) -> Markup:
     return el("div.code", el("pre", el("code", code)), data_what=what)
 
 
-def folded(summary: Child, content: Child, *, opened: bool = False, framework: str | None = None) -> Markup:
+def folded(summary: Child, content: Child) -> Markup:
     """Return content that a reader can open; it is open on paper."""
-    return el("details", el("summary", summary), content, open=opened, data_framework=framework)
+    return el("details", el("summary", summary), content)
 
 
 def pairs(given: Iterable[tuple[str, Child]]) -> Markup:

@@ -1,12 +1,11 @@
 """A comparison in sentences: what stands below its table, and what it recommends."""
 
 from math import isnan
-from typing import Any, NamedTuple
+from typing import Any
 
 from boostplug.comparison.report.tables import probability, short, signed
-from boostplug.comparison.summary import Comparison, Contrast, Named, Recommendation
+from boostplug.comparison.summary import SIGNIFICANT, Comparison, Contrast, Named, Outcome, Recommendation
 
-SIGNIFICANT = 0.05
 RECOMMENDED = "Recommended: "
 _INDENT = "    "  # of a line of code
 _HOPELESS = 100.0  # times as many queries
@@ -91,18 +90,12 @@ def about_sweep(document: Comparison) -> list[str]:
 
 
 def about_data(document: Comparison) -> str:
-    """Return how large the parts are, and on how many test queries the metric is defined."""
-    data = document.data
+    """Return the sizes of the parts, weights, and on how many test queries the metric is defined."""
+    data, test = document.data, document.test
     parts = {"train": data.train, "valid": data.valid, "test": data.test}
     sizes = ", ".join(f"{name} {part.queries:,}/{part.documents:,}" for name, part in parts.items())
     folds = "" if data.folds == 1 else f" over {data.folds} folds together"
-    return f"Data: {data.name or 'given'}; queries/documents{folds}: {sizes}; {about_queries(document)}"
-
-
-def about_queries(document: Comparison) -> str:
-    """Return the number of features, weights, and on how many test queries the metric is defined."""
-    data, test = document.data, document.test
-    words = f"{data.features:,} features"
+    words = f"Data: {data.name or 'given'}; queries/documents{folds}: {sizes}; {data.features:,} features"
     if data.weighted:
         words += ", weighted: means and tests are by the weights of the queries. All methods train with the same "
         words += "weights, divided by their mean"
@@ -277,7 +270,7 @@ def advice(document: Comparison) -> list[str]:
         words += " The comparison was interrupted: this is of what is finished."
     if document.out_of_time:
         words += " The time was up before all was run: this is of what is finished."
-    lines = [f"{words} {verdict(found, document).sentence}"]
+    lines = [f"{words} {verdict(found, document)[1]}"]
     close = [
         other.method + (f" in {other.framework}" if other.framework != found.framework else "")
         for other in found.within_one_standard_error
@@ -291,44 +284,34 @@ def advice(document: Comparison) -> list[str]:
     return [*lines, f"To train it (rounds: mean of {averaged}){regression}:", f"{_INDENT}{found.code}"]
 
 
-class Verdict(NamedTuple):
-    """Verdict of the test part on the recommended method."""
-
-    kind: str  # "better", "worse" or "open": a class of the page's style sheet
-    headline: str
-    sentence: str
-
-
-def verdict(found: Recommendation, document: Comparison) -> Verdict:
-    """Return the verdict of the test part on the recommended method beside the framework's own."""
-    if found.is_reference:
+def verdict(found: Recommendation, document: Comparison) -> tuple[str, str]:
+    """Return the outcome of the test part for the recommended method as a headline and a sentence."""
+    contrast, reference = Contrast.of(found), found.reference
+    if contrast is None and found.is_reference:
         alone = ", and there is no other to compare it with" if found.among == 1 else ""
         why = alone or ": on these data none of the others is called for"
         headline = "the framework's own LambdaMART is best on validation: keep it"
-        return Verdict("open", headline, f"It is {found.framework}'s own LambdaMART{why}.")
-    contrast = Contrast.of(found)
+        return headline, f"It is {found.framework}'s own LambdaMART{why}."
     if contrast is None:
-        why = f"{found.reference} has no finished run" if found.reference else "LambdaMART is not among the methods"
+        why = f"{reference} has no finished run" if reference else "LambdaMART is not among the methods"
         sentence = f"It has nothing to be compared with in {found.framework}: {why}."
-        return Verdict("open", "best on validation; nothing to compare it with", sentence)
-    reference, against = contrast.reference, f"On test it is {_against(contrast, document)}"
-    if isnan(contrast.p):
+        return "best on validation; nothing to compare it with", sentence
+    outcome, queries = contrast.outcome(document), f"{found.queries:,} test queries"
+    against = f"On test it is {_against(contrast, document)}"
+    if outcome is Outcome.AT_CAP:
         cap = f"trainings ended at the cap of {document.settings.rounds:,} rounds"
-        return Verdict("open", f"no verdict: {cap}", f"{against}. There is no verdict, since {cap}.")
+        return f"no verdict: {cap}", f"{against}. There is no verdict, since {cap}."
     against += f", p {_equal(contrast.p)}"
-    queries, better = f"{found.queries:,} test queries", contrast.difference * document.settings.sign > 0
-    if not contrast.p < SIGNIFICANT:
-        keep = "" if better else f", and no better on test: you can keep {reference}"
-        choice = "either will do" if better else f"you can keep {reference}"
+    if outcome is Outcome.LEVEL:
+        above = contrast.difference * document.settings.sign > 0
+        keep = "" if above else f", and no better on test: you can keep {reference}"
+        choice = "either will do" if above else f"you can keep {reference}"
         step = _next_step(contrast, found.queries or 0)
         sentence = f"{against}: no significant difference on {queries}; {choice}. {step}"
-        return Verdict("open", f"not significantly different from {reference}{keep}", sentence)
-    if better:
-        sentence = f"{against}: significantly better on {queries}."
-        return Verdict("better", f"significantly better than {reference}", sentence)
-    remedy = f"The validation part misleads here: prefer {reference}, or choose on more validation queries."
-    sentence = f"{against}: significantly worse on {queries}. {remedy}"
-    return Verdict("worse", f"significantly worse than {reference}", sentence)
+        return f"not significantly different from {reference}{keep}", sentence
+    remedy = f" The validation part misleads here: prefer {reference}, or choose on more validation queries."
+    sentence = f"{against}: significantly {outcome} on {queries}."
+    return f"significantly {outcome} than {reference}", sentence + remedy * (outcome is Outcome.WORSE)
 
 
 def _next_step(contrast: Contrast, n_queries: int) -> str:

@@ -2,12 +2,11 @@
 
 from collections.abc import Iterable, Sequence
 from math import ceil
-from statistics import fmean
 
 from boostplug.comparison.report.charts import Scale, Series, line_chart
 from boostplug.comparison.report.markup import Child, Markup, el
-from boostplug.comparison.report.tables import NONE, Cell, Column, number, short, value
-from boostplug.comparison.report.view import Shown, View, figure, folded, key_of, legend, method_table
+from boostplug.comparison.report.tables import NONE, Cell, Column, short, value
+from boostplug.comparison.report.view import Shown, View, figure, key_of, legend, method_table
 from boostplug.comparison.summary import Numbers
 
 _MOST_POINTS = 200  # of a curve
@@ -19,34 +18,16 @@ def curves(view: View) -> Child:
     if not methods:
         return None
     metric = view.metric
-    columns = [
-        Column(f"best {metric}", descending=view.sign > 0, sorted_by=True),
-        Column("best round", descending=False),
-        Column("of the runs", descending=False),
-        Column("at the end", descending=view.sign > 0),
-    ]
-
-    def cells(method: Shown) -> list[Cell]:
-        rounds = method.summary.rounds
-        span = _span([run.best_round for run in method.details.curves])
-        ends = [end for run in method.details.curves if run.values and (end := run.values[-1]) is not None]
-        best, at_end = value(method.summary.validation.mean), value(fmean(ends) if ends else None)
-        return [best, number(rounds, ".0f"), Cell(span, rounds), at_end]
-
     caption = f"{metric} on the validation part after each round"
     if len(view.document.settings.seeds) * view.folds > 1:
         caption += (
             ", mean over the runs; one that has stopped counts on with its last value. The mark is at the mean best "
-            "round; the runs' own best values, in the table, are "
-            f"{'higher' if view.sign > 0 else 'lower'} on average. "
+            "round. "
         )
     else:
         caption += ". The mark is at the best round. "
     caption += "Lines without a colour are the other methods."
-    return [
-        figure("curves", caption, _learning_curves(metric, methods), legend(view, methods)),
-        folded("Best values and rounds as a table", method_table("Best rounds", columns, methods, cells)),
-    ]
+    return figure("curves", caption, _learning_curves(metric, methods), legend(view, methods))
 
 
 def _learning_curves(metric: str, methods: Sequence[Shown]) -> Markup:
@@ -54,21 +35,13 @@ def _learning_curves(metric: str, methods: Sequence[Shown]) -> Markup:
     series = []
     for method in methods:
         mean = _mean_curve([run.values for run in method.details.curves if run.values])
-        best, rounds = method.summary.validation.mean, method.summary.rounds or 0.0
+        rounds = method.summary.rounds or 0.0
         marked = [min(mean, key=lambda point: abs(point[0] - rounds))] if mean else []
-        series.append(
-            Series(method, mean, marked, "" if best is None else f": {short(best)} after {rounds:.0f} rounds")
-        )
+        series.append(Series(method, mean, marked))
     across = Scale(1.0, max([2.0, *(one.points[-1][0] for one in series if one.points)]))
     ticks = [(tick, f"{tick:g}") for tick in across.ticks if tick >= 1 and tick == int(tick)]
     if not ticks or ticks[0][0] > 1:
         ticks = [(1.0, "1"), *(tick for tick in ticks if across.at(tick[0]) > 0.04)]
-    first = methods[0]
-    described = (
-        f"Lines: {metric} on the validation part after each round, for {len(series)} methods. "
-        f"{first.full_name} is best: {short(first.summary.validation.mean)} after "
-        f"{first.summary.rounds or 0:.0f} rounds. The table below has the best value and round of each method."
-    )
     return line_chart(
         series,
         across,
@@ -76,12 +49,7 @@ def _learning_curves(metric: str, methods: Sequence[Shown]) -> Markup:
         ticks,
         x_label="rounds",
         y_label=f"{metric} on validation",
-        described=described,
     )
-
-
-def _span(values: Sequence[int]) -> str:
-    return f"{min(values)}–{max(values)}" if min(values) < max(values) else f"{values[0]}"
 
 
 def _mean_curve(runs: Sequence[Numbers]) -> list[tuple[float, float]]:
@@ -113,8 +81,7 @@ def cutoffs(view: View) -> Child:
     for method in methods:
         known = [(i, mean) for i, mean in enumerate(method.details.cutoffs) if mean is not None]
         points = [(float(i), mean - less) for i, mean in known if (less := own[i]) is not None]
-        note = ": " + ", ".join(f"{name}@{at[i]} {short(mean)}" for i, mean in known)
-        series.append(Series(method, points, points, note))
+        series.append(Series(method, points, points))
     minus = "" if base is None else f" less that of {base.full_name if view.several else base.name}"
     chart = line_chart(
         series,
@@ -123,8 +90,6 @@ def cutoffs(view: View) -> Child:
         [(float(i), str(k)) for i, k in enumerate(at)],
         x_label="cut-off k",
         y_label=f"{name}@k on test{minus}",
-        described=f"Lines: {name} on test{minus} at the cut-offs {', '.join(map(str, at))} for {len(series)} methods; "
-        "the table below has all values.",
     )
     caption = (
         f"{name} of the first k documents, mean over the test queries{minus and f',{minus}'}. "
@@ -133,10 +98,7 @@ def cutoffs(view: View) -> Child:
     )
     columns = [Column(f"@{k}") for k in at]
     table = method_table(f"{name} by cut-off, test means", columns, methods, lambda m: [*map(value, m.details.cutoffs)])
-    return [
-        figure("cutoffs", caption, chart, key_of(view, methods)),
-        folded(f"{name} at all cut-offs as a table", table),
-    ]
+    return figure("cutoffs", caption, chart, key_of(view, methods), table)
 
 
 def _reference_of_all(methods: Sequence[Shown]) -> Shown | None:
@@ -163,8 +125,6 @@ def reliability(view: View) -> Child:
         Scale(0.0, 1.0),
         x_label="mean predicted probability",
         y_label="mean label / max_grade",
-        described=f"Lines: what was observed against the predicted probability, in bins, for {len(methods)} methods; "
-        "the table below has the figures.",
         joined=[(0.0, 0.0), (1.0, 1.0)],
     )
     n = max(len(method.details.bins) for method in methods)
@@ -176,6 +136,7 @@ def reliability(view: View) -> Child:
         return [*map(Cell, bins), *[Cell(NONE)] * (n - len(bins))]
 
     columns = [Column(f"bin {i + 1}") for i in range(n)]
+    table = method_table("Predicted: observed (share of documents)", columns, methods, cells)
     caption = "Test documents in bins of the predicted probability, all runs together."
     return [
         el(
@@ -184,8 +145,7 @@ def reliability(view: View) -> Child:
             "Below it, probabilities are too high. Scores are read as logits, as LogisticError and "
             "CalibratedSoftmax make them. Those of regression, lambdarank and losses on pairs have no such meaning.",
         ),
-        figure("reliability", caption, chart, key_of(view, found)),
-        folded("Bins as a table", method_table("Predicted: observed (share of documents)", columns, methods, cells)),
+        figure("reliability", caption, chart, key_of(view, found), table),
     ]
 
 
@@ -203,8 +163,6 @@ def positions(view: View) -> Child:
         Scale(0.0, max([1.0, *(y for one in lines for _, y in one.points)])),
         x_label="position",
         y_label="relative to position 1",
-        described=f"Lines: how likely clicks are by position, for {len(methods)} methods; the table below has the "
-        "figures.",
     )
 
     def cells(method: Shown) -> list[Cell]:
@@ -212,6 +170,7 @@ def positions(view: View) -> Child:
         return [*(Cell(short(y)) for y in curve), *[Cell(NONE)] * (n - len(curve))]
 
     columns = [Column(str(k + 1)) for k in range(n)]
+    table = method_table("Relative to position 1", columns, methods, cells)
     caption = "Clicks by position as the losses see them, the mean over runs."
     return [
         el(
@@ -219,8 +178,7 @@ def positions(view: View) -> Child:
             "How much rarer clicks are further down, for documents of equal relevance. Each method corrects this "
             "curve: it was given, or estimated on the validation part at the best round.",
         ),
-        figure("positions", caption, chart, key_of(view, found)),
-        folded("Positions as a table", method_table("Relative to position 1", columns, methods, cells)),
+        figure("positions", caption, chart, key_of(view, found), table),
     ]
 
 

@@ -2,12 +2,11 @@
 
 from boostplug.comparison.report.charts import Scale, scatter
 from boostplug.comparison.report.markup import Child, el
-from boostplug.comparison.report.tables import NONE, Cell, Column, number, short, value
+from boostplug.comparison.report.tables import NONE, Cell, Column, number, value
 from boostplug.comparison.report.view import (
     Shown,
     View,
     figure,
-    folded,
     key_of,
     method_table,
     of_frameworks,
@@ -15,7 +14,6 @@ from boostplug.comparison.report.view import (
 )
 from boostplug.comparison.report.words import about_times
 
-_MOST_FEATURES = 20
 _MEASURE = "share of the total gain of splits"
 
 
@@ -34,13 +32,11 @@ def trade_off(view: View) -> Child:
     if not points:
         return None
     chart = scatter(
-        [(m, a, b, f": {first} {short(a)}, {second} {short(b)}") for m, a, b in points],
+        points,
         Scale.around([a for _, a, _ in points]),
         Scale.around([b for *_, b in points]),
         x_label=f"{first} on test",
         y_label=f"{second} on test",
-        described=f"Points: {first} against {second} on test for {len(points)} methods; the table below has the "
-        "figures. A line joins those that no other beats on both.",
         joined=sorted((a, b) for m, a, b in points if m.summary.key in front),
     )
     columns = [Column(f"{first} on test"), Column(f"{second} on test"), Column("beaten on both", numbers=False)]
@@ -72,13 +68,11 @@ def time(view: View) -> Child:
     if not points:
         return None
     chart = scatter(
-        [(m, ms, mean, f": {ms:.1f} ms per round, {view.metric} {short(mean)}") for m, ms, mean in points],
+        points,
         Scale.around([ms for _, ms, _ in points], logarithmic=True),
         Scale.around([mean for *_, mean in points]),
         x_label="milliseconds per round (logarithmic)",
         y_label=f"{view.metric} on test",
-        described=f"Points: milliseconds per round against {view.metric} on test for {len(points)} methods; the table "
-        "below has the figures.",
     )
     columns = [Column(head, descending=False) for head in ("ms/round", "rounds", "whole training, s")]
     columns.append(Column(f"{view.metric} on test", descending=view.sign > 0))
@@ -91,19 +85,17 @@ def time(view: View) -> Child:
     shapes = [name for name, _ in of_frameworks(methods)]
     forms = f" Discs are {shapes[0]}, diamonds {' and '.join(shapes[1:])}." if len(shapes) > 1 else ""
     best = "Further up and to the left" if view.sign > 0 else "Further down and to the left"
-    return [
-        figure("time", f"{best} is better.{forms} {about_times(view.document)}", chart, key_of(view, methods)),
-        folded("Times as a table", method_table("Time per round and per training", columns, methods, cells)),
-    ]
+    table = method_table("Time per round and per training", columns, methods, cells)
+    return figure("time", f"{best} is better.{forms} {about_times(view.document)}", chart, key_of(view, methods), table)
 
 
 def features(view: View) -> Child:
     """Return the importances of features, the methods side by side."""
     methods = [m for m in view.methods if m.details.importances]
-    shown, n = view.details.features[:_MOST_FEATURES], view.document.data.features
+    shown, n = view.details.features, view.document.data.features
     if not methods or not shown:
         return None
-    largest = max(s or 0.0 for m in methods for s in m.details.importances[: len(shown)]) or 1.0
+    largest = max(s or 0.0 for m in methods for s in m.details.importances) or 1.0
 
     def cell(share: float | None) -> Cell:
         text = NONE if share is None else f"{100 * share:.1f}"
@@ -121,7 +113,7 @@ def features(view: View) -> Child:
             f"Importances in per cent: {_MEASURE}",
             [Column(name) for name in shown],
             methods,
-            lambda m: [*map(cell, m.details.importances[: len(shown)])],
+            lambda m: [*map(cell, m.details.importances)],
             class_="heatmap",
         ),
     ]

@@ -5,13 +5,11 @@ from itertools import pairwise
 
 from boostplug.comparison.report.charts import Scale, axis_texts, percent_of
 from boostplug.comparison.report.markup import Child, Markup, el
-from boostplug.comparison.report.tables import NONE, Cell, Column, Row, Table, as_html, difference, number, value
-from boostplug.comparison.report.view import Shown, View, folded, label, method_table, of_frameworks
-from boostplug.comparison.report.words import SIGNIFICANT, about_differences, percent, verdicts
-from boostplug.comparison.summary import Contrast, QueryValue
+from boostplug.comparison.report.view import Shown, View, label, of_frameworks
+from boostplug.comparison.report.words import about_differences, percent, verdicts
+from boostplug.comparison.summary import SIGNIFICANT, Contrast
 
 _TYPICAL = 4  # times the median reach: what is beyond leaves the axis
-_QUANTILES = ("least", "5 %", "25 %", "median", "75 %", "95 %", "most")
 
 
 def differences(view: View) -> Child:
@@ -126,12 +124,12 @@ def _forest_row(method: Shown, found: Contrast, axis: Scale) -> Markup:
         drawn.append(el("svg.point", shape, x=percent_of(place), y="50%"))
     cell = method.difference
     return _row(
-        f" {method.classes} {'clear' if cell.verdict else 'unclear'}",
+        f" {method.classes} {'clear' if method.is_clear else 'unclear'}",
         method,
         drawn,
         el("span.n", cell.shown, " ", el("small", cell.after)),
         el("span.n p", el("span.aside", "p "), method.p.shown),
-        el("span.word", "better" if cell.verdict > 0 else "worse") if cell.verdict else None,
+        el("span.word", cell.verdict) if method.is_clear else None,
         number=method.number,
     )
 
@@ -141,11 +139,7 @@ def _upright(place: float, class_: str) -> Markup:
 
 
 def queries(view: View) -> Child:
-    """Return wins and losses per query, the worst and best queries of each method, and the hardest of all."""
-    return [_outcomes(view), _named_queries(view), _hardest(view)] if view.details.methods else None
-
-
-def _outcomes(view: View) -> Child:
+    """Return how many test queries each method has won and lost against its reference."""
     methods = [m for m in view.methods if m.details.outcomes]
     if not methods:
         return None
@@ -156,19 +150,7 @@ def _outcomes(view: View) -> Child:
         "Sorted by won less lost; the line is at half of the queries.",
     ]
     best_first = sorted(methods, key=lambda m: m.details.outcomes[2] - m.details.outcomes[0])
-
-    def cells(method: Shown) -> list[Cell]:
-        quantiles = method.details.quantiles or [None] * len(_QUANTILES)
-        return [*map(number, method.details.outcomes), *map(difference, quantiles)]
-
-    columns = [Column(head) for head in ("won", "tied", "lost", *_QUANTILES)]
-    caption = f"Differences in {view.metric} per query to the reference, and their quantiles over the queries"
-    return [
-        _plots(view, "outcomes", best_first, _outcome_row, "queries against", legend),
-        folded(
-            "Wins, losses and quantiles of the differences as a table", method_table(caption, columns, methods, cells)
-        ),
-    ]
+    return _plots(view, "outcomes", best_first, _outcome_row, "queries against", legend)
 
 
 def _outcome_row(method: Shown) -> Markup:
@@ -185,91 +167,3 @@ def _outcome_row(method: Shown) -> Markup:
         for count, word in zip(counts, (" won", " tied", " lost"), strict=True)
     ]
     return _row("", method, [bars, _upright(0.5, "zero")], el("span.n", words))
-
-
-def _named_queries(view: View) -> Child:
-    blocks: list[Markup] = []
-    for method in (m for m in view.methods if m.details.worst):
-        reference = method.details.worst[0].other
-        lowest = f"{'Lowest' if view.sign > 0 else 'Highest'} of all"
-        behind = f"Furthest behind {reference}" if reference else lowest
-        tables = [_query_table(view, method, method.details.worst, behind)]
-        if method.details.best and reference:
-            tables.append(_query_table(view, method, method.details.best, f"Furthest ahead of {reference}"))
-        which = "The worst and best queries of " if reference else "The worst queries of "
-        blocks.append(
-            folded(
-                el("span", which, label(method, framework=view.several)),
-                el("div.pair", tables),
-                opened=not blocks,
-                framework=method.framework if blocks else None,
-            )
-        )
-    if not blocks:
-        return None
-    return [
-        el("h3", "The queries behind it"),
-        el(
-            "p",
-            "Queries by their names in the data, the most extreme first; values are means over seeds, and a "
-            "difference below 0 is worse.",
-        ),
-        blocks[0],
-        folded(f"The other {len(blocks) - 1} methods", blocks[1:]) if blocks[1:] else None,
-    ]
-
-
-def _query_table(view: View, method: Shown, entries: Sequence[QueryValue], caption: str) -> Markup:
-    reference = entries[0].other
-    columns = [Column(view.metric), *([Column(reference), Column("difference")] if reference else [])]
-    rows = []
-    for one in entries:
-        compared = (
-            []
-            if one.other_value is None
-            else [value(one.other_value), difference(view.sign * (one.value - one.other_value))]
-        )
-        rows.append([value(one.value), *compared])
-    return _table_of_queries(view, entries, columns, rows, caption, f"{caption}: {method.full_name}")
-
-
-def _table_of_queries(
-    view: View,
-    entries: Sequence[QueryValue],
-    columns: Sequence[Column],
-    rows: Sequence[Sequence[Cell]],
-    caption: str,
-    name: str,
-) -> Markup:
-    """Return a table with a row for each query: its name and size, then cells."""
-    folds = view.folds > 1
-    heads = [Column("query", numbers=False), *([Column("fold")] if folds else []), Column("documents")]
-    cells = [
-        [
-            Cell(one.query, one.query),
-            *([number(one.fold + 1)] if folds else []),
-            number(one.documents),
-            number(one.relevant),
-            *others,
-        ]
-        for one, others in zip(entries, rows, strict=True)
-    ]
-    return as_html(Table([*heads, Column("relevant"), *columns], [*map(Row, cells)], caption), name=name)
-
-
-def _hardest(view: View) -> Child:
-    hardest = view.details.hardest
-    if not hardest:
-        return None
-    largest_first = view.sign > 0
-    columns = [Column(head, descending=largest_first) for head in ("mean of all methods", "best")]
-    rows = []
-    for one in hardest:
-        by = one.other if one.other_value != one.value else None  # all are alike
-        rows.append([value(one.value), value(one.other_value), Cell(by or NONE, by)])
-    columns.append(Column("by", numbers=False))
-    return [
-        el("h3", "The hardest queries of all"),
-        el("p", f"Those on which the mean {view.metric} of all methods is {'lowest' if largest_first else 'highest'}."),
-        _table_of_queries(view, hardest, columns, rows, "Hardest queries", "Hardest queries"),
-    ]

@@ -3,24 +3,16 @@
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
 from boostplug.comparison.report.view import Shown, View, copyable, folded, method_table, pairs
-from boostplug.comparison.report.words import about_queries, parameters_of_all, tuned
-
-_SIZES = (Column("queries"), Column("documents"))
+from boostplug.comparison.report.words import about_data, parameters_of_all, tuned
 
 
 def setup(view: View) -> Child:
     """Return data, parameters, versions, machine and notes."""
     document = view.document
-    data = document.data
-    sizes = (("training", data.train), ("validation", data.valid), ("test", data.test))
-    parts = [Row([Cell(name), number(size.queries), number(size.documents)]) for name, size in sizes]
-    in_all = f", {view.folds} folds together" if view.folds > 1 else ""
-    columns = [Column("objective", numbers=False), Column("rounds"), Column("runs finished")]
+    objective = Column("objective", numbers=False)
 
     def cells(method: Shown) -> list[Cell]:
-        m = method.summary
-        finished = Cell(f"{m.runs_finished} of {m.runs_planned}", m.runs_finished)
-        return [Cell(el("code", m.objective), m.objective, "long"), number(m.rounds, ".0f"), finished]
+        return [Cell(el("code", method.summary.objective), method.summary.objective, "long")]
 
     machine = [
         ("memory, GiB" if key == "memory_gib" else key, str(shown))
@@ -33,8 +25,7 @@ def setup(view: View) -> Child:
             el(
                 "div",
                 el("h3", "Data"),
-                el("p", f"{data.name and data.name + '; '}{about_queries(document)}"),
-                as_html(Table([Column("part", numbers=False), *_SIZES], parts, f"Parts{in_all}")),
+                el("p", about_data(document).removeprefix("Data: ")),
                 el("h3", "Versions"),
                 pairs(list(document.versions.items())),
                 [el("h3", "Machine"), pairs(machine)] if machine else None,
@@ -43,7 +34,7 @@ def setup(view: View) -> Child:
         ),
         folded(
             "Each method's objective with all its parameters",
-            method_table("Objectives", columns, view.methods, cells),
+            method_table("Objectives", [objective], view.methods, cells),
         ),
         [el("h3", "Tuned settings"), [el("p", line) for line in lines]] if (lines := tuned(document)) else None,
         [el("h3", "Notes"), el("ul", [el("li", note) for note in notes])] if (notes := document.notes) else None,
@@ -67,8 +58,8 @@ def reproduce(view: View) -> Child:
         )
         for part in found.data
     ]
-    columns = [Column("part", numbers=False), *([Column("fold")] if fold else []), *_SIZES]
-    columns.append(Column("fingerprint", numbers=False))
+    columns = [Column("part", numbers=False), *([Column("fold")] if fold else [])]
+    columns += [Column("queries"), Column("documents"), Column("fingerprint", numbers=False)]
     return [
         [el("h3", "On the command line"), copyable("the command", found.command)] if found.command else None,
         el("h3", "In Python"),

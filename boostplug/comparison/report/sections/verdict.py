@@ -3,9 +3,9 @@
 from math import isnan
 
 from boostplug.comparison.report.markup import Child, el
-from boostplug.comparison.report.tables import Cell, Column, interval, probability, short, signed, value
-from boostplug.comparison.report.text import contrast_cells, table_of
-from boostplug.comparison.report.view import Shown, View, copyable, method_table, training_time
+from boostplug.comparison.report.tables import Column, interval, probability, short, signed, value
+from boostplug.comparison.report.text import table_of
+from boostplug.comparison.report.view import View, copyable, method_table
 from boostplug.comparison.report.words import (
     about_differences,
     about_means,
@@ -42,13 +42,16 @@ def recommendation(view: View) -> Child:
     if found is None:
         return el("p.headline", words[0])
     method = next(m for m in view.methods if m.recommended)
-    kind, headline, _ = verdict(found, document)
+    headline, _ = verdict(found, document)
     provisional = "Provisional: " if document.is_partial else ""
     figures: list[tuple[str, Child]] = [
         (f"{view.metric} on test", short(found.test)),
         (f"{view.metric} on validation", short(found.validation)),
     ]
+    kind = "open"
     if (contrast := Contrast.of(found)) is not None:
+        outcome = contrast.outcome(document)
+        kind = outcome if outcome.is_clear else kind
         figures.append((f"Difference to {contrast.reference} on test", signed(contrast.difference)))
         if contrast.interval is not None:
             figures.append((f"{percent(document)} interval", interval(contrast.interval)))
@@ -65,38 +68,7 @@ def recommendation(view: View) -> Child:
         el("dl.figures", [el("div", el("dt", name), el("dd", shown)) for name, shown in figures]),
         [el("p", line) for line in words],
         copyable("the line of code", found.code),
-    ]
-
-
-def frameworks(view: View) -> Child:
-    """Return the best method of each framework side by side; None for one framework."""
-    document, found = view.document, {one.key: Contrast.of(one) for one in view.document.between_frameworks}
-    if not found:
-        return None
-    recommended = next(m for m in view.methods if m.recommended)
-    shown = [recommended, *(m for m in view.methods if m.summary.key in found)]
-    better, metric = view.sign > 0, view.metric
-    columns = [
-        Column("validation", descending=better),
-        Column(f"{metric} on test", descending=better),
-        Column(f"Δ to {recommended.name} [{percent(document)}]", descending=better),
-        Column("p", descending=False),
-        Column("training, s", descending=False),
-    ]
-
-    def cells(method: Shown) -> list[Cell]:
-        means = [value(method.summary.validation.mean), value(method.summary.test[metric].mean)]
-        return [*means, *contrast_cells(found.get(method.summary.key), document), training_time(method)]
-
-    caption = "The best method of each framework on validation, on the same test queries"
-    return [
         [el("p", line) for line in between_frameworks(document)],
-        method_table(caption, columns, shown, cells),
-        el(
-            "p.note",
-            "Validation chose both methods before the test, so p answers one question and is not corrected. "
-            "The interval and p are computed as for the differences to LambdaMART. Training: the median of the runs.",
-        ),
     ]
 
 
@@ -116,7 +88,7 @@ def methods(view: View) -> Child:
         ),
         el(
             "div.note",
-            el("p", about_means(document), marked if any(m.difference.verdict for m in view.methods) else None),
+            el("p", about_means(document), marked if any(m.is_clear for m in view.methods) else None),
             [el("p.again", line) for line in about_differences(document)],
             el("p", about_times(document)),
             id="about-table",
