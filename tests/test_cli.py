@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from typer.testing import CliRunner
 
 import boostplug as bp
 from boostplug.cli import app as cli
+from boostplug.comparison import compare as comparing
 from boostplug.comparison import console
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.frameworks import FRAMEWORKS
@@ -80,6 +82,21 @@ def test_losses_are_spelt_with_parameters_and_as_sums(folder, tmp_path):
     outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, "--losses", "QBRank(hessian='x', a)"])
     assert outcome.exit_code == 2
     assert "no loss \"QBRank(hessian='x', a)\"" in outcome.stderr
+
+
+def test_options_reach_compare_by_its_own_names(monkeypatch):
+    names, seen = {*signature(comparing.compare).parameters}, {}
+
+    def stop(*_parts, **arguments):
+        seen.update(arguments)
+        raise ValueError("enough")
+
+    monkeypatch.setattr(comparing, "compare", stop)
+    options = ["--split", "0.5,0.25,0.25", "--sweep", "mpboost;ranknet", "--drop", "a,b", "--early-stopping", "0"]
+    outcome = runner.invoke(cli.app, ["compare", *options, "--leaves", "7", "--threads", "2"])
+    assert (outcome.exit_code, set(seen) - names) == (2, set())
+    expected = {"split": [0.5, 0.25, 0.25], "sweep": ["mpboost", "ranknet"], "drop": ["a", "b"], "num_threads": 2}
+    assert seen == seen | expected | {"early_stopping_rounds": None, "params": {"num_leaves": 7}, "qid": "qid"}
 
 
 def test_all_losses_leave_out_those_on_clicks(folder):

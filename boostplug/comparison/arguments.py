@@ -11,8 +11,8 @@ import numpy as np
 from boostplug.adapters.options import is_dart
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.comparison.inputs.frames import PARTS
-from boostplug.comparison.recommendation import METRICS, RECOMMENDED
-from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, check_columns
+from boostplug.comparison.recommendation import DEFAULT_LOSSES, DEFAULT_METRICS
+from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, check_columns
 from boostplug.comparison.training.runs import Method, Plan
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import require_optuna
@@ -27,7 +27,7 @@ from boostplug.metrics import Metric
 
 ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
-Folds = Sequence[Sequence[Part]]
+Folds = Sequence[Sequence[DataPart]]
 
 _LARGEST_SEED = 2**31 - 1
 _MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
@@ -51,7 +51,7 @@ def plan_of(
     small: bool,
 ) -> Plan:
     """Return what all runs have in common, checked; `num_threads` are shared out over `jobs` processes."""
-    trees, seed_list = Trees.of(params), _seeds(seeds)
+    trees, seed_list = Trees.from_params(params), _seeds(seeds)
     rounds = check_integer("rounds", rounds, 1, remedy="1000 is the default", most=_MOST_ROUNDS)
     tune = check_integer("tune", tune, 0, remedy="20 settings are a good start", most=_MOST_TRIALS)
     if early_stopping_rounds is not None:
@@ -116,7 +116,7 @@ def parse_losses(losses: Losses) -> dict[str, Loss]:
             _check_loss(loss, f"losses[{name!r}]")
         return dict(losses)
     chosen: list[Loss] = []
-    for item in RECOMMENDED if losses is None else _several(losses, "losses", (str, Loss)):
+    for item in DEFAULT_LOSSES if losses is None else _several(losses, "losses", (str, Loss)):
         if item == ALL:
             chosen += [loss for variants in LOSSES.values() for loss in variants]
         elif isinstance(item, str):
@@ -161,7 +161,7 @@ def metrics_of(
 
     Those are left out that are undefined on every query of a test part.
     """
-    main, by_default = Metric.parse(metric), metrics is METRICS
+    main, by_default = Metric.parse(metric), metrics is DEFAULT_METRICS
     columns = list(dict.fromkeys([*parse_metrics(metrics), main]))
     if not main.has_per_query:
         raise ValueError(
@@ -255,7 +255,7 @@ def note_on_clicks(folds: Folds, methods: Sequence[Method]) -> list[str]:
     return [note]
 
 
-def _why_undefined(metric: Metric, part: Part, name: str) -> str | None:
+def _why_undefined(metric: Metric, part: DataPart, name: str) -> str | None:
     """Return why a metric has no value on a part; None where it has one."""
     zeros = np.zeros(part.queries.n_rows)
     try:
@@ -271,7 +271,7 @@ def _why_undefined(metric: Metric, part: Part, name: str) -> str | None:
     return f"undefined on every query of {name}: {_why_everywhere(metric, part)}" if np.isnan(values).all() else None
 
 
-def _why_everywhere(metric: Metric, part: Part) -> str:
+def _why_everywhere(metric: Metric, part: DataPart) -> str:
     """Return why a metric is undefined on every query."""
     judging = getattr(metric, "metric", metric)  # the one that is bound to a label
     grade, most = getattr(judging, "relevant", None), metric.reads(part.queries).labels.max()

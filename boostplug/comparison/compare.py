@@ -25,7 +25,7 @@ from boostplug.comparison.arguments import (
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import Columns
 from boostplug.comparison.live import live_bars
-from boostplug.comparison.recommendation import METRICS
+from boostplug.comparison.recommendation import DEFAULT_METRICS
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.sweep import sweep_of
 from boostplug.comparison.training.kept import Kept, digest_of_comparison
@@ -45,7 +45,7 @@ def compare(
     frameworks: str | Iterable[str] | None = None,
     rounds: int = 1000,
     seeds: int | Iterable[int] = 3,
-    metrics: Metric | str | Iterable[Metric | str] = METRICS,
+    metrics: Metric | str | Iterable[Metric | str] = DEFAULT_METRICS,
     metric: Metric | str = "NDCG@10",
     early_stopping_rounds: int | None = 30,
     params: Mapping[str, Any] | None = None,
@@ -189,14 +189,14 @@ def compare(
         label, qid, weight, position,
         as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(split),
     )  # fmt: skip
-    loaded = LoadedData.of(train, valid, test, columns_of_frames, data)
+    loaded = LoadedData.from_arguments(train, valid, test, columns_of_frames, data)
     folds = loaded.folds
     pair = None
     chosen = losses
     if sweep is not None:
         pair = sweep_of(sweep, parse_metrics(metrics), Metric.parse(metric))
         chosen = pair.beside({} if losses is None else parse_losses(losses))
-        metrics = [*pair.metrics] if metrics is METRICS else [*pair.metrics, *parse_metrics(metrics)]
+        metrics = [*pair.metrics] if metrics is DEFAULT_METRICS else [*pair.metrics, *parse_metrics(metrics)]
     main, columns, left_out = metrics_of(folds, metric, metrics)
     small = is_small(folds)
     jobs, minutes = limits_of(jobs, minutes, small=small)

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.significance import Pooled, pooled_differences, pooled_test, standard_error
 from boostplug.comparison.sweep import Sweep
-from boostplug.comparison.training.frameworks import FRAMEWORKS, Part
+from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.comparison.training.tuning import tuned_objective
 from boostplug.core.threads import Computed
@@ -38,7 +38,7 @@ class Runs:
     _tested: dict[Any, Pooled] = field(default_factory=dict)  # by method, reference and runs
 
     @Computed
-    def tests(self) -> list[Part]:
+    def tests(self) -> list[DataPart]:
         """The test part of each fold."""
         return self.data.tests
 
@@ -194,7 +194,7 @@ class Runs:
         return bool(abs(v @ d) <= standard_error(d, weight=v, strata=strata))
 
 
-def weight_of(part: Part) -> Floats:
+def weight_of(part: DataPart) -> Floats:
     """Return the weight of each query of a part."""
     queries = part.queries
     return np.ones(queries.n_queries) if queries.query_weight is None else queries.query_weight

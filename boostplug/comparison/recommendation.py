@@ -111,9 +111,9 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-METRICS = ("NDCG@5", "NDCG@10", "MAP", "KendallTau")
+DEFAULT_METRICS = ("NDCG@5", "NDCG@10", "MAP", "KendallTau")
 """Those that `compare` shows by default."""
-RECOMMENDED = (CRR(), QBRank(), MPBoost())
+DEFAULT_LOSSES = (CRR(), QBRank(), MPBoost())
 """The losses that `compare` trains by default: see docs/guides/which_loss.md."""
 
 

@@ -21,8 +21,8 @@ from boostplug.comparison.summary import (
     Comparison,
     FrameworkDifference,
     Mean,
+    MethodName,
     MethodSummary,
-    Named,
     PlannedRun,
     Recommendation,
     RunSummary,
@@ -171,7 +171,7 @@ class CompareResult:
             runs=len(runs),
             among=len(means),
             within_one_standard_error=[
-                Named(framework=other.framework, method=other.name)
+                MethodName(framework=other.framework, method=other.name)
                 for other in means
                 if other != method and self.runs.is_close(method, other, runs)
             ],

@@ -20,7 +20,7 @@ Numbers = list[float | None]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Named:
+class MethodName:
     """A method, by its framework's name and its own."""
 
     framework: str
@@ -93,7 +93,7 @@ class Test:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PlannedRun(Named):
+class PlannedRun(MethodName):
     """A run that was planned."""
 
     fold: int
@@ -133,7 +133,7 @@ class RunSummary:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodSummary(Named):
+class MethodSummary(MethodName):
     """A method: its means over runs, its difference to the framework's reference, and its runs."""
 
     objective: str
@@ -156,7 +156,7 @@ class MethodSummary(Named):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recommendation(Named):
+class Recommendation(MethodName):
     """The method that is best on the validation part."""
 
     objective: str
@@ -164,7 +164,7 @@ class Recommendation(Named):
     test: float | None
     runs: int
     among: int
-    within_one_standard_error: list[Named]
+    within_one_standard_error: list[MethodName]
     is_reference: bool
     reference: str | None
     difference: float | None
@@ -177,7 +177,7 @@ class Recommendation(Named):
 
 
 @dataclass(frozen=True, kw_only=True)
-class FrameworkDifference(Named):
+class FrameworkDifference(MethodName):
     """The best method of a framework on validation, beside the recommended method of another framework."""
 
     reference_framework: str
@@ -211,7 +211,7 @@ class Contrast(NamedTuple):
     p: float  # NaN at the cap of rounds
 
     @classmethod
-    def of(cls, found: MethodSummary | Recommendation | FrameworkDifference) -> "Contrast | None":
+    def from_summary(cls, found: MethodSummary | Recommendation | FrameworkDifference) -> "Contrast | None":
         """Return the difference of a method, with Holm's p in the table, else its own; None without a reference."""
         if found.reference is None or found.difference is None:
             return None
@@ -234,7 +234,7 @@ class TradeOff:
     """Front of a sweep: two metrics, and the methods that no other beats on both."""
 
     metrics: list[str]
-    front: list[Named]
+    front: list[MethodName]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -287,7 +287,7 @@ class Bin:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MethodDetails(Named):
+class MethodDetails(MethodName):
     """Details of a method with a finished run; see `boostplug.comparison.report.details`."""
 
     curves: list[Curve] = field(default_factory=list)
@@ -300,7 +300,7 @@ class MethodDetails(Named):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DataPart:
+class PartDigest:
     """A part of a fold with the digest of its values."""
 
     part: str
@@ -321,7 +321,7 @@ class Details:
     tied_below: float = 0.0
     python: str = ""
     command: str | None = None
-    data: list[DataPart] = field(default_factory=list)
+    data: list[PartDigest] = field(default_factory=list)
 
 
 def to_json(value: Any, *, finite: bool = False) -> Any:

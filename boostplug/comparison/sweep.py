@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.summary import MethodSummary, Named, TradeOff
+from boostplug.comparison.summary import MethodName, MethodSummary, TradeOff
 from boostplug.core.checks import check_instance, shown
 from boostplug.core.naming import distinct_names
 from boostplug.losses import Loss, LossOnLabel
@@ -83,7 +83,7 @@ def front_of(methods: Sequence[MethodSummary], sweep: Sweep) -> TradeOff:
     there = [i for i, pair in enumerate(values) if None not in pair]
     points = signs * np.array([values[i] for i in there], dtype=np.float64).reshape(-1, 2)
     front = [
-        Named(framework=methods[i].framework, method=methods[i].method)
+        MethodName(framework=methods[i].framework, method=methods[i].method)
         for i, own in zip(there, points, strict=True)
         if not ((points >= own).all(axis=1) & (points > own).any(axis=1)).any()
     ]

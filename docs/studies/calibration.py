@@ -23,7 +23,7 @@ from boostplug.comparison.compare import compare
 from boostplug.comparison.document import as_json, versions
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.files import write_file
@@ -91,12 +91,12 @@ def estimate(folds: Sequence[Sample]) -> Estimate:
     return Estimate(found["difference"], low, high, found["p"], found["z"])
 
 
-def _part(fold: Sample) -> Part:
+def _part(fold: Sample) -> DataPart:
     """Return a test part in which each query is one document; an undefined one has no relevant document."""
     n = len(fold.ids)
     labels = np.where(np.isnan(fold.ours[0]), 0.0, 1.0)
     queries = Queries(labels, group=np.ones(n, np.int64), weight=fold.weight)
-    return Part(fold.ids[:, None].astype(np.float64), queries, fold.ids)
+    return DataPart(fold.ids[:, None].astype(np.float64), queries, fold.ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -318,7 +318,7 @@ def _other_seeds(folds: list[Any], n_pairs: int, patience: int | None, rounds: i
                 yield {"loss": method.name, "n_seeds": n_seeds, "trials": len(judged), **_rejections(judged)}
 
 
-def _as_data(fold: tuple[Part, Part, Part]) -> tuple[RankingData, ...]:
+def _as_data(fold: tuple[DataPart, DataPart, DataPart]) -> tuple[RankingData, ...]:
     """Return a fold of the study as `compare` takes it, large ones with fewer queries to train on."""
     train, valid, test = fold
     train = share_of(train, min(1.0, _MOST_TRAINED / train.queries.n_queries))

@@ -12,7 +12,7 @@ from time import perf_counter
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.training.frameworks import DataPart
 from boostplug.data.queries import Queries
 from boostplug.losses import Correlation, Loss, MPBoost, RankNet, SquaredError
 from boostplug.metrics import SpearmanRho
@@ -35,7 +35,7 @@ _METHODS: dict[str, Loss | str] = {
 _ROWS, _CALLS = 8_000, 20  # of a query, and calls of a gradient
 
 
-def market(n_dates: int, seed: int, n_rows: int = 2_000, n_features: int = 20) -> Part:
+def market(n_dates: int, seed: int, n_rows: int = 2_000, n_features: int = 20) -> DataPart:
     """Return days of returns: a weak signal, a move of the market and a volatility that differ from day to day."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_dates * n_rows, n_features)).astype(np.float32)
@@ -43,20 +43,20 @@ def market(n_dates: int, seed: int, n_rows: int = 2_000, n_features: int = 20) -
     volatility = np.repeat(np.exp(rng.normal(scale=0.7, size=n_dates)), n_rows)
     moves = np.repeat(rng.normal(size=n_dates), n_rows)
     noise = rng.standard_t(4, size=len(X))
-    return Part(X, Queries(volatility * (signal + noise) + moves, group=np.full(n_dates, n_rows)))
+    return DataPart(X, Queries(volatility * (signal + noise) + moves, group=np.full(n_dates, n_rows)))
 
 
-def _jester(folder: Path) -> tuple[Part, Part, Part]:
+def _jester(folder: Path) -> tuple[DataPart, DataPart, DataPart]:
     """Return the first fold of Jester, with real-valued ratings as labels."""
     loaded = Fifths(("jester",)).load(folder)
     if loaded is None:
         raise FileNotFoundError(f"{folder} holds no folder jester; name the folder that holds the data sets")
     first = loaded.splits[0]
-    train, valid, test = (Part(p.X, Queries(p.y, group=p.group)) for p in (first.train, first.vali, first.test))
+    train, valid, test = (DataPart(p.X, Queries(p.y, group=p.group)) for p in (first.train, first.vali, first.test))
     return train, valid, test
 
 
-def table(fold: tuple[Part, Part, Part]) -> list[str]:
+def table(fold: tuple[DataPart, DataPart, DataPart]) -> list[str]:
     """Return each method's mean Spearman correlation, its difference to regression, and its rounds."""
     done = [*trainings(fold, _METHODS, SpearmanRho())]
     values: dict[str, Floats] = {}

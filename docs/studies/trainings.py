@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.training.frameworks import LightGBM, Part, Watch
+from boostplug.comparison.training.frameworks import DataPart, LightGBM, Watch
 from boostplug.comparison.training.trees import Trees
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -27,7 +27,7 @@ class Training:
 
 
 def trainings(
-    fold: tuple[Part, Part, Part],
+    fold: tuple[DataPart, DataPart, DataPart],
     objectives: Mapping[str, Loss | str],
     metric: Metric,
     *,

@@ -18,7 +18,7 @@ import boostplug as bp
 from boostplug.comparison import outcomes
 from boostplug.comparison.arguments import parse_losses
 from boostplug.comparison.significance import holm, randomisation_test
-from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
+from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
 from boostplug.comparison.training.trees import Trees
 from boostplug.datasets import Fold
 
@@ -339,7 +339,7 @@ def test_the_same_stopping_rule_for_both(parts):
 
 @pytest.mark.parametrize("name", list(FRAMEWORKS))
 def test_training_stops_early_at_the_best_round(parts, name):
-    train, valid, test = (Part(part.X, part.queries) for part in parts)
+    train, valid, test = (DataPart(part.X, part.queries) for part in parts)
     framework = FRAMEWORKS[name](train, valid, test, Trees(), 1)
     watch = Watch(bp.NDCG(10), valid.queries, patience=3, num_threads=1)
     framework.run(framework.baselines[0], 0, 200, watch)
@@ -398,7 +398,7 @@ def test_losses_whose_equality_knows_less_than_their_parameters_are_all_compared
 
 
 def test_own_parameters_of_a_framework_win_under_any_name(parts):
-    train, valid, test = (Part(part.X, part.queries) for part in parts)
+    train, valid, test = (DataPart(part.X, part.queries) for part in parts)
     trees = Trees(lightgbm={"eta": 0.5, "min_child_samples": 3}, xgboost={"eta": 0.5, "lambda": 2})
     params = FRAMEWORKS["lightgbm"](train, valid, test, trees, 1).params
     assert (params["eta"], params["min_child_samples"]) == (0.5, 3)

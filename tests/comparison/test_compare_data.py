@@ -10,7 +10,7 @@ import xgboost as xgb
 from reports import result_of
 
 import boostplug as bp
-from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.runs import Method, RunOutcome
 from boostplug.datasets import Fold
 
@@ -154,12 +154,12 @@ def test_differences_weigh_queries(weighted, of_weighted):
 
 def weighed(part, weight):
     queries = part.queries
-    return Part(part.X, bp.Queries(queries.labels, group=part.group, weight=weight))
+    return DataPart(part.X, bp.Queries(queries.labels, group=part.group, weight=weight))
 
 
 def test_weights_decide_who_is_close_to_the_recommended_one(parts):
     """A method that is worse on validation queries of no weight alone is as good."""
-    part = Part(parts[1].X, parts[1].queries, parts[1].qid)
+    part = DataPart(parts[1].X, parts[1].queries, parts[1].qid)
     n = part.queries.n_queries
     methods = [Method("lambdarank", "lightgbm", "lambdarank", is_reference=True)]
     methods.append(Method("RankNet", "lightgbm", bp.RankNet()))

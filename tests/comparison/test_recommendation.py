@@ -10,7 +10,7 @@ from scipy import sparse
 
 import boostplug as bp
 from boostplug.comparison import recommendation
-from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
+from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
 from boostplug.comparison.training.runs import Method, RunOutcome
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import tuned_objective
@@ -46,7 +46,7 @@ def test_the_best_grows_the_trees_of_the_comparison(parts, framework, objective)
     best = result.best
     assert best.n_estimators == run["rounds"]
     scores = fitted(best, train).predict(test.X)
-    pieces = [Part(part.X, part.queries) for part in parts]
+    pieces = [DataPart(part.X, part.queries) for part in parts]
     trained = FRAMEWORKS[framework](*pieces, Trees(), 1)
     theirs = trained.run(
         objective, 3, run["rounds"], Watch(bp.NDCG(10), parts[1].queries, patience=None, num_threads=1)
@@ -118,7 +118,7 @@ def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40):
     """Return a result of invented runs: by framework and name, the validation and the test values."""
     metric = bp.Metric.parse(metric)
     part = make_ranking(n, n_features=2, mean_list_size=6, random_state=0)
-    part = Part(part.X, part.queries, part.qid)
+    part = DataPart(part.X, part.queries, part.qid)
     methods = []
     for framework, name in values:
         own = FRAMEWORKS[framework].baselines

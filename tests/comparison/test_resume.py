@@ -10,7 +10,7 @@ from scipy import sparse
 
 import boostplug as bp
 from boostplug.comparison.training import kept as module
-from boostplug.comparison.training.frameworks import FRAMEWORKS, Part
+from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart
 from boostplug.comparison.training.kept import fingerprint, print_of_part
 
 SOME = {"losses": ["ranknet"], "baselines": "lambdarank", "frameworks": "lightgbm", "progress": False}
@@ -225,7 +225,7 @@ def test_data_are_known_by_their_values():
     ]
 
     def found(X, queries=queries):
-        return print_of_part(Part(X, queries))
+        return print_of_part(DataPart(X, queries))
 
     prints = [str(found(table)) for table in tables]
     assert len(set(prints)) == len(tables)

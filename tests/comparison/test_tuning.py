@@ -13,7 +13,7 @@ import boostplug as bp
 from boostplug.comparison.training import tuning
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
 from boostplug.comparison.training.trees import Trees
-from boostplug.comparison.training.tuning import TREE_SPACE, Outcome, tuned_objective
+from boostplug.comparison.training.tuning import TREE_SPACE, TrialOutcome, tuned_objective
 from boostplug.losses import LOSSES
 
 pytest.importorskip("optuna")
@@ -55,8 +55,8 @@ class Training:
             self.rounds += 1
             values.append(self.sign * (height + number / 1000 - 0.1 * (number % 2)))
             if report is not None and report(number, values[-1]):
-                return Outcome(max(values), values, pruned=True)
-        return Outcome((max if self.sign > 0 else min)(values), values)
+                return TrialOutcome(max(values), values, pruned=True)
+        return TrialOutcome((max if self.sign > 0 else min)(values), values)
 
 
 def tuned(training, objective="lambdarank", *, trials=25, seed=0, trees=None, of="lightgbm", greater=True):
@@ -201,9 +201,9 @@ def test_a_framework_without_parameters_draws_all_that_it_has_names_for():
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_a_watch_ends_a_training_that_is_pruned(parts, name):
-    from boostplug.comparison.training.frameworks import Part
+    from boostplug.comparison.training.frameworks import DataPart
 
-    pieces = [Part(part.X, part.queries) for part in parts]
+    pieces = [DataPart(part.X, part.queries) for part in parts]
     seen = []
 
     def report(number, value):

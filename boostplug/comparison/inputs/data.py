@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.inputs.frames import PARTS, Columns, parts_of, read_table
-from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.inputs.frames import PARTS, Columns, read_table, split_by_query
+from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.checks import shown
 from boostplug.data.files import first_row, is_table_file
 from boostplug.data.inputs import Inputs, Source
@@ -22,7 +22,7 @@ _FEW = 0.1  # of the queries
 _FIELDS = ("X", "y", "qid", "group", "weight", "labels", "position")
 
 
-def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[Part]]:
+def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[DataPart]]:
     """Return folds of three parts, checked.
 
     Parameters
@@ -43,7 +43,7 @@ def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[P
     return folds
 
 
-def _check_sizes(train: Part, columns: Columns) -> None:
+def _check_sizes(train: DataPart, columns: Columns) -> None:
     """Raise where no query has two documents, and warn where hardly any has: the ids may be of another column."""
     sizes = np.diff(train.queries.boundaries)
     n = int((sizes > 1).sum())
@@ -73,7 +73,7 @@ def _triples(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence[Se
     parts, alone = (train, valid, test), valid is None and test is None
     if alone and (is_table_file(train) or is_frame(train)):
         source = _source_of(train)
-        return [parts_of(read_table(train, PARTS[0], columns) if source.file else train, columns, source)]
+        return [split_by_query(read_table(train, PARTS[0], columns) if source.file else train, columns, source)]
     if columns.split is not None:
         raise ValueError(
             "split divides one DataFrame, CSV or Parquet file; pass only that as train, or leave out split"
@@ -117,9 +117,9 @@ def _source_of(data: Any) -> Source:
     return Source(Path(data).name, first_row(data)) if is_table_file(data) else Source()
 
 
-def _fold(parts: Sequence[Any], columns: Columns) -> list[Part]:
+def _fold(parts: Sequence[Any], columns: Columns) -> list[DataPart]:
     """Return a fold as comparisons train on it; the training part decides the type of each column."""
-    fold: list[Part] = []
+    fold: list[DataPart] = []
     for data, name in zip(parts, PARTS, strict=True):
         train = None if not fold else table_of(fold[0].X)._replace(names=fold[0].feature_names)
         source = _source_of(data)
@@ -134,7 +134,7 @@ def _fold(parts: Sequence[Any], columns: Columns) -> list[Part]:
     return fold
 
 
-def _part(data: Any, source: Source, title: str, columns: Columns, train: Table | None) -> Part:
+def _part(data: Any, source: Source, title: str, columns: Columns, train: Table | None) -> DataPart:
     """Return a part from any form of data."""
     refuse_uncomputed(data, title)
     if not isinstance(data, Inputs) and not is_frame(data):
@@ -145,13 +145,13 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Table 
     if isinstance(data, RankingData):
         table = table_of(data.X)._replace(names=data.feature_names)
         X = data.X if train is None else align(data.X, train, title, table=table)
-        return Part(X, data.queries, data.qid, data.feature_names)
+        return DataPart(X, data.queries, data.qid, data.feature_names)
     if is_frame(data):
         data = columns.inputs(data, source)
     elif not isinstance(data, Inputs):
         data = _inputs(data, columns)
     checked = replace(data, name=title).checked(train)
-    return Part(checked.X, checked.queries, checked.qid, checked.table.names)
+    return DataPart(checked.X, checked.queries, checked.qid, checked.table.names)
 
 
 def _inputs(data: Any, columns: Columns) -> Inputs:

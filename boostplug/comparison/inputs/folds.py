@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.data import folds_of, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
-from boostplug.comparison.summary import Data, DataPart, Size
-from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.summary import Data, PartDigest, Size
+from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.kept import print_of_part
 from boostplug.core.extras import imported
 from boostplug.core.threads import Computed
@@ -50,14 +50,14 @@ class LoadedData:
         What came up while they were read.
     """
 
-    folds: Sequence[Sequence[Part]]
+    folds: Sequence[Sequence[DataPart]]
     name: str = ""
     paths: Mapping[str, str] | None = None
     columns: Columns = field(default_factory=Columns)
     warnings: Sequence[str] = ()
 
     @classmethod
-    def of(cls, train: Any, valid: Any, test: Any, columns: Columns, name: str | None) -> "LoadedData":
+    def from_arguments(cls, train: Any, valid: Any, test: Any, columns: Columns, name: str | None) -> "LoadedData":
         """Return the data that `compare` was given, checked."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -72,7 +72,7 @@ class LoadedData:
         return cls(folds, str(name or ""), paths, columns, list(dict.fromkeys(str(w.message) for w in caught)))
 
     @property
-    def tests(self) -> list[Part]:
+    def tests(self) -> list[DataPart]:
         """The test part of each fold."""
         return [test for _, _, test in self.folds]
 
@@ -146,10 +146,10 @@ class LoadedData:
             weighted=any(part.queries.row_weight is not None for fold in self.folds for part in fold),
         )
 
-    def parts(self) -> list[DataPart]:
+    def parts(self) -> list[PartDigest]:
         """Return each part of each fold, with a digest of its values."""
         return [
-            DataPart(
+            PartDigest(
                 part=name,
                 fold=f,
                 queries=part.queries.n_queries,
@@ -161,7 +161,7 @@ class LoadedData:
         ]
 
 
-def _ids(part: Part) -> list[str]:
+def _ids(part: DataPart) -> list[str]:
     """Return the columns of whole numbers, or of categories, of which nearly every row has one of its own."""
     n = part.queries.n_rows
     if not hasattr(part.X, "iloc") or n < _LEAST_ROWS:
@@ -190,7 +190,7 @@ class Content(NamedTuple):
     ids: NDArray[Any]
 
 
-def _content(part: Part) -> Content:
+def _content(part: DataPart) -> Content:
     """Return the hashes of a part; all sums are modulo 2^64."""
     rng, one = np.random.default_rng(0), np.uint64(1)
     label, *features = rng.integers(2**63, size=1 + part.X.shape[1], dtype=np.uint64) | one

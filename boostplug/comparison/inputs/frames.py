@@ -108,7 +108,7 @@ def _are_shares(split: Any) -> bool:
     )
 
 
-def parts_of(frame: Any, columns: Columns, source: Source) -> list[Inputs]:
+def split_by_query(frame: Any, columns: Columns, source: Source) -> list[Inputs]:
     """Return the training, validation and test part of one DataFrame, split by query; a query's rows stand together.
 
     Parameters

@@ -11,7 +11,7 @@ from itertools import pairwise
 from math import ceil, floor, log10
 
 from boostplug.comparison.report.markup import Child, Markup, el
-from boostplug.comparison.report.tables import without_zero
+from boostplug.comparison.report.report_table import without_zero
 from boostplug.comparison.report.view import Shown, mark
 
 _HEIGHT = 320  # pixels

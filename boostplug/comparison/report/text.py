@@ -6,12 +6,12 @@ from math import isnan
 from typing import TYPE_CHECKING
 
 from boostplug.comparison.console import as_text
-from boostplug.comparison.report.tables import (
+from boostplug.comparison.report.report_table import (
     NONE,
     Cell,
     Column,
+    ReportTable,
     Row,
-    Table,
     as_latex,
     as_markdown,
     as_rich,
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _UNLIMITED = 10_000  # characters
 
 
-def table_of(document: Comparison) -> Table:
+def table_of(document: Comparison) -> ReportTable:
     """Return the table: a row per method, in the document's order."""
     settings = document.settings
     columns = [
@@ -47,7 +47,7 @@ def table_of(document: Comparison) -> Table:
         Column("ms/round", descending=False),
         Column("rounds", descending=False),
     ]
-    return Table(columns, [Row(_cells(document, method), method.framework) for method in document.methods])
+    return ReportTable(columns, [Row(_cells(document, method), method.framework) for method in document.methods])
 
 
 def _cells(document: Comparison, method: MethodSummary) -> list[Cell]:
@@ -55,7 +55,7 @@ def _cells(document: Comparison, method: MethodSummary) -> list[Cell]:
     return [
         Cell(method.method + (f" [{finished} of {planned}]" if 0 < finished < planned else "")),
         *(_metric_cell(document, method, name) for name in document.settings.metrics),
-        *_contrast_cells(Contrast.of(method), document),
+        *_contrast_cells(Contrast.from_summary(method), document),
         number(None if seconds is None else 1e3 * seconds, ".1f"),
         replace(number(method.rounds, ".0f"), after="cap" if method.runs_at_cap else ""),
     ]
@@ -130,6 +130,6 @@ def latex(document: Comparison) -> str:
     table = table_of(document)
     lines = [
         *(f"% {' '.join(visible(line).split())}" for line in below_table(document)),
-        *as_latex(Table(table.columns[:-2], [Row(row.cells[:-2], row.group) for row in table.rows])),
+        *as_latex(ReportTable(table.columns[:-2], [Row(row.cells[:-2], row.group) for row in table.rows])),
     ]
     return "\n".join(lines) + "\n"

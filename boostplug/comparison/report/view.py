@@ -6,7 +6,7 @@ from math import isnan
 from typing import Any
 
 from boostplug.comparison.report.markup import Child, Markup, el
-from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
+from boostplug.comparison.report.report_table import Cell, Column, ReportTable, Row, as_html, number
 from boostplug.comparison.report.text import table_of
 from boostplug.comparison.summary import Comparison, Details, MethodDetails, MethodSummary
 from boostplug.core.threads import Computed
@@ -183,7 +183,7 @@ def method_table(
     rows = [
         Row([Cell(label(m), m.name.lower()), Cell(m.framework, m.framework), *cells(m)], m.framework) for m in methods
     ]
-    return as_html(Table(heads, rows, caption), **options)
+    return as_html(ReportTable(heads, rows, caption), **options)
 
 
 def training_time(method: Shown) -> Cell:

@@ -3,8 +3,8 @@
 from math import isnan
 from typing import Any
 
-from boostplug.comparison.report.tables import probability, short, signed
-from boostplug.comparison.summary import SIGNIFICANT, Comparison, Contrast, Named, Outcome, Recommendation
+from boostplug.comparison.report.report_table import probability, short, signed
+from boostplug.comparison.summary import SIGNIFICANT, Comparison, Contrast, MethodName, Outcome, Recommendation
 
 RECOMMENDED = "Recommended: "
 _INDENT = "    "  # of a line of code
@@ -74,7 +74,7 @@ def at_cap(document: Comparison) -> list[str]:
     return [f"{words} More rounds may change the order: raise the rounds."]
 
 
-def _where(method: Named, document: Comparison) -> str:
+def _where(method: MethodName, document: Comparison) -> str:
     """Return a method's name, with its framework if the comparison has several."""
     return method.method + (f" in {method.framework}" if len(document.frameworks) > 1 else "")
 
@@ -128,7 +128,7 @@ def about_differences(document: Comparison) -> list[str]:
     many = ", ".join(
         counted(n, "comparison") + (f" in {framework}" if len(numbers) > 1 else "") for framework, n in numbers.items()
     )
-    own = document.recommendation is not None and Contrast.of(document.recommendation) is not None
+    own = document.recommendation is not None and Contrast.from_summary(document.recommendation) is not None
     which = "test queries of the runs that both have" if document.is_partial else f"{test.queries:,} test queries"
     return [
         f"Δ: difference in {document.settings.metric} to LambdaMART ({listed}), with a {percent(document)} interval "
@@ -222,7 +222,7 @@ def verdicts(document: Comparison) -> list[str]:
             for m in document.methods
             if m.framework == framework
             and not m.built_in
-            and (contrast := Contrast.of(m))
+            and (contrast := Contrast.from_summary(m))
             and m.validation.mean is not None
         ]
         if not ours:
@@ -247,7 +247,7 @@ def between_frameworks(document: Comparison) -> list[str]:
         f"{_against(contrast, document, f' in {found.reference_framework}')} "
         f"({_significance(found.p, after=', not corrected')})."
         for found in document.between_frameworks
-        if (contrast := Contrast.of(found)) is not None
+        if (contrast := Contrast.from_summary(found)) is not None
     ]
 
 
@@ -286,7 +286,7 @@ def advice(document: Comparison) -> list[str]:
 
 def verdict(found: Recommendation, document: Comparison) -> tuple[str, str]:
     """Return the outcome of the test part for the recommended method as a headline and a sentence."""
-    contrast, reference = Contrast.of(found), found.reference
+    contrast, reference = Contrast.from_summary(found), found.reference
     if contrast is None and found.is_reference:
         alone = ", and there is no other to compare it with" if found.among == 1 else ""
         why = alone or ": on these data none of the others is called for"

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from boostplug.comparison.summary import Setting
 from boostplug.comparison.training import tuning
-from boostplug.comparison.training.frameworks import FRAMEWORKS, Framework, Part, Watch
+from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Framework, Watch
 from boostplug.comparison.training.kept import Kept
 from boostplug.comparison.training.runs import CUTOFFS, Method, Plan, RunOutcome
 from boostplug.core.threads import threads_of_framework
@@ -32,7 +32,7 @@ class FoldRuns:
     plan : Plan
     number : int
         Of the fold, from 0.
-    parts : sequence of Part
+    parts : sequence of DataPart
         Training, validation and test.
     kept : Kept, optional
         Takes each run and each setting that tuning tries as soon as it is finished. Default: none are kept.
@@ -46,7 +46,7 @@ class FoldRuns:
         self,
         plan: Plan,
         number: int,
-        parts: Sequence[Part],
+        parts: Sequence[DataPart],
         kept: Kept | None = None,
         *,
         frameworks: Mapping[str, type[Framework]] = FRAMEWORKS,
@@ -95,14 +95,14 @@ class FoldRuns:
         if isinstance(framework, Exception):
             return None
 
-        def run(objective: Loss | str, parameters: Mapping[str, Any], report: Report | None) -> tuning.Outcome:
+        def run(objective: Loss | str, parameters: Mapping[str, Any], report: Report | None) -> tuning.TrialOutcome:
             number = next(numbers)
             outcome = self._kept.trial(method, self._number, number)
             if outcome is None:
                 self._check_time()
                 watch = self._watch(report)
                 framework.run(objective, plan.seeds[0], plan.rounds, watch, parameters)
-                outcome = tuning.Outcome(watch.best_value, watch.values, watch.pruned)
+                outcome = tuning.TrialOutcome(watch.best_value, watch.values, watch.pruned)
                 self._kept.add_trial(method, self._number, number, outcome)
             elif report is not None:
                 for i, value in enumerate(outcome.values, 1):  # later settings depend on it

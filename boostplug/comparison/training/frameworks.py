@@ -30,7 +30,7 @@ _JSON = frozenset('",:[]{}')  # LightGBM refuses them in names of features
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class DataPart:
     """The training, validation or test part of a data set."""
 
     X: Any
@@ -152,7 +152,7 @@ class Framework(Protocol):
     tree_names: ClassVar[Mapping[str, str]]
     """The names that the framework has for what tuning draws of `Trees`."""
 
-    def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None: ...
+    def __init__(self, train: DataPart, valid: DataPart, test: DataPart, trees: Trees, num_threads: int) -> None: ...
 
     def run(
         self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
@@ -216,7 +216,7 @@ class LightGBM:
         "column_fraction": "feature_fraction",
     }
 
-    def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
+    def __init__(self, train: DataPart, valid: DataPart, test: DataPart, trees: Trees, num_threads: int) -> None:
         self.lgb = imported("lightgbm", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_lightgbm(num_threads)
@@ -282,7 +282,7 @@ class XGBoost:
         "column_fraction": "colsample_bytree",
     }
 
-    def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
+    def __init__(self, train: DataPart, valid: DataPart, test: DataPart, trees: Trees, num_threads: int) -> None:
         """Bin the data; weighted ones once more for regression, which takes no weights of queries."""
         self.xgb = imported("xgboost", "training needs")
         self.trees, self.num_threads = trees, num_threads

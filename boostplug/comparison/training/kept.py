@@ -15,10 +15,10 @@ import numpy as np
 
 from boostplug.comparison.document import versions
 from boostplug.comparison.summary import from_json, to_json
-from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.comparison.training.store import Store
-from boostplug.comparison.training.tuning import Outcome
+from boostplug.comparison.training.tuning import TrialOutcome
 from boostplug.core.checks import shown
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -103,12 +103,12 @@ class Kept:
             found = {name: to_json(value) for name, value in vars(run).items() if name not in _IDENTITY}
             self._add(run.method, run.fold, f"seed {run.seed}", found)
 
-    def trial(self, method: Method, fold: int, number: int) -> Outcome | None:
+    def trial(self, method: Method, fold: int, number: int) -> TrialOutcome | None:
         """Return the outcome of a setting that tuning has tried."""
         found = self._get(method, fold, f"trial {number}")
-        return None if found is None else from_json(Outcome, found)
+        return None if found is None else from_json(TrialOutcome, found)
 
-    def add_trial(self, method: Method, fold: int, number: int, outcome: Outcome) -> None:
+    def add_trial(self, method: Method, fold: int, number: int, outcome: TrialOutcome) -> None:
         """Keep the outcome of a setting."""
         self._add(method, fold, f"trial {number}", to_json(outcome))
 
@@ -142,7 +142,7 @@ def digest_of_comparison(folds: Sequence[Sequence[Mapping[str, str]]], framework
     return str(joblib.hash([of_versions, _code_of_this_package(), settings, tuning, metrics, folds]))
 
 
-def print_of_part(part: Part) -> dict[str, str]:
+def print_of_part(part: DataPart) -> dict[str, str]:
     """Return digests of a part's features, labels, queries and weights, in which the values of another part differ."""
     queries = part.queries
     content = {

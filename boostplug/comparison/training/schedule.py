@@ -9,13 +9,13 @@ from time import time
 from uuid import uuid4
 
 from boostplug.comparison.training.fold_runs import FoldRuns
-from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.kept import Kept
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.comparison.training.tuning import OutOfTime
 from boostplug.comparison.training.workers import in_processes
 
-Folds = Sequence[Sequence[Part]]
+Folds = Sequence[Sequence[DataPart]]
 
 _LAST: dict[tuple[str, int], FoldRuns] = {}  # of a process: the runs on the fold that it has binned last
 

@@ -121,7 +121,7 @@ class Trees:
             object.__setattr__(self, name, lists)
 
     @classmethod
-    def of(cls, params: Mapping[str, Any] | None) -> "Trees":
+    def from_params(cls, params: Mapping[str, Any] | None) -> "Trees":
         """Return the trees that `params` describe, refusing unknown names."""
         names = [f.name for f in fields(cls)]
         if params is not None and not isinstance(params, Mapping):

@@ -81,7 +81,7 @@ def require_optuna() -> Any:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class TrialOutcome:
     """Result of a setting that was tried.
 
     Attributes
@@ -110,7 +110,7 @@ def tune(
     *,
     trials: int,
     seed: int,
-    run: Callable[..., Outcome],
+    run: Callable[..., TrialOutcome],
     rounds: int,
     greater_is_better: bool,
 ) -> Setting | None:
@@ -131,9 +131,9 @@ def tune(
     seed : int
         Of the draws.
     run : callable
-        ``run(objective, parameters, report)`` trains and returns an `Outcome`. Where `report` is not None, it is called
-        after each round with its number and value, and True ends the training. What is drawn and pruned depends on
-        values alone, so `run` may report and return those of an earlier training.
+        ``run(objective, parameters, report)`` trains and returns a `TrialOutcome`. Where `report` is not None, it is
+        called after each round with its number and value, and True ends the training. What is drawn and pruned depends
+        on values alone, so `run` may report and return those of an earlier training.
     rounds : int
         Of a training, at most.
     greater_is_better : bool

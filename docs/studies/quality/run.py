@@ -13,7 +13,7 @@ from boostplug.comparison.console import progress_bar
 from boostplug.comparison.document import versions
 from boostplug.comparison.summary import to_json
 from boostplug.comparison.training.fold_runs import FoldRuns
-from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
+from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
 from boostplug.comparison.training.runs import Plan
 from boostplug.comparison.training.store import Store
 from boostplug.comparison.training.trees import Trees
@@ -45,12 +45,12 @@ class CatBoost:
         "column_fraction": "rsm",
     }
 
-    def __init__(self, train: Part, valid: Part, test: Part, trees: Trees, num_threads: int) -> None:
+    def __init__(self, train: DataPart, valid: DataPart, test: DataPart, trees: Trees, num_threads: int) -> None:
         self.catboost = imported("catboost", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.train, self.valid, self.test = map(self._pool, (train, valid, test))
 
-    def _pool(self, part: Part) -> Any:
+    def _pool(self, part: DataPart) -> Any:
         return self.catboost.Pool(
             part.X, part.queries.labels, group_id=part.queries.query_of_row, thread_count=self.num_threads
         )

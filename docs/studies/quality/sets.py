@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.training.frameworks import Part
+from boostplug.comparison.training.frameworks import DataPart
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_fold
@@ -23,7 +23,7 @@ from boostplug.replication.sources import N_FOLDS, Fifths, LetorFolds, Source, S
 
 __all__ = ["SETS", "DataSet", "balanced", "share_of", "with_clicks", "with_one_relevant"]
 
-Fold = tuple[Part, Part, Part]
+Fold = tuple[DataPart, DataPart, DataPart]
 Load = Callable[[Path], list[Fold]]
 
 _SEED = 2026
@@ -59,7 +59,7 @@ def with_clicks(fold: Fold, rng: np.random.Generator, *, fair: bool = False) -> 
     return _clicked(train, rng, fair=fair), _clicked(valid, rng, fair=fair), test
 
 
-def _clicked(part: Part, rng: np.random.Generator, *, fair: bool) -> Part:
+def _clicked(part: DataPart, rng: np.random.Generator, *, fair: bool) -> DataPart:
     grades, boundaries = part.queries.labels, part.queries.boundaries
     clicks = np.zeros(len(grades))
     winners: list[Any] = []
@@ -85,7 +85,7 @@ def _clicked(part: Part, rng: np.random.Generator, *, fair: bool) -> Part:
                 winners.append(np.full(len(above), order[at]))
                 losers.append(above)
     pairs = Pairs(np.concatenate(winners), np.concatenate(losers))
-    return Part(part.X, Queries(np.minimum(clicks, _MOST_CLICKS), group=part.group, pairs=pairs))
+    return DataPart(part.X, Queries(np.minimum(clicks, _MOST_CLICKS), group=part.group, pairs=pairs))
 
 
 def _neighbours_swapped(ranked: Any, upper: Any, rng: np.random.Generator) -> Any:
@@ -102,14 +102,14 @@ def with_one_relevant(fold: Fold, rng: np.random.Generator) -> Fold:
     return train, valid, test
 
 
-def _one_relevant(part: Part, rng: np.random.Generator) -> Part:
+def _one_relevant(part: DataPart, rng: np.random.Generator) -> DataPart:
     grades, boundaries = part.queries.labels, part.queries.boundaries
     labels = np.zeros(len(grades))
     for start, stop in pairwise(boundaries):
         best = grades[start:stop].max(initial=0.0)
         if best > 0:
             labels[start + rng.choice(np.flatnonzero(grades[start:stop] == best))] = 1.0
-    return Part(part.X, Queries(labels, group=part.group))
+    return DataPart(part.X, Queries(labels, group=part.group))
 
 
 def balanced(fold: Fold, _rng: np.random.Generator) -> Fold:
@@ -121,7 +121,7 @@ def balanced(fold: Fold, _rng: np.random.Generator) -> Fold:
     n = np.repeat(part.group, part.group)
     weight = np.where(relevant, n / np.maximum(2 * n_relevant, 1), n / np.maximum(2 * (n - n_relevant), 1))
     weight[(n_relevant == 0) | (n_relevant == n)] = 1.0
-    return Part(part.X, Queries(queries.labels, group=part.group, weight=weight)), valid, test
+    return DataPart(part.X, Queries(queries.labels, group=part.group, weight=weight)), valid, test
 
 
 Floats = NDArray[np.float64]
@@ -181,7 +181,7 @@ def _folds(data: DataSet, folder: Path) -> list[Fold]:
     return data.load_all(folder)
 
 
-def share_of(part: Part, share: float) -> Part:
+def share_of(part: DataPart, share: float) -> DataPart:
     """Return a share of the queries of a part, one at least: larger shares hold the smaller ones."""
     if share == 1.0:
         return part
@@ -190,7 +190,7 @@ def share_of(part: Part, share: float) -> Part:
     chosen = np.zeros(n, dtype=bool)
     chosen[order[: max(1, round(share * n))]] = True
     rows = np.repeat(chosen, part.group)
-    return Part(part.X[rows], Queries(part.queries.labels[rows], group=part.group[chosen]))
+    return DataPart(part.X[rows], Queries(part.queries.labels[rows], group=part.group[chosen]))
 
 
 def _from(source: Source) -> Callable[[Path], list[Fold]]:
@@ -206,8 +206,8 @@ def _from(source: Source) -> Callable[[Path], list[Fold]]:
 
 
 def _parts(splits: Sequence[Split]) -> list[Fold]:
-    def part(data: RankingData) -> Part:
-        return Part(data.X, Queries(data.y, group=data.group))
+    def part(data: RankingData) -> DataPart:
+        return DataPart(data.X, Queries(data.y, group=data.group))
 
     return [(part(split.train), part(split.vali), part(split.test)) for split in splits]
 

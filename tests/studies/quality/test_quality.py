@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from boostplug.comparison.document import filled, marks
-from boostplug.comparison.training.frameworks import FRAMEWORKS, Part, Watch
+from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
 from boostplug.comparison.training.runs import Method
 from boostplug.comparison.training.trees import Trees
 from boostplug.data.queries import Queries
@@ -111,7 +111,7 @@ def test_clicks_are_where_documents_were_looked_at_and_tests_keep_their_grades(f
 def test_fair_pairs_do_not_follow_the_order_in_which_documents_were_shown(folder):
     """Skipped documents stood above: such pairs say the opposite of the ranker that showed them; fair ones do not."""
     grades = np.repeat(np.tile([0.0, 1.0], 200), 10)
-    part = Part(np.zeros((4000, 1)), Queries(grades, group=[20] * 200))
+    part = DataPart(np.zeros((4000, 1)), Queries(grades, group=[20] * 200))
     shares = {}
     for name, fair in (("skip above", False), ("fair", True)):
         queries = sets._clicked(part, np.random.default_rng(0), fair=fair).queries
@@ -124,7 +124,7 @@ def test_fair_pairs_do_not_follow_the_order_in_which_documents_were_shown(folder
 
 def test_pairs_of_a_part_reach_losses_and_labels_the_built_in_objectives(folder):
     fold = SETS["clicks"].load(folder, 0)
-    without = tuple(Part(part.X, Queries(part.queries.labels, group=part.group)) for part in fold)
+    without = tuple(DataPart(part.X, Queries(part.queries.labels, group=part.group)) for part in fold)
     for framework, built_in in (("lightgbm", "lambdarank"), ("xgboost", "rank:ndcg")):
         for objective, differs in ((RankNet(), True), (built_in, False)):
             scores = []

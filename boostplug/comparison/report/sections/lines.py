@@ -5,7 +5,7 @@ from math import ceil
 
 from boostplug.comparison.report.charts import Scale, Series, line_chart
 from boostplug.comparison.report.markup import Child, Markup, el
-from boostplug.comparison.report.tables import NONE, Cell, Column, short, value
+from boostplug.comparison.report.report_table import NONE, Cell, Column, short, value
 from boostplug.comparison.report.view import Shown, View, figure, key_of, legend, method_table
 from boostplug.comparison.summary import Numbers
 

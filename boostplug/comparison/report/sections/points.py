@@ -2,7 +2,7 @@
 
 from boostplug.comparison.report.charts import Scale, scatter
 from boostplug.comparison.report.markup import Child, el
-from boostplug.comparison.report.tables import NONE, Cell, Column, number, value
+from boostplug.comparison.report.report_table import NONE, Cell, Column, number, value
 from boostplug.comparison.report.view import (
     Shown,
     View,

@@ -14,7 +14,7 @@ _TYPICAL = 4  # times the median reach: what is beyond leaves the axis
 
 def differences(view: View) -> Child:
     """Return the forest plot: a row per method, the frameworks apart, on one axis."""
-    found = {m.number: contrast for m in view.methods if (contrast := Contrast.of(m.summary)) is not None}
+    found = {m.number: contrast for m in view.methods if (contrast := Contrast.from_summary(m.summary)) is not None}
     if not found:
         return None
     document = view.document

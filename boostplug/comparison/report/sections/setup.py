@@ -1,7 +1,7 @@
 """Set-up of the comparison: data, parameters, versions, machine; and how to make it again."""
 
 from boostplug.comparison.report.markup import Child, el
-from boostplug.comparison.report.tables import Cell, Column, Row, Table, as_html, number
+from boostplug.comparison.report.report_table import Cell, Column, ReportTable, Row, as_html, number
 from boostplug.comparison.report.view import Shown, View, copyable, folded, method_table, pairs
 from boostplug.comparison.report.words import about_data, parameters_of_all, tuned
 
@@ -69,5 +69,5 @@ def reproduce(view: View) -> Child:
             "p",
             "The same data have the same fingerprints. With the same versions, all figures are the same, except times.",
         ),
-        as_html(Table(columns, rows, "Fingerprints of the data")),
+        as_html(ReportTable(columns, rows, "Fingerprints of the data")),
     ]

@@ -3,7 +3,7 @@
 from math import isnan
 
 from boostplug.comparison.report.markup import Child, el
-from boostplug.comparison.report.tables import Column, interval, probability, short, signed, value
+from boostplug.comparison.report.report_table import Column, interval, probability, short, signed, value
 from boostplug.comparison.report.text import table_of
 from boostplug.comparison.report.view import View, copyable, method_table
 from boostplug.comparison.report.words import (
@@ -49,7 +49,7 @@ def recommendation(view: View) -> Child:
         (f"{view.metric} on validation", short(found.validation)),
     ]
     kind = "open"
-    if (contrast := Contrast.of(found)) is not None:
+    if (contrast := Contrast.from_summary(found)) is not None:
         outcome = contrast.outcome(document)
         kind = outcome if outcome.is_clear else kind
         figures.append((f"Difference to {contrast.reference} on test", signed(contrast.difference)))

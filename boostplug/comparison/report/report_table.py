@@ -55,7 +55,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class ReportTable:
     """Columns and rows; the first cell of a row is its head."""
 
     columns: Sequence[Column]
@@ -63,7 +63,7 @@ class Table:
     caption: str = ""
 
 
-def as_rich(table: Table, *, narrow: bool) -> "RichTable":
+def as_rich(table: ReportTable, *, narrow: bool) -> "RichTable":
     """Return a table for a terminal.
 
     A narrow one has its groups as headings, not in a first column, and has below a value its spread or interval.
@@ -99,7 +99,7 @@ def _rich_cell(cell: Cell, *, narrow: bool) -> "Text":
     return text
 
 
-def as_markdown(table: Table) -> list[str]:
+def as_markdown(table: ReportTable) -> list[str]:
     """Return the lines of a table in Markdown, its groups in a first column."""
     rows = [
         [row.group or "", *(f"**{c.shown}** {c.after}".rstrip() if c.bold else c.text for c in row.cells)]
@@ -118,7 +118,7 @@ def in_markdown(text: str) -> str:
     return escape(" ".join(visible(text).split()), quote=False)
 
 
-def as_latex(table: Table) -> list[str]:
+def as_latex(table: ReportTable) -> list[str]:
     """Return the lines of a ``tabular`` with booktabs, its groups as headings."""
     lines = [
         rf"\begin{{tabular}}{{{''.join('r' if column.numbers else 'l' for column in table.columns)}}}",
@@ -161,13 +161,13 @@ def _in_latex(text: str) -> str:
 
 
 def as_html(
-    table: Table, *, class_: str | None = None, described_by: str | None = None, name: str | None = None
+    table: ReportTable, *, class_: str | None = None, described_by: str | None = None, name: str | None = None
 ) -> Markup:
     """Return a table that can be sorted, in a box of its own that scrolls where it is wide.
 
     Parameters
     ----------
-    table : Table
+    table : ReportTable
         Rows with a group can be filtered by it.
     class_ : str, optional
     described_by : str, optional
