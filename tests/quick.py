@@ -13,7 +13,6 @@ QUICK = frozenset(
         "comparison/test_store.py",
         "losses/test_adarank.py",
         "losses/test_properties.py",
-        "losses/test_lists.py",
         "losses/test_loss.py",
         "losses/test_totals.py",
         "metrics/test_average_precision.py",

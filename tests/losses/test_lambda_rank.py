@@ -128,14 +128,6 @@ def test_weights_are_what_the_metric_loses_by_a_swap(metric):
     assert LambdaRank(metric=metric).value(scores, queries) == pytest.approx([total])
 
 
-def test_the_cutoff_of_ndcg_is_that_of_the_ideal_alone():
-    rng = np.random.default_rng(8)
-    queries, scores = bp.Queries(rng.integers(0, 4, 40), group=[40]), rng.normal(size=40)
-    whole, cut = (LambdaRank(metric=bp.NDCG(k)).value(scores, queries)[0] for k in (None, 5))
-    gains = np.sort(2.0**queries.labels - 1.0)[::-1] / np.log2(np.arange(2.0, 42.0))
-    assert cut / whole == pytest.approx(gains.sum() / gains[:5].sum())
-
-
 @pytest.mark.parametrize(
     "loss", [LambdaRank(metric=bp.NDCG(30), truncation=t, norm=n) for t in (3, 30) for n in (False, True)]
 )
@@ -171,13 +163,6 @@ def test_scale_is_that_of_the_weights_in_a_random_order(metric):
     numerator, denominator = loss.scale_terms(queries)
     assert denominator == pytest.approx([loss.value(np.zeros(27), queries).sum() / math.log(2.0)])
     assert numerator == [queries.grade_groups.n_judged.sum()]
-
-
-def test_a_truncation_that_holds_all_is_none_at_all():
-    rng = np.random.default_rng(11)
-    queries, scores = bp.Queries(rng.integers(0, 5, 50), group=[30, 20]), rng.normal(size=50)
-    one, other = (LambdaRank(truncation=t).gradient_hessian(scores, queries) for t in (None, 30))
-    np.testing.assert_allclose(one, other, rtol=1e-9, atol=1e-12)
 
 
 def test_trains_on_a_list_longer_than_lightgbm_takes():

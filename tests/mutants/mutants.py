@@ -301,7 +301,7 @@ MUTANTS = [
         ("ListNet's noise is the same for all rows", "kernels.lists.softmax._noise", "row", "unsigned(0)"),
     ),
     *_caught_by(
-        ["losses/test_squared_error.py"],
+        ["losses/test_regression.py"],
         (
             "centred SquaredError loses digits to a common offset",
             "kernels.lists.centred._error",
@@ -346,7 +346,7 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["losses/test_pair_weights.py"],
+        ["losses/test_weights.py"],
         (
             "winners of long lists weigh what they weigh as losers",
             "kernels.pairs.hinge._between",
