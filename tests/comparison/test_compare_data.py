@@ -294,23 +294,6 @@ def test_the_command_line_reads_tables(frame, tmp_path):
     assert "3 features" in found.stdout
 
 
-@pytest.mark.parametrize(
-    ("line", "text", "message"),
-    [
-        (0, "a,b,grade,grade,query,shop", r"data\.csv holds 'grade' 2 times; rename"),
-        (5, "0.5,0.5,0.5,,7,x", r"column 'grade' has no value in row 6 of data\.csv"),
-        (5, "0.5,0.5,0.5,1,,x", r"column 'query' has no value in row 6 of data\.csv"),
-    ],
-)
-def test_mistakes_in_files_are_named_with_column_and_row(frame, tmp_path, line, text, message):
-    path = tmp_path / "data.csv"
-    frame.to_csv(path, index=False)
-    lines = path.read_text().splitlines()
-    path.write_text("\n".join([*lines[:line], text, *lines[line + 1 :]]))
-    with pytest.raises(ValueError, match=message):
-        bp.compare(path, label="grade", qid="query", **SOME)
-
-
 def test_a_wrong_column_of_query_ids_is_noticed(frame):
     hardly = frame.assign(query=np.r_[np.arange(100), np.arange(len(frame) - 100)])
     result = bp.compare(hardly, label="grade", qid="query", frameworks="lightgbm", **SOME)

@@ -318,41 +318,6 @@ def test_texts_that_are_no_loss(text):
         bp.Loss.parse(text)
 
 
-# Trainings
-
-
-@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
-def test_trains_as_its_formula_by_hand(framework):
-    pytest.importorskip(framework)
-    data = bp.datasets.make_ranking(40, random_state=0)
-    kind = {"lightgbm": bp.LGBMRanker, "xgboost": bp.XGBRanker}[framework]
-    options = {"n_estimators": 8, "n_jobs": 1} | ({"verbose": -1} if framework == "lightgbm" else {})
-    for loss in (BOTH, 0.5 * bp.AdaRank(base=EXACT) + EXACT + 0.5 * bp.RankNet()):
-        found = kind(objective=loss, **options).fit(data.X, data.y, qid=data.qid).predict(data.X)
-        expected = kind(objective=ByHand(loss), **options).fit(data.X, data.y, qid=data.qid).predict(data.X)
-        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
-        assert np.ptp(found) > 0.1
-
-
-class ByHand(bp.Loss):
-    """The sum of what the parts return."""
-
-    hessian_kind = "model"
-
-    def __init__(self, loss):
-        self.loss = loss
-
-    def scale_terms(self, queries):
-        return np.ones(1), np.ones(1)
-
-    def compute_value(self, scores, queries):
-        return self.loss.value(scores, queries)
-
-    def compute_gradient_hessian(self, scores, queries, scale):
-        parts = zip(self.loss.parts, self.loss.weights, strict=True)
-        return tuple(sum(a * np.array(part.gradient_hessian(scores, queries)) for part, a in parts))
-
-
 def problem_of_crr(rng, n=40):
     return rng.normal(size=n), bp.Queries(rng.integers(0, 5, n), group=[n - 15, 15], weight=0.5 + rng.random(n))
 

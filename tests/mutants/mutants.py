@@ -373,7 +373,7 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["metrics/test_average_precision.py"],
+        ["metrics/test_relevance.py"],
         (
             "average precision treats tied relevant documents as independent",
             "kernels.metrics.dcg_ap._average_precision",
