@@ -177,6 +177,13 @@ CASES = {
         Case("ranker: an empty validation set", lambda: fit_lgb(eval_set=[(X[:0], Y[:0])], eval_group=[[]])),
         Case("`compare`: a validation part of nothing", lambda: compare(split=(0.8, 0.0, 0.2))),
         Case("ranker: query ids as text left in X", lambda: fit_lgb(X=FRAME.assign(user=[f"u{q}" for q in QID]))),
+        Case(
+            "`compare`: a column that puts queries into several parts",
+            lambda: compare(TABLE.assign(part=np.resize(["train", "valid", "test"], 60)), split="part"),
+        ),
+        Case("`compare`: all weights 0", lambda: compare(TABLE.assign(w=0.0), weight="w")),
+        Case("`compare`: a comma in a column's name", lambda: compare(TABLE.assign(**{"length, chars": 1.0}))),
+        Case("`compare`: a part without rows", lambda: compare(TABLE, valid=TABLE[:0], test=TABLE)),
         Case("`compare`: a column of dates", lambda: compare(TABLE.assign(day=pd.Timestamp("2026-01-01")))),
         Case("`compare`: a column of lists", lambda: compare(TABLE.assign(tags=[["x"]] * len(TABLE)))),
         Case("ranker: the labels left in X (a warning)", lambda: fit_lgb(X=FRAME.assign(grade=Y))),

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
+from losses import log_cosh
 from losses.functions import softplus, softplus_curvature, softplus_slope
 from scipy import special
 from sklearn.tree import DecisionTreeRegressor
@@ -136,19 +137,6 @@ def test_rankers_decide_the_same(ranker, way):
     np.testing.assert_allclose(close, weights, rtol=1e-7, atol=1e-9)
 
 
-def log_cosh(d):
-    x = np.abs(d - 1.0)
-    return x + np.log1p(np.exp(-2.0 * x)) - math.log(2.0)
-
-
-def log_cosh_slope(d):
-    return np.tanh(d - 1.0)
-
-
-def log_cosh_curvature(d):
-    return 1.0 / np.cosh(np.clip(d - 1.0, -350.0, 350.0)) ** 2
-
-
 def root(gap):
     return np.power(gap, 0.5)
 
@@ -164,7 +152,7 @@ def losses():
         bp.AdaRank(base=bp.MPBoost()),
         bp.AdaRank(metric=bp.DCG(None)),
         bp.PairwiseLoss(softplus, softplus_slope, softplus_curvature),
-        bp.PairwiseLoss(log_cosh, log_cosh_slope, log_cosh_curvature),
+        bp.PairwiseLoss(log_cosh.value, log_cosh.first, log_cosh.second),
     ]
 
 
@@ -190,13 +178,6 @@ def _outputs(loss, scores, labels, sizes):
     queries = bp.Queries(labels, group=sizes)
     decided = [getattr(loss, name, None) for name in ("summation", "reach", "hessian_kind")]
     return repr(loss), (decided, loss.value(scores, queries), *loss.gradient_hessian(scores, queries))
-
-
-METRICS = [
-    *(bp.NDCG(5), bp.NDCG(convention="letor"), bp.NDCG(gain="linear"), bp.DCG(None), bp.MeanNDCG(), bp.MAP()),
-    *(bp.ERR(), bp.MRR(), bp.Precision(3), bp.PairError(), bp.PrecisionAtPercent(30), bp.SpearmanRho()),
-    *(bp.RBP(), bp.RBP(max_grade=4), bp.Recall(3), bp.RPrecision(), bp.Bpref()),
-]
 
 
 @pytest.mark.parametrize("way", ["up", "at random"])

@@ -148,11 +148,6 @@ def test_a_users_own_call_may_pass_scores_of_any_kind(kind, scores):
     call = (lambda values: LOSS(Y, values, None, GROUP)) if data is None else lambda values: LOSS(values, data)
     for ours, expected in zip(call(scores), call(floats), strict=True):
         np.testing.assert_array_equal(ours, expected)
-    with pytest.raises(ValueError, match=r"^scores\[0\] = .* is text and not a number"):
-        call(["1"] * 7)
-    for wrong in (np.True_, 5, None, np.zeros((7, 2), bool)):
-        with pytest.raises(ValueError, match=r"^scores must be one-dimensional"):
-            call(wrong)
 
 
 @dataclass(frozen=True)

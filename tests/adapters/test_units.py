@@ -54,19 +54,6 @@ def test_all_weights_times_a_number_train_the_same_model(F, loss):
                 np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
 
 
-@every_loss
-@every_framework
-def test_all_row_weights_of_a_ranker_times_a_number_train_the_same_model(F, loss):
-    rng = np.random.default_rng(6)
-    weight = rng.integers(1, 6, len(Y)).astype(float)
-    expected = F.fit(loss, sample_weight=weight).predict(X)
-    assert np.ptp(expected) > 0.1
-    np.testing.assert_array_equal(F.fit(loss, sample_weight=2.0**-30 * weight).predict(X), expected)
-    for c in (1e30, 1.0 / weight.sum()):
-        found = F.fit(loss, sample_weight=c * weight).predict(X)
-        np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
-
-
 def n_splits(F, model):
     """Return how many splits all trees of a model have."""
     if F.name == "lightgbm":

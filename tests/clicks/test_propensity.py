@@ -170,10 +170,3 @@ def test_positions_without_clicks_are_named():
 def test_one_query_has_no_interval():
     log = ClickLog([1, 1, 1, 1], group=[4], position=[1, 2, 3, 4])
     assert np.isnan(propensity(log).low).all()
-
-
-PLAIN = {"clicked": [1, 0, 0, 1], "group": [2, 2], "position": [1, 2, 1, 2]}
-
-
-def call(*, columns=None, **options):
-    return propensity(ClickLog(**{**PLAIN, **(columns or {})}), **options)

@@ -15,7 +15,6 @@ from rich.console import Console
 from scipy import stats
 
 import boostplug as bp
-from boostplug.comparison import outcomes
 from boostplug.comparison.arguments import parse_losses
 from boostplug.comparison.significance import holm, randomisation_test
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
@@ -125,21 +124,6 @@ def test_differences_and_p_values_follow_from_the_values_per_query(settled):
         recommended = settled.document["recommendation"]
         others = found[(found.framework != recommended["framework"]) | (found.method != recommended["method"])]
         np.testing.assert_allclose(others["p_holm"].dropna(), holm(others["p"].dropna()))
-
-
-def test_holm_counts_the_comparisons_of_each_framework(parts, monkeypatch):
-    plain = outcomes.pooled_test
-    monkeypatch.setattr(outcomes, "pooled_test", lambda *given, **options: plain(*given, **options)._replace(p=0.02))
-    baselines = ["lambdarank", "rank_xendcg", "rank:ndcg"]
-    some = QUICK | {"early_stopping_rounds": None}
-    result = bp.compare(*parts, losses=[bp.MPBoost(), bp.QBRank()], baselines=baselines, **some)
-    chosen = result.document["recommendation"]
-    for framework in ("lightgbm", "xgboost"):
-        rows = [row for row in result.document["methods"] if row["framework"] == framework and row["p"] is not None]
-        others = [row for row in rows if (framework, row["method"]) != (chosen["framework"], chosen["method"])]
-        assert [row["p_holm"] for row in others] == pytest.approx([min(1.0, len(others) * 0.02)] * len(others))
-        assert all(row["p_holm"] == 0.02 for row in rows if row not in others)
-        assert f"{len(others)} comparison{'s' * (len(others) > 1)} in {framework}" in " ".join(str(result).split())
 
 
 def test_spread_is_over_seeds_and_seeds_matter(result):
@@ -296,11 +280,6 @@ def test_one_framework_is_missing(parts, monkeypatch):
     result = bp.compare(*parts, losses=[bp.MPBoost()], baselines=(), **QUICK)
     assert set(result.to_frame()["framework"]) == {"lightgbm"}
     assert "xgboost is not installed and left out (pip install 'boostplug[xgboost]')" in str(result)
-    with pytest.raises(ImportError, match=r"pip install 'boostplug\[xgboost\]'"):
-        bp.compare(*parts, frameworks=["lightgbm", "xgboost"], **QUICK)
-    monkeypatch.setitem(sys.modules, "lightgbm", None)
-    with pytest.raises(ImportError, match=r"lightgbm and xgboost .*boostplug\[lightgbm,xgboost\]"):
-        bp.compare(*parts, **QUICK)
 
 
 def test_folds(parts):
@@ -361,12 +340,6 @@ def test_tuning_never_ends_below_the_default_on_validation(parts):
     assert [row["runs"][0]["tuned"] for row in again.document["methods"]] == settings
 
 
-def test_tuning_without_optuna_names_the_extra(parts, monkeypatch):
-    monkeypatch.setitem(sys.modules, "optuna", None)
-    with pytest.raises(ImportError, match=r"boostplug\[tune\]"):
-        bp.compare(*parts, tune=2, **QUICK)
-
-
 def test_names_of_losses():
     assert list(parse_losses(["mpboost"])) == [
         *(f"MPBoost({d})" for d in ("Binary", "Linear", "Log", "Logistic")),
@@ -383,8 +356,6 @@ def test_names_of_losses():
     same_label = parse_losses([bp.MPBoost(distance=lambda gap: gap), bp.MPBoost(distance=lambda gap: 2 * gap)])
     assert len(same_label) == 2
     assert len(parse_losses([bp.MPBoost(), bp.MPBoost()])) == 1
-    with pytest.raises(ValueError, match=r"'mpboost, qbrank' is no loss; .*pass several as a list"):
-        parse_losses("mpboost, qbrank")
 
 
 class Sharp(bp.RankNet):
@@ -410,47 +381,27 @@ def test_own_parameters_of_a_framework_win_under_any_name(parts):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    "arguments",
     [
-        ({"losses": {"mine": 3}}, r"losses\['mine'\] must be a Loss such as MPBoost\(\); got 3"),
-        ({"baselines": ["nope"]}, "there is no baseline 'nope'; there are: lambdarank"),
-        ({"losses": bp.MPBoost}, r"losses is the class MPBoost; pass MPBoost\(\)"),
-        ({"losses": 3}, "losses must be one of the losses or a list of them, got 3"),
-        ({"losses": {"lambdarank": bp.MPBoost()}}, "'lambdarank', which is that of a built-in objective"),
-        ({"losses": {3: bp.MPBoost()}}, "losses has the name 3; name losses by strings"),
-        ({"losses": (), "baselines": ()}, "nothing to compare"),
-        ({"frameworks": ["catboost"]}, "frameworks must be of lightgbm, xgboost; got 'catboost'"),
-        ({"rounds": 0}, "rounds must be an integer of at least 1"),
-        ({"early_stopping_rounds": 0}, "early_stopping_rounds"),
-        ({"tune": -1}, "tune must be an integer of at least 0"),
-        (
-            {"num_threads": 0},
-            "num_threads must be an integer of at least 1, or None for OMP_NUM_THREADS, or all cores; got 0",
-        ),
-        ({"seeds": 0}, "seeds must be an integer of at least 1; got 0; give how many, or a list of seeds"),
-        ({"seeds": [1, 1]}, r"different integers from 0 to 2147483647, got \[1, 1\]"),
-        ({"seeds": 10**12}, "seeds must be an integer of at most 10000; got 1000000000000; give how many, or a list"),
-        ({"rounds": 10**12}, "rounds must be an integer of at most 1000000; got 1000000000000; 1000 is the default"),
-        ({"tune": 10**9}, "tune must be an integer of at most 10000; got 1000000000; 20 settings are a good start"),
-        ({"num_threads": 10**6}, "num_threads must be an integer of at most 1024"),
-        ({"params": {"num_leaves": 10**9}}, "num_leaves must be an integer of at most 131072; got 1000000000"),
-        ({"minutes": 0}, "minutes must be a finite number above 0, or None for no limit; got 0"),
-        ({"resume": True}, "resume goes on from what a folder keeps; name it as store"),
-        ({"resume": "yes", "store": "x"}, "resume must be True or False; got 'yes'"),
-        ({"seeds": [1.5]}, "each of seeds must be an integer of at least 0; got 1.5"),
-        ({"seeds": [2**31]}, "each of seeds must be an integer of at most 2147483647; got 2147483648"),
-        ({"params": 3}, "params must be a dict"),
-        ({"params": {"num_leaves": 1}}, "num_leaves must be an integer of at least 2; got 1; the default is 15"),
-        ({"params": {"learning_rate": "x"}}, "learning_rate must be a finite number above 0; got 'x'"),
-        ({"params": {"xgboost": None}}, r"params\['xgboost'\] must be a dict of further parameters"),
-        ({"params": {"lightgbm": {"application": "binary"}}}, "may not set application: .*; use losses and baselines"),
-        ({"metric": bp.NDCG}, r"a metric is the class NDCG; pass NDCG\(\)"),
-        ({"params": {"leaves": 3}}, "params has no 'leaves'; it takes learning_rate, num_leaves"),
-        ({"metric": "nope"}, "there is no metric"),
+        {"losses": {"mine": 3}},
+        {"losses": {"lambdarank": bp.MPBoost()}},  # the name of a built-in objective
+        {"losses": (), "baselines": ()},
+        {"baselines": ["nope"]},
+        {"frameworks": ["catboost"]},
+        {"rounds": 0},
+        {"seeds": [1, 1]},
+        {"seeds": [2**31]},
+        {"minutes": 0},
+        {"resume": True},
+        {"params": {"leaves": 3}},
+        {"params": {"lightgbm": {"application": "binary"}}},
+        {"metric": "nope"},
     ],
 )
-def test_what_makes_no_sense_is_refused_before_training(parts, arguments, message):
-    with pytest.raises(ValueError, match=message):
+def test_what_makes_no_sense_is_refused_before_training(parts, monkeypatch, arguments):
+    for framework in FRAMEWORKS.values():
+        monkeypatch.setattr(framework, "run", None)
+    with pytest.raises(ValueError, match=r"; |must be|nothing to compare"):
         bp.compare(*parts, **{"progress": False, **arguments})
 
 
@@ -469,12 +420,3 @@ def test_labels_below_one_leave_map_out(parts):
             bp.compare(*small, **some, **asked)
     found = bp.compare(*small, **some, metrics=[bp.MAP(relevant=0.3)]).to_frame()
     assert found["MAP(relevant=0.3)"].notna().all()
-
-
-def test_weights_that_are_all_zero_are_refused(parts):
-    for i, name in enumerate(("train", "valid", "test")):
-        data = list(parts)
-        nothing = np.zeros(len(parts[i].group))
-        data[i] = {"X": parts[i].X, "y": parts[i].y, "group": parts[i].group, "weight": nothing}
-        with pytest.raises(ValueError, match=f"{name}: all weights are 0"):
-            bp.compare(*data, **QUICK)

@@ -1,4 +1,4 @@
-"""What `compare` takes as data: one table from every form, and weights that count."""
+"""Data that `compare` takes: one table from every form and file, columns to choose, weights that count."""
 
 import lightgbm as lgb
 import numpy as np
@@ -8,8 +8,10 @@ import pyarrow as pa
 import pytest
 import xgboost as xgb
 from reports import result_of
+from typer.testing import CliRunner
 
 import boostplug as bp
+from boostplug.cli.app import app
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.runs import Method, RunOutcome
 from boostplug.datasets import Fold
@@ -74,10 +76,6 @@ def test_letor_files(parts, plain, tmp_path):
     assert of_folder.document["data"]["name"] == tmp_path.name
     files = [tmp_path / f"{name}.txt" for name in ("train", "vali", "test")]
     assert numbers(bp.compare(*files, **ONE)) == plain
-    with pytest.raises(FileNotFoundError, match=r"^there is no folder nowhere"):
-        bp.compare("nowhere", **ONE)
-    with pytest.raises(FileNotFoundError, match=r"^there is no file nowhere; check the path"):
-        bp.compare(*files[:2], "nowhere", **ONE)
 
 
 @pytest.fixture(scope="module")
@@ -199,18 +197,104 @@ def test_the_recommended_estimator_takes_the_weights(weighted, baseline):
     assert comment in " ".join(str(found).split())
 
 
-@pytest.mark.parametrize(
-    ("framework", "columns", "message"),
-    [
-        ("lightgbm", {"length, chars": 1.0}, r"\['length, chars'\]: names may have none of .* rename"),
-    ],
-)
-def test_columns_that_a_framework_cannot_read_are_refused_before_training(parts, framework, columns, message):
-    def frame(part):
-        return frame_of(
-            part, **{name: np.repeat(pd.Series(value), part.n_rows).array for name, value in columns.items()}
-        )
+SOME = {"losses": [bp.QBRank()], "rounds": 3, "seeds": 1, "num_threads": 1}
 
-    chosen = {**QUICK, "frameworks": framework}
-    with pytest.raises(ValueError, match=f"^train: {framework} cannot read the columns: {message}"):
-        bp.compare(*map(frame, parts), label="grade", **chosen)
+
+@pytest.fixture(scope="module")
+def frame():
+    """Return 100 queries with a category that matters, their rows in any order."""
+    rng = np.random.default_rng(0)
+    n = 1500
+    shop = rng.integers(0, 3, n)
+    X = rng.normal(size=(n, 3))
+    grade = np.clip(np.round(X[:, 0] + np.array([-1.0, 0.0, 1.5])[shop] + 1.0), 0, 4)
+    return pd.DataFrame(X, columns=list("abc")).assign(
+        grade=grade, query=rng.integers(0, 100, n), shop=pd.Categorical(np.array(["x", "y", "z"])[shop])
+    )
+
+
+def sizes(result):
+    data = result.document["data"]
+    return [data[part]["queries"] for part in ("train", "valid", "test")]
+
+
+def test_one_frame_is_split_by_query(frame):
+    result = bp.compare(frame, label="grade", qid="query", frameworks="lightgbm", **SOME)
+    assert sizes(result) == [60, 20, 20]
+    assert not result.failed
+    assert not any("shares" in warning for warning in result.document["warnings"])
+    again = bp.compare(frame, label="grade", qid="query", split=(0.5, 0.25, 0.25), frameworks="lightgbm", **SOME)
+    assert sizes(again) == [50, 25, 25]
+    assert "split=(0.5, 0.25, 0.25)" in again.details["python"]
+
+
+def test_a_column_may_say_the_split(frame):
+    part = np.array(["train", "vali", "test"])[frame["query"] % 3]
+    result = bp.compare(
+        frame.assign(part=part), label="grade", qid="query", split="part", frameworks="lightgbm", **SOME
+    )
+    assert sizes(result) == [34, 33, 33]
+    assert result.document["data"]["features"] == 4
+
+
+def test_features_and_drop_choose_columns(frame):
+    given = {"label": "grade", "qid": "query", "frameworks": "lightgbm", **SOME}
+    assert bp.compare(frame, features=["a", "shop"], **given).document["data"]["features"] == 2
+    assert bp.compare(frame, drop=["b"], **given).document["data"]["features"] == 3
+
+
+def test_categories_train_in_both_frameworks(frame):
+    pytest.importorskip("xgboost")
+    with_it = bp.compare(frame, label="grade", qid="query", **{**SOME, "rounds": 20})
+    without = bp.compare(frame, label="grade", qid="query", drop=["shop"], **{**SOME, "rounds": 20})
+    assert not with_it.failed
+    for one, other in zip(with_it.document["methods"], without.document["methods"], strict=True):
+        assert one["test"]["NDCG@10"]["mean"] > other["test"]["NDCG@10"]["mean"] + 0.02
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+def test_the_recommended_method_is_fitted_on_categories(frame, framework):
+    found = bp.compare(frame, label="grade", qid="query", frameworks=framework, baselines=[], **SOME)
+    rows = frame.sort_values("query", kind="stable")
+    X, y = rows.drop(columns="grade"), rows["grade"]
+    for best in (found.best, eval(found.recommendation.splitlines()[-1], {"bp": bp})):  # noqa: S307 (our own line)
+        assert np.isfinite(best.fit(X, y, qid="query").predict(X)).all()
+
+
+def test_a_column_that_numbers_the_rows_is_warned_of(frame):
+    numbered = frame.assign(row=np.arange(len(frame)))
+    result = bp.compare(numbered, label="grade", qid="query", frameworks="lightgbm", **SOME)
+    assert any("Column 'row' has another value" in warning for warning in result.document["warnings"])
+    assert any("The test part has 20 queries: too few" in warning for warning in result.document["warnings"])
+    assert not any("Column 'a'" in warning for warning in result.document["warnings"])
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "csv.gz", "parquet"])
+def test_files_of_tables(frame, tmp_path, suffix):
+    path = tmp_path / f"judgements.{suffix}"
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+        frame.to_parquet(path)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",")
+    given = {"label": "grade", "qid": "query", "frameworks": "lightgbm", **SOME}
+    from_file, in_memory = bp.compare(path, **given), bp.compare(frame, **given)
+    assert sizes(from_file) == sizes(in_memory)
+    for one, other in zip(from_file.document["methods"], in_memory.document["methods"], strict=True):
+        assert one["test"]["NDCG@10"]["mean"] == pytest.approx(other["test"]["NDCG@10"]["mean"])
+
+
+def test_the_command_line_reads_tables(frame, tmp_path):
+    frame.to_csv(tmp_path / "all.csv", index=False)
+    options = f"--label grade --qid query --drop b --split 0.5,0.25,0.25 --frameworks lightgbm --losses {'CRR()'}"
+    more = f"--rounds 3 --seeds 1 --threads 1 --store {tmp_path / 'store'} --json {tmp_path / 'out.json'}"
+    found = CliRunner().invoke(app, ["compare", "--data", str(tmp_path / "all.csv"), *options.split(), *more.split()])
+    assert found.exit_code == 0, found.stderr
+    assert "queries/documents: train 50/" in found.stdout
+    assert "3 features" in found.stdout
+
+
+def test_a_wrong_column_of_query_ids_is_noticed(frame):
+    hardly = frame.assign(query=np.r_[np.arange(100), np.arange(len(frame) - 100)])
+    result = bp.compare(hardly, label="grade", qid="query", frameworks="lightgbm", **SOME)
+    assert any("Hardly any query has two documents" in warning for warning in result.document["warnings"])

@@ -72,14 +72,6 @@ def test_the_best_with_weights_is_that_of_the_run(parts):
 # --- Features --------------------------------------------------------------------------------------------------------
 
 
-def test_a_part_without_rows_is_refused(parts):
-    empty = RankingData(np.empty((0, 6)), [], qid=[])
-    for i, name in enumerate(("train", "valid", "test")):
-        given = [*parts[:i], empty, *parts[i + 1 :]]
-        with pytest.raises(ValueError, match=f"^{name} has no rows; pass a part with queries"):
-            bp.compare(*given, **QUICK)
-
-
 def test_an_infinite_feature_is_refused_where_xgboost_reads_it(parts):
     X = parts[1].X.copy()
     X[4, 2] = -np.inf

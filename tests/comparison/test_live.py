@@ -1,4 +1,4 @@
-"""Bars of a comparison: a mean per method, no change of the result, and no trace in the terminal."""
+"""Progress of a comparison: bars with a mean per method in a terminal, a line now and then elsewhere."""
 
 import os
 import select
@@ -9,8 +9,8 @@ import sys
 import pytest
 
 import boostplug as bp
-from boostplug.comparison import live
-from boostplug.comparison.console import bars
+from boostplug.comparison import console, live
+from boostplug.comparison.console import bars, progress_bar
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.comparison.training.trees import Trees
 from boostplug.datasets import make_ranking
@@ -89,3 +89,58 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(tmp_path):
     assert termios.tcgetattr(theirs) == before
     os.close(ours)
     os.close(theirs)
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """Seconds, in a list."""
+    now = [100.0]
+    monkeypatch.setattr(console, "monotonic", lambda: now[0])
+    return now
+
+
+def test_lines_where_there_is_no_terminal(clock, capsys):
+    """A step is followed by a line, but for those less than 30 seconds after another."""
+    with progress_bar(True, 240, completed=5) as advance:
+        advance("lightgbm QBRank, seed 0", 0)
+        for seconds, steps in ((31, 3), (20, 1), (20, 130)):
+            clock[0] += seconds
+            advance("", steps)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert [line.partition(", ")[2] for line in err.splitlines()] == [
+        "8 of 240 done; now lightgbm QBRank, seed 0",
+        "139 of 240 done; now lightgbm QBRank, seed 0",
+    ]
+    assert err.startswith("boostplug: 0:00:00, ")
+
+
+@pytest.mark.parametrize("shown", [None, False])
+def test_silence_without_progress(clock, capsys, shown):
+    with progress_bar(shown, 3) as advance:
+        clock[0] += 60
+        advance("something", 1)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_closed_stderr_is_no_error(clock, monkeypatch):
+    def fail(_):
+        raise BrokenPipeError
+
+    monkeypatch.setattr(console.sys.stderr, "write", fail)
+    with progress_bar(True, 3) as advance:
+        clock[0] += 60
+        advance("something", 1)
+
+
+def test_a_bar_in_a_terminal_and_lines_in_a_dumb_one(clock, monkeypatch, capsys):
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.setenv("TERM", "xterm")
+    with progress_bar(None, 3) as advance:
+        advance("something", 1)
+    assert "1/3" in capsys.readouterr().err
+    monkeypatch.setenv("TERM", "dumb")
+    with progress_bar(True, 3) as advance:
+        clock[0] += 60
+        advance("something", 1)
+    assert capsys.readouterr().err == "boostplug: 0:00:00, 1 of 3 done; now something\n"

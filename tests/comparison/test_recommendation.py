@@ -13,7 +13,6 @@ from boostplug.comparison import recommendation
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
 from boostplug.comparison.training.runs import Method, RunOutcome
 from boostplug.comparison.training.trees import Trees
-from boostplug.comparison.training.tuning import tuned_objective
 from boostplug.core.values import Range
 from boostplug.datasets import make_ranking
 from boostplug.losses import LOSSES
@@ -94,12 +93,6 @@ def test_tuned_parameters_are_in_it(parts, tmp_path, objective):
     assert again.recommendation == result.recommendation
 
 
-def test_what_tuning_drew_makes_the_loss_again():
-    drawn = {"pair": {"choice": 1}, "sigmoid": 0.75}
-    assert tuned_objective(Own(), drawn) == Own(pair=(3, 4), sigmoid=0.75)
-    assert tuned_objective("lambdarank", {}) == "lambdarank"
-
-
 @pytest.mark.parametrize("loss", [*OURS, bp.AdaRank(metric=bp.MAP(), base=bp.RankNet(sigmoid=2.0))], ids=str)
 def test_the_line_of_code_names_the_loss(loss):
     params = FRAMEWORKS["lightgbm"].params_of_run(Trees(), 1, loss, 0)
@@ -163,15 +156,6 @@ def test_validation_alone_chooses():
         f"significantly worse on {many(found)} test queries. The validation part misleads here: prefer lambdarank"
         in text
     )
-
-
-def test_a_lead_on_test_is_said_with_its_interval():
-    found = made({(LGB, "lambdarank"): (0.5, 0.5), (LGB, "a"): (0.6, 0.6)})
-    row = found.document["methods"][1]
-    difference, (low, high) = row["difference"], row["interval"]
-    interval = f"(95 % interval {low:+.4f} to {high:+.4f}), p <.001: significantly better"
-    words = f"On test it is {difference:.4f} above lambdarank in NDCG@10 {interval} on {many(found)} test queries."
-    assert words.replace("0.", ".") in found.recommendation
 
 
 @pytest.mark.parametrize(

@@ -60,14 +60,6 @@ def test_random_flips_approach_the_exact_value():
     assert randomisation_test(a, b, flips=8_000) == pytest.approx(by_enumeration(a - b), abs=0.025)
 
 
-def test_hand_worked():
-    assert randomisation_test([1, 1, 1], [0, 0, 0]) == 2 / 8
-    # differences 3, 1, 1: |sums| over signs are 5, 3, 3, 1 twice each; 5 is reached by 2 of 8.
-    assert randomisation_test([3, 1, 1], [0, 0, 0]) == 2 / 8
-    # differences 1, -1, 2: |sums| are 2, 4, 0, 2 twice each; 2 is reached by 6 of 8.
-    assert randomisation_test([1, 0, 2], [0, 1, 0]) == 6 / 8
-
-
 def test_equal_rankers_have_p_1_and_p_is_never_0():
     values = np.linspace(0, 1, 50)
     assert randomisation_test(values, values) == 1.0
@@ -95,13 +87,6 @@ def test_undefined_queries_are_left_out():
     assert np.isnan(randomisation_test([np.nan], [np.nan]))
     with pytest.raises(ValueError, match="query 9 is undefined for one of the two alone"):
         randomisation_test(np.r_[a, np.nan], np.r_[b, 0.5])
-
-
-def test_shapes_and_flips_are_checked():
-    with pytest.raises(ValueError, match="one value per query"):
-        randomisation_test([1, 2], [1])
-    with pytest.raises(ValueError, match="flips"):
-        randomisation_test([1], [2], flips=0)
 
 
 @pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf, 1e101])
@@ -145,13 +130,6 @@ def test_infinite_values_are_refused():
 )
 def test_holm(p, adjusted):
     np.testing.assert_allclose(holm(p), adjusted, rtol=1e-15)
-
-
-def test_what_are_no_p_values_is_refused():
-    with pytest.raises(ValueError, match=r"p\[1\] = 1.5 is not between 0 and 1"):
-        holm([0.2, 1.5])
-    with pytest.raises(ValueError, match=r"p must be one-dimensional, got shape \(\)"):
-        holm(0.2)
 
 
 # --- Intervals -------------------------------------------------------------------------------------------------------
@@ -259,19 +237,6 @@ def test_intervals_of_nothing_that_varies():
     assert all(type(end) is float for end in bootstrap_interval(np.zeros(9)))
 
 
-def test_arguments_of_intervals_are_checked():
-    with pytest.raises(ValueError, match=r"one value per query, got shapes \(2,\), \(1,\), \(2,\)"):
-        bootstrap_interval([1, 2], weight=[1])
-    with pytest.raises(ValueError, match="level must be a finite number above 0 and below 1; got 95"):
-        bootstrap_interval([1, 2], level=95)
-    with pytest.raises(ValueError, match="n_resamples"):
-        bootstrap_interval([1, 2], n_resamples=0)
-    for strata in ([None, 1, 1], [np.nan, 1, 1], np.array(["a", 1, 1], object)):
-        for call in (bootstrap_interval, standard_error):
-            with pytest.raises(ValueError, match="strata must be numbers, or strings, and none missing"):
-                call([1, 2, 3], strata=strata)
-
-
 # --- Several sets ----------------------------------------------------------------------------------------------------
 
 
@@ -338,15 +303,6 @@ def test_rounding_decides_nothing(sets):
     b = [x * (1 + 1e-15) for x in a]
     found = pooled_test(a, b)
     assert (found.difference, found.z, found.p, found.interval) == (0.0, 0.0, 1.0, (0.0, 0.0))
-
-
-def test_what_cannot_be_pooled_is_refused():
-    with pytest.raises(ValueError, match="one array per set, got 2, 1 and 2"):
-        pooled_test([[1], [2]], [[1]])
-    with pytest.raises(ValueError, match="set 1: query 0 is undefined for one of the two alone"):
-        pooled_test([[1], [np.nan]], [[1], [2]])
-    with pytest.raises(ValueError, match="counts must be one of 'queries', 'sets'; got 'query'"):
-        pooled_test([[1]], [[1]], counts="query")
 
 
 def test_the_t_interval_is_scipys_of_one_stratum():

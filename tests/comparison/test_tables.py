@@ -1,9 +1,11 @@
-"""A comparison's table for other programs: DataFrame, Markdown, LaTeX."""
+"""A comparison's table for other programs: DataFrame, Markdown, LaTeX, compressed JSON."""
 
 import re
 from itertools import pairwise
 
 import reports
+
+from boostplug.comparison.document import as_json_gz, read
 
 
 def test_latex(result, tmp_path):
@@ -70,3 +72,10 @@ def test_frame_is_the_table(result):
     assert list(frame.columns[:5]) == ["framework", "method", "objective", "NDCG@5", "NDCG@5 ±"]
     assert {"difference", "interval_low", "interval_high", "p_holm"} <= set(frame.columns)
     assert all(a != b for a, b in pairwise(frame["method"]))
+
+
+def test_a_compressed_file_is_the_document_and_always_the_same(tmp_path):
+    whole = {"schema": "small", "text": "Δ", "values": [0.1, float("nan")]}
+    (tmp_path / "in.json.gz").write_bytes(as_json_gz(whole))
+    assert read(tmp_path / "in.json.gz", "small", dict) == {"schema": "small", "text": "Δ", "values": [0.1, None]}
+    assert as_json_gz(whole)[4:8] == bytes(4)  # the time

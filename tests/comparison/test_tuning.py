@@ -143,13 +143,6 @@ def test_every_method_of_a_framework_has_the_same_space_of_trees(name):
     assert words <= set(params)
 
 
-def test_losses_draw_what_suggest_does():
-    training = Training()
-    tuned(training, bp.QBRank(), trials=12)
-    assert len({objective for objective, _ in training.settings}) > 3
-    assert all(type(objective) is bp.QBRank for objective, _ in training.settings)
-
-
 @pytest.mark.parametrize("loss", [loss for losses in LOSSES.values() for loss in losses], ids=str)
 def test_what_was_drawn_makes_the_loss_again(loss):
     """From JSON, which is what the store and the document have of it."""
@@ -189,14 +182,6 @@ def test_what_is_given_to_a_framework_is_not_drawn(of, own, fixed):
         training = Training()
         tuned(training, objective, of=of, trials=3, trees=trees)
         assert all((fixed in parameters) == there for _, parameters in training.settings[1:])
-
-
-def test_a_framework_without_parameters_draws_all_that_it_has_names_for():
-    training = Training()
-    other = SimpleNamespace(name="catboost", tree_names={"learning_rate": "learning_rate", "num_leaves": "leaves"})
-    given = {"trials": 2, "seed": 0, "run": training, "rounds": ROUNDS, "greater_is_better": True}
-    tuning.tune(other, "YetiRank", Trees(), **given)
-    assert set(training.settings[1][1]) == {"learning_rate", "leaves"}
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)

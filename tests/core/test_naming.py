@@ -10,25 +10,9 @@ from boostplug.core.naming import distinct_names, label, name_in_logs
 from boostplug.losses import LOSSES
 
 
-def test_names_of_the_registry():
-    assert [loss.name for variants in LOSSES.values() for loss in variants][:12] == [
-        "MPBoost(Binary)",
-        "MPBoost(Linear)",
-        "MPBoost(Log)",
-        "MPBoost(Logistic)",
-        "MPBoost(Log, none)",
-        "QBRank",
-        "QBRank(.3)",
-        "QBRank(none)",
-        "QBRank(.9, documents)",
-        "NDCGBoost",
-        "AdaRank",
-        "AdaRank(NDCGBoost)",
-    ]
+def test_names_of_the_registry_are_read_in_any_case():
     for name, variants in LOSSES.items():
         assert bp.Loss.parse(name) == bp.Loss.parse(name.upper()) == variants
-    with pytest.raises(ValueError, match=r"there is no loss 'MPBoosted'; there are: mpboost, qbrank"):
-        bp.Loss.parse("MPBoosted")
 
 
 @dataclass(frozen=True)

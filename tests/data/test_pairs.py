@@ -103,29 +103,6 @@ def test_losses_equal_the_double_loop_over_pairs(loss, normalization):
             loops.assert_equal(loss, scores, queries)
 
 
-def test_pairs_of_all_grades_are_the_grades():
-    """The pairs that the grades stand for, given explicitly, give the same loss."""
-    rng = np.random.default_rng(1)
-    labels = rng.integers(0, 4, 20).astype(float)
-    group = [12, 8]
-    every = [
-        (i, j)
-        for first, last in ((0, 12), (12, 20))
-        for i in range(first, last)
-        for j in range(first, last)
-        if labels[i] > labels[j]
-    ]
-    winner, loser = np.array(every).T
-    pairs = bp.Pairs(winner, loser, margin=labels[winner] - labels[loser])
-    scores = rng.normal(size=20)
-    losses = [bp.MPBoost(normalization=normalization) for normalization in ("none", "rows", "query")]
-    losses += [bp.QBRank(preference_weight=1.0, normalization=n) for n in ("none", "rows", "query", "documents")]
-    for loss in losses:
-        by_grades = loss.gradient_hessian(scores, bp.Queries(labels, group=group))
-        by_pairs = loss.gradient_hessian(scores, bp.Queries(None, group=group, pairs=pairs))
-        np.testing.assert_allclose(by_pairs, by_grades, rtol=1e-9, atol=1e-12)
-
-
 def test_no_pairs_at_all():
     queries = bp.Queries(None, group=[3], pairs=bp.Pairs([], []))
     g, h = bp.MPBoost().gradient_hessian(np.zeros(3), queries)

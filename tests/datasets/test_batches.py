@@ -192,18 +192,3 @@ def test_a_query_that_appears_again_is_named(at_once, tmp_path, monkeypatch):
     )
     with pytest.raises(ValueError, match=message):
         batches_by_query(path, **COLUMNS)
-
-
-@pytest.mark.parametrize(
-    ("given", "options", "message"),
-    [
-        ({"x": None, "y": [0, 1]}, {}, r"has no column beside 'y', 'q'; it needs features"),
-        ({"y": [1.0, np.nan]}, {}, r"train.parquet, .* row 0: y\[1\] = nan is no finite label; drop such rows"),
-        ({"q": [1, None]}, {}, r"counted from row 0: q has 1 missing ids; give each row the id of its query"),
-        ({"q": [2.0**53, 1.0]}, {}, r"q\[0\] = .* is too large an id for float64"),
-    ],
-)  # fmt: skip
-def test_refused_in_words(given, options, message, tmp_path):
-    path = table_of(tmp_path, **given)
-    with pytest.raises(ValueError, match=message):
-        list(batches_by_query(path, **COLUMNS | options))

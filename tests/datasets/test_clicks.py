@@ -53,19 +53,3 @@ def test_default_names_and_absent_columns(tmp_path):
 
 def test_a_file_without_rows_is_an_empty_log(tmp_path):
     assert len(load_clicks(written(tmp_path, "log.csv", FRAME[:0]), **NAMES)) == 0
-
-
-@pytest.mark.parametrize("name", ["log.csv", "log.parquet"])
-@pytest.mark.parametrize(
-    ("column", "values", "message"),
-    [
-        ("session", ["b", None, "b", "a", "c"], r"qid\[1\] = (nan|None|<NA>) is not an id .*qid='session'"),
-        ("rank", ["2", "1", "first", "2", "1"], r"position\[2\] = 'first' is no number .*rows count from 0"),
-        ("click", [1, 0, 0, 9, 1], r"clicked\[3\] = 9.0 is more than the row's impressions"),
-    ],
-)
-def test_bad_columns_are_named_with_their_rows(tmp_path, name, column, values, message):
-    path = written(tmp_path, name, FRAME.assign(**{column: values}))
-    with pytest.raises(ValueError, match=message) as error:
-        load_clicks(path, **NAMES, **OPTIONAL)
-    assert str(error.value).startswith(f"{path}: ")

@@ -226,28 +226,6 @@ def test_each_part_of_a_fold_has_its_own_side_files(write, tmp_path):
         assert fold.test.position.tolist() == [2, 1]
 
 
-@pytest.mark.parametrize(
-    ("suffix", "text", "message"),
-    [
-        ("weight", "1\n2\n", "train.txt: there are 3 rows, and 2 weights beside"),
-        ("weight", "1\n\n2\nx\n", "train.txt: could not convert string to float: b'x'"),
-        ("weight", "1\n-1\n2\n", "train.txt: weight[1] = -1.0 is not 0 or"),
-        ("weight", "1\nnan\n2\n", "train.txt: weight[1] = nan is not 0 or"),
-        ("position", "1\n2\n3\n4\n", "train.txt: position must hold one number per row (3), got 4"),
-        ("position", "0\n1\n2\n", "train.txt: position[0] = 0.0 is no place on a page"),
-        ("position", "1\n1.5\n2\n", "train.txt: position[1] = 1.5 is no place on a page"),
-        ("query", "1\n1.5\n", "train.txt: group[1] = 1.5 is not a size"),
-        ("query", "4\n", "train.txt: group must add up to the number of rows"),
-    ],
-)
-def test_what_is_no_side_file(write, suffix, text, message):
-    path = write("1 1:1\n0 1:2\n2 2:3\n")
-    write("3\n", "train.txt.query")
-    write(text, f"train.txt.{suffix}")
-    with pytest.raises(ValueError, match=re.escape(message)):
-        load_letor(path)
-
-
 # --- Refusals ------------------------------------------------------------------------------------------------------
 
 

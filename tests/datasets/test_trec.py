@@ -52,22 +52,6 @@ def test_the_same_file_in_other_forms(written, changed):
     assert other.tag == "bm25"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("", 'holds no rows; each line must read "<query> Q0 <document> <rank> <score> <tag>"'),
-        ("\nq1 Q0 d7 4 nan x\n", "line 2: 'q1 Q0 d7 4 nan x' is not .* with a finite <score>"),
-        (RUN + "q1 Q0 d8 4 0.1 x\n", "line 6: query 'q1' has document 'd8' already; keep one"),
-        (gzip.compress(RUN.encode(), mtime=0)[:-9], "is damaged or cut short"),
-    ],
-)
-def test_what_is_no_run(written, text, message):
-    path = written("a.run", text)
-    with pytest.raises(ValueError, match=message) as raised:
-        load_run(path)
-    assert str(raised.value).startswith(str(path))
-
-
 def test_comments_blank_lines_and_words_behind_the_tag_are_skipped_as_trec_eval_does(written):
     commented = RUN.replace("bm25", "bm25 of  May").replace("q1 Q0 d8", "\n # 3 0 2 1 5 6\n#\n\nq1 Q0 d8")
     run, plain = load_run(written("commented", "# made by x\n" + commented)), load_run(written("run", RUN))

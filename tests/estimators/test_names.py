@@ -49,7 +49,3 @@ def test_a_metric_by_its_name(kind, frame):
     X, y = frame
     ranker = kind(objective=bp.QBRank(), **SMALL).fit(X, y, qid="session")
     assert ranker.score(X, y, qid="session", metric="NDCG@5") == ranker.score(X, y, qid="session", metric=bp.NDCG(5))
-
-
-def test_dir_shows_public_names():
-    assert set(dir(bp)) == {*bp.__all__, "__version__"}

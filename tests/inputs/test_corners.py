@@ -203,22 +203,6 @@ NAMED = pd.DataFrame({"query_id": QUERY, "a": A, "b": B, "c": B[::-1].copy(), "g
 PLAIN = NAMED[["a", "b", "c"]]
 
 
-@pytest.mark.parametrize(
-    ("as_passed", "among_features"),
-    [
-        ({"cat_feature": "2,3"}, {"cat_feature": "1,2"}),
-        ({"monotone_constraints": "0,1,-1,0,0"}, {"monotone_constraints": "1,-1,0"}),
-        ({"feature_contri": "1,.1,1,1,1"}, {"feature_contri": ".1,1,1"}),
-        ({"interaction_constraints": "[1],[2,3]"}, {"interaction_constraints": "[0],[1,2]"}),
-    ],
-)
-def test_texts_of_places_count_the_columns_as_passed(as_passed, among_features):
-    named = fit("LGBMRanker", NAMED, "grade", params=as_passed, qid="query_id")
-    plain = fit("LGBMRanker", PLAIN, params=among_features)
-    np.testing.assert_array_equal(named.predict(NAMED), plain.predict(PLAIN))
-    named.export()
-
-
 def test_places_may_be_an_array():
     named = fit("LGBMRanker", NAMED, "grade", categorical_feature=np.array([2]), qid="query_id")
     plain = fit("LGBMRanker", PLAIN, categorical_feature=[1])
@@ -238,26 +222,6 @@ def test_labels_by_name_need_not_be_repeated(name):
 def test_two_frames_are_two_validation_sets(name):
     model = fit(name, NAMED, "grade", eval_set=(NAMED[:100], NAMED[100:]), qid="query_id")
     assert len(model.evals_result_) == 2
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: fit("LGBMRanker", NAMED, "grade", group="query_id"),
-            "group must hold sizes; .* as qid=",
-        ),
-        (lambda: bp.RankingData(pa.RecordBatch.from_pandas(NAMED), "grade", qid="query_id"), "Table.from_batches"),
-        (
-            lambda: fit("XGBRanker", NAMED.assign(qid=B), "grade", qid="query_id"),
-            "X has a feature 'qid', which",
-        ),
-        (lambda: bp.RankBoostRanker().fit([[1, 2], [3]], [0, 1], qid=[1, 1]), "list of rows of different lengths"),
-    ],
-)
-def test_other_mistakes_have_a_remedy(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
 
 
 def test_a_fit_that_fails_leaves_the_reference_ranker_as_it_was():

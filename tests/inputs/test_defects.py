@@ -5,14 +5,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from inputs.cells import run_apart
-from sklearn.exceptions import DataConversionWarning
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import GridSearchCV
-from typer.testing import CliRunner
 
 import boostplug as bp
-from boostplug.cli.app import app
 from boostplug.datasets import load_clicks
 
 pytest.importorskip("lightgbm")
@@ -180,25 +176,7 @@ def test_decimals_of_a_parquet_file_are_numbers(tmp_path):
     assert metrics(compare(tmp_path / "table.parquet")) == metrics(compare(TABLE.assign(a=cents / 100)))
 
 
-def test_a_column_of_lists_is_refused_in_one_line_at_the_command_line(tmp_path):
-    path = written(tmp_path, TABLE.assign(tags=[["x", "y"]] * N), "parquet")
-    options = ["--label", "grade", "--qid", "query", "--rounds", "1", "--store", str(tmp_path / "store")]
-    outcome = CliRunner().invoke(app, ["compare", "--data", str(path), *options])
-    assert outcome.exit_code == 2
-    (line,) = outcome.stderr.strip().splitlines()
-    assert "'tags'" in line
-    assert "--drop tags" in line
-
-
 # --- tables in memory ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("kind", ["text", "nothing but missing values"])
-@pytest.mark.parametrize("table", ["polars", "pyarrow"])
-@pytest.mark.parametrize("ranker", ["LGBMRanker", "XGBRanker"])
-def test_text_and_empty_columns_do_not_end_the_process(ranker, table, kind):
-    cell = (table, ranker, kind)
-    assert run_apart([cell])[cell] == ("refused" if kind == "text" else "scores")
 
 
 def make(name, **more):
@@ -339,18 +317,6 @@ def test_parameters_count_the_columns_as_passed(parameter):
     plain = fit(name, features, params=plain_params, qid=QUERY, **plain_given).predict(features)
     assert not np.array_equal(plain, fit(name, features, qid=QUERY).predict(features))
     np.testing.assert_array_equal(fit(name, X, params=params, qid="query_id", **given).predict(X), plain)
-
-
-@both_rankers
-def test_labels_as_a_column_get_scikit_learns_warning(name):
-    with pytest.warns(DataConversionWarning, match="column-vector y"):
-        model = fit(name, FRAME, GRADE[:, None], qid=QUERY)
-    np.testing.assert_array_equal(model.predict(FRAME), fit(name, FRAME, qid=QUERY).predict(FRAME))
-
-
-def test_compare_warns_of_a_feature_that_equals_the_labels():
-    document = compare(TABLE.assign(leak=GRADE))
-    assert any("'leak'" in warning and "label" in warning for warning in document["warnings"])
 
 
 # --- click logs ---------------------------------------------------------------------------------------------------

@@ -1,8 +1,5 @@
 """The tables and tails of the smooth-pairs kernel, function by function; every way of summing against all pairs."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -230,46 +227,3 @@ def test_winners_and_losers_weigh_apart(name, what, n, n_grades):
     found = sums(scores, queries, factor, weights=weights)
     for of_output, of_loop in zip(found, exact, strict=True):
         np.testing.assert_allclose(of_output, of_loop, rtol=0, atol=2e-7 * np.abs(of_loop).max())
-
-
-FIRST_CALLS = """
-import sys
-import numpy as np
-import boostplug as bp
-from boostplug.kernels.pairs import far_field, pair_by_pair
-from boostplug.kernels.base import sorting as ranking
-
-def loss(name):
-    if name != "PairwiseLoss":
-        return getattr(bp, name)()
-    slope = np.random.default_rng(0).random() + 1.0  # each a function of its own
-    return bp.PairwiseLoss(
-        lambda d: slope * np.logaddexp(0.0, -d), lambda d: -slope / (1.0 + np.exp(d)),
-        lambda d: slope * np.exp(-abs(d)) / (1.0 + np.exp(-abs(d))) ** 2,
-    )
-
-rng = np.random.default_rng(0)
-n = int(sys.argv[2])
-queries = bp.Queries(rng.integers(0, 5, n).astype(float), group=[n])
-for _ in range(2):
-    getattr(loss(sys.argv[1]), sys.argv[3])(rng.normal(size=n), queries)
-kernels = [
-    pair_by_pair.ndcg_by_pair, pair_by_pair.ranknet_by_pair, pair_by_pair.tabulated_value_by_pair,
-    pair_by_pair.tabulated_by_pair, far_field.sum_far_field, ranking.sort,
-]
-print(*(f"{kernel.py_func.__name__}:{len(kernel.signatures)}" for kernel in kernels if kernel.signatures))
-"""
-
-
-@pytest.mark.parametrize(
-    ("name", "n", "method", "kernels"),
-    [
-        ("NDCGBoost", 2000, "gradient_hessian", "sum_far_field:1"),
-        ("PairwiseLoss", 20, "gradient_hessian", "tabulated_by_pair:1"),
-    ],
-)
-def test_a_call_compiles_what_its_data_need_once(name, n, method, kernels):
-    """A kernel takes up to a second to compile."""
-    command = [sys.executable, "-c", FIRST_CALLS, name, str(n), method]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == kernels

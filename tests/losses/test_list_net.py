@@ -127,16 +127,6 @@ def test_what_one_document_lacks_to_1_keeps_its_digits():
         assert ListNet().value([0.0, -gap], queries) == pytest.approx([value], rel=1e-12)
 
 
-@pytest.mark.parametrize("loss", [ListNet(), XENDCG])
-def test_equal_grades_pull_scores_together(loss):
-    queries = Queries([2, 2, 2, 1], group=[3, 1])
-    gradient, hessian = loss.gradient_hessian([1.0, 0.0, -1.0, 5.0], queries)
-    assert gradient[0] > 0 > gradient[2]
-    assert gradient[3] == hessian[3] == 0
-    gradient, _ = loss.gradient_hessian(np.full(4, 0.3), queries)
-    assert not gradient.any()
-
-
 @pytest.mark.parametrize("loss", [ListNet(), XENDCG, SEEDED])
 def test_grades_of_hundreds_have_the_shares_of_their_differences(loss):
     """2^1000 and e^1000 are no floats; γ is nothing beside the first."""

@@ -23,14 +23,6 @@ class Squares(bp.Loss):
         return scale * (scores - queries.labels), np.full(queries.n_rows, scale)
 
 
-def test_a_loss_that_cannot_be_hashed_works():
-    class Unhashable(Squares):
-        __hash__ = None
-
-    expected = Squares().gradient_hessian(SCORES, QUERIES)
-    np.testing.assert_array_equal(Unhashable().gradient_hessian(SCORES, QUERIES), expected)
-
-
 @dataclass(frozen=True)
 class Times(Squares):
     """Squares whose scale is the factor; `asked` lists the factors whose terms were computed."""

@@ -102,26 +102,6 @@ def test_properties_hold(loss):
     testing.check_loss(loss)
 
 
-def test_bound_dominates_the_second_derivative_of_a_long_list():
-    """The plain matrix of second derivatives, straight from the formula."""
-    rng = np.random.default_rng(9)
-    n = 60
-    labels, f = rng.integers(0, 5, n), 2.0 * rng.normal(size=n)
-    queries = bp.Queries(labels, group=[n])
-    gains = 2.0**labels - 1.0
-    d = f[:, None] - f[None, :]
-    s = 1.0 / (1.0 + np.exp(-d))
-    second = s * (1 - s) * (2 * s - 1) * np.sign(gains[:, None] - gains[None, :])
-    z = sum(g / math.log2(1 + j) for j, g in enumerate(sorted(gains, reverse=True), 1))
-    pair = np.abs(gains[:, None] - gains[None, :]) / z * second
-    full = np.diag(pair.sum(axis=1)) - pair
-    loss = NDCGBoost(hessian="bound")
-    _, h = loss.gradient_hessian(f, queries)
-    assert np.linalg.eigvalsh(np.diag(h / loss.scale(queries)) - full).min() >= -1e-9
-    _, model = NDCGBoost().gradient_hessian(f, queries)
-    assert (np.abs(np.diag(full)) <= (1 + 1e-6) * model / loss.scale(queries)).all()
-
-
 @pytest.mark.parametrize("gain", ["exp2", "linear"])
 def test_rounding_lets_no_gain_fall(gain, monkeypatch):
     """Gains of neighbouring grades that the last bit puts in the wrong order are one, and no error."""

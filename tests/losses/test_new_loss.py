@@ -1,10 +1,16 @@
-"""A smooth pairwise loss with lists in linear time takes one file of at most 40 code lines."""
+"""Short examples of new losses: a smooth pairwise loss in one file, and a kernel that walks lists in order."""
+
+from itertools import pairwise, permutations
 
 import numpy as np
 import pytest
 from losses.log_cosh import LogCosh, first, second, value
 
 import boostplug as bp
+from boostplug.kernels.base.compiling import compiled
+from boostplug.kernels.base.sorting import workspace_for
+from boostplug.kernels.lists.order import average_over_ties, order_by_score
+from boostplug.losses.base.lists import sums_over_lists
 from boostplug.testing import check_loss
 
 
@@ -30,6 +36,31 @@ def test_it_is_the_double_loop(n):
     np.testing.assert_allclose(LogCosh().value(scores, queries), [np.where(above, value(d), 0.0).sum()], rtol=5e-7)
 
 
-def test_a_wrong_choice_names_the_argument():
-    with pytest.raises(ValueError, match="LogCosh: normalization must be one of 'none', 'rows', 'query'"):
-        LogCosh(normalization="row")
+@compiled()
+def ranks(lists, scores, worth, first, last, sums):
+    """Write each document's mean worth over ties to the gradient, the mean distance in its block to the Hessian."""
+    room = workspace_for(lists.start, first, last)
+    place, mean, apart = room.rows, np.empty(len(room.keys)), np.empty(len(room.keys))
+    for q in range(first, last):
+        m = order_by_score(scores, lists, q, room)
+        average_over_ties(room.keys, m, worth, mean, apart)
+        for j in range(m):
+            sums.value[q] += j * scores[lists.rows[place[j]]]
+            sums.gradient[lists.rows[place[j]]] = mean[j]
+            sums.hessian[lists.rows[place[j]]] = apart[j]
+
+
+@pytest.mark.parametrize("scores", [[3, 1, 2, 0], [1, 1, 0, 2], [0, 0, 0, 0], [2, 1, 2, 1], [0, 1, 1, 1]])
+def test_ties_count_as_a_random_order_of_them(scores):
+    worth = np.array([1.0, 0.7, 0.2, 0.0])
+    orders = [p for p in permutations(range(4)) if all(scores[a] >= scores[b] for a, b in pairwise(p))]
+    of_rows = np.array([[worth[order.index(i)] for i in range(4)] for order in orders])
+    apart = np.abs(of_rows[:, :, None] - of_rows[:, None, :]).mean(axis=0)
+    value, mean, block = sums_over_lists(ranks, np.array(scores, float), bp.Queries([0, 1, 1, 3], group=[4]), worth)
+    assert value == pytest.approx([sum(j * s for j, s in enumerate(sorted(scores, reverse=True)))])
+    np.testing.assert_allclose(mean, of_rows.mean(axis=0))
+    for i in range(4):
+        for j in range(4):
+            if i != j:
+                tied = scores[i] == scores[j]
+                assert (block[i] if tied else abs(mean[i] - mean[j])) == pytest.approx(apart[i, j]), (i, j)

@@ -1,4 +1,4 @@
-"""QBRank against matrices, at and off its kinks, and squared error tree for tree."""
+"""QBRank against plain sums, at and off its kinks, and squared error tree for tree."""
 
 import math
 
@@ -33,40 +33,9 @@ GROUP = [7, 1, 0, 30, 3]
 NORMALIZATIONS = ["none", "rows", "query", "documents"]
 
 
-def dense(scores, queries, loss):
-    """Return what `loops.expected` returns, by matrices: for lists too long for loops of Python."""
-    value, g, h, terms = np.zeros(queries.n_queries), *np.zeros((3, queries.n_rows))
-    weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
-    labelled = np.ones(queries.n_rows, bool) if queries.labelled is None else queries.labelled
-    judged = labelled & (weight > 0)
-    w = loss.preference_weight
-    for q, (first, last) in enumerate(zip(queries.boundaries[:-1], queries.boundaries[1:], strict=True)):
-        rows = first + np.flatnonzero(judged[first:last])
-        r, f, v = queries.labels[rows], scores[rows], weight[rows]
-        pair = r[:, None] > r[None, :]
-        n_pairs = max(int(pair.sum()), 1)
-        c = {"rows": len(rows) / n_pairs, "query": 1 / n_pairs}.get(loss.normalization, 1.0)
-        if loss.margin == "grade":
-            short = (r - f)[:, None] - (r - f)[None, :]
-        else:
-            short = loss.margin - (f[:, None] - f[None, :])
-        v_pair = w * c * np.sqrt(v)[:, None] * np.sqrt(v)[None, :] * pair
-        v_active = v_pair * (short > 0)
-        value[q] = (v_active * short**2).sum() / 2 + (1 - w) * (v * (r - f) ** 2).sum() / 2
-        slope = v_active * short
-        g[rows] = slope.sum(axis=0) - slope.sum(axis=1) - (1 - w) * v * (r - f)
-        counted = v_pair if loss.hessian == "global" else v_active
-        h[rows] = 2 * (counted.sum(axis=0) + counted.sum(axis=1)) + (1 - w) * v
-        terms[rows] = v_pair.sum(axis=0) + v_pair.sum(axis=1) + (1 - w) * v
-    if loss.normalization == "documents":
-        h = np.where(terms > 0, weight, 0.0)
-        g = np.divide(weight * g, terms, out=np.zeros_like(g), where=terms > 0)
-    return value, g, h
-
-
 def assert_equals(loss, scores, queries):
     """Compare gradients to 1e-9 of each query's largest; Hessians and values to 1e-12 and 1e-9 of themselves."""
-    value, g, h = dense(scores, queries, loss)
+    value, g, h = loops.qbrank(loss, scores, queries)
     scale = loss.scale(queries)
     gradient, hessian = loss.gradient_hessian(scores, queries)
     for first, last in zip(queries.boundaries[:-1], queries.boundaries[1:], strict=True):
@@ -74,21 +43,6 @@ def assert_equals(loss, scores, queries):
         np.testing.assert_allclose(gradient[first:last] / scale, g[first:last], rtol=0, atol=1e-9 * largest)
     np.testing.assert_allclose(hessian / scale, h, rtol=1e-12)
     np.testing.assert_allclose(loss.value(scores, queries), value, rtol=1e-9)
-
-
-@pytest.mark.parametrize("normalization", NORMALIZATIONS)
-@pytest.mark.parametrize("hessian", ["bound", "global"])
-def test_matrices_equal_the_double_loop(hessian, normalization):
-    rng = np.random.default_rng(9)
-    n = sum(GROUP)
-    for labels in LABELS.values():
-        y = labels(rng, n)
-        queries = bp.Queries(y, group=GROUP, weight=rng.random(n) * (rng.random(n) < 0.8), labelled=rng.random(n) < 0.8)
-        for margin in MARGINS:
-            loss = QBRank(margin=margin, preference_weight=0.4, hessian=hessian, normalization=normalization)
-            f = SCORES["normal"](rng, y)
-            for found, expected in zip(dense(f, queries, loss), loops.expected(loss, f, queries), strict=True):
-                np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9)
 
 
 # Each kind of labels meets half of the kinds of scores, at one margin or the other.
@@ -122,7 +76,7 @@ def test_small_losses_between_clusters_far_apart_keep_their_digits(group):
     f = 1e6 * (y // 2) + y - 1e-6 * rng.random(len(y)) * (y % 2)  # grades 1, 3, 5 just miss 0, 2, 4
     loss = QBRank(preference_weight=1.0)
     queries = bp.Queries(y, group=group)
-    assert 0 < np.abs(dense(f, queries, loss)[1]).max() < 1e-2
+    assert 0 < np.abs(loops.qbrank(loss, f, queries)[1]).max() < 1e-2
     assert_equals(loss, f, queries)
 
 
@@ -169,29 +123,6 @@ def test_labels_teach_where_there_is_no_pair():
         g, h = QBRank(preference_weight=1.0, normalization=normalization).gradient_hessian(np.zeros(4), queries)
         assert not g.any()
         assert not h.any()
-
-
-def test_scale_makes_the_terms_of_a_document_weigh_one():
-    rng = np.random.default_rng(5)
-    queries = bp.Queries(np.r_[rng.integers(0, 5, 1000), np.ones(50)], group=[900, 10, 90, 50])
-    for normalization in ("none", "rows", "query"):
-        for w in (0.0, 0.1, 0.5, 1.0):
-            loss = QBRank(preference_weight=w, hessian="global", normalization=normalization)
-            _, h = loss.gradient_hessian(np.zeros(1050), queries)
-            judged = w * 1000 + (1 - w) * 1050
-            in_pairs = (h.sum() - loss.scale(queries) * (1 - w) * 1050) / 4  # a pair has four: 2 in each document
-            assert in_pairs + loss.scale(queries) * (1 - w) * 1050 == pytest.approx(judged)
-            if w == 0.0 or normalization == "rows":
-                assert loss.scale(queries) == 1.0
-            g, _ = loss.gradient_hessian(rng.normal(size=1050), queries)
-            assert 0.1 < np.abs(g).mean() < 10
-
-
-def test_normalization_says_what_the_pairs_of_a_query_weigh():
-    queries = bp.Queries([1, 0, 0, 1, 0], group=[3, 2])
-    for normalization, weight in (("none", [2, 1]), ("rows", [3, 2]), ("query", [1, 1]), ("documents", [2, 1])):
-        value = QBRank(preference_weight=1.0, normalization=normalization).value(np.zeros(5), queries)
-        np.testing.assert_allclose(value, np.array(weight) / 2)
 
 
 OPTIONS = [  # each value of a parameter with each of any other

@@ -1,39 +1,11 @@
-"""PairError and PrecisionAtPercent against double loops, scikit-learn, and the papers' numbers."""
-
-from itertools import combinations
+"""PairError and PrecisionAtPercent: numbers by hand and of the papers, scikit-learn, long lists."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from metrics.plain import precision_by_loop
 from sklearn.metrics import roc_auc_score
 
 import boostplug as bp
 from boostplug.data.queries import Queries
-
-
-def preferences(scores, queries):
-    """Yield (query, F_i - F_j) for every pair in which i has the higher grade."""
-    for q, (a, b) in enumerate(zip(queries.boundaries, queries.boundaries[1:], strict=False)):
-        for i, j in combinations(range(a, b), 2):
-            if queries.labels[i] > queries.labels[j]:
-                yield q, scores[i] - scores[j]
-            elif queries.labels[i] < queries.labels[j]:
-                yield q, scores[j] - scores[i]
-
-
-DATA = st.tuples(
-    st.lists(st.integers(0, 12), min_size=1, max_size=4), st.integers(0, 10_000), st.sampled_from([2, 5, 100])
-)
-
-
-def drawn(sizes, seed, levels):
-    rng = np.random.default_rng(seed)
-    n = sum(sizes)
-    weight = rng.integers(0, 3, len(sizes)).astype(float)
-    scores = rng.integers(0, levels, n) / 4
-    return scores, Queries(rng.integers(0, 4, n), group=sizes), weight
 
 
 def test_pooled_pairs_have_their_querys_weight():
@@ -69,24 +41,6 @@ def test_pair_error_on_a_long_list():
     assert bp.PairError()(scores, queries) == pytest.approx((1 - bp.KendallTau()(scores, queries)) / 2, rel=1e-12)
     assert bp.PairError()(labels, queries) == 0.0
     assert bp.PairError()(-labels, queries) == 1.0
-
-
-PERCENT = st.sampled_from([0.5, 5, 10, 25, 33.3, 50, 75, 99.9, 100])
-
-
-@settings(max_examples=150, deadline=None)
-@given(DATA, PERCENT)
-def test_precision_at_percent_against_a_sorted_list(data, p):
-    scores, queries, weight = drawn(*data)
-    pairs = list(preferences(scores, queries))
-    values = bp.PrecisionAtPercent(p).per_query(scores, queries)
-    for q, value in enumerate(values):
-        gaps = [gap for at, gap in pairs if at == q]
-        assert value == pytest.approx(precision_by_loop(gaps, np.ones(len(gaps)), p), rel=1e-12, nan_ok=True)
-    weighted = Queries(queries.labels, group=data[0], weight=np.repeat(weight, data[0]))
-    for held, factors in ((queries, np.ones(len(weight))), (weighted, weight)):
-        expected = precision_by_loop([gap for _, gap in pairs], [factors[q] for q, _ in pairs], p)
-        assert bp.PrecisionAtPercent(p)(scores, held) == pytest.approx(expected, rel=1e-12, nan_ok=True)
 
 
 def test_precision_at_percent_by_hand():

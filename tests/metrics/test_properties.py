@@ -132,6 +132,31 @@ def test_values_are_those_of_plain_loops(metrics):
     assert compared >= 20 * len(metrics)
 
 
+RANKED = [
+    *(bp.NDCG(k, ties="order") for k in (1, 5, 64, 65, 200, 2000)),
+    *(bp.MAP(k, ties="order") for k in (1, 20, 64, 100, None)),
+    *(bp.Precision(k, ties="order") for k in (1, 20, 64, 100, 5000)),
+    *(bp.Recall(k, ties="order") for k in (1, 20, 64, 100, 5000)),
+    *(bp.MRR(ties="order"), bp.ERR(100, ties="order"), bp.RPrecision(ties="order"), bp.Bpref(ties="order")),
+]
+
+
+@pytest.mark.parametrize("metric", RANKED)
+@pytest.mark.parametrize("order", ["mixed", "rising", "falling"])
+def test_values_on_long_lists_are_those_of_plain_loops(metric, order):
+    """Selection, merge sort, sorted and reversed input, infinities, relevant documents that are rare or not."""
+    rng = np.random.default_rng(9)
+    grades = np.where(rng.random(3000) < np.repeat([0.02, 0.9], [700, 2300]), rng.integers(1, 5, 3000), 0)
+    queries = bp.Queries(grades, group=[700, 2300], labelled=rng.random(3000) < 0.7)
+    scores = np.round(rng.normal(size=3000), 1)
+    scores[rng.integers(0, 3000, 60)] = -np.inf
+    if order != "mixed":
+        scores = np.r_[np.sort(scores[:700]), np.sort(scores[700:])] * (1.0 if order == "rising" else -1.0)
+    np.testing.assert_allclose(
+        metric.per_query(scores, queries), plain.per_query(metric, scores, queries), rtol=1e-12, atol=1e-15
+    )
+
+
 def permuted(scores, queries, seed):
     """Return the same data with the rows of each query in another order."""
     order = np.lexsort((np.random.default_rng(seed).random(queries.n_rows), queries.query_of_row))

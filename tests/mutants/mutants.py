@@ -301,7 +301,7 @@ MUTANTS = [
         ("ListNet's noise is the same for all rows", "kernels.lists.softmax._noise", "row", "unsigned(0)"),
     ),
     *_caught_by(
-        ["losses/test_squared_error.py"],
+        ["losses/test_regression.py"],
         (
             "centred SquaredError loses digits to a common offset",
             "kernels.lists.centred._error",
@@ -346,7 +346,7 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["losses/test_pair_weights.py"],
+        ["losses/test_weights.py"],
         (
             "winners of long lists weigh what they weigh as losers",
             "kernels.pairs.hinge._between",
@@ -373,7 +373,7 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["metrics/test_average_precision.py"],
+        ["metrics/test_relevance.py"],
         (
             "average precision treats tied relevant documents as independent",
             "kernels.metrics.dcg_ap._average_precision",

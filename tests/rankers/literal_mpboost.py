@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from rankers.stumps import Stump, first_best, stumps
+from rankers.problems import Stump, first_best, stumps
 
 SMALLEST_CUT = 1e-10
 """Stumps that part a smaller share of the weight of all ordered pairs are passed over."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from rankers.stumps import Stump, first_best, stumps
+from rankers.problems import Stump, first_best, stumps
 
 
 def sigmoid(x):

@@ -107,17 +107,6 @@ class QBRankRisk:
             terms[row].append(-weight * target)
         return np.array([math.fsum(t) for t in terms])
 
-    def hessian(self, h):
-        """Return ∇²R(h), (n_rows, n_rows); at a kink, that of the side where the pair is not active."""
-        w, H = self.preference_weight, np.zeros((self.n_rows, self.n_rows))
-        for p in self.preferences:
-            if p.shortfall(h) > 0:
-                rows = np.ix_([p.winner, p.loser], [p.winner, p.loser])
-                H[rows] += w * p.weight * np.array([[1.0, -1.0], [-1.0, 1.0]])
-        for z in self.labels:
-            H[z.row, z.row] += (1 - w) * z.weight
-        return H
-
     def curvature(self, h, kind):
         """Return a diagonal, one number per row.
 
@@ -135,16 +124,14 @@ class QBRankRisk:
             terms[z.row].append((1 - w) * z.weight)
         return np.array([math.fsum(t) for t in terms])
 
-    def working_set(self, h, kind="bound", weights="curvature"):
+    def working_set(self, h, kind="bound"):
         """Return weights and targets for the weak learner: `curvature(h, kind)` and -∇R / curvature.
 
         "bound" and "global" are Algorithm 1. "average" is Algorithm 2 with the Remark's average target per document;
-        weighted by "curvature" a least-squares fit equals the one to `training_set`, and weights="ones" is the Remark
-        taken alone, every document in the training set once.
+        a least-squares fit equals the one to `training_set`.
         """
         curvature = self.curvature(h, kind)
-        targets = residuals(self.gradient(h), curvature)
-        return (curvature if weights == "curvature" else (curvature > 0).astype(float)), targets
+        return curvature, residuals(self.gradient(h), curvature)
 
     def line_search(self, h, g):
         """Return the smallest s ≥ 0 that minimises R(h + s g), exactly.
@@ -225,12 +212,12 @@ def quadratic_bound(X, value, working_set, learner, n_rounds, step, learning_rat
     return rounds, h
 
 
-def qbrank(X, risk, learner, n_rounds, learning_rate=0.05, kind="bound", weights="curvature"):
+def qbrank(X, risk, learner, n_rounds, learning_rate=0.05, kind="bound"):
     """Run QBRank: `quadratic_bound` on a QBRankRisk with the exact line search."""
     return quadratic_bound(
         X,
         risk.value,
-        lambda h: risk.working_set(h, kind, weights),
+        lambda h: risk.working_set(h, kind),
         learner,
         n_rounds,
         risk.line_search,

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from rankers.stumps import stumps as every_stump
+from rankers.problems import stumps as every_stump
 
 TIE = 1e-12
 NO_EDGE = 1e-12

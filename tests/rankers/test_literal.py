@@ -1,19 +1,18 @@
-"""The literal algorithms that the library is compared with: cases worked by hand, derivatives and theorems.
+"""The literal algorithms that the library is compared with: cases worked by hand, and minima found by SciPy.
 
 No code of the library runs here.
 """
 
 import math
-from itertools import pairwise
 
 import numpy as np
 import pytest
+from rankers import literal_adarank as ada
 from rankers import literal_mpboost as mp
 from rankers import literal_ndcg_boost as nb
 from rankers import literal_quadratic_bound as qb
-from rankers.stumps import Stump, stumps
+from rankers.problems import Stump, stumps
 from scipy.optimize import minimize_scalar
-from sklearn.tree import DecisionTreeRegressor
 
 DISTANCES = (mp.binary, mp.linear, mp.logarithmic, mp.logistic)
 
@@ -67,27 +66,6 @@ def test_mpboost_minimises_its_objective_over_all_stumps_and_steps(distance):
         w = w * np.exp(-pairs.d * done.a * (done.stump.above(X)[pairs.i] * 1.0 - done.stump.above(X)[pairs.j])) / done.z
 
 
-@pytest.mark.parametrize("distance", DISTANCES)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_mpboost_bound_is_the_loss_and_holds(distance, weighted):
-    X, grades, boundaries = ranking(2)
-    weight = np.random.default_rng(3).choice([0.0, 0.5, 2.0], len(X)) if weighted else None
-    pairs = mp.ordered_pairs(grades, boundaries, distance, weight)
-    for n_rounds in (1, 2, 12):
-        rounds, F = mp.mpboost(X, pairs, n_rounds)
-        loss = total = 0.0  # J/|I| pair by pair, apart from the weights that the rounds carry along
-        for first, last in pairwise(boundaries):
-            for i in range(first, last):
-                for j in range(first, last):
-                    if grades[i] != grades[j]:
-                        v = 1.0 if weight is None else math.sqrt(weight[i] * weight[j])
-                        loss += v * math.exp(-distance(grades[i] - grades[j]) * (F[i] - F[j]))
-                        total += v
-        assert rounds[-1].bound == pytest.approx(loss / total, rel=1e-12)
-        assert rounds[-1].bound == pytest.approx(math.prod(r.z for r in rounds))
-        assert all(r.misordering <= r.bound for r in rounds)
-
-
 # NDCG_Boost
 
 
@@ -119,42 +97,7 @@ def test_ndcg_boost_alpha_by_hand():
     np.testing.assert_allclose(nb.document_weights(np.zeros(3), data), np.array([1, 1, -2]) * share / 4)
 
 
-def test_ndcg_boost_theorem_2_holds_with_a_minus():
-    X, grades, boundaries = ranking(14)
-    data = nb.collection(grades, boundaries)
-    rng = np.random.default_rng(15)
-    for _ in range(20):
-        F, f, alpha = rng.normal(size=len(X)), rng.integers(0, 2, len(X)), rng.normal()
-        mass = math.fsum(
-            share * data.gain[i] * nb.gamma(F[i] - F[j])
-            for share, rows in nb.queries_of(data)
-            for i in rows
-            for j in rows
-            if i != j
-        )
-        free = data.n * nb.objective_m(F, data) + (math.exp(3 * alpha) + math.exp(-3 * alpha) - 2) / 3 * mass
-        last = (math.exp(3 * alpha) - 1) / 3 * (nb.document_weights(F, data) @ f)
-        moved = data.n * nb.objective_m(F + alpha * f, data)
-        assert moved <= free - last + 1e-12
-    # with the printed plus it fails to first order: f = 1 on the better of two documents, α < 0
-    data, alpha = nb.collection([1.0, 0.0], (0, 2)), -0.01
-    F, f = np.zeros(2), np.array([1.0, 0.0])
-    free = nb.objective_m(F, data) + (math.exp(3 * alpha) + math.exp(-3 * alpha) - 2) / 3 * 0.25
-    last = (math.exp(3 * alpha) - 1) / 3 * 0.25
-    moved = nb.objective_m(F + alpha * f, data)
-    assert free + last < moved <= free - last
-
-
 # The general method and QBRank
-
-
-def tree(leaves=4):
-    """Return a weak learner A(W, X, r): a regression tree fitted by weighted least squares."""
-
-    def fit(weights, X, targets):
-        return DecisionTreeRegressor(max_leaf_nodes=leaves, random_state=0).fit(X, targets, weights).predict(X)
-
-    return fit
 
 
 def test_qbrank_two_documents_by_hand():
@@ -172,3 +115,28 @@ def test_qbrank_two_documents_by_hand():
     assert risk.line_search(h, np.array([1.0, 0.0])) == pytest.approx(1.0)
     assert risk.line_search(h, np.array([1.0, 1.0])) == pytest.approx(0.5)
     assert risk.line_search(h, np.array([-1.0, 0.0])) == 0.0
+
+
+# AdaRank
+
+
+def half_log(x):
+    return 0.5 * math.log(x)
+
+
+def test_adarank_by_hand():
+    """Two queries of three documents, the first of each relevant; AP is 1 over its place."""
+    X = np.array([[3, 1], [2, 2], [1, 3], [2, 3], [3, 2], [1, 1]], float)  # AP 1, 1/2 and 1/3, 1
+    boundaries = [0, 3, 6]
+    measure = ada.in_file_order(ada.average_precision, [1, 0, 0, 1, 0, 0], boundaries)
+    first, second = ada.adarank(X, boundaries, measure, 2, cap=20.0).rounds
+    alpha, phi = half_log(1.75 / 0.25), (1 + 1 / 2) / 2
+    assert (first.feature, first.alpha, first.phi) == (0, pytest.approx(alpha, rel=1e-12), phi)
+    assert first.performance.tolist() == [1, 0.5]
+    assert first.delta_min == pytest.approx((1 - alpha) / 2, rel=1e-12)
+    assert first.bound == pytest.approx(1 - math.exp(-(1 - alpha) / 2) * math.sqrt(1 - phi**2), rel=1e-12)
+    P = np.exp([-1, -1 / 2]) / (math.exp(-1) + math.exp(-1 / 2))
+    np.testing.assert_allclose(second.distribution, P, rtol=1e-12)
+    assert second.feature == 1
+    assert second.phi == pytest.approx(P[0] / 3 + P[1], rel=1e-12)
+    assert second.alpha == pytest.approx(half_log((1 + second.phi) / (1 - second.phi)), rel=1e-12)

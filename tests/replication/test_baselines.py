@@ -1,12 +1,21 @@
-"""The rankers of reference: one feature, linear regression, RankSVM."""
+"""The rankers of reference: one feature, linear regression, RankSVM; Theorem 1 of QBRank beside what it bounds."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
 from sklearn.svm import LinearSVC
 
+from boostplug.data.queries import Queries
 from boostplug.datasets import make_ranking
+from boostplug.losses import QBRank
+from boostplug.rankers import QuadraticBoundRanker
+from boostplug.rankers.base import Training
 from boostplug.replication.training.baselines import OneFeature, RankSVM, Regression
+from boostplug.replication.training.feature_steps import BestFeature, GivenSteps, SearchedSteps, _Theorem
+from boostplug.replication.training.preferences import SharedGrades, Use
 
 DATA = make_ranking(10, n_features=5, mean_list_size=15, missing=0.0, random_state=0)
 
@@ -64,3 +73,113 @@ def test_ranksvm_and_data_that_lack_something():
     assert RankSVM().fit(np.nan_to_num(X), [2, 0, 1], group=[3]).predict(X)[0] == ranker.predict(X)[0]
     with pytest.raises(ValueError, match="y holds no pair to learn from"):
         RankSVM().fit(X, [1, 1, 1], group=[3])
+
+
+SOURCE = SharedGrades(n_tasks=2, n_queries=(12, 8, 5, 6), size=20, small=True)
+LINEAR = QBRank(preference_weight=0.5, hessian="global", normalization="none")
+RULES = (
+    SearchedSteps(loss=LINEAR, regressor=BestFeature(), learning_rate=1.0, n_estimators=40),
+    GivenSteps(loss=LINEAR, exponent=0.75, first=1.0, n_estimators=40),
+    GivenSteps(loss=LINEAR, exponent=0.0, first=0.03, n_estimators=40),
+)
+
+
+def mixed(seed=0):
+    """Return a training part of pairs and of queries of one grade, and the arguments of `fit` for it."""
+    part = replace(SOURCE, seed=seed).load(None).splits[0].train
+    return part, Use("L1", preferences=True)(part)
+
+
+def theorem(given, loss=LINEAR):
+    queries = Queries(given["y"], group=given["group"], pairs=given["pairs"], labelled=given["labelled"])
+    training = Training(given["X"], queries, np.random.RandomState(0), [])
+    return _Theorem(training, loss)
+
+
+def test_the_best_feature_is_that_of_least_squares():
+    rng = np.random.default_rng(0)
+    X, y, weight = rng.normal(size=(30, 5)), rng.normal(size=30), rng.uniform(0.1, 2.0, size=30)
+    errors = []
+    for column in X.T:
+        factor = np.linalg.lstsq(np.sqrt(weight)[:, None] * column[:, None], np.sqrt(weight) * y, rcond=None)[0][0]
+        errors.append(weight @ (factor * column - y) ** 2)
+    fitted = BestFeature().fit(X, y, sample_weight=weight)
+    assert fitted.feature_ == np.argmin(errors)
+    assert weight @ (fitted.predict(X) - y) ** 2 == pytest.approx(min(errors))
+    assert not BestFeature().fit(np.zeros((3, 2)), np.ones(3)).predict(np.zeros((3, 2))).any()
+
+
+def test_the_risk_lies_below_m_times_the_square_of_a_norm():
+    """Definition 4, with the M and the norm of which the theorem speaks: in random directions, at random scores."""
+    _, given = mixed()
+    of, rng = theorem(given), np.random.default_rng(1)
+    nearest = np.inf
+    for _ in range(200):
+        h, g = rng.normal(scale=3.0, size=(2, len(given["y"])))
+        beta = rng.normal()
+        bound = of.risk(h) + beta * of.gradient(h) @ g + 0.5 * beta**2 * of.M * of.length(g) ** 2
+        nearest = min(nearest, (bound - of.risk(h + beta * g)) / bound)
+    assert nearest >= 0.0
+    np.testing.assert_allclose([of.length(column) for column in of.Z.T], 1.0)
+    pairs = np.bincount([*given["pairs"].winner, *given["pairs"].loser], minlength=len(given["y"]))
+    weights = 0.5 * (2.0 * pairs + given["labelled"])
+    assert of.length(given["X"][:, 3]) ** 2 == pytest.approx(np.mean(weights * given["X"][:, 3].astype(float) ** 2))
+
+
+def test_targets_have_the_least_risk_plus_penalty():
+    """Proximal gradient steps, another way to that minimum, come no lower and nearly as low."""
+    _, given = mixed()
+    of = theorem(given)
+    d = of.Z.shape[1]
+    steepest = np.abs(of.Z.T @ of.gradient(np.zeros(len(given["y"])))).max()
+    for share in (0.5, 0.2):
+        risk, norm = of._minimum(share * steepest)
+        weights, step = np.zeros(d), 1.0 / np.linalg.norm(of.Z.T * of._weights @ of.Z, 2)
+        for _ in range(500):
+            moved = weights - step * of.Z.T @ of.gradient(of.Z @ weights)
+            weights = np.sign(moved) * np.maximum(np.abs(moved) - step * share * steepest, 0.0)
+        reached = of.risk(of.Z @ weights) + share * steepest * np.abs(weights).sum()
+        assert risk + share * steepest * norm <= reached * (1.0 + 1e-9)
+        assert risk + share * steepest * norm >= reached * 0.999
+    assert of._minimum(2.0 * steepest) == (pytest.approx(of._start), pytest.approx(0.0))
+
+
+@pytest.mark.parametrize("rule", RULES, ids=["searched", "shrinking", "small"])
+def test_the_bound_is_the_theorems_and_is_kept_in_every_round(rule):
+    part, given = mixed()
+    ranker = clone(rule).fit(**given)
+    history, of = ranker.history_, theorem(given)
+    unit = of._start - of._least
+    steps, M = history["length"], of.M
+
+    def b(j):
+        return sum(0.5 * M * step**2 for step in steps[j:])
+
+    def side(risk, norm, k):
+        a = np.cumsum(steps)
+        costs = [(b(0) - b(j + 1)) * (norm + a[j]) / (norm + a[k]) + b(j + 1) - b(k + 1) for j in range(k + 1)]
+        return risk + norm / (norm + a[k]) * max(0.0, of._start - risk) + min(costs)
+
+    for k in (0, 1, 7, 39):
+        literal = min(side(risk, norm, k) for risk, norm in of._targets)
+        assert history["bound"][k] == pytest.approx((literal - of._least) / unit)
+    scores = list(ranker.staged_predict(part.X))
+    risks = [of.risk(given_scores) for given_scores in scores]
+    np.testing.assert_allclose(history["gap"], (np.array(risks) - of._least) / unit, rtol=1e-5, atol=1e-7)
+    first = of.length(scores[0])
+    second = of.length(scores[1] - scores[0])
+    assert [first, second] == pytest.approx(list(steps[:2]), rel=1e-5)
+    assert (history["gap"] < history["bound"]).all()
+    assert (history["gap"] <= history["tightest"]).all()
+    assert (history["gap"] > -1e-9).all()
+
+
+def test_steps_by_line_search_are_those_of_the_ranker():
+    _, given = mixed()
+    searched = clone(RULES[0]).fit(**given)
+    plain = QuadraticBoundRanker(loss=LINEAR, regressor=BestFeature(), n_estimators=40, learning_rate=1.0)
+    plain.fit(**given)
+    of = theorem(given)
+    unit = of._start - of._least
+    np.testing.assert_allclose(searched.history_["gap"] * unit + of._least, plain.history_["risk"], rtol=1e-10)
+    assert (np.diff(plain.history_["risk"]) < 0.0).all()

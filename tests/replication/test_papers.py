@@ -16,22 +16,13 @@ from boostplug.rankers import RankBoostRanker
 from boostplug.replication import PAPERS, replicate
 from boostplug.replication.judging.claims import (
     ahead,
-    ahead_by,
-    ahead_of_published,
-    apart,
     best,
-    chosen_near,
-    near_published,
-    nearer,
-    ranked,
 )
-from boostplug.replication.judging.curve_claims import lasts, overfits_early, settles, worsens
 from boostplug.replication.papers.letor import BM25, GOV
 from boostplug.replication.papers.mpboost import FormulaNDCG
 from boostplug.replication.papers.rankboost_plus import HaltingRankBoost
 from boostplug.replication.sources import BundledQueries
 from boostplug.replication.training.preferences import SharedGrades
-from boostplug.replication.training.task import marks
 
 STUDIES = {name: {study.name: study for study in paper.studies} for name, paper in PAPERS.items()}
 JUDGED = [
@@ -39,15 +30,6 @@ JUDGED = [
     for name, paper in PAPERS.items()
     for part in (*paper.claims, *paper.theorems, *paper.baselines)
 ]
-
-
-def claims_of(name, judge, *studies):
-    """Return the study and the arguments of each claim with a judge, of some studies or of all."""
-    return [
-        (claim.study, claim.judge.keywords)
-        for claim in PAPERS[name].claims
-        if claim.judge.func is judge and (not studies or claim.study in studies)
-    ]
 
 
 def named(keywords, *fields):
@@ -94,8 +76,6 @@ def test_every_claim_quotes_the_paper_and_stands_once(name):
 
 # --- RankBoost+ ------------------------------------------------------------------------------------------------------
 
-TABLE_1 = ("R1", "R2", "NDCG@3", "NDCG@5", "NDCG@7")
-
 
 def document_of(paper):
     """Run a protocol, and return its document: every claim is judged, and every theorem passes."""
@@ -114,20 +94,6 @@ def test_rankboost_plus_runs():
     of_queries = [name for name in STUDIES["rankboost-plus"] if name.startswith("bundled set, queries")]
     document = document_of(small("rankboost-plus", of_queries, 12, BundledQueries(most=3)))
     assert (len(document["claims"]), len(document["theorems"])) == (29, 10)
-
-
-def test_what_rankboost_plus_claims_of_its_tables():
-    """Table 2's exception is NDCG on MQ2008, where Rb-c is said to be ahead: "as good or better" is not claimed."""
-    assert {of["measure"] for _, of in claims_of("rankboost-plus", ranked, "MSLR queries")} == {*TABLE_1}
-    assert {of["measure"] for _, of in claims_of("rankboost-plus", apart)} == {"R1", "R2"}
-    assert {of["share"] for _, of in claims_of("rankboost-plus", nearer)} == {0.75}  # "generally"
-    of_letor = claims_of("rankboost-plus", ahead, "MQ2007", "MQ2008")
-    assert {(study, of["measures"]) for study, of in of_letor if of["equal"]} == {
-        ("MQ2007", TABLE_1),
-        ("MQ2008", TABLE_1[:2]),
-    }
-    (exception,) = [(study, of["learners"], of["measures"]) for study, of in of_letor if of["others"] == ("Rb+",)]
-    assert exception == ("MQ2008", ("Rb-c",), TABLE_1[2:])
 
 
 def halting_and_not(rounds, *, perfect):
@@ -177,13 +143,6 @@ def test_adarank_runs_and_its_figures_are_of_the_groups_that_are_judged():
     assert own["test"][groups["0-1k"]] == pytest.approx(few)
 
 
-def test_figure_2_is_about_all_methods_and_a_t_test_about_one():
-    baselines, methods = ("BM25", "Ranking SVM", "RankBoost"), (("AdaRank-MAP", "MAP"), ("AdaRank-NDCG", "NDCG@5"))
-    found = [(of["learners"], of["measures"], of["others"]) for _, of in claims_of("adarank", ahead, "OHSUMED")]
-    assert [others for _, _, others in found[:2]] == [baselines] * 2
-    assert found[2:8] == [((own,), (measure,), (other,)) for own, measure in methods for other in baselines]
-
-
 def test_map_takes_the_papers_grade_on_ohsumed_and_letors_beside():
     """In training, in the choice of the round, and on test; it reversed the paper's first verdict where it did not."""
     for name, relevant in (("OHSUMED", 2), ("OHSUMED, LETOR's measures", 1), ("MQ2008", 1)):
@@ -226,21 +185,6 @@ def test_qbrank_runs_without_data_and_with():
     assert (len(document["claims"]), len(document["theorems"])) == (7 + 1, 2 * 4 + 5)
 
 
-def test_what_qbrank_claims():
-    """Table 1 is "outperforms both", at each of ten; 1 % of DCG is significant; small steps are compared with none."""
-    table_1 = [(study, of) for study, of in claims_of("qbrank", ahead) if len(of["measures"]) == 10]
-    sets = {"Yandex", "NFCorpus", "MQ2008", "OHSUMED", "synthetic", "small synthetic"}
-    assert {study for study, _ in table_1} == sets
-    assert {of["others"] for _, of in table_1} == {("GBT L2",), ("RankSVM P2",)}
-    assert all("share" not in of for _, of in table_1)
-    assert [of["least"] for _, of in claims_of("qbrank", ahead_by)] == [0.01] * 6
-    assert {of["learner"] for _, of in claims_of("qbrank", settles)} == {"η = 0.05"}
-    friedman = {study for study, of in claims_of("qbrank", ahead) if of["others"] == ("η = 1",)}
-    assert friedman == {"synthetic, by η", "small synthetic, by η"}  # not this paper's claim: never on real data
-    ohsumed = [study for name, study in STUDIES["qbrank"].items() if name.startswith("OHSUMED")]
-    assert {learner.use.labels for study in ohsumed for learner in study.learners} == {"L2"}  # one query of one grade
-
-
 # --- MPBoost ---------------------------------------------------------------------------------------------------------
 
 
@@ -248,42 +192,6 @@ def test_mpboost_runs_in_one_fold_too():
     document = document_of(small("mpboost", ("OHSUMED", "MSLR", "Yandex, five grades"), 101, Toy()))
     assert (len(document["claims"]), len(document["theorems"])) == (56, 12)
     document_of(small("mpboost", ("MSLR",), 4, Toy(n_folds=1)))
-
-
-def test_what_mpboost_claims_of_its_sets():
-    of = {
-        name: {claim.source for claim in PAPERS["mpboost"].claims if claim.study == name} for name in STUDIES["mpboost"]
-    }
-    assert of["Yandex"] == of["IMAT2009"]
-    assert of["MSLR"] < of["Yandex, five grades"]
-    assert of["MQ2008"] < of["OHSUMED"]
-    pairs = [(of["learners"][0], of["others"][0]) for _, of in claims_of("mpboost", ahead, "Yandex")]
-    # of Web-1: LDD behind, the others ahead of BINARY; and what Section 5.4 says of all three, against that
-    assert pairs[:4] == [("LOGDD", "BINARY"), ("LOGITDD", "BINARY"), ("BINARY", "LDD"), ("LDD", "BINARY")]
-    for study in ("OHSUMED", "MQ2008", "bundled set"):
-        claims = [of for _, of in claims_of("mpboost", ahead, study)]
-        nearly = [of["others"] for of in claims if of.get("share") == 0.9]
-        assert nearly == [("RankBoost", "AdaRank-NDCG", "BINARY")] * 3
-        all_at = [of["learners"] for of in claims if of["others"] == ("RankBoost",) and len(of["measures"]) == 10]
-        assert all_at == [("BINARY",), ("LDD",), ("LOGDD",), ("LOGITDD",)]
-
-
-def test_mpboosts_thresholds_are_those_that_its_texts_name():
-    for study, of in claims_of("mpboost", near_published):
-        assert study == "OHSUMED"
-        assert of["tolerance"] < abs(of["offset"])  # who is ahead does not lag
-    rounds = {name: marks(study.rounds) for name, study in STUDIES["mpboost"].items()}
-    assert all(
-        of["since"] in rounds[study][:-1] for judge in (worsens, lasts) for study, of in claims_of("mpboost", judge)
-    )
-    assert all(of["by"] == rounds[study][-2] for study, of in claims_of("mpboost", overfits_early))
-    ((study, of),) = claims_of("mpboost", chosen_near)
-    learners = {learner.name: learner for learner in STUDIES["mpboost"][study].learners}
-    alphas = sorted(params["distance"].alpha for params in learners["LDD"].grid)
-    assert f"{of['value'] + of['tolerance']:g}" == f"{alphas[1]:g}"
-    first = {name: repr(learner.grid[0].get("distance")) for name, learner in learners.items()}
-    figure_2 = ("LinearDistance(alpha=0.2)", "LogDistance(lam=3.0)", "LogisticDistance(beta=0.5)")
-    assert (first["LDD"], first["LOGDD"], first["LOGITDD"]) == figure_2
 
 
 def by_the_formula(y, scores, k):
@@ -324,17 +232,3 @@ def test_ndcg_boost_runs_and_takes_its_last_round_without_validation():
     assert min(learner["round"]["NDCG@3"] for learner in learners) < 4  # by validation, on the other hand
     ends = [learner["curves"]["trace"]["m"][-1] for learner in learners if "seed" in learner["name"]]
     assert len({*ends}) == len(ends) == 5  # seeds draw other documents
-
-
-def test_what_ndcg_boost_claims():
-    """It is judged after its last round, its baselines by validation; "almost always the best" is of all at once."""
-    almost = claims_of("ndcg-boost", best)
-    assert [study for study, _ in almost] == ["OHSUMED", *GOV, "MQ2008", "bundled set"]
-    assert {of["share"] for _, of in almost} == {0.9}
-    for _, of in (*almost, *claims_of("ndcg-boost", ahead, "OHSUMED", "TD2004")):
-        assert of["measures"] == tuple(f"{measure}, after the last round" for measure in of["against"])
-    printed = {study: of["row"] for study, of in claims_of("ndcg-boost", near_published)}
-    assert printed == dict.fromkeys(("OHSUMED", "TD2003", "HP2004"), "NDCG_Boost")
-    published = STUDIES["ndcg-boost"]["OHSUMED"].published
-    assert published["FRank"]["NDCG@3"] == pytest.approx(0.50 / 1.04, abs=5e-5)
-    assert len(claims_of("ndcg-boost", ahead_of_published)) == 5

@@ -18,7 +18,7 @@ from boostplug.losses import MPBoost, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import NDCG
 from studies.quality import __main__ as command
 from studies.quality import page, protocol, result, run, sets, summary
-from studies.quality.protocol import PARTS, PEERS, Job, StudyPart, jobs_of
+from studies.quality.protocol import StudyPart, jobs_of
 from studies.quality.sets import SETS
 from studies.quality.summary import Arm, Cells, arms
 
@@ -299,17 +299,3 @@ def test_a_variant_must_be_ahead_in_both_frameworks(small, monkeypatch):
         (variant,) = summary.variants(told(parts, values))
         assert variant.takes_over is takes_over
         assert variant.overall.difference == pytest.approx((0.05 + of_xgboost) / 2, abs=0.005)
-
-
-def test_the_studys_grid_is_that_of_the_protocol():
-    part = PARTS["24 leaves"]
-    assert {name: tuple(m.name for m in part.methods(name) if isinstance(m.objective, str)) for name in PEERS} == PEERS
-    counted = {
-        data: sum(job.data == data and job.method.name == "lambdarank" for job in jobs_of(part)) for data in SETS
-    }
-    expected = {name: 15 if name in {"mslr", "mq2008", "ohsumed"} else 2 for name in SETS}
-    assert counted == expected | dict.fromkeys(MADE, 0)
-    assert len({job.key for name in PARTS for job in jobs_of(PARTS[name])}) == sum(
-        1 for name in PARTS for _ in jobs_of(PARTS[name])
-    )
-    assert Job("24 leaves", "mslr", 0, 0.5, Method("x", "lightgbm", "x"), 0).key.count("0.5 of the training") == 1

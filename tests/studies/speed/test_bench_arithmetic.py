@@ -5,34 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from studies.speed import bench
 from studies.speed.benchmarks import scaling as scaling_module
 from studies.speed.benchmarks.scaling import TRAININGS, Cluster, Costs, histogram_bytes, needs
 
 SCALE = Path(__file__).parents[3] / "docs" / "explanation" / "scale.md"
 XGBOOST, OUT_OF_CORE, LIGHTGBM = TRAININGS
-
-
-@pytest.fixture
-def alone(monkeypatch):
-    """Leave out the calls on one query, and answer for the processes that train."""
-    monkeypatch.setattr(scaling_module.Scaling, "_on", lambda *_: iter(()))
-    answers = {
-        name: {
-            "documents": 1_000_000,
-            "gradient_ns": {"MPBoost": 20.0, "AdaRank": 50.0},
-            "tree_ns": 5.0,
-            "after": 300_000_000,
-            "peak": 500_000_000,
-        }
-        for name in TRAININGS
-    }
-    monkeypatch.setattr(scaling_module, "call_in_process", lambda _function, name, *_, **__: answers[name])
-    return answers
-
-
-def rows_of(result):
-    return {(row.part, row.name): row.values for row in result.rows}
 
 
 def test_formulas_by_hand():
@@ -48,20 +25,6 @@ def test_formulas_by_hand():
     assert "worker_gigabytes" not in lightgbm
     one = needs(TRAININGS[OUT_OF_CORE], Costs(24.0, 11.5, 1.0), Cluster(1, 1), documents=1e6, features=20)
     assert not one.keys() & {"network_megabytes", "frame_gigabytes"}
-
-
-def test_rows_follow_from_what_was_measured(alone):
-    alone[LIGHTGBM]["gradient_ns"] = {"MPBoost": 30.0, "AdaRank": 60.0}
-    rows = rows_of(bench("scaling", scale=0.002, repeat=2))
-    trees = rows["Trees, on one thread", XGBOOST]
-    assert (trees["tree_ns"], trees["gradient_ns"], trees["peak_bytes"], trees["after_bytes"]) == (5.0, 20.0, 5.0, 3.0)
-    losses = rows["Losses, on one thread", "AdaRank"]
-    assert (losses["xgboost_ns"], losses["lightgbm_ns"]) == (50.0, 60.0)
-    whole = rows["1,000,000,000 documents × 100 features", f"{XGBOOST}: 16 machines of 16 cores"]
-    each = 500.0 - 255 * 100 * 256 * 16 / 1e6  # bytes of a document: without the histograms, which are counted once
-    assert whole["worker_gigabytes"] == pytest.approx((1e9 / 16 * each + 255 * 100 * 256 * 16) / 1e9)
-    assert whole["gradient_share"] == pytest.approx(20 / 520)
-    assert not any(OUT_OF_CORE in name and "16 machines" in name for _, name in rows)
 
 
 def table(text, part):

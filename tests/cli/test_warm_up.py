@@ -14,7 +14,7 @@ from boostplug.cli import warm_up
 from boostplug.cli.warm_up import WarmUp
 from boostplug.kernels.base import compiling
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 
 CALLS = """
 import itertools

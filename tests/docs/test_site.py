@@ -16,7 +16,7 @@ from browser import chromium
 
 import boostplug as bp
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NEEDED = (
     "sphinx",
     "pydata_sphinx_theme",

@@ -8,7 +8,7 @@ nbformat = pytest.importorskip("nbformat")
 nbclient = pytest.importorskip("nbclient")
 kernelspec = pytest.importorskip("ipykernel.kernelspec")
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 NOTEBOOK = ROOT / "examples" / "first_hour.ipynb"
 pytestmark = pytest.mark.ci
 LIMIT = 240  # seconds of a cell: what hangs fails

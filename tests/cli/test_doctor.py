@@ -14,7 +14,7 @@ import boostplug as bp
 from boostplug.cli import app as cli
 from boostplug.cli import doctor
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 WELL = {"ndcg": 1.0, "threads": 4, "cores": 4, "folders": ["/opt/numba"]}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-UPSTREAM = Path(__file__).parent.parent / "docs" / "upstream"
+UPSTREAM = Path(__file__).parents[2] / "docs" / "upstream"
 SCRIPTS = sorted(UPSTREAM.glob("*.py"))
 LIMIT = 600  # seconds; what hangs fails
 

@@ -1,0 +1,246 @@
+"""Losses on labels: arithmetic, the frameworks' own regression and cross entropy, scipy's correlation."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import stats
+
+import boostplug as bp
+from boostplug import Queries, SquaredError
+
+
+def data(rng, group=(9, 1, 0, 4, 30), labels=None):
+    n = sum(group)
+    labels = rng.normal(size=n) if labels is None else labels
+    return Queries(
+        labels, group=group, weight=rng.integers(0, 4, n) / 2.0, labelled=rng.random(n) < 0.8
+    ), 2.0 * rng.normal(size=n)
+
+
+def test_queryrmse_by_hand():
+    """Labels 3, 1, 0 at scores 0, 0, 2 of weights 1, 2, 1: errors 3, 1, -2, of mean 3/4."""
+    queries = Queries([3, 1, 0], group=[3], weight=[1.0, 2.0, 1.0])
+    loss = SquaredError(centred=True)
+    assert loss.value([0, 0, 2], queries) == pytest.approx([0.5 * (2.25**2 + 2 * 0.25**2 + 2.75**2)])
+    gradient, hessian = loss.gradient_hessian([0, 0, 2], queries)
+    np.testing.assert_allclose(gradient, 0.75 * np.array([-2.25, -0.5, 2.75]))
+    np.testing.assert_allclose(hessian, 0.75 * np.array([1.0, 2.0, 1.0]))
+
+
+def test_centred_does_not_see_where_a_querys_labels_and_scores_stand():
+    rng = np.random.default_rng(1)
+    queries, scores = data(rng, labels=rng.integers(0, 5, 44).astype(float))
+    level = rng.integers(-(2**40), 2**40, queries.n_queries)[queries.query_of_row] * 1.0
+    moved = Queries(
+        queries.labels + level,
+        group=np.diff(queries.boundaries),
+        weight=queries.row_weight,
+        labelled=queries.labelled,
+    )
+    loss = SquaredError(centred=True)
+    scores = np.round(scores * 16) / 16  # so that their sums with the levels are exact
+    for x, y in zip(loss.gradient_hessian(scores, queries), loss.gradient_hessian(scores - level, moved), strict=True):
+        np.testing.assert_array_equal(x, y)
+
+
+def test_where_a_query_is_right_up_to_a_constant_no_document_takes_a_step():
+    """0.1 three times has a mean that is not 0.1."""
+    queries = Queries([0.1, 0.1, 0.1, 0.7], group=[3, 1], weight=[0.3, 0.7, 0.9, 2.0])
+    gradient, hessian = SquaredError(centred=True).gradient_hessian(np.zeros(4), queries)
+    assert not gradient.any()
+    assert hessian[:3].all()
+    assert hessian[3] == 0
+
+
+def test_what_a_light_document_weighs_against_a_heavy_one():
+    """The mean is that of the heavy document but for 1e-60 of a gap of 3, which is its gradient."""
+    queries = Queries([3.0, 0.0], group=[2], weight=[1e-60, 1.0])
+    loss = SquaredError(centred=True)
+    gradient, _ = loss.gradient_hessian(np.zeros(2), queries)
+    np.testing.assert_allclose(gradient, loss.scale(queries) * np.array([-3e-60, 3e-60]), rtol=1e-12)
+
+
+@pytest.mark.parametrize("centred", [False, True])
+def test_errors_of_any_size_are_finite(centred):
+    loss = SquaredError(centred=centred)
+    queries = Queries([1.0, -1.7e308, 1.7e308], group=[3])
+    value = loss.value([-1e100, 1e100, 0.0], queries)
+    gradient, hessian = loss.gradient_hessian([-1e100, 1e100, 0.0], queries)
+    assert value == 1e299
+    assert np.isfinite(gradient).all()
+    assert gradient[2] < 0 < gradient[1]
+    assert (hessian == 1).all()
+
+
+@pytest.fixture(scope="module")
+def ranking():
+    rng = np.random.default_rng(2)
+    group = rng.integers(2, 30, 40)
+    X = rng.normal(size=(group.sum(), 6))
+    y = np.clip(np.round(2.0 + X[:, 0] + X[:, 1] * X[:, 2] + 0.5 * rng.normal(size=len(X))), 0, 4)
+    return X, y, group
+
+
+def test_lightgbms_regression_tree_for_tree(ranking):
+    lgb = pytest.importorskip("lightgbm")
+    X, y, group = ranking
+    params = {"num_leaves": 7, "verbose": -1, "num_threads": 1, "boost_from_average": False, "seed": 0}
+    trees = []
+    for objective in ("regression", SquaredError()):
+        booster = lgb.train(params | {"objective": objective}, lgb.Dataset(X, y, group=group), 10)
+        trees.append(booster.model_to_string().partition("Tree=0")[2].partition("feature_importances")[0])
+    assert len(trees[0]) > 1000
+    assert trees[0] == trees[1]
+
+
+def test_xgboosts_regression_tree_for_tree(ranking):
+    xgb = pytest.importorskip("xgboost")
+    X, y, group = ranking
+    dtrain = xgb.DMatrix(X, y, group=group)
+    params = {"max_depth": 3, "nthread": 1, "base_score": 0.0}
+    one = xgb.train(params | {"objective": "reg:squarederror"}, dtrain, 10)
+    other = xgb.train(params, dtrain, 10, obj=SquaredError())
+    assert len(one.get_dump()) == 10
+    assert one.get_dump() == other.get_dump()
+
+
+LOG_2 = math.log(2.0)
+
+
+def test_logistic_error_by_hand():
+    """Labels 4, 1, 0 of 4 at σ = ½: probabilities 1, ¼, 0, so each document costs log 2."""
+    queries = bp.Queries([4, 1, 0], group=[3], weight=[1.0, 2.0, 1.0])
+    loss = bp.LogisticError(max_grade=4.0)
+    assert loss.value(np.zeros(3), queries) == pytest.approx([4.0 * LOG_2])
+    gradient, hessian = loss.gradient_hessian(np.zeros(3), queries)
+    np.testing.assert_allclose(gradient, 0.75 * np.array([-0.5, 2 * 0.25, 0.5]))
+    np.testing.assert_allclose(hessian, 0.75 * np.array([0.25, 0.5, 0.25]))
+
+
+def test_calibrated_softmax_by_hand():
+    """Labels 1, 0 at σ = ½, ¼: shares ⅔ and ⅓."""
+    queries = bp.Queries([1, 0], group=[2])
+    scores = np.array([0.0, -math.log(3.0)])
+    assert bp.CalibratedSoftmax(list_weight=1.0).value(scores, queries) == pytest.approx([-math.log(2.0 / 3.0)])
+    logistic = LOG_2 - math.log(0.75)
+    assert bp.CalibratedSoftmax(list_weight=0.25).value(scores, queries) == pytest.approx(
+        [0.75 * logistic - 0.25 * math.log(2.0 / 3.0)]
+    )
+    gradient, _ = bp.CalibratedSoftmax(list_weight=1.0).gradient_hessian(scores, queries)
+    np.testing.assert_allclose(gradient, [0.5 * (2.0 / 3.0 - 1.0), 0.75 * (1.0 / 3.0)])
+
+
+@pytest.mark.parametrize("list_weight", [0.0, 0.5, 1.0])
+def test_both_parts_are_smallest_where_probabilities_are_the_labels(list_weight):
+    labels = np.array([0.9, 0.5, 0.2, 0.1, 0.4])
+    queries = bp.Queries(labels, group=[3, 2])
+    gradient, _ = bp.CalibratedSoftmax(list_weight=list_weight).gradient_hessian(np.log(labels / (1 - labels)), queries)
+    np.testing.assert_allclose(gradient, 0.0, atol=1e-15)
+
+
+def test_a_list_without_a_positive_label_has_no_list_part():
+    queries, scores = bp.Queries([0, 0, 0], group=[3]), np.array([1.0, 0.0, -2.0])
+    assert bp.CalibratedSoftmax(list_weight=1.0).value(scores, queries) == [0.0]
+    gradient, hessian = bp.CalibratedSoftmax(list_weight=1.0).gradient_hessian(scores, queries)
+    assert not gradient.any()
+    assert not hessian.any()
+
+
+@pytest.mark.parametrize("loss", [bp.LogisticError(max_grade=2.0), bp.CalibratedSoftmax(max_grade=2.0)])
+@pytest.mark.parametrize("label", [3.0, -1.0])
+def test_an_unlabelled_row_may_have_a_label_beyond_the_scale(loss, label):
+    unlabelled = bp.Queries([0, label, 1], group=[3], labelled=[True, False, True])
+    assert np.isfinite(loss.value(np.zeros(3), unlabelled)).all()
+
+
+def binary_data(n_queries=300, size=12):
+    """Return features, binary labels and their true probabilities, which one feature of each document decides."""
+    rng = np.random.default_rng(0)
+    n = n_queries * size
+    features = rng.normal(size=(n, 4))
+    probability = 1.0 / (1.0 + np.exp(1.5 - 1.5 * features[:, 0]))
+    return features, (rng.random(n) < probability).astype(float), probability, np.full(n_queries, size)
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("loss", [bp.LogisticError(), bp.CalibratedSoftmax()])
+def test_scores_are_logits_of_the_true_probabilities(framework, loss):
+    pytest.importorskip(framework)
+    features, labels, probability, group = binary_data()
+    kind = {"lightgbm": bp.LGBMRanker, "xgboost": bp.XGBRanker}[framework]
+    ranker = kind(objective=loss, n_estimators=60, learning_rate=0.1, max_depth=3, random_state=0)
+    ranker.fit(features, labels, group=group)
+    predicted = 1.0 / (1.0 + np.exp(-ranker.predict(features)))
+    assert np.abs(predicted - probability).mean() < 0.06
+    assert abs(predicted.mean() - labels.mean()) < 0.02
+
+
+def test_for_binary_labels_it_is_the_frameworks_cross_entropy():
+    lgb = pytest.importorskip("lightgbm")
+    features, labels, _, group = binary_data(60)
+    trees = {"learning_rate": 0.3, "verbose": -1, "num_leaves": 7, "boost_from_average": False, "num_threads": 1}
+    given = lgb.Dataset(features, labels, group=group, free_raw_data=False)
+    ours, theirs = (
+        lgb.train(trees | {"objective": objective}, given, 20).predict(features, raw_score=True)
+        for objective in (bp.LogisticError(), "cross_entropy")
+    )
+    np.testing.assert_allclose(ours, theirs, rtol=1e-5, atol=1e-6)
+
+
+def test_it_is_one_minus_pearson_where_scores_are_wide():
+    rng = np.random.default_rng(0)
+    labels, scores = rng.normal(size=40), 1e4 * rng.normal(size=40)
+    value = bp.Correlation().value(scores, bp.Queries(labels, group=[25, 15]))
+    expected = [n * (1.0 - stats.pearsonr(scores[a], labels[a])[0]) for n, a in ((25, slice(25)), (15, slice(25, 40)))]
+    np.testing.assert_allclose(value, expected, rtol=1e-6)
+
+
+def test_the_gradient_of_constant_scores_is_minus_the_standardised_labels():
+    labels = np.array([3.0, 1.0, 1.0, 7.0, -2.0])
+    gradient, _ = bp.Correlation(epsilon=0.5).gradient_hessian(np.full(5, 4.0), bp.Queries(labels, group=[5]))
+    np.testing.assert_allclose(gradient, -stats.zscore(labels) / 0.5)
+
+
+def test_a_query_of_equal_labels_takes_no_part():
+    queries, scores = bp.Queries([2, 2, 0.1, 0.1, 0.1, 1, 0], group=[2, 3, 2]), np.arange(7.0)
+    gradient, hessian = bp.Correlation().gradient_hessian(scores, queries)
+    assert not gradient[:5].any()
+    assert not hessian[:5].any()
+    assert gradient[5:].all()
+    np.testing.assert_array_equal(bp.Correlation().value(scores, queries)[:2], 0.0)
+
+
+def test_the_bound_is_reached():
+    """The largest curvature over directions of scores, by the full matrix of second differences."""
+    n, epsilon, closest = 6, 0.3, 0.0
+    rng = np.random.default_rng(1)
+    loss = bp.Correlation(epsilon=epsilon)
+    for _ in range(200):
+        labels, scores = rng.normal(size=n), rng.exponential() * rng.normal(size=n)
+        queries = bp.Queries(labels, group=[n])
+        step = 1e-5
+        ends = [
+            [loss.gradient_hessian(scores + side * e, queries)[0] for e in step * np.eye(n)] for side in (1.0, -1.0)
+        ]
+        second = np.subtract(*ends) / (2.0 * step)
+        largest = np.linalg.eigvalsh(0.5 * (second + second.T))[-1]
+        bound = loss.gradient_hessian(scores, queries)[1][0]
+        assert largest <= bound * (1.0 + 1e-6)
+        closest = max(closest, largest / bound)
+    assert closest > 0.9
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+def test_it_learns_from_constant_scores(framework):
+    pytest.importorskip(framework)
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(4000, 5))
+    level = np.repeat(10.0 * rng.normal(size=20), 200)  # of a day, which says nothing of the order within it
+    labels = level + features[:, 0] - 0.5 * features[:, 1] + rng.normal(size=4000)
+    kind = {"lightgbm": bp.LGBMRanker, "xgboost": bp.XGBRanker}[framework]
+    ranker = kind(objective=bp.Correlation(), n_estimators=40, learning_rate=0.1, random_state=0)
+    ranker.fit(features[:3000], labels[:3000], group=[200] * 15)
+    predicted = ranker.predict(features[3000:])
+    found = [stats.pearsonr(predicted[k : k + 200], labels[3000 + k : 3200 + k])[0] for k in range(0, 1000, 200)]
+    assert np.mean(found) > 0.6  # the noise leaves .75 to the best
