@@ -114,10 +114,10 @@ class Call(NamedTuple):
         return threads_of_framework(self.n_threads, self.team)
 
 
-class Part(NamedTuple):
+class Subset(NamedTuple):
     """Rows of a dataset that make up a subset or slice of it."""
 
-    whole: Any
+    parent: Any
     """The complete dataset."""
     rows: Any
     n_rows: int
@@ -215,12 +215,12 @@ class Adapter(Protocol):
         """Return the training whose call has led to `frame`, None if it cannot be found."""
         return None
 
-    def part(self, dataset: Any) -> Part | None:  # noqa: ARG002 (the default: a dataset does not know its parent)
+    def subset(self, dataset: Any) -> Subset | None:  # noqa: ARG002 (the default: a dataset does not know its parent)
         """Return the rows and the parent of a subset, None if the dataset does not hold them."""
         return None
 
-    def on_parts(self, dataset: Any, callback: Callable[[Any, Part], None]) -> None:  # noqa: ARG002 (the default: `part`)
-        """Register a callback ``callback(new dataset, Part)`` for new slices, if `part` cannot identify them later."""
+    def on_subsets(self, dataset: Any, callback: Callable[[Any, Subset], None]) -> None:  # noqa: ARG002 (the default: `subset`)
+        """Register a callback ``callback(new dataset, Subset)`` for new slices that `subset` cannot identify later."""
         return
 
 

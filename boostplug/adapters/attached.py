@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.adapters.adapter import Part
+from boostplug.adapters.adapter import Subset
 from boostplug.adapters.record import Attached, record_of
 from boostplug.adapters.registry import adapter_of, dataset_names
 from boostplug.core.checks import vector
@@ -152,12 +152,12 @@ def attached_to(dataset: Any) -> Attached | None:
     if record.attached is not None:
         return record.attached
     adapter = adapter_of(dataset)
-    part = None if adapter is None else adapter.part(dataset)
-    parent = None if part is None else attached_to(part.whole)
-    if part is None or parent is None:
+    subset = None if adapter is None else adapter.subset(dataset)
+    parent = None if subset is None else attached_to(subset.parent)
+    if subset is None or parent is None:
         return None
     if record.inherited is None or record.inherited[0] is not parent:
-        record.inherited = parent, parent.of_part(part)
+        record.inherited = parent, parent.of_subset(subset)
     return record.inherited[1]
 
 
@@ -165,11 +165,11 @@ def _attach(dataset: Any, attached: Attached) -> None:
     record_of(dataset).attached = attached
     adapter = adapter_of(dataset)
     assert adapter is not None
-    adapter.on_parts(dataset, _attach_to_slice)
+    adapter.on_subsets(dataset, _attach_to_subset)
 
 
-def _attach_to_slice(dataset: Any, part: Part) -> None:
+def _attach_to_subset(dataset: Any, subset: Subset) -> None:
     """Attach to a new slice the attachments of its parent, restricted to its rows."""
-    attached = attached_to(part.whole)
+    attached = attached_to(subset.parent)
     assert attached is not None
-    _attach(dataset, attached.of_part(part))
+    _attach(dataset, attached.of_subset(subset))

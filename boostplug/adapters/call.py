@@ -46,7 +46,7 @@ def objective(loss: ObjectiveLike, a: Any, b: Any, weight: Any, group: Any) -> t
                 refuse_fault(None if total[0] else _NO_QUERIES)
                 more = {"sums": total[1:]}
             gradient, hessian = loss.gradient_hessian(call.scores, call.queries, **more)
-        g, h, has_step = _as_float32(loss, gradient, hessian)
+        g, h, has_step = as_float32(loss, gradient, hessian)
         has_step = bool(exchange.sum(np.array([float(has_step)]))[0])
     if call.queries.n_rows:
         warn_at_first_step(loss, call, record, gradient, hessian, has_step=has_step, alone=workers is None)
@@ -80,6 +80,18 @@ def evaluate(metric: MetricLike, scores: Any, data: Any) -> tuple[Any, ...]:
             "check its labels, or choose the value of such a query with the metric's parameter empty"
         )
     return adapter.metric_result(metric, value)
+
+
+def as_float32(loss: ObjectiveLike, gradient: Any, hessian: Any) -> tuple[Floats32, Floats32, bool]:
+    """Return both as float32, and whether any gradient is not 0; rows with too small a Hessian get a gradient of 0."""
+    g, h = np.empty(len(gradient), np.float32), np.empty(len(gradient), np.float32)
+    row, any_step = to_single(gradient, hessian, g, h)
+    if row >= 0:
+        raise ValueError(
+            f"{loss!r} returned gradient {gradient[row]} and Hessian {hessian[row]} in row {row}; the frameworks take "
+            "numbers within float32's ±3.4e38, the Hessian not negative: check weights and scores, or rescale labels"
+        )
+    return g, h, any_step
 
 
 def called_by_get_params(frame: FrameType | None) -> bool:
@@ -157,15 +169,3 @@ def _one_per_row(scores: Any, queries: Queries) -> Any:
             "per row: leave num_class and multi-output parameters at their defaults"
         )
     return scores
-
-
-def _as_float32(loss: ObjectiveLike, gradient: Any, hessian: Any) -> tuple[Floats32, Floats32, bool]:
-    """Return both as float32, and whether any gradient is not 0; rows with too small a Hessian get a gradient of 0."""
-    g, h = np.empty(len(gradient), np.float32), np.empty(len(gradient), np.float32)
-    row, any_step = to_single(gradient, hessian, g, h)
-    if row >= 0:
-        raise ValueError(
-            f"{loss!r} returned gradient {gradient[row]} and Hessian {hessian[row]} in row {row}; the frameworks take "
-            "numbers within float32's ±3.4e38, the Hessian not negative: check weights and scores, or rescale labels"
-        )
-    return g, h, any_step

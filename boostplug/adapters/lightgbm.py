@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.adapters.adapter import Adapter, Fields, MetricLike, Part, Training, callers, openmp_threads_of_caller
-from boostplug.adapters.aliases import LIGHTGBM as ALIASES
+from boostplug.adapters.adapter import Adapter, Fields, MetricLike, Subset, Training, callers, openmp_threads_of_caller
 from boostplug.adapters.options import LIGHTGBM, fault_of_options
+from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.core.threads import OpenMPThreads
 
 _INFINITY = np.float32(1e38)  # LightGBM's replacement for an infinite label or weight
@@ -42,8 +42,8 @@ class LightGBM(Adapter):
             if values is not None and (np.abs(values) >= _INFINITY).any():
                 row = int(np.argmax(np.abs(values) >= _INFINITY))
                 return f"{name}[{row}] = {values[row]} is infinite to LightGBM; pass finite numbers below 1e38"
-        part = None if dataset is None else self.part(dataset)
-        return None if part is None else _partial_queries(part)
+        subset = None if dataset is None else self.subset(dataset)
+        return None if subset is None else _partial_queries(subset)
 
     def fault_of_step(self, gain: float, step: float) -> str | None:  # noqa: ARG002 (gains are of any size)
         """Return the error for leaf values outside LightGBM's range."""
@@ -131,11 +131,11 @@ class LightGBM(Adapter):
                 return Training(booster.params or {}, sets, booster)
         return None
 
-    def part(self, dataset: Any) -> Part | None:
+    def subset(self, dataset: Any) -> Subset | None:
         """Return the parent Dataset of a subset, and the subset's rows in it."""
         if dataset.used_indices is None or dataset.reference is None:
             return None
-        return Part(dataset.reference, dataset.used_indices, dataset.reference.num_data())
+        return Subset(dataset.reference, dataset.used_indices, dataset.reference.num_data())
 
 
 def _owner(frame: FrameType) -> Any:
@@ -157,13 +157,13 @@ def _given(dataset: Any, training: Training | None) -> Mapping[str, Any]:
     return (getattr(dataset, "params", None) or {}) if training is None else training.parameters
 
 
-def _partial_queries(part: Part) -> str | None:
+def _partial_queries(subset: Subset) -> str | None:
     """Return the error for a subset that holds only some rows of a query, or rows repeatedly."""
-    boundaries = part.whole.get_field("group")  # not get_group(), which goes stale
+    boundaries = subset.parent.get_field("group")  # not get_group(), which goes stale
     if boundaries is None or len(boundaries) < 2:
         return None
-    rows = np.asarray(part.rows)
-    times = np.bincount(rows, minlength=part.n_rows)
+    rows = np.asarray(subset.rows)
+    times = np.bincount(rows, minlength=subset.n_rows)
     if times.max(initial=0) > 1:
         return (
             f"the subset repeats {int((times > 1).sum())} rows (row {int(np.argmax(times > 1))} "

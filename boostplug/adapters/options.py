@@ -7,7 +7,7 @@ counts as not given.
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from boostplug.adapters.aliases import LIGHTGBM as LIGHTGBM_ALIASES
+from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES
 from boostplug.core.checks import shown
 
 

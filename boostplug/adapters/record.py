@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.adapters.adapter import Fields, ObjectiveLike, Part
+from boostplug.adapters.adapter import Fields, ObjectiveLike, Subset
 from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
 from boostplug.data.positions import positions_of
@@ -26,16 +26,16 @@ class Attached:
     labels: Mapping[str, NDArray[np.float64]] = field(default_factory=dict)
     position: NDArray[np.int64] | None = None
 
-    def of_part(self, part: Part) -> "Attached":
+    def of_subset(self, subset: Subset) -> "Attached":
         """Return the attachments of a subset of the rows; warn if only one row of a pair is in it."""
-        if self.labelled is not None and len(self.labelled) != part.n_rows:
-            raise ValueError(f"labelled must hold one bool per row ({part.n_rows}), got {len(self.labelled)} values")
-        rows = np.asarray(part.rows, dtype=np.int64)
-        labels = {name: y[rows] for name, y in named_labels(self.labels, part.n_rows).items()}
-        position = None if self.position is None else positions_of(self.position, part.n_rows)[rows]
+        if self.labelled is not None and len(self.labelled) != subset.n_rows:
+            raise ValueError(f"labelled must hold one bool per row ({subset.n_rows}), got {len(self.labelled)} values")
+        rows = np.asarray(subset.rows, dtype=np.int64)
+        labels = {name: y[rows] for name, y in named_labels(self.labels, subset.n_rows).items()}
+        position = None if self.position is None else positions_of(self.position, subset.n_rows)[rows]
         if self.pairs is None:
             return Attached(labels=labels, position=position)
-        pairs, cut = self.pairs.of_rows(rows, part.n_rows)
+        pairs, cut = self.pairs.of_rows(rows, subset.n_rows)
         if cut:
             warnings.warn(
                 f"{cut} of {len(self.pairs)} pairs have one row in this part of the data and one outside, and are left "

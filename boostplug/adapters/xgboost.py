@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.adapters.adapter import Adapter, Fields, MetricLike, Part, Training, openmp_threads_of_caller
-from boostplug.adapters.aliases import XGBOOST as ALIASES
+from boostplug.adapters.adapter import Adapter, Fields, MetricLike, Subset, Training, openmp_threads_of_caller
 from boostplug.adapters.options import XGBOOST, fault_of_options
+from boostplug.adapters.parameter_names import XGBOOST_ALIASES as ALIASES
 from boostplug.adapters.workers import Workers
 from boostplug.core.threads import OpenMPThreads
 
@@ -136,16 +136,16 @@ class XGBoost(Adapter):
         if training.parameters.get("process_type") != "update":  # "update" adds no trees
             training.booster.set_attr(best_iteration=None, best_score=None)
 
-    def on_parts(self, dataset: Any, callback: Callable[[Any, Part], None]) -> None:
+    def on_subsets(self, dataset: Any, callback: Callable[[Any, Subset], None]) -> None:
         """Wrap `slice`, which `xgb.cv` calls too: a slice has no reference to its parent."""
         parent = weakref.ref(dataset)
 
         def slice_and_notify(rindex: Any, allow_groups: bool = False) -> Any:
             matrix = parent()
             assert matrix is not None
-            part = type(matrix).slice(matrix, rindex, allow_groups)
-            callback(part, Part(matrix, rindex, matrix.num_row()))
-            return part
+            sliced = type(matrix).slice(matrix, rindex, allow_groups)
+            callback(sliced, Subset(matrix, rindex, matrix.num_row()))
+            return sliced
 
         dataset.slice = slice_and_notify
 

@@ -17,7 +17,7 @@ from boostplug.core.checks import check_choice, check_instance, check_integer, c
 from boostplug.core.extras import imported
 from boostplug.data.click_log import ClickLog
 from boostplug.data.positions import positions_of, refuse_without_propensity
-from boostplug.data.tables import read_features, table_of
+from boostplug.data.tables import read_features
 from boostplug.datasets.synthetic import RandomState, generator
 
 Floats = NDArray[np.float64]
@@ -282,17 +282,17 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
 def _features(X: Any, log: ClickLog, rows: Shown) -> tuple[Any, Ints]:
     """Return features, and the row of them that belongs to each row shown."""
     features = read_features(X)
-    table = table_of(features)
-    if table.sparse:
+    n_rows = features.shape[0]
+    if hasattr(features, "nnz"):
         features = features.toarray()
-    if table.n_rows == log.n_rows:
+    if n_rows == log.n_rows:
         return features, rows.kept
     document = log.document
     if document is None or document.dtype.kind not in "iu":
-        raise ValueError(f"X has {table.n_rows} rows, log {log.n_rows}; let log.document hold row numbers of X")
+        raise ValueError(f"X has {n_rows} rows, log {log.n_rows}; let log.document hold row numbers of X")
     document = document[rows.kept]
-    why = f"is no row number of X, which has {table.n_rows} rows; pass X of all documents, from row 0"
-    refuse_where("log.document", (document < 0) | (document >= table.n_rows), document, why)
+    why = f"is no row number of X, which has {n_rows} rows; pass X of all documents, from row 0"
+    refuse_where("log.document", (document < 0) | (document >= n_rows), document, why)
     return features, document.astype(np.int64)
 
 

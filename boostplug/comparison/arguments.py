@@ -20,7 +20,7 @@ from boostplug.core.checks import check_flag, check_instance, check_integer, che
 from boostplug.core.extras import failed_imports, install, is_missing, remedy_of
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
-from boostplug.data.tables import is_frame, refuse_infinite, refuse_sparse_beside_dense, table_of
+from boostplug.data.tables import is_frame, refuse_infinite, refuse_sparse_beside_dense, schema_of
 from boostplug.losses import LOSSES, Loss
 from boostplug.losses.base.sums import CombinedLoss
 from boostplug.metrics import Metric
@@ -297,7 +297,7 @@ def _check_readable(folds: Folds, frameworks: Sequence[str]) -> None:
         for name, part in zip(PARTS, fold, strict=True):
             if framework == "xgboost":
                 refuse_infinite(part.X, f"{name}: X")
-                refuse_sparse_beside_dense(table_of(part.X), table_of(fold[0].X), f"{name}: X")
+                refuse_sparse_beside_dense(schema_of(part.X), schema_of(fold[0].X), f"{name}: X")
             if is_frame(part.X):
                 try:
                     check_columns(framework, part.X[:1])

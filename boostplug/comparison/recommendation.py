@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.adapters.aliases import LIGHTGBM, XGBOOST
+from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 from boostplug.comparison.outcomes import Runs
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.extras import imported
@@ -82,7 +82,7 @@ def _kind(framework: str, objective: Loss | str) -> Any:
 def _under_its_names(kind: Any, framework: str, params: Mapping[str, Any]) -> dict[str, Any]:
     """Return parameters under the names that an estimator knows them by, of which its defaults would win otherwise."""
     own = kind().get_params()
-    groups = (LIGHTGBM if framework == "lightgbm" else XGBOOST).values()
+    groups = (LIGHTGBM_ALIASES if framework == "lightgbm" else XGBOOST_ALIASES).values()
     words = {}
     for name, value in params.items():
         if name not in _NOT_TAKEN:

@@ -3,7 +3,7 @@
 import threading
 import uuid
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -16,52 +16,52 @@ from distributed import Future, get_client, wait
 from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
-from boostplug.dask.partitions import Ids, distinct, refuse_split_queries
+from boostplug.dask.partitions import ids_and_places, refuse_split_queries
 from boostplug.data.inputs import Inputs
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries, why_nothing_is_learnt
-from boostplug.data.tables import Table, refuse_other_categories, refuse_other_columns
+from boostplug.data.tables import Schema, refuse_other_categories, refuse_other_columns
 from boostplug.estimators.inputs import with_float32_labels
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
 _SECONDS = 5.0  # between two looks at the workers
-_SET_CATEGORIES = "give both the same with ddf[column].cat.set_categories(…)"
+_LABEL = "label "  # before the names of more labels
+_SET_CATEGORIES = "call X.categorize(), or give all the same with ddf[column].cat.set_categories(…)"
 
 
 class Summary(NamedTuple):
     """Summary of a partition that the driver holds."""
 
+    n_rows: int
     n_queries: int
-    table: Table
+    schema: Schema
     warnings: tuple[str, ...]
     """Texts of warnings about the partition."""
 
 
-class Part(NamedTuple):
+class Partition(NamedTuple):
     """One partition of a training set, on the worker where it lies; the rows of a query stand together."""
 
     X: Any
     """A DataFrame, an array or a sparse matrix, without the column of ids."""
     queries: Queries
     """Labels and weights too."""
-    ids: Ids
-    """For each query, in the order of `queries`."""
+    ids: NDArray[Any]
+    """Of the queries, in the order of `queries`."""
     summary: Summary
 
 
 @dataclass(frozen=True)
-class Parts:
-    """A training or validation set on the cluster: for each partition with rows, its `Part` and its `Summary`.
+class PartitionedSet:
+    """A training or validation set on the cluster: for each partition with rows, its `Partition` and its `Summary`.
 
     Attributes
     ----------
     client : distributed.Client
     futures : list of Future
-        Of the `Part` of each partition.
+        Of the `Partition` of each partition.
     summaries : list of Summary
-    queries : list of Future
-        Of the `Queries` of each partition.
     where : str
         Start of the name of the set in messages: "eval_set[0]'s ".
     """
@@ -70,15 +70,14 @@ class Parts:
     futures: list[Any]
     where: str = ""
     summaries: list[Summary] = field(default_factory=list)
-    queries: list[Any] = field(default_factory=list)
 
     @property
-    def table(self) -> Table:
-        """Rows, columns and their names, of all partitions."""
-        return self.summaries[0].table._replace(n_rows=sum(summary.table.n_rows for summary in self.summaries))
+    def schema(self) -> Schema:
+        """Schema of the features of each partition."""
+        return self.summaries[0].schema
 
     def submit(self, function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        """Return futures of a function of the `Part` of each partition, called where that lies."""
+        """Return futures of a function of the `Partition` of each partition, called where that lies."""
         holders = self.client.who_has(self.futures)  # on an idle worker it would copy the data
         return [
             self.client.submit(
@@ -93,7 +92,7 @@ class Parts:
         results: list[Any] = self.client.gather(self.submit(function, *arguments))
         return results
 
-    def blocks(self, function: Callable[[Part, int, int], Any], n_columns: int | None = None) -> Any:
+    def blocks(self, function: Callable[[Partition, int, int], Any], n_columns: int | None = None) -> Any:
         """Return a Dask array with one block per partition.
 
         Parameters
@@ -104,20 +103,17 @@ class Parts:
         n_columns : int, optional
             Default: the array has one dimension.
         """
-        firsts = np.cumsum([0, *(summary.n_queries for summary in self.summaries)])
+        firsts = np.cumsum([0, *(summary.n_queries for summary in self.summaries)]).tolist()
         shape = (np.nan,) if n_columns is None else (np.nan, n_columns)
+        blocks = [delayed(function)(future, number, firsts[number]) for number, future in enumerate(self.futures)]
         return da.concatenate(
-            [
-                da.from_delayed(delayed(function)(future, number, int(firsts[number])), shape, dtype=np.float64)
-                for number, future in enumerate(self.futures)
-            ],
-            allow_unknown_chunksizes=True,
+            [da.from_delayed(block, shape, dtype=np.float64) for block in blocks], allow_unknown_chunksizes=True
         )
 
     @property
     def features(self) -> Any:
         """Features, as blocks."""
-        return self.blocks(lambda part, _number, _first: part.X, self.table.n_columns)
+        return self.blocks(lambda part, _number, _first: part.X, self.schema.n_columns)
 
     @property
     def labels(self) -> Any:
@@ -150,19 +146,22 @@ class Parts:
 
 
 @contextmanager
-def published(sets: Sequence[Parts]) -> Iterator[str]:
+def published(sets: Sequence[PartitionedSet]) -> Iterator[str]:
     """Publish the queries of some sets on the cluster for the time of a training, and yield the name for workers."""
     client, name = sets[0].client, f"boostplug-{uuid.uuid4().hex}"
-    client.publish_dataset([future for parts in sets for future in parts.queries], name=name)
-    try:
-        with client.as_current(), _cancelled_without_workers(sets[0]):  # the frameworks use the current client
-            yield name
-    finally:
-        client.unpublish_dataset(name)
+    queries = [future for one in sets for future in one.submit(lambda part: part.queries)]
+    with client.as_current():  # which the frameworks use
+        wait(queries)  # a training occupies the workers that would compute them
+        client.publish_dataset(queries, name=name)
+        try:
+            with _cancelled_without_workers(sets[0]):
+                yield name
+        finally:
+            client.unpublish_dataset(name)
 
 
 @contextmanager
-def _cancelled_without_workers(parts: Parts) -> Iterator[None]:
+def _cancelled_without_workers(parts: PartitionedSet) -> Iterator[None]:
     """Cancel a training when all of its workers have left the cluster: the frameworks would wait for them for ever."""
     client, over = parts.client, threading.Event()
     workers = {address for held in client.who_has(parts.futures).values() for address in held}
@@ -198,11 +197,10 @@ def queries_of_rows(numbers: NDArray[Any], name: str) -> Queries:
     parts = client.gather([futures[int(number) - 2] for number in found])
     if not parts:
         return Queries([], group=[])
-    weights = [np.ones(part.n_rows) if part.row_weight is None else part.row_weight for part in parts]
     queries = Queries(
         np.concatenate([part.labels for part in parts]),
         group=np.concatenate([np.diff(part.boundaries) for part in parts]),
-        weight=np.concatenate(weights),
+        weight=np.concatenate([row_weights(part) for part in parts]),
         labels_by_name={
             name: np.concatenate([part.labels_by_name[name] for part in parts]) for name in parts[0].labels_by_name
         },
@@ -211,8 +209,15 @@ def queries_of_rows(numbers: NDArray[Any], name: str) -> Queries:
     return with_float32_labels(queries, warn=False)  # the driver warns
 
 
-def parts_of(client: Any, inputs: Inputs, *, local: str, fitted: Table | None = None) -> Parts:
-    """Return a set on the cluster once its labels, queries, weights and columns are checked.
+def row_weights(queries: Queries) -> NDArray[np.float64]:
+    """Return the weight of each row."""
+    return np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+
+
+def partitioned_set(
+    client: Any, inputs: Inputs, *, local: str, fitted: Schema | None = None, other: str = "the training set"
+) -> PartitionedSet:
+    """Return a set on the cluster, its labels, queries, weights and columns checked.
 
     Each partition is checked as a set on one machine would be, where it lies; the driver sees summaries. Queries that
     lie in several partitions are refused.
@@ -221,11 +226,13 @@ def parts_of(client: Any, inputs: Inputs, *, local: str, fitted: Table | None = 
     ----------
     client : distributed.Client
     inputs : Inputs
-        Of Dask collections, after `Inputs.split`. All have the same partitions, with the same numbers of rows.
+        Of Dask collections, after `Inputs.take_columns`. All have the same partitions, with the same numbers of rows.
     local : str
         Which ranker takes data in memory, for errors.
-    fitted : Table, optional
-        What the columns must be.
+    fitted : Schema, optional
+        Schema that the columns must match.
+    other : str, default "the training set"
+        What has the schema `fitted`, for errors.
 
     Raises
     ------
@@ -235,49 +242,44 @@ def parts_of(client: Any, inputs: Inputs, *, local: str, fitted: Table | None = 
     """
     where = inputs.where
     given = {role: getattr(inputs, role) for role in ("X", "y", "qid", "weight", "position")}
-    given = {role: values for role, values in given.items() if values is not None or role in ("X", "y")}
-    titles = {role: f"{where}{inputs.argument(role)}" for role in given}
-    labels = {check_label_name(name): values for name, values in (inputs.labels or {}).items()}
-    pieces = {role: _pieces(values, local, titles[role]) for role, values in given.items()}
-    of_labels = {name: _pieces(values, local, f"{where}labels[{name!r}]") for name, values in labels.items()}
-    counts = {name: len(its) for name, its in (*pieces.items(), *of_labels.items())}
+    given |= {_LABEL + check_label_name(name): values for name, values in (inputs.labels or {}).items()}
+    pieces = {
+        role: _pieces(values, local, f"{where}{inputs.argument(role)}")
+        for role, values in given.items()
+        if values is not None or role in ("X", "y")
+    }
+    counts = {role: len(its) for role, its in pieces.items()}
     if len({*counts.values()}) > 1:
         raise ValueError(
             f"{where}X and its labels must have the same partitions; got {counts}; take all from one frame, or "
             "repartition one as the other is"
         )
     # Columns of one frame share its tasks only while none of their graphs is optimised on its own.
-    made = [
-        delayed(_part)(
-            f"in partition {k} of {where or 'the training set'}",
-            {role: its[k] for role, its in pieces.items()},
-            {name: its[k] for name, its in of_labels.items()},
-        )
-        for k in range(counts["X"])
+    partitions = [
+        delayed(_partition)(f"in partition {k} of {where or 'the training set'}", dict(zip(pieces, one, strict=True)))
+        for k, one in enumerate(zip(*pieces.values(), strict=True))
     ]
-    return _checked(Parts(client, client.compute(made), where), fitted)
+    return _checked(PartitionedSet(client, client.compute(partitions), where), fitted, other)
 
 
-def _checked(parts: Parts, fitted: Table | None) -> Parts:
+def _checked(found: PartitionedSet, fitted: Schema | None, other: str) -> PartitionedSet:
     """Return the partitions that have rows, once they fit each other."""
-    where = parts.where
-    with parts.client.as_current():  # wait takes the current one
-        wait(parts.futures)
-    parts.client.gather([future for future in parts.futures if future.status == "error"])  # raises the first
-    summaries = parts.map(lambda part: part.summary)
-    refuse_split_queries(lambda function, *arguments: parts.map(lambda part: function(part.ids, *arguments)))
-    filled = [number for number, summary in enumerate(summaries) if summary.table.n_rows]
+    client, where = found.client, found.where
+    with client.as_current():  # wait takes the current one
+        wait(found.futures)
+    client.gather([future for future in found.futures if future.status == "error"])  # raises the first
+    summaries = found.map(lambda part: part.summary)
+    refuse_split_queries(lambda function, *more: found.map(lambda part: function(part.ids, *more)))
+    filled = [number for number, summary in enumerate(summaries) if summary.n_rows]
     if not filled:
         raise ValueError(f"{where}X and its labels have no rows")
-    _refuse_unlike({number: summaries[number].table for number in filled}, f"{where}X")
-    parts = Parts(parts.client, [parts.futures[n] for n in filled], where, [summaries[n] for n in filled])
-    parts.queries.extend(parts.submit(lambda part: part.queries))
-    with parts.client.as_current():
-        wait(parts.queries)  # a training occupies the workers that would compute them
-    if fitted is not None:
-        refuse_other_columns(parts.table, fitted, f"{where}X")
-        refuse_other_categories(parts.table, fitted, f"{where}X", f"the training set; {_SET_CATEGORIES}")
-    return parts
+    if fitted is None:
+        fitted, other = summaries[filled[0]].schema, f"partition {filled[0]}"
+    for number in filled:
+        name = f"{where}X in partition {number}"
+        refuse_other_columns(summaries[number].schema, fitted, name)
+        refuse_other_categories(summaries[number].schema, fitted, name, f"{other}; {_SET_CATEGORIES}")
+    return PartitionedSet(client, [found.futures[n] for n in filled], where, [summaries[n] for n in filled])
 
 
 def checked_collection(value: Any, local: str, name: str = "X") -> Any:
@@ -296,19 +298,20 @@ def _pieces(value: Any, local: str, name: str) -> list[Any]:
     return list(pieces.flat) if isinstance(pieces, np.ndarray) else list(pieces)
 
 
-def _part(name: str, given: dict[str, Any], labels: dict[str, Any]) -> Part:
+def _partition(name: str, given: dict[str, Any]) -> Partition:
     """Return a partition, checked; its name is for errors."""
-    n_rows = {role: np.shape(values)[0] for role, values in (*given.items(), *labels.items())}
+    n_rows = {role: np.shape(values)[0] for role, values in given.items()}
     if len({*n_rows.values()}) > 1:
         raise ValueError(
             f"{name}: the numbers of rows differ, {n_rows}; take all from one frame, and call persist() on it after a "
             "shuffle"
         )
+    labels = {role.removeprefix(_LABEL): given.pop(role) for role in [*given] if role.startswith(_LABEL)}
     try:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
-            ids, of_row = distinct(given["qid"], "qid")
-            inputs = Inputs(**{**given, "qid": None}, labels=labels, group=np.bincount(of_row))
+            ids, of_row = ids_and_places(given.pop("qid"), "qid")
+            inputs = Inputs(**given, labels=labels, group=np.bincount(of_row))
             if (of_row[1:] < of_row[:-1]).any():
                 inputs.checked()  # names rows by their places in the partition
                 inputs = inputs.of_rows(np.argsort(of_row, kind="stable"))
@@ -317,14 +320,15 @@ def _part(name: str, given: dict[str, Any], labels: dict[str, Any]) -> Part:
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
     texts = tuple(str(warning.message) for warning in caught)
-    return Part(checked.X, checked.queries, ids, Summary(checked.queries.n_queries, checked.table, texts))
+    summary = Summary(checked.queries.n_rows, checked.queries.n_queries, checked.schema, texts)
+    return Partition(checked.X, checked.queries, ids, summary)
 
 
-def _sum_and_count(part: Part, ranker: Any, metric: Metric) -> tuple[float, float]:
+def _sum_and_count(part: Partition, ranker: Any, metric: Metric) -> tuple[float, float]:
     return metric.sum_and_count(np.asarray(ranker.predict(part.X)), part.queries)
 
 
-def _sums_and_fault(part: Part, loss: Loss) -> tuple[NDArray[np.float64], str | None]:
+def _sums_and_fault(part: Partition, loss: Loss) -> tuple[NDArray[np.float64], str | None]:
     """Return `query_sums` at scores of 0, and why the loss has no gradient there, None if it has one."""
     queries = with_float32_labels(part.queries, warn=False)
     start = np.zeros(queries.n_rows)
@@ -332,13 +336,3 @@ def _sums_and_fault(part: Part, loss: Loss) -> tuple[NDArray[np.float64], str | 
     if loss.gradient_hessian(start, queries)[0].any():
         return sums, None
     return sums, why_nothing_is_learnt(loss.reads(queries)) or "its gradient is 0 at scores of 0"
-
-
-def _refuse_unlike(tables: Mapping[int, Table], name: str) -> None:
-    """Raise where partitions have other columns, or other categories, which would be other numbers."""
-    first, known = next(iter(tables.items()))
-    for number, table in tables.items():
-        refuse_other_columns(table, known, f"{name} in partition {number}, beside partition {first},")
-        refuse_other_categories(
-            table, known, f"{name} in partition {number}", f"partition {first}; call X.categorize() first"
-        )

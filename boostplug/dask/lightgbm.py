@@ -12,18 +12,18 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from boostplug.adapters.adapter import Training
-from boostplug.adapters.aliases import LIGHTGBM as ALIASES
+from boostplug.adapters.call import as_float32
 from boostplug.adapters.lightgbm import LightGBM
+from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.adapters.reading import refuse_fault
 from boostplug.core.checks import check_integer, column_names, shown
 from boostplug.core.threads import threads_of_framework
-from boostplug.dask.collections import Part, Parts, parts_of, published, queries_of_rows
+from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows, row_weights
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
-from boostplug.data.tables import refuse_other_categories, rows_of, table_of
+from boostplug.data.tables import refuse_other_categories, rows_of, schema_of
 from boostplug.estimators import lightgbm as local
 from boostplug.estimators.inputs import FIT, ColumnPlaces
-from boostplug.kernels.base.single_precision import to_single
 from boostplug.losses import Loss
 
 Floats = NDArray[np.float64]
@@ -51,8 +51,8 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         Minutes that a worker waits for another one before it gives up. Must exceed the time by which the slowest worker
         computes its gradients later than the fastest. LightGBM's own default is 120.
     **lightgbm_params
-        As for `lightgbm.LGBMRanker`. Each worker uses the threads that Dask gives it, whatever `n_jobs` says;
-        `tree_learner` is "data" or "voting". `random_state` and sampling act on each worker's rows.
+        As for `lightgbm.LGBMRanker`, without `linear_tree`. Each worker uses the threads that Dask gives it, whatever
+        `n_jobs` says; `tree_learner` is "data" or "voting". `random_state` and sampling act on each worker's rows.
 
     Examples
     --------
@@ -61,6 +61,8 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
     >>> ranker.get_params()["objective__distance__lam"]
     3.0
     """
+
+    _dtype = np.float64
 
     def __init__(self, *, client: Any = None, time_out: int = 5, **lightgbm_params: Any) -> None:
         self.client = client
@@ -124,11 +126,12 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         self._refuse(refused)
         objective, loss = self._objective_of_fit([])
         params = self._params_of_workers(objective, loss)
-        given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT).split()
+        given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT)
+        given = given.take_columns()
         places = ColumnPlaces(column_names(X), frozenset(given.columns.values()))
         local.count_features(params, places)
         client = self._client()
-        parts = parts_of(client, given, local=_LOCAL)
+        parts = partitioned_set(client, given, local=_LOCAL)
         parts.repeat_warnings()
         model, sample_weight = _checked_model(init_model, parts, feature_name), None
         with warnings.catch_warnings(), published([parts]) as name:
@@ -137,7 +140,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
                 params |= {"objective": _Objective(loss, parts.sums_of(loss), name), "metric": "None"}
                 sample_weight = parts.numbers()
             elif given.weight is not None:
-                sample_weight = parts.blocks(_weights)
+                sample_weight = parts.blocks(lambda part, *_: row_weights(part.queries))
             trained = lgb.DaskLGBMRanker(client=client, **params)
             trained.fit(
                 parts.features,
@@ -151,7 +154,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         for _, text in client.get_events(name):
             raise RuntimeError(text)
         _forget_cluster(trained.booster_)
-        self.__dict__.update(_fitted_state(trained), _objective=objective, _fitted_columns=parts.table)
+        self.__dict__.update(_fitted_state(trained), _objective=objective, _fitted_columns=parts.schema)
         self._columns_by_role = {"qid": "qid", **given.columns}
         return self
 
@@ -168,13 +171,9 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         ranker.__dict__.update(_fitted_state(self))
         return ranker
 
-    def refit(self, *args: Any, **kwargs: Any) -> Any:  # noqa: ARG002 (whatever they are)
-        """Refuse: leaves are estimated anew on one machine, by ``to_local().refit(…)``."""
-        raise ValueError("refit is of one machine; call to_local().refit(…) with data in memory")
-
-    def _local_params(self) -> dict[str, Any]:
-        params = self.get_params(deep=False)
-        return {name: value for name, value in params.items() if name not in {"client", "time_out"}}
+    def refit(self, *args: Any, **kwargs: Any) -> Any:
+        """Return ``to_local().refit(…)``: a ranker of one machine, its leaves estimated anew on data in memory."""
+        return self.to_local().refit(*args, **kwargs)
 
     def _params_of_workers(self, objective: Any, loss: Loss | None) -> dict[str, Any]:
         """Return the parameters of the training, refusing those that the cluster sets, or that need sums."""
@@ -192,13 +191,10 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         params |= {"objective": objective, "time_out": check_integer("time_out", self.time_out, 1, " (minutes)")}
         if loss is not None:
             refuse_fault(LightGBM().fault_of_call(np.zeros(0), None, Training(params, [], None)))
-        self._refuse({alias: params.get(alias) or None for alias in ALIASES["early_stopping_round"]})
-        for alias in (*ALIASES["tree_learner"], "linear_tree", "linear_trees"):
-            if str(params.get(alias)) not in {"None", "False", "data", "data_parallel", "voting", "voting_parallel"}:
-                raise ValueError(
-                    f"{alias}={shown(params[alias])} needs all rows in one place; leave it out: tree_learner is 'data' "
-                    "or 'voting' on a cluster"
-                )
+        local_options = (*ALIASES["early_stopping_round"], "linear_tree", "linear_trees")
+        self._refuse({alias: params.get(alias) or None for alias in local_options})
+        learners = {alias: str(params.get(alias)) for alias in ALIASES["tree_learner"]}
+        self._refuse({f"{alias}={name!r}": name for alias, name in learners.items() if name.startswith("feature")})
         return params
 
 
@@ -219,30 +215,28 @@ class _Objective:
         return {**self.__dict__, "queries": None}
 
     def __call__(self, y_true: Any, y_pred: Any, weight: Any, group: Any) -> tuple[Any, Any]:  # noqa: ARG002 (LightGBM's signature)
-        g, h = np.full((2, len(y_pred)), np.nan, np.float32)
-        if self.failed:
-            return g, h
         worker = get_worker()
-        try:
-            self.queries = self.queries or queries_of_rows(weight, self.name)
-            with threads_of_framework(worker.state.nthreads):
-                gradient, hessian = self.loss.gradient_hessian(y_pred, self.queries, sums=self.sums)
-            row, _ = to_single(gradient, hessian, g, h)
-            refuse_fault(f"gradient {gradient[row]}, Hessian {hessian[row]} in row {row}" if row >= 0 else None)
-        except Exception as error:  # noqa: BLE001 (whatever it is, the others must not wait)
-            self.failed = True
-            worker.log_event(
-                self.name, f"{self.loss!r} failed on worker {worker.address}: {type(error).__name__}: {error}"
-            )
-            g[:] = h[:] = np.nan
-        return g, h
+        if not self.failed:
+            try:
+                self.queries = self.queries or queries_of_rows(weight, self.name)
+                with threads_of_framework(worker.state.nthreads):
+                    gradient, hessian = self.loss.gradient_hessian(y_pred, self.queries, sums=self.sums)
+                return as_float32(self.loss, gradient, hessian)[:2]
+            except Exception as error:  # noqa: BLE001 (whatever it is, the others must not wait)
+                self.failed = True
+                text = f"{self.loss!r} failed on worker {worker.address}: {type(error).__name__}: {error}"
+                worker.log_event(self.name, text)
+        nothing = np.full(len(y_pred), np.nan, np.float32)
+        return nothing, nothing
 
 
-def _checked_model(init_model: Any, parts: Parts, feature_name: Any) -> Any:
+def _checked_model(init_model: Any, parts: PartitionedSet, feature_name: Any) -> Any:
     """Return the model to go on from, refusing one of other columns or categories."""
     first = parts.client.submit(lambda part: rows_of(part.X, slice(0, 1)), parts.futures[0]).result()
     model, features = local.model_and_features(init_model, first, feature_name)
-    refuse_other_categories(parts.table, table_of(features), "X", "init_model; give both the same with set_categories")
+    refuse_other_categories(
+        parts.schema, schema_of(features), "X", "init_model; give both the same with set_categories"
+    )
     return model.booster_ if isinstance(model, lgb.LGBMModel) else model
 
 
@@ -258,7 +252,3 @@ def _fitted_state(ranker: lgb.LGBMRanker) -> dict[str, Any]:
     """Return what a ranker has from `fit`, and not from its parameters."""
     kept = {name: value for name, value in vars(ranker).items() if name.startswith("_") and name != "_other_params"}
     return {**kept, "fitted_": True}
-
-
-def _weights(part: Part, *_: int) -> Floats:
-    return np.ones(part.queries.n_rows) if part.queries.row_weight is None else part.queries.row_weight

@@ -1,7 +1,7 @@
 """Whole queries in partitions: bringing them together, and seeing whether they are."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import dask
 import dask.dataframe as dd
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_integer, refuse_rounded_ids, refuse_where, shown
 
-_NAMED = 5  # queries in a message
 _PLACE, _HASH = "__boostplug_place", "__boostplug_hash"
 _ROWS = 2**40  # that a partition may have
 
@@ -29,7 +28,8 @@ def partition_by_query(ddf: Any, qid: str, npartitions: int | None = None) -> An
     ----------
     ddf : dask.dataframe.DataFrame
     qid : str
-        The column of query ids: integers of any size, strings, categories, dates; no missing ones.
+        The column of query ids: integers of any size, strings, categories, dates; no missing ones, and of one type in
+        all partitions.
     npartitions : int, optional
         Default: as many as before. Some 2 to 4 for each worker; a query is never larger than a partition.
 
@@ -75,127 +75,83 @@ def check_partitions(ddf: Any, qid: str) -> None:
     Raises
     ------
     ValueError
-        If there is no such column, an id is missing, or queries lie in several partitions; the message says how many
-        do, and of some of them where they lie.
+        If there is no such column, an id is missing, the partitions have ids of different types (whole numbers and
+        floats), or queries lie in several partitions; the message says how many do, and where one of them lies.
     """
     _check_frame(ddf, qid)
-    parts = ddf[qid].to_delayed()
-    held = dask.persist(*(delayed(ids_of)(part, f"{qid} of partition {p}: {qid}") for p, part in enumerate(parts)))
-
-    def ask(function: Callable[..., Any], *arguments: Any) -> list[Any]:
-        return list(dask.compute(*(delayed(function)(ids, *arguments) for ids in held)))
-
-    refuse_split_queries(ask)
+    columns = enumerate(ddf[qid].to_delayed())
+    held = dask.persist(*(delayed(_distinct_ids)(column, f"{qid} of partition {p}: {qid}") for p, column in columns))
+    refuse_split_queries(lambda function, *more: list(dask.compute(*(delayed(function)(ids, *more) for ids in held))))
 
 
-class Ids(NamedTuple):
-    """The queries of one partition, each once, in the order of their first rows."""
-
-    ids: NDArray[Any]
-    hashes: NDArray[np.uint64]
-    """The same in every partition for the same id; rarely, of different ids too."""
-
-
-def ids_of(values: Any, name: str) -> Ids:
-    """Return the ids that stand in a column, refusing missing ones."""
-    return distinct(values, name)[0]
-
-
-def distinct(values: Any, name: str) -> tuple[Ids, NDArray[np.int64]]:
-    """Return the ids that stand in a column, and for each row the place of its own among them."""
+def ids_and_places(values: Any, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
+    """Return the different ids of a column in the order of their first rows, and for each row the place of its id."""
     codes, found = pd.factorize(values)
-    _refuse_missing(codes < 0, values, name)
-    given = np.asarray(found)
-    ids = _plain(given)
-    if ids.dtype.kind == "f":
-        _refuse_missing(np.isinf(ids)[codes], values, name)
-    if given.dtype.kind == "f":
-        refuse_rounded_ids(name, given[codes])
-    if ids.dtype.kind in "cV":
-        raise ValueError(f"{name} must hold ids, numbers or strings; got dtype {ids.dtype}")
-    return Ids(ids, _hashes_of(ids)), codes.astype(np.int64)
+    ids = np.asarray(found)
+    is_float = ids.dtype.kind == "f"
+    missing = (codes < 0) | np.isin(codes, np.flatnonzero(np.isinf(ids)) if is_float else [])
+    if missing.any():
+        refuse_where(name, missing, np.asarray(values, dtype=object), "is not an id; drop such rows, or name the query")
+    if is_float:
+        refuse_rounded_ids(name, ids[codes])
+    wide = np.float64 if is_float else np.int64
+    return ids.astype(wide) if np.can_cast(ids.dtype, wide) else ids, codes.astype(np.int64)
 
 
-def refuse_split_queries(ask: Callable[..., list[Any]]) -> None:
-    """Raise if a query lies in several partitions.
+def refuse_split_queries(of_partitions: Callable[..., list[Any]]) -> None:
+    """Raise if a query lies in several partitions, or if these have ids of different types.
 
-    ``ask(function, *arguments)`` returns what a function says of each partition's `Ids`.
+    ``of_partitions(function, *arguments)`` returns the results of a function of the different ids of each partition.
     """
-    hashes = np.concatenate(ask(_hashes))
-    once, times = np.unique(hashes, return_counts=True)
-    found = _split(ask(_with_hashes, once[times > 1])) if (times > 1).any() else []
-    if found:
-        named = ", ".join(f"{shown(query)} in {_listed(places)}" for query, places in found[:_NAMED])
-        more = f", and {len(found) - _NAMED} more" if len(found) > _NAMED else ""
+    types, hashes = zip(*of_partitions(_type_and_hashes), strict=True)
+    if len({*types} - {None}) > 1:
+        raise ValueError("the query ids have other types in some partitions; convert them to one with astype")
+    once, times = np.unique(np.concatenate(hashes), return_counts=True)
+    places: dict[Any, list[int]] = {}
+    if (times > 1).any():
+        for partition, ids in enumerate(of_partitions(_ids_of_hashes, once[times > 1])):
+            for query in (ids.astype(str) if ids.dtype.kind in "mM" else ids).tolist():
+                places.setdefault(query, []).append(partition)
+    split = {query: held for query, held in places.items() if len(held) > 1}  # other ids have the hash in common
+    if split:
+        n_queries = sum(map(len, hashes)) - sum(len(held) - 1 for held in split.values())
+        query, held = next(iter(split.items()))
         raise ValueError(
-            f"{len(found)} of {len(hashes) - sum(len(places) - 1 for _, places in found)} queries lie in several "
-            f"partitions: {named}{more}; bring each together with boostplug.dask.partition_by_query(ddf, qid)"
+            f"{len(split)} of {n_queries} queries lie in several partitions: {shown(query)} in "
+            f"{' and '.join(map(str, held[:2]))}; bring each together with "
+            "boostplug.dask.partition_by_query(ddf, qid)"
         )
 
 
-def _split(held: list[NDArray[Any]]) -> list[tuple[Any, list[int]]]:
-    """Return the ids that several partitions hold, and which: two ids of one hash are distinguished here."""
-    places: dict[Any, list[int]] = {}
-    for partition, ids in enumerate(held):
-        for query in (ids.astype(str) if ids.dtype.kind in "mM" else ids).tolist():
-            places.setdefault(query, []).append(partition)
-    return [(query, several) for query, several in places.items() if len(several) > 1]
+def _distinct_ids(values: Any, name: str) -> NDArray[Any]:
+    return ids_and_places(values, name)[0]
 
 
-def _hashes(ids: Ids) -> NDArray[np.uint64]:
-    return ids.hashes
+def _type_and_hashes(ids: NDArray[Any]) -> tuple[np.dtype[Any] | None, NDArray[np.uint64]]:
+    return ids.dtype if len(ids) else None, _hashes(ids)
 
 
-def _with_hashes(ids: Ids, hashes: NDArray[np.uint64]) -> NDArray[Any]:
-    return ids.ids[np.isin(ids.hashes, hashes)]
-
-
-def _listed(places: list[int]) -> str:
-    return f"{', '.join(map(str, places[:-1]))} and {places[-1]}" if len(places) < 5 else f"{len(places)} partitions"
-
-
-def _plain(ids: NDArray[Any]) -> NDArray[Any]:
-    """Return ids of the type that equal ones have in every partition, where some columns are of objects."""
-    kind = pd.api.types.infer_dtype(ids) if ids.dtype.kind == "O" else None
-    if kind == "integer":
-        try:
-            return ids.astype(np.int64)
-        except OverflowError:
-            return ids
-    if kind == "floating" or ids.dtype.kind == "f":
-        return ids.astype(np.float64)
-    return ids.astype(np.int64) if ids.dtype.kind in "ib" or (ids.dtype.kind == "u" and ids.itemsize < 8) else ids
-
-
-def _hashes_of(ids: NDArray[Any]) -> NDArray[np.uint64]:
-    """Return hashes that equal ids have in common, be they whole numbers in one partition and floats in another."""
+def _hashes(ids: NDArray[Any]) -> NDArray[np.uint64]:
+    """Return a hash of each id, the same in every partition; rarely, different ids have one hash."""
     hashes: NDArray[np.uint64] = pd.util.hash_array(ids, categorize=False)
-    if ids.dtype.kind == "f":
-        whole = (ids == np.floor(ids)) & (np.abs(ids) < 2.0**63)
-        hashes[whole] = pd.util.hash_array(ids[whole].astype(np.int64), categorize=False)
     return hashes
 
 
-def _refuse_missing(missing: NDArray[np.bool_], values: Any, name: str) -> None:
-    if missing.any():
-        refuse_where(name, missing, np.asarray(values, dtype=object), "is not an id; drop such rows, or name the query")
+def _ids_of_hashes(ids: NDArray[Any], hashes: NDArray[np.uint64]) -> NDArray[Any]:
+    return ids[np.isin(_hashes(ids), hashes)]
 
 
 def _with_place(part: pd.DataFrame, qid: str, partition_info: Any = None) -> pd.DataFrame:
     """Return a partition with two numbers for each row: where it stood in the frame, and the hash of its query."""
     number = 0 if partition_info is None else partition_info["number"]
-    ids, of_row = distinct(part[qid], f"{qid} of partition {number}: {qid}")
+    ids, of_row = ids_and_places(part[qid], f"{qid} of partition {number}: {qid}")
     place = np.arange(len(part), dtype=np.int64) + number * _ROWS
-    return part.assign(**{_PLACE: place, _HASH: ids.hashes[of_row].view(np.int64)})
+    return part.assign(**{_PLACE: place, _HASH: _hashes(ids)[of_row].view(np.int64)})
 
 
 def _in_order(part: pd.DataFrame, qid: str) -> pd.DataFrame:
     """Return a partition's rows by query, those of each as they stood."""
-    ordered = part.sort_values(_PLACE).drop(columns=[_PLACE, _HASH])
-    try:
-        return ordered.sort_values(qid, kind="stable")
-    except TypeError:
-        raise ValueError(f"{qid} mixes types that cannot be compared; convert the ids to one type") from None
+    return part.sort_values([qid, _PLACE]).drop(columns=[_PLACE, _HASH])
 
 
 def _check_frame(ddf: Any, qid: Any) -> None:

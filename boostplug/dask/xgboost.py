@@ -1,7 +1,8 @@
 """`XGBRanker` on Dask collections, trained by `xgboost.dask`."""
 
 import copy
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import dask.array as da
@@ -17,13 +18,11 @@ from boostplug.adapters.record import record_of
 from boostplug.adapters.workers import in_step
 from boostplug.adapters.xgboost import XGBoost
 from boostplug.core.checks import column_names, shown
-from boostplug.dask.collections import Parts, parts_of, published, queries_of_rows
+from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
 from boostplug.data.tables import (
-    Table,
-    refuse_other_categories,
-    refuse_other_columns,
+    Schema,
     refuse_sparse_beside_dense,
     refuse_unknown_categories,
 )
@@ -67,6 +66,8 @@ class XGBRanker(RankerOnCollections, LocalRanker):
     3.0
     """
 
+    _dtype = np.float32
+
     def __init__(self, *, objective: Loss | str = "rank:ndcg", client: Any = None, **xgboost_params: Any) -> None:
         self.client = client
         super().__init__(objective=objective, **xgboost_params)
@@ -88,8 +89,6 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         xgb_model: Any = None,
         sample_weight_eval_set: Any = None,
         feature_weights: ArrayLike | None = None,
-        eval_metric: Any = None,
-        early_stopping_rounds: int | None = None,
         labels: Mapping[str, Any] | None = None,
         eval_labels: Any = None,
         position: Any = None,
@@ -118,8 +117,6 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         xgb_model : Booster, XGBModel, str or path, optional
             Of which the training goes on.
         feature_weights : array-like of shape (n_features,), optional
-        eval_metric, early_stopping_rounds : optional
-            In place of the constructor's.
         labels : mapping of str to dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
             More labels by name, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``. Two at most,
             and one less beside weights, and beside positions: a DMatrix has no more room.
@@ -144,18 +141,19 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             If all workers of the training left the cluster.
         """
         self._refuse(refused)
-        stop = self.early_stopping_rounds if early_stopping_rounds is None else early_stopping_rounds
-        loss, metrics = self._objective_and_metrics(self.eval_metric if eval_metric is None else eval_metric)
-        self._refuse_local_options(metrics)
+        stop = self.early_stopping_rounds
+        loss, metrics = self._objective_and_metrics(self.eval_metric)
+        self._refuse_local_options(
+            loss, metrics, weighted=sample_weight is not None or sample_weight_eval_set is not None
+        )
         callbacks = self._checked_callbacks(stop)
         given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT)
-        train = given.split()
+        train = given.take_columns()
         sets = validation_sets(
-            eval_set, given, train, Inputs.split, "sample_weight_eval_set",
+            eval_set, given, train, Inputs.take_columns, "sample_weight_eval_set",
             qid=eval_qid, weight=sample_weight_eval_set, labels=eval_labels,
         )  # fmt: skip
         different = [train, *(one for one in sets if one is not train)]
-        self._refuse_weights(loss, metrics, different)
         if stop is not None and not sets:
             raise ValueError(f"early_stopping_rounds={stop} needs a validation set; pass eval_set and eval_qid")
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
@@ -171,27 +169,27 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         with published(computed) as name:
             matrices = self._matrices(computed, places.of_features("feature_weights", feature_weights))
             of_sets = dict(zip(map(id, different), matrices, strict=True))
-            job = _Job(loss, custom, name)
             trained = xgb_dask.train(
                 computed[0].client,
                 params,
                 matrices[0],
                 num_boost_round=self.get_num_boosting_rounds(),
                 evals=[(of_sets[id(one)], f"validation_{i}") for i, one in enumerate(sets)],
-                obj=None if loss is None else job.objective,
-                custom_metric=job.metric if custom else None,
+                obj=None if loss is None else partial(_gradient_hessian, loss, name),
+                custom_metric=partial(_values, custom, name) if custom else None,
                 early_stopping_rounds=stop,
                 xgb_model=model,
                 verbose_eval=False,
                 callbacks=callbacks,
             )
         self._Booster = xgb.Booster({"n_jobs": self.n_jobs}, model_file=trained["booster"].save_raw("ubj"))
-        self._fitted_columns = computed[0].table
+        self._fitted_columns = computed[0].schema
         self._set_evaluation_result(trained["history"])
         self._columns_by_role = {"qid": "qid", **train.columns}
         return self
 
-    def _refuse_local_options(self, metrics: list[Any]) -> None:
+    def _refuse_local_options(self, loss: Loss | None, metrics: list[Any], *, weighted: bool) -> None:
+        """Raise for parameters, metrics and weights that only one machine can use."""
         for name, value in (("booster", "gblinear"), ("tree_method", "exact")):
             if getattr(self, name) == value:
                 raise ValueError(f"{name}={value!r} trains on one machine only; use {_LOCAL}, or leave it out")
@@ -201,35 +199,31 @@ class XGBRanker(RankerOnCollections, LocalRanker):
                 f"eval_metric holds the function {shown(function)}, which would see the rows of one worker at a time; "
                 "pass metrics of boostplug such as NDCG(10), which know all, or names of XGBoost's"
             )
-
-    def _refuse_weights(self, loss: Loss | None, metrics: list[Any], sets: list[Inputs]) -> None:
         built_in = [m for m in metrics if isinstance(m, str)] if loss is not None else [self.objective]
-        if built_in and any(one.weight is not None for one in sets):
+        if built_in and weighted:
             raise ValueError(
                 f"sample_weight cannot be used by XGBoost's {built_in[0]!r} on collections, because xgboost.dask takes "
                 f"no weights of queries; pass losses and metrics of boostplug, or use {_LOCAL}"
             )
 
-    def _computed(self, sets: list[Inputs], known: Table | None) -> list[Parts]:
+    def _computed(self, sets: list[Inputs], known: Schema | None) -> list[PartitionedSet]:
         """Return the training set and the validation sets, computed and checked.
 
-        `known` describes the columns of the model that the training continues.
+        `known` is the schema of the model that the training continues.
         """
-        found: list[Parts] = []
-        for one in sets:
-            found.append(parts_of(self._client(), one, local=_LOCAL, fitted=found[0].table if found else None))
-            if self.missing != 0:
-                refuse_sparse_beside_dense(found[-1].table, found[0].table, f"{one.where}X")
-        found[0].repeat_warnings()
+        train = partitioned_set(self._client(), sets[0], local=_LOCAL, fitted=known, other="xgb_model")
         if known is not None:
-            refuse_other_columns(found[0].table, known, "X beside xgb_model")
-            refuse_unknown_categories(found[0].table, known, "X beside xgb_model")
-            refuse_other_categories(found[0].table, known, "X", "xgb_model; fit again without it")
+            refuse_unknown_categories(train.schema, known, "X beside xgb_model")
+        train.repeat_warnings()
+        found = [train, *(partitioned_set(self._client(), s, local=_LOCAL, fitted=train.schema) for s in sets[1:])]
+        if self.missing != 0:
+            for one in found:
+                refuse_sparse_beside_dense(one.schema, train.schema, f"{one.where}X")
         return found
 
-    def _matrices(self, sets: list[Parts], feature_weights: ArrayLike | None) -> list[Any]:
+    def _matrices(self, sets: list[PartitionedSet], feature_weights: ArrayLike | None) -> list[Any]:
         """Return the matrix of each set; a validation set lies on the workers that hold rows of the training set."""
-        weights = self._checked_feature_weights(feature_weights, sets[0].table.n_columns)
+        weights = self._checked_feature_weights(feature_weights, sets[0].schema.n_columns)
         fields: dict[str, Any] = {
             "missing": self.missing,
             "enable_categorical": self.enable_categorical,
@@ -245,11 +239,11 @@ class XGBRanker(RankerOnCollections, LocalRanker):
                 "qid": parts.blocks(lambda part, _, first: part.queries.query_of_row + first),
                 _NUMBERS: numbers,
             }
+            kind = xgb_dask.DaskDMatrix
             if self._grows_on_quantiles():
+                kind = xgb_dask.DaskQuantileDMatrix
                 own |= {"max_bin": self.max_bin, "ref": matrices[0] if matrices else None}
-                matrix = xgb_dask.DaskQuantileDMatrix(parts.client, parts.features, **own)
-            else:
-                matrix = xgb_dask.DaskDMatrix(parts.client, parts.features, **own)
+            matrix = kind(parts.client, parts.features, **own)
             matrix.worker_map = _shares(parts, matrix, list((matrices or [matrix])[0].worker_map))
             matrices.append(matrix)
         return matrices
@@ -263,48 +257,34 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             Before `fit`.
         """
         booster = self.get_booster()
-        kept = {name: value for name, value in self.get_params(deep=False).items() if name != "client"}
-        local = LocalRanker(**kept)
+        local = LocalRanker(**self._local_params())
         local._Booster = booster  # noqa: SLF001 (load_model would take the objective that the file names)
         local._fitted_columns, local._columns_by_role = self._columns(), self._columns_by_role  # noqa: SLF001
         local._set_evaluation_result(copy.deepcopy(getattr(self, "evals_result_", {})))  # noqa: SLF001
         return local
 
 
-class _Job:
-    """Objective and metric of a training, which XGBoost calls on each worker.
-
-    Attributes
-    ----------
-    loss : Loss, or None for an objective of XGBoost's
-    metrics : list of Metric
-    name : str
-        Name under which the queries are `published`.
-    """
-
-    def __init__(self, loss: Loss | None, metrics: Sequence[Metric], name: str) -> None:
-        self.loss, self.metrics, self.name = loss, metrics, name
-
-    def objective(self, scores: Any, matrix: xgb.DMatrix) -> Any:
-        """Return gradient and Hessian of the loss."""
-        self._assign_queries(matrix)
-        assert self.loss is not None
-        return self.loss(scores, matrix)
-
-    def metric(self, scores: Any, matrix: xgb.DMatrix) -> list[tuple[str, float]]:
-        """Return names and values of all metrics."""
-        self._assign_queries(matrix)
-        return [metric(scores, matrix) for metric in self.metrics]
-
-    def _assign_queries(self, matrix: xgb.DMatrix) -> None:
-        """Make losses and metrics read the queries of the partitions; an error on one worker is raised on all."""
-        if record_of(matrix).assigned is None:
-            with in_step(XGBoost().workers(), 1) as exchange:
-                assign(matrix, queries_of_rows(matrix.get_float_info(_NUMBERS), self.name))
-                exchange.sum(np.zeros(1))
+def _gradient_hessian(loss: Loss, name: str, scores: Any, matrix: xgb.DMatrix) -> Any:
+    """Return gradient and Hessian of the loss of a worker's rows, as XGBoost calls an objective."""
+    _assign_queries(matrix, name)
+    return loss(scores, matrix)
 
 
-def _shares(parts: Parts, matrix: Any, workers: list[str]) -> dict[str, list[Any]]:
+def _values(metrics: list[Metric], name: str, scores: Any, matrix: xgb.DMatrix) -> list[tuple[str, float]]:
+    """Return names and values of all metrics, as XGBoost calls a metric."""
+    _assign_queries(matrix, name)
+    return [metric(scores, matrix) for metric in metrics]
+
+
+def _assign_queries(matrix: xgb.DMatrix, name: str) -> None:
+    """Make losses and metrics read the queries `published` by name; an error on one worker is raised on all."""
+    if record_of(matrix).assigned is None:
+        with in_step(XGBoost().workers(), 1) as exchange:
+            assign(matrix, queries_of_rows(matrix.get_float_info(_NUMBERS), name))
+            exchange.sum(np.zeros(1))
+
+
+def _shares(parts: PartitionedSet, matrix: Any, workers: list[str]) -> dict[str, list[Any]]:
     """Return the futures of each worker, in the order of partitions, as XGBoost would sort them.
 
     The partitions of a training set stay. Those of a validation set go in turn to the workers that hold rows of the
@@ -315,7 +295,7 @@ def _shares(parts: Parts, matrix: Any, workers: list[str]) -> dict[str, list[Any
         order = matrix.partition_order
         return {worker: sorted(held, key=lambda one: order[one.key]) for worker, held in matrix.worker_map.items()}
     futures = [future for held in matrix.worker_map.values() for future in held]
-    if parts.table.categories and len(futures) < len(workers):
+    if parts.schema.categories and len(futures) < len(workers):
         raise ValueError(
             f"{parts.where}X has {len(futures)} partitions with rows for {len(workers)} workers, and XGBoost needs "
             "rows on each if columns are categorical; repartition it: "

@@ -22,14 +22,14 @@ from boostplug.core.extras import imported
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import (
-    Table,
+    Schema,
     columns_equal_to,
     drop_from_table,
     read_features,
     refuse_uncomputed,
     rows_of,
+    schema_of,
     split_columns,
-    table_of,
 )
 
 Floats = NDArray[np.float64]
@@ -69,9 +69,9 @@ class CheckedInputs(NamedTuple):
     """Scores that boosting starts from."""
 
     @property
-    def table(self) -> Table:
+    def schema(self) -> Schema:
         """Names and categories of the features."""
-        return table_of(self.X)
+        return schema_of(self.X)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,9 +112,10 @@ class Inputs:
         """Return what messages call an argument."""
         return self.arguments.get(role, role)
 
-    def split(self) -> "Inputs":
+    def take_columns(self) -> "Inputs":
         """Return the same inputs with arrays in place of names, and `X` without these columns."""
-        refuse_uncomputed_unless_dask(self.X, self.table_name)
+        if not hasattr(self.X, "__dask_graph__"):  # columns may be taken out of a collection that is not computed
+            refuse_uncomputed(self.X, self.table_name)
         there = column_names(self.X)
         columns = {role: name for role, name in self.columns.items() if name in there}
         columns |= {role: getattr(self, role) for role in _ROLES if isinstance(getattr(self, role), str)}
@@ -157,20 +158,20 @@ class Inputs:
             titles = " and ".join(self.argument(role) for role in _ROLES if role in columns)
             raise ValueError(f"{titles} must be different columns; got {shown(used)}")
 
-    def checked(self, fitted: Table | None = None) -> CheckedInputs:
+    def checked(self, fitted: Schema | None = None) -> CheckedInputs:
         """Return features and `Queries`.
 
         Parameters
         ----------
-        fitted : Table, optional
-            Table of the training set, which the columns must match and whose categories they get.
+        fitted : Schema, optional
+            Schema of the training set, which the columns must match and whose categories they get.
 
         Raises
         ------
         ValueError
             If an argument has the wrong shape or an impossible value, or two do not fit each other.
         """
-        given = self.split()
+        given = self.take_columns()
         X = read_features(
             given.X, self.table_name, fitted=fitted, least=self.least_columns, how_to_drop=self.how_to_drop
         )
@@ -246,12 +247,6 @@ class Inputs:
         missing = is_missing(values)
         if missing.any():
             raise ValueError(f"{title} has no value in {self.source.row(int(np.argmax(missing)))}. {remedy}")
-
-
-def refuse_uncomputed_unless_dask(X: Any, name: str) -> None:
-    """Raise for polars' lazy frames; collections of Dask may be split before they are computed."""
-    if not hasattr(X, "__dask_graph__"):
-        refuse_uncomputed(X, name)
 
 
 def refuse_several_ids(argument: str, names: Sequence[Any]) -> NoReturn:

@@ -28,10 +28,9 @@ _REMEDIES = {  # for a column of this content, beside dropping it
 }
 
 
-class Table(NamedTuple):
-    """Shape, column names and categories of a table of features."""
+class Schema(NamedTuple):
+    """Number, names and categories of the columns of a table of features."""
 
-    n_rows: int
     n_columns: int
     names: tuple[str, ...] | None
     """None if the columns have no names."""
@@ -95,12 +94,12 @@ def refuse_repeated(names: Iterable[Any], what: str) -> None:
             raise ValueError(f"{what} holds {name!r} {times} times; rename or remove one")
 
 
-def table_of(X: Any) -> Table:
-    """Return shape, names and categories of features that `read_features` has returned."""
+def schema_of(X: Any) -> Schema:
+    """Return number, names and categories of features that `read_features` has returned."""
     names = tuple(" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in column_names(X))
     kinds = X.dtypes if hasattr(X, "iloc") else ()
     categories = {place: tuple(kind.categories) for place, kind in enumerate(kinds) if hasattr(kind, "categories")}
-    return Table(int(X.shape[0]), int(X.shape[1]), names or None, categories, hasattr(X, "nnz"))
+    return Schema(int(X.shape[1]), names or None, categories, hasattr(X, "nnz"))
 
 
 def drop_from_table(names: Sequence[str]) -> str:
@@ -112,7 +111,7 @@ def read_features(
     X: Any,
     name: str = "X",
     *,
-    fitted: Table | None = None,
+    fitted: Schema | None = None,
     least: int = 1,
     how_to_drop: Callable[[list[str]], str] = drop_from_table,
 ) -> Any:
@@ -126,8 +125,8 @@ def read_features(
     X : array, sparse matrix, list of lists, or DataFrame of pandas, polars or pyarrow
     name : str, default "X"
         Name of X in messages.
-    fitted : Table, optional
-        Table of the training set, which decides the type of each column: see `align`.
+    fitted : Schema, optional
+        Schema of the training set, which decides the type of each column: see `align`.
     least : int, default 1
         Smallest allowed number of columns.
     how_to_drop : callable, optional
@@ -148,7 +147,7 @@ def read_features(
         refuse_repeated(column_names(X), name)
         _refuse_shape(X, name, least)
         if fitted is not None:
-            refuse_other_columns(table_of(X), fitted, name)
+            refuse_other_columns(schema_of(X), fitted, name)
         X = _read_frame(X, name, (fitted and fitted.categories) or {}, how_to_drop)
     elif not hasattr(X, "nnz"):
         X = _read_array(X, name, least)
@@ -362,26 +361,26 @@ def _dictionary(native: Any) -> Any:
 # --- Two tables ----------------------------------------------------------------------------------------------------
 
 
-def refuse_other_columns(table: Table, fitted: Table, name: str = "X") -> None:
+def refuse_other_columns(schema: Schema, fitted: Schema, name: str = "X") -> None:
     """Raise if the columns differ from the training set's in name, number or order."""
-    here, there = table.names, fitted.names
+    here, there = schema.names, fitted.names
     if here and there and here != there:
         missing, new = [c for c in there if c not in set(here)], [c for c in here if c not in set(there)]
         if missing or new:
             what = f"missing {shown(missing)}, unknown {shown(new)}; pass the same columns in the same order"
             raise ValueError(f"{name}'s columns are not those of the training set: {what}")
         raise ValueError(f"{name} has the training set's columns in another order; select them as {shown([*there])}")
-    if table.n_columns != fitted.n_columns:
+    if schema.n_columns != fitted.n_columns:
         expected = f"{fitted.reader} is expecting {fitted.n_columns} features as input"  # in scikit-learn's words
-        raise ValueError(f"{name} has {table.n_columns} features, but {expected}; pass the same features")
+        raise ValueError(f"{name} has {schema.n_columns} features, but {expected}; pass the same features")
 
 
 def align(
     X: Any,
-    fitted: Table,
+    fitted: Schema,
     name: str = "X",
     *,
-    table: Table | None = None,
+    schema: Schema | None = None,
     new: Literal["missing", "appended", "refused"] = "missing",
 ) -> Any:
     """Return features whose categorical columns have the training set's categories in the same order.
@@ -392,12 +391,12 @@ def align(
     ----------
     X : array, sparse matrix or pandas DataFrame
         As `read_features` returns it.
-    fitted : Table
-        Table of the training set.
+    fitted : Schema
+        Schema of the training set.
     name : str, default "X"
         Name of X in messages.
-    table : Table, optional
-        Table of X, where the model has other names for its columns. Default: ``table_of(X)``.
+    schema : Schema, optional
+        Schema of X, where the model has other names for its columns. Default: ``schema_of(X)``.
     new : str, default "missing"
         Categories of X that the training set does not have: they become missing values with a warning, get the next
         codes ("appended"), or are an error.
@@ -407,30 +406,30 @@ def align(
     ValueError
         If columns differ in name, number or order, or a column is categorical in only one of the two.
     """
-    table = table_of(X) if table is None else table
-    refuse_other_columns(table, fitted, name)
+    schema = schema_of(X) if schema is None else schema
+    refuse_other_columns(schema, fitted, name)
     if fitted.categories is None:
         return X
-    _refuse_other_types(table, fitted, name)
+    _refuse_other_types(schema, fitted, name)
     aligned = X
     for place, known in fitted.categories.items():
-        here = (table.categories or {})[place]
+        here = (schema.categories or {})[place]
         if here == known:
             continue
         column = X.iloc[:, place]
         added = [category for category in here if category not in set(known)]
         if new != "appended" and added:
-            _report_new(column[column.isin(added)], f"{name}, column {table.column(place)}", refuse=new == "refused")
+            _report_new(column[column.isin(added)], f"{name}, column {schema.column(place)}", refuse=new == "refused")
         aligned = X.copy(deep=False) if aligned is X else aligned
         aligned.isetitem(place, column.cat.set_categories([*known, *(added if new == "appended" else ())]))
     return aligned
 
 
-def _refuse_other_types(table: Table, fitted: Table, name: str) -> None:
+def _refuse_other_types(schema: Schema, fitted: Schema, name: str) -> None:
     """Raise if a column is categorical only in X or only in the training set."""
-    here, there = table.categories or {}, fitted.categories or {}
+    here, there = schema.categories or {}, fitted.categories or {}
     for place in sorted(here.keys() ^ there.keys()):
-        column = (table if table.names else fitted).column(place)
+        column = (schema if schema.names else fitted).column(place)
         if place in there:
             what = "is not categorical and in the training set it is; make it so, with astype('category')"
         else:
@@ -459,30 +458,30 @@ def _report_new(values: Any, where: str, *, refuse: bool) -> None:
     warnings.warn(f"in {where} {what}", UserWarning, stacklevel=5)
 
 
-def refuse_other_categories(table: Table, fitted: Table, name: str, other: str) -> None:
+def refuse_other_categories(schema: Schema, fitted: Schema, name: str, other: str) -> None:
     """Raise where categorical columns have not the same categories in the same order as those of `fitted`."""
-    here, there = table.categories or {}, fitted.categories
+    here, there = schema.categories or {}, fitted.categories
     if there is None or here == there:
         return
-    columns = [table.column(place) for place in sorted({*here, *there}) if here.get(place) != there.get(place)]
+    columns = [schema.column(place) for place in sorted({*here, *there}) if here.get(place) != there.get(place)]
     raise ValueError(f"{name}: the columns {', '.join(columns)} have other categories than in {other}")
 
 
-def refuse_unknown_categories(table: Table, fitted: Table, name: str) -> None:
+def refuse_unknown_categories(schema: Schema, fitted: Schema, name: str) -> None:
     """Raise if features have categories and those of the continued model are not known."""
-    if table.categories and fitted.categories is None:
-        column = table.column(min(table.categories))
+    if schema.categories and fitted.categories is None:
+        column = schema.column(min(schema.categories))
         raise ValueError(f"{name} has the categorical column {column}, and the model no categories; pass the ranker")
 
 
-def refuse_sparse_beside_dense(table: Table, fitted: Table, name: str = "X") -> None:
+def refuse_sparse_beside_dense(schema: Schema, fitted: Schema, name: str = "X") -> None:
     """Raise if only one of X and the training set is sparse.
 
     XGBoost treats absent entries of a sparse matrix as missing, and zeros of an array as numbers.
     """
-    if table.sparse is None or fitted.sparse is None or table.sparse == fitted.sparse:
+    if schema.sparse is None or fitted.sparse is None or schema.sparse == fitted.sparse:
         return
-    kinds = "sparse and the training set is dense" if table.sparse else "dense and the training set is sparse"
+    kinds = "sparse and the training set is dense" if schema.sparse else "dense and the training set is sparse"
     why = "to XGBoost absent entries are missing, and zeros are not"
     raise ValueError(f"{name} is {kinds}: {why}; pass tables of one kind, or missing=0 for training too")
 

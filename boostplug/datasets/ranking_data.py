@@ -12,7 +12,7 @@ from boostplug.core.threads import Computed
 from boostplug.data.click_log import ClickLog
 from boostplug.data.inputs import Inputs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Table, read_features, refuse_repeated, rows_of
+from boostplug.data.tables import Schema, read_features, refuse_repeated, rows_of
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -128,7 +128,7 @@ class RankingData(Mapping[str, Any]):
             group=np.diff(queries.boundaries),
             doc_ids=documents,
             weight=queries.row_weight,
-            feature_names=_names(feature_names, given.table),
+            feature_names=_names(feature_names, given.schema),
             labels=dict(queries.labels_by_name),
             position=queries.position,
             queries=queries,
@@ -262,14 +262,14 @@ def _agreed(qid: Any, queries: Queries) -> NDArray[Any]:
     return ids
 
 
-def _names(given: Sequence[str] | None, table: Table) -> tuple[str, ...] | None:
+def _names(given: Sequence[str] | None, schema: Schema) -> tuple[str, ...] | None:
     """Return the names of features: those given, else those of a DataFrame's columns."""
     if given is None:
-        return table.names
+        return schema.names
     names = tuple(given)
     refuse_repeated(names, "feature_names")
-    if len(names) != table.n_columns or not all(isinstance(name, str) for name in names):
-        raise ValueError(f"feature_names must be {table.n_columns} strings, one per feature; got {shown([*names])}")
-    if table.names is not None and names != table.names:
+    if len(names) != schema.n_columns or not all(isinstance(name, str) for name in names):
+        raise ValueError(f"feature_names must be {schema.n_columns} strings, one per feature; got {shown([*names])}")
+    if schema.names is not None and names != schema.names:
         raise ValueError(f"feature_names {shown([*names])} are not the names of X's columns; leave them out")
     return names

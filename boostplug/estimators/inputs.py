@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Table, is_frame, read_features, refuse_repeated, without_columns
+from boostplug.data.tables import Schema, is_frame, read_features, refuse_repeated, without_columns
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
@@ -64,7 +64,7 @@ def callbacks_of(callbacks: Any) -> list[Any]:
     return list(callbacks or ())
 
 
-def checked_set(inputs: Inputs, fitted: Table | None = None) -> CheckedInputs:
+def checked_set(inputs: Inputs, fitted: Schema | None = None) -> CheckedInputs:
     """Return a training or validation set, which has rows; `fitted` decides the types of its columns."""
     given = inputs.checked(fitted)
     if not given.queries.n_rows:
@@ -274,14 +274,11 @@ def relative_weight(weight: Floats | None) -> Floats | None:
     return None if weight is None else weight / (weight.mean() or 1.0)
 
 
-def weight_in_single(weight: Floats | None, largest: float | None = None) -> Floats | None:
-    """Return weights in a unit, a power of two, in which single precision holds them: only ratios count.
-
-    `largest` is that of all weights, where these are some of them.
-    """
+def weight_in_single(weight: Floats | None) -> Floats | None:
+    """Return weights in a unit, a power of two, in which single precision holds them: only ratios count."""
     if weight is None:
         return None
-    largest = float(weight.max()) if largest is None else largest
+    largest = float(weight.max())
     if largest == 0.0 or 1e-30 < largest < 1e30:
         return weight
     return np.ldexp(weight, -math.frexp(largest)[1])
@@ -333,10 +330,9 @@ class RankingScore:
         columns of X, and those that `fit` was given by name need not be repeated.
         """
         inputs = self._inputs_to_judge(X, y, qid, group, sample_weight, labels)
-        metric = Metric.parse(metric) if isinstance(metric, str) else metric or self._first_metric() or NDCG(10)
-        check_instance("metric", metric, Metric, "NDCG(10)")
+        judge = self._metric_of_score(metric)
         checked = inputs.checked(getattr(self, "_fitted_columns", None))
-        return float(metric(np.asarray(self.predict(checked.X)), checked.queries))  # type: ignore[attr-defined]
+        return float(judge(np.asarray(self.predict(checked.X)), checked.queries))  # type: ignore[attr-defined]
 
     _columns_by_role: Mapping[str, str] = MappingProxyType({"qid": "qid"})
     """Columns of X that are no features, by what they hold."""
@@ -346,11 +342,15 @@ class RankingScore:
         columns = columns_to_judge(self._columns_by_role)
         return Inputs(X=X, y=y, qid=qid, group=group, weight=weight, labels=labels, columns=columns, arguments=FIT)
 
-    def _features(self, X: Any, fitted: Table | None) -> Any:
+    def _features(self, X: Any, fitted: Schema | None) -> Any:
         """Return features to predict from, without the columns that `fit` has taken out."""
         return read_features(without_columns(X, self._columns_by_role.values()), fitted=fitted)
 
-    def _first_metric(self) -> Metric | None:
-        """Return the first of our metrics among the ranker's parameters."""
-        named = metrics_of(getattr(self, "eval_metric", None))
-        return next((metric for metric in named if isinstance(metric, Metric)), None)
+    def _metric_of_score(self, metric: Metric | str | None) -> Metric:
+        """Return the metric of `score`: without one the first of ours in `eval_metric`, else NDCG@10."""
+        if metric is None:
+            named = metrics_of(getattr(self, "eval_metric", None))
+            return next((one for one in named if isinstance(one, Metric)), NDCG(10))
+        found = Metric.parse(metric) if isinstance(metric, str) else metric
+        check_instance("metric", found, Metric, "NDCG(10)")
+        return found

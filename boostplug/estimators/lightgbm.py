@@ -10,18 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.adapters.aliases import LIGHTGBM as ALIASES
 from boostplug.adapters.call import evaluate
 from boostplug.adapters.lightgbm import LightGBM
+from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.adapters.reading import assign, refuse_fault
 from boostplug.core.checks import check_integer, check_number, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import threads_of_framework
-from boostplug.data.inputs import CheckedInputs, Inputs
+from boostplug.data.inputs import Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Table, align, refuse_repeated, refuse_unknown_categories, table_of
+from boostplug.data.tables import Schema, align, refuse_repeated, refuse_unknown_categories, schema_of
 from boostplug.estimators.inputs import (
     FIT,
     ColumnPlaces,
@@ -197,7 +197,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         if eval_X is not None or eval_y is not None:
             eval_set = _pairs_of(eval_set, eval_X, eval_y)
         sets = validation_sets(
-            eval_set, given, train, partial(checked_set, fitted=train.table), "eval_sample_weight",
+            eval_set, given, train, partial(checked_set, fitted=train.schema), "eval_sample_weight",
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=eval_sample_weight,
         )  # fmt: skip
         sets = each_starting_from("eval_init_score", _by_place(eval_init_score, len(sets)), sets)
@@ -211,7 +211,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         if init_model is not None and (init_score is not None or eval_init_score is not None):
             raise ValueError("LightGBM starts from init_model, not from init_score or eval_init_score; leave one out")
         known = [train.queries, *(one.queries for one in sets if one.queries is not train.queries)]
-        columns, places = train.table, places_of(train)
+        columns, places = train.schema, places_of(train)
         self._fit_queries, self._fit_places = train.queries, places
         try:
             super().fit(
@@ -238,11 +238,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             del self._fit_queries, self._fit_places
         self._fitted_columns = columns._replace(reader=type(self).__name__)
         self._columns_by_role = {"qid": "qid", **train.columns}
-        self.position_bias_ = self._fitted_position_bias(loss, train)
+        self.position_bias_ = fitted_position_bias(loss, self.predict, train)
         return self
-
-    def _fitted_position_bias(self, loss: Loss | None, train: CheckedInputs) -> dict[str, Any] | None:
-        return fitted_position_bias(loss, self.predict, train)
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
         """Return the parent's predictions; the column of query ids is left out.
@@ -457,23 +454,23 @@ def model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any,
     if not isinstance(init_model, (lgb.Booster, lgb.LGBMModel)):
         raise TypeError(f"init_model must be a ranker, a Booster or a path; got {shown(init_model)}")
     model = init_model.booster_ if isinstance(init_model, lgb.LGBMModel) else init_model
-    table = table_of(X)
-    known, here = model.feature_name(), table.names if feature_name == "auto" else tuple(feature_name)
+    schema = schema_of(X)
+    known, here = model.feature_name(), schema.names if feature_name == "auto" else tuple(feature_name)
     default = known == [f"Column_{i}" for i in range(len(known))]
     names = None if here is None or default else tuple("_".join(name.split(" ")) for name in here)
     own = getattr(init_model, "_fitted_columns", None)
-    categories = _categories_of(model, table) if own is None or own.categories is None else own.categories
-    fitted = Table(0, len(known), tuple(known), categories)
-    refuse_unknown_categories(table, fitted, "X beside init_model")
-    return init_model, align(X, fitted, "X beside init_model", table=table._replace(names=names), new="appended")
+    categories = _categories_of(model, schema) if own is None or own.categories is None else own.categories
+    fitted = Schema(len(known), tuple(known), categories)
+    refuse_unknown_categories(schema, fitted, "X beside init_model")
+    return init_model, align(X, fitted, "X beside init_model", schema=schema._replace(names=names), new="appended")
 
 
-def _categories_of(model: lgb.Booster, table: Table) -> dict[int, tuple[Any, ...]] | None:
+def _categories_of(model: lgb.Booster, schema: Schema) -> dict[int, tuple[Any, ...]] | None:
     """Return a model's categories by the places of their columns, as far as it knows them.
 
     LightGBM keeps the categories alone, in the order of the columns.
     """
-    categories, places = model.pandas_categorical, sorted(table.categories or ())
+    categories, places = model.pandas_categorical, sorted(schema.categories or ())
     if not categories:
         return None
     if len(categories) != len(places):

@@ -17,11 +17,11 @@ from boostplug.core.extras import needed_by
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import (
-    Table,
+    Schema,
     align,
     refuse_sparse_beside_dense,
     refuse_unknown_categories,
-    table_of,
+    schema_of,
     with_text_categories,
 )
 from boostplug.estimators.inputs import (
@@ -204,17 +204,17 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         )  # fmt: skip
         train = starting_from("base_margin", base_margin, checked_set(given))
         check_uses(self.objective, loss, given)
-        if "qid" in (train.table.names or ()):
+        if "qid" in (train.schema.names or ()):
             raise ValueError("X has a feature 'qid', which XGBoost's predict leaves out; rename it, or drop it")
         train = train._replace(queries=with_float32_labels(train.queries))
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         if known is not None:
             name = "X beside xgb_model"
-            refuse_unknown_categories(train.table, known, name)
+            refuse_unknown_categories(train.schema, known, name)
             train = train._replace(X=align(train.X, known, name, new="refused"))
             if self.missing != 0:
-                refuse_sparse_beside_dense(train.table, known, name)
-        columns, places = train.table, places_of(train)
+                refuse_sparse_beside_dense(train.schema, known, name)
+        columns, places = train.schema, places_of(train)
         sets = validation_sets(
             eval_set, given, train, lambda one: checked_set(one, columns), "sample_weight_eval_set",
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=sample_weight_eval_set,
@@ -229,7 +229,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         matrix = self._matrix(train, feature_weights=feature_weights)
         if self.missing != 0:
             for one in sets:
-                refuse_sparse_beside_dense(one.table, columns, f"{one.where}X")
+                refuse_sparse_beside_dense(one.schema, columns, f"{one.where}X")
         evals = [matrix if is_training_set(one, train) else self._matrix(one, ref=matrix) for one in sets]
         params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
         count_features(params, places)
@@ -270,7 +270,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         fitted = self._columns() if checks else None
         features = self._features(X, fitted)
         if fitted is not None and self.missing != 0:
-            refuse_sparse_beside_dense(table_of(features), fitted)
+            refuse_sparse_beside_dense(schema_of(features), fitted)
         return super().predict(with_text_categories(features), **kwargs)
 
     def score(
@@ -348,9 +348,9 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         plain._set_evaluation_result(copy.deepcopy(getattr(self, "evals_result_", {})))  # noqa: SLF001
         return plain
 
-    def _columns(self) -> Table:
+    def _columns(self) -> Schema:
         """Return what is known of the training set's columns: a model from a file knows less than one from `fit`."""
-        fitted: Table | None = self.__dict__.get("_fitted_columns")
+        fitted: Schema | None = self.__dict__.get("_fitted_columns")
         return _columns_of(self.get_booster()) if fitted is None else fitted
 
     def _matrix(
@@ -443,10 +443,10 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         return self.tree_method in {None, "hist", "auto"} and self.booster != "gblinear"
 
 
-def _columns_of(booster: xgb.Booster) -> Table:
+def _columns_of(booster: xgb.Booster) -> Schema:
     """Return what a booster knows of the columns that it was trained on."""
     names = tuple(booster.feature_names) if booster.feature_names else None
-    return Table(0, booster.num_features(), names, _categories_of(booster))
+    return Schema(booster.num_features(), names, _categories_of(booster))
 
 
 def _categories_of(booster: xgb.Booster) -> dict[int, tuple[Any, ...]] | None:
@@ -464,7 +464,7 @@ def _categories_of(booster: xgb.Booster) -> dict[int, tuple[Any, ...]] | None:
     return found or None
 
 
-def model_and_columns(xgb_model: Any, parameters: Mapping[str, Any]) -> tuple[xgb.Booster | None, Table | None]:
+def model_and_columns(xgb_model: Any, parameters: Mapping[str, Any]) -> tuple[xgb.Booster | None, Schema | None]:
     """Return a copy of fit's xgb_model to go on from, and what is known of the columns that it was trained on.
 
     The copy has no best round, since new trees come after that of the earlier training. A model of another booster than

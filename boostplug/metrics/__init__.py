@@ -1,6 +1,5 @@
-"""Ranking metrics. One file and one line here for each: tests, docs, exports and the command line read `METRICS`."""
+"""Ranking metrics. One line here for each: tests, docs, exports and the command line read `METRICS`."""
 
-from boostplug.metrics.average_precision import MAP as MAP
 from boostplug.metrics.bpref import Bpref as Bpref
 from boostplug.metrics.calibration import ECE as ECE
 from boostplug.metrics.calibration import LogLoss as LogLoss
@@ -13,11 +12,12 @@ from boostplug.metrics.metric import Metric as Metric
 from boostplug.metrics.on_label import MetricOnLabel
 from boostplug.metrics.pairwise import PairError as PairError
 from boostplug.metrics.pairwise import PrecisionAtPercent as PrecisionAtPercent
+from boostplug.metrics.precision import MAP as MAP
 from boostplug.metrics.precision import WTA as WTA
 from boostplug.metrics.precision import Precision as Precision
+from boostplug.metrics.precision import Recall as Recall
+from boostplug.metrics.precision import RPrecision as RPrecision
 from boostplug.metrics.rank_biased import RBP as RBP
-from boostplug.metrics.recall import Recall as Recall
-from boostplug.metrics.recall import RPrecision as RPrecision
 from boostplug.metrics.reciprocal_rank import ERR as ERR
 from boostplug.metrics.reciprocal_rank import MRR as MRR
 

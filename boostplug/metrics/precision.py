@@ -1,4 +1,4 @@
-"""Metrics of what stands at the top: `Precision` and `WTA`."""
+"""Metrics of binary relevance, by how many relevant documents stand at the top: precision, recall and their like."""
 
 from dataclasses import KW_ONLY, dataclass
 
@@ -71,3 +71,101 @@ class WTA(BinaryRelevanceMetric):
 
     kernel = staticmethod(positions.precision)
     k = 1
+
+
+@dataclass(frozen=True)
+class Recall(CutOffMetric):
+    r"""Share of the relevant documents that are among the best k.
+
+    .. math:: \frac1R \#\{j \le k : \mathrm{rel}_j\}
+
+    R counts all relevant documents of the query (`trec_eval`'s ``recall_k``, ir-measures' R@k): with R > k the best
+    ranking has k / R.
+
+    Parameters
+    ----------
+    k : int, default=10
+        Cut-off.
+    relevant, ties, empty
+        See `Metric`.
+
+    Examples
+    --------
+    >>> from boostplug import Queries
+    >>> queries = Queries([1, 0, 2, 0], group=[3, 1])
+    >>> Recall(2).per_query([3.0, 2.0, 1.0, 0.5], queries)
+    array([0.5, nan])
+    >>> Recall(2, relevant=2)([3.0, 2.0, 2.0, 0.5], queries)  # second or third, by chance
+    0.5
+    """
+
+    k: int = 10
+    relevant: float = 1
+    _: KW_ONLY
+    ties: Ties = "average"
+    empty: Empty = None
+
+    kernel = staticmethod(positions.recall)
+
+
+@dataclass(frozen=True)
+class RPrecision(BinaryRelevanceMetric):
+    r"""Share of relevant documents among the best R, where R is how many there are: precision and recall at R.
+
+    .. math:: \frac1R \#\{j \le R : \mathrm{rel}_j\}
+
+    1 is a ranking with all relevant documents on top, whatever their number (`trec_eval`'s ``Rprec``).
+
+    Parameters
+    ----------
+    relevant, ties, empty
+        See `Metric`.
+
+    Examples
+    --------
+    >>> from boostplug import Queries
+    >>> queries = Queries([1, 0, 2, 0], group=[3, 1])
+    >>> RPrecision().per_query([3.0, 2.0, 1.0, 0.5], queries)
+    array([0.5, nan])
+    >>> RPrecision(relevant=2)([3.0, 2.0, 4.0, 0.5], queries)
+    1.0
+    """
+
+    relevant: float = 1
+    _: KW_ONLY
+    ties: Ties = "average"
+    empty: Empty = None
+
+    kernel = staticmethod(positions.r_precision)
+
+
+@dataclass(frozen=True)
+class MAP(BinaryRelevanceMetric):
+    r"""Mean over the relevant documents of the precision at their rank.
+
+    .. math:: \frac1R \sum_{j \le k} \mathrm{rel}_j \frac{\#\{i \le j : \mathrm{rel}_i\}}{j}
+
+    R counts all relevant documents of the query, also with a cut-off (`trec_eval`'s ``map_cut``, ir-measures' AP@k).
+
+    Parameters
+    ----------
+    k, relevant, ties, empty
+        See `Metric`.
+
+    Examples
+    --------
+    >>> from boostplug import Queries
+    >>> queries = Queries([1, 0, 2, 0], group=[3, 1])
+    >>> MAP().per_query([3.0, 2.0, 1.0, 0.5], queries).round(4)
+    array([0.8333,    nan])
+    >>> MAP(relevant=2, empty=0).per_query([3.0, 2.0, 1.0, 0.5], queries).round(4)
+    array([0.3333, 0.    ])
+    """
+
+    k: int | None = None
+    relevant: float = 1
+    _: KW_ONLY
+    ties: Ties = "average"
+    empty: Empty = None
+
+    kernel = staticmethod(positions.average_precision)

@@ -18,7 +18,7 @@ from boostplug.core.checks import check_integer
 from boostplug.data.inputs import Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import is_frame, read_features, table_of, without_columns
+from boostplug.data.tables import is_frame, read_features, schema_of, without_columns
 from boostplug.estimators.inputs import (
     FIT,
     RankingScore,
@@ -200,12 +200,12 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         inputs = Inputs(
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labelled=labelled, arguments=FIT
         )
-        features = self._features(inputs.split().X, reset=True)
+        features = self._features(inputs.take_columns().X, reset=True)
         train = checked_set(inputs)
         queries = train.queries
         _check_weights(queries)
         self._columns_by_role = dict(train.columns)
-        check = partial(checked_set, fitted=train.table)
+        check = partial(checked_set, fitted=train.schema)
         validation = validation_sets(eval_set, inputs, train, check, qid=eval_qid, group=eval_group)
         sets = [(features if one is train else self._features(one.X), one.queries) for one in validation]
         watch = _Watch(sets, eval_metric, early_stopping_rounds, verbose)
@@ -308,9 +308,9 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
 def _numbers_of(X: Any) -> Any:
     """Return a table of numbers, refusing text and categories by name."""
     X = read_features(X)
-    table = table_of(X)
-    if table.categories:
-        names = [table.column(place) for place in table.categories]
+    schema = schema_of(X)
+    if schema.categories:
+        names = [schema.column(place) for place in schema.categories]
         raise ValueError(
             f"X: {', '.join(names)}: a reference ranker reads numbers, and no categories; drop the column, or make it "
             "numbers, such as a column of 0 and 1 for each category (pandas.get_dummies)"

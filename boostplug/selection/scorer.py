@@ -71,7 +71,7 @@ class RankingScorer(BaseEstimator):
                 "qid=qid). A direct call takes qid= or group="
             )
         given = Inputs(X=X, y=y, qid=qid, group=group, weight=sample_weight, columns=columns, arguments=_ARGUMENTS)
-        queries = self._queries(given.split())
+        queries = self._queries(given.take_columns())
         value = float(self.metric(estimator.predict(X), queries))
         return value if self.metric.greater_is_better else -value
 

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from boostplug.adapters.aliases import LIGHTGBM, XGBOOST
+from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 
 pytestmark = pytest.mark.frameworks
-OTHERS = [(own, other) for own, names in XGBOOST.items() for other in names]
+OTHERS = [(own, other) for own, names in XGBOOST_ALIASES.items() for other in names]
 
 
-@pytest.mark.parametrize("own", LIGHTGBM)
+@pytest.mark.parametrize("own", LIGHTGBM_ALIASES)
 def test_names_are_those_of_lightgbm_in_the_order_in_which_it_takes_them(own):
     known = pytest.importorskip("lightgbm").basic._ConfigAliases.get(own)
-    assert LIGHTGBM[own] == tuple(sorted(known, key=lambda name: (name != own, len(name), name)))
+    assert LIGHTGBM_ALIASES[own] == tuple(sorted(known, key=lambda name: (name != own, len(name), name)))
 
 
 @pytest.mark.parametrize(("own", "other"), OTHERS)

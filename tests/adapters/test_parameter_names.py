@@ -6,16 +6,15 @@ import pytest
 from adapters.harness import QID, X, Y
 
 import boostplug as bp
-from boostplug.adapters.aliases import LIGHTGBM, XGBOOST
-from boostplug.adapters.parameter_names import refuse_unknown_parameters
+from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES, refuse_unknown_parameters
 
 
 @pytest.mark.parametrize(
     ("framework", "names"),
     [
-        ("lightgbm", [alias for names in LIGHTGBM.values() for alias in names]),
+        ("lightgbm", [alias for names in LIGHTGBM_ALIASES.values() for alias in names]),
         ("lightgbm", ["class_weight", "importance_type", "extra_trees", "forcedsplits_filename", "drop_rate"]),
-        ("xgboost", [alias for names in XGBOOST.values() for alias in names]),
+        ("xgboost", [alias for names in XGBOOST_ALIASES.values() for alias in names]),
         ("xgboost", ["alpha", "gamma", "eval_metric", "verbosity", "disable_default_eval_metric", "n_estimators"]),
         ("xgboost", ["rate_drop", "top_k", "updater", "max_cat_threshold", "aft_loss_distribution", "use_rmm"]),
         ("xgboost", ["interaction_constraints", "seed_per_iteration", "num_parallel_tree", "quantile_alpha"]),

@@ -12,7 +12,7 @@ pytest.importorskip("distributed")
 import dask  # noqa: E402
 
 import boostplug as bp  # noqa: E402
-from boostplug.dask.collections import Part, parts_of  # noqa: E402
+from boostplug.dask.collections import Partition, partitioned_set  # noqa: E402
 from boostplug.data.inputs import Inputs  # noqa: E402
 from boostplug.estimators.inputs import FIT  # noqa: E402
 
@@ -43,20 +43,20 @@ def frame(of=None):
 def parts(client, ddf=None, X=("a", "b"), fitted=None, **changes):
     ddf = frame() if ddf is None else ddf
     given = {"X": ddf[list(X)], "y": ddf["y"], "qid": ddf["qid"], **changes}
-    return parts_of(client, Inputs(**given).split(), local=LOCAL, fitted=fitted)
+    return partitioned_set(client, Inputs(**given).take_columns(), local=LOCAL, fitted=fitted)
 
 
 def test_a_part_holds_what_its_partition_held(client):
     known = table()
     found = parts(client, weight=frame()["w"])
-    assert found.table == (20, 2, ("a", "b"), {}, False, "the model")
+    assert found.schema == (2, ("a", "b"), {}, False, "the model")
     held = client.gather(found.futures)
-    assert all(isinstance(part, Part) for part in held)
+    assert all(isinstance(part, Partition) for part in held)
     pd.testing.assert_frame_equal(pd.concat([part.X for part in held]), known[["a", "b"]])
     np.testing.assert_array_equal(np.concatenate([part.queries.labels for part in held]), known["y"])
     np.testing.assert_array_equal(np.concatenate([part.queries.row_weight for part in held]), known["w"])
     np.testing.assert_array_equal(np.concatenate([np.diff(part.queries.boundaries) for part in held]), SIZES)
-    assert np.concatenate([part.ids.ids for part in held]).tolist() == [f"q{i}" for i in range(6)]
+    assert np.concatenate([part.ids for part in held]).tolist() == [f"q{i}" for i in range(6)]
 
 
 def test_rows_of_a_query_come_together_in_their_order(client):
@@ -76,7 +76,7 @@ def test_a_column_named_qid_and_arrays_are_taken_alike(client):
     blocks = ddf[["a", "b"]].to_dask_array(lengths=True)
     by_array = parts(client, X=("a", "b"), y=ddf["y"].values, qid=ddf["qid"]).futures
     given = Inputs(X=blocks.rechunk({1: 1}), y=ddf["y"].values, qid=ddf["qid"])
-    in_columns = parts_of(client, given.split(), local=LOCAL).futures
+    in_columns = partitioned_set(client, given.take_columns(), local=LOCAL).futures
     for others in (by_column, client.gather(by_array), client.gather(in_columns)):
         for part, other in zip(expected, others, strict=True):
             np.testing.assert_array_equal(np.asarray(part.X), np.asarray(other.X))
@@ -87,7 +87,7 @@ def test_a_column_named_qid_and_arrays_are_taken_alike(client):
 def test_blocks_are_those_of_partitions_with_rows(client):
     known = table()
     found = parts(client, dd.from_map(lambda at: known.iloc[at], [slice(0, 4), slice(4, 4), slice(4, 20)]))
-    assert [summary.table.n_rows for summary in found.summaries] == [4, 16]
+    assert [summary.n_rows for summary in found.summaries] == [4, 16]
     blocks = found.blocks(lambda part, number, first: part.queries.query_of_row + first)
     assert blocks.npartitions == 2
     np.testing.assert_array_equal(blocks.compute(), np.repeat(np.arange(6), SIZES))
@@ -104,7 +104,7 @@ def test_a_shuffle_over_workers_gives_features_and_labels_one_order(client):
     assert sum(part.queries.n_queries for part in held) == len(np.unique(query))
     for part in held:
         np.testing.assert_array_equal(part.X["a"], part.queries.labels)
-        np.testing.assert_array_equal(query[part.X["a"].astype(int)] * 2**33, part.ids.ids[part.queries.query_of_row])
+        np.testing.assert_array_equal(query[part.X["a"].astype(int)] * 2**33, part.ids[part.queries.query_of_row])
         assert all((np.diff(rows) > 0).all() for rows in np.split(part.queries.labels, part.queries.boundaries[1:-1]))
 
 
@@ -136,14 +136,14 @@ def test_data_in_memory_are_sent_to_the_local_ranker(client, name):
     given = Inputs(X=ddf[["a", "b"]], y=ddf["y"], qid=ddf["qid"], arguments=FIT)
     given = replace(given, **{name.removeprefix("sample_"): known["y"].to_numpy()})
     with pytest.raises(ValueError, match=rf"^{name} must be a Dask collection, got 'ndarr.*use boostplug\.LGBMRanker"):
-        parts_of(client, given, local=LOCAL)
+        partitioned_set(client, given, local=LOCAL)
 
 
 def test_other_columns_and_categories_are_refused(client):
     known = table()
     known["c"] = np.array(["red", "blue"])[known["b"] % 2]
     found = parts(client, frame(known.astype({"c": "category"})), X=("a", "c"))
-    assert found.table.names == ("a", "c")
+    assert found.schema.names == ("a", "c")
 
     def read(at):
         return known.iloc[at].astype({"c": "category"})
@@ -151,5 +151,5 @@ def test_other_columns_and_categories_are_refused(client):
     per_partition = dd.from_map(read, [slice(0, 1), slice(1, 20)], meta=read(slice(0, 0)))
     with pytest.raises(ValueError, match=r"^X in partition 1: the columns 'c' have other categories .*categorize"):
         parts(client, per_partition, X=("a", "c"), qid=per_partition["a"])
-    with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has the training set's columns in another order"):
-        parts(client, X=("b", "a"), fitted=found.table._replace(names=("a", "b")), where="eval_set[0]'s ")
+    with pytest.raises(ValueError, match=r"eval_set\[0\]'s X in partition 0 has .* columns in another order"):
+        parts(client, X=("b", "a"), fitted=found.schema._replace(names=("a", "b")), where="eval_set[0]'s ")

@@ -133,7 +133,7 @@ MUTANTS = [
         ["test_several_labels.py"],
         (
             "labels of a dataset do not follow its subsets",
-            "adapters.record.Attached.of_part",
+            "adapters.record.Attached.of_subset",
             "y[rows]",
             "y",
         ),
@@ -460,9 +460,9 @@ MUTANTS = [
         ["test_positions.py"],
         (
             "a subset has the positions of the first rows",
-            "adapters.record.Attached.of_part",
-            "positions_of(self.position, part.n_rows)[rows]",
-            "positions_of(self.position, part.n_rows)[: len(rows)]",
+            "adapters.record.Attached.of_subset",
+            "positions_of(self.position, subset.n_rows)[rows]",
+            "positions_of(self.position, subset.n_rows)[: len(rows)]",
         ),
         (
             "LightGBM's categories count as ranks",

@@ -14,7 +14,7 @@ from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.checks import shown
 from boostplug.data.files import first_row, is_table_file
 from boostplug.data.inputs import Inputs, Source
-from boostplug.data.tables import Table, align, is_frame, refuse_uncomputed, table_of
+from boostplug.data.tables import Schema, align, is_frame, refuse_uncomputed, schema_of
 from boostplug.datasets import Fold, RankingData, load_fold, load_folds
 from boostplug.datasets.letor import load_files
 
@@ -121,7 +121,7 @@ def _fold(parts: Sequence[Any], columns: Columns) -> list[DataPart]:
     """Return a fold as comparisons train on it; the training part decides the type of each column."""
     fold: list[DataPart] = []
     for data, name in zip(parts, PARTS, strict=True):
-        train = None if not fold else table_of(fold[0].X)._replace(names=fold[0].feature_names)
+        train = None if not fold else schema_of(fold[0].X)._replace(names=fold[0].feature_names)
         source = _source_of(data)
         title = f"{name} ({source.file})" if source.file else name
         try:
@@ -134,7 +134,7 @@ def _fold(parts: Sequence[Any], columns: Columns) -> list[DataPart]:
     return fold
 
 
-def _part(data: Any, source: Source, title: str, columns: Columns, train: Table | None) -> DataPart:
+def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema | None) -> DataPart:
     """Return a part from any form of data."""
     refuse_uncomputed(data, title)
     if not isinstance(data, Inputs) and not is_frame(data):
@@ -143,15 +143,15 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Table 
             what, kind = next(iter(named)), type(data).__name__
             raise ValueError(f"a {kind} is no DataFrame with named columns; leave out {what}")
     if isinstance(data, RankingData):
-        table = table_of(data.X)._replace(names=data.feature_names)
-        X = data.X if train is None else align(data.X, train, title, table=table)
+        schema = schema_of(data.X)._replace(names=data.feature_names)
+        X = data.X if train is None else align(data.X, train, title, schema=schema)
         return DataPart(X, data.queries, data.qid, data.feature_names)
     if is_frame(data):
         data = columns.inputs(data, source)
     elif not isinstance(data, Inputs):
         data = _inputs(data, columns)
     checked = replace(data, name=title).checked(train)
-    return DataPart(checked.X, checked.queries, checked.qid, checked.table.names)
+    return DataPart(checked.X, checked.queries, checked.qid, checked.schema.names)
 
 
 def _inputs(data: Any, columns: Columns) -> Inputs:

@@ -19,7 +19,7 @@ from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.kept import print_of_part
 from boostplug.core.extras import imported
 from boostplug.core.threads import Computed
-from boostplug.data.tables import table_of
+from boostplug.data.tables import schema_of
 from boostplug.estimators.inputs import with_float32_labels
 
 Hashes = NDArray[np.uint64]
@@ -79,7 +79,7 @@ class LoadedData:
     @property
     def has_categories(self) -> bool:
         """Whether a column of the features is categorical."""
-        return bool(table_of(self.folds[0][0].X).categories)
+        return bool(schema_of(self.folds[0][0].X).categories)
 
     @Computed
     def fingerprints(self) -> list[list[dict[str, str]]]:

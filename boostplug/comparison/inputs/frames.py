@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_column_names, column_names, shown, vector
 from boostplug.data.files import read_table_file
 from boostplug.data.inputs import Inputs, Source, refuse_absent, refuse_several_ids
-from boostplug.data.tables import Table, read_features, split_columns
+from boostplug.data.tables import Schema, read_features, split_columns
 
 Ints = NDArray[np.int64]
 
@@ -81,7 +81,7 @@ class Columns(NamedTuple):
         )
 
 
-def read_table(path: Any, name: str, columns: Columns | None = None, train: Table | None = None) -> Any:
+def read_table(path: Any, name: str, columns: Columns | None = None, train: Schema | None = None) -> Any:
     """Return the DataFrame of a CSV or Parquet file; what is text in the training set is text in the others."""
     columns = columns or Columns()
     names = train.names if train is not None and train.names is not None else ()
@@ -128,7 +128,7 @@ def split_by_query(frame: Any, columns: Columns, source: Source) -> list[Inputs]
         refuse_absent(columns.split, "split", column_names(frame))
         X, (names,) = split_columns(inputs.X, [columns.split])
         inputs = replace(inputs, X=X)
-    inputs = inputs.split()
+    inputs = inputs.take_columns()
     inputs = replace(inputs, y=inputs.labels_of_rows(), qid=inputs.ids_of_rows())
     inputs = replace(inputs, X=read_features(inputs.X, source.file or "train", how_to_drop=how_to_drop))
     _, first, query = np.unique(inputs.qid.astype(str), return_index=True, return_inverse=True)

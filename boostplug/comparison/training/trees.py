@@ -6,21 +6,21 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.adapters.aliases import LIGHTGBM, XGBOOST
+from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 from boostplug.core.checks import check_integer, check_number
 
 # Parameters that a comparison sets itself, by every name that LightGBM or XGBoost has for them.
 _OURS: dict[str, tuple[str, ...]] = {
-    "objective": LIGHTGBM["objective"],
-    "metric": (*LIGHTGBM["metric"], "eval_metric", "disable_default_eval_metric"),
-    "rounds": LIGHTGBM["num_iterations"],
-    "early_stopping_rounds": LIGHTGBM["early_stopping_round"],
+    "objective": LIGHTGBM_ALIASES["objective"],
+    "metric": (*LIGHTGBM_ALIASES["metric"], "eval_metric", "disable_default_eval_metric"),
+    "rounds": LIGHTGBM_ALIASES["num_iterations"],
+    "early_stopping_rounds": LIGHTGBM_ALIASES["early_stopping_round"],
     "seeds": (
-        *(*LIGHTGBM["seed"], *XGBOOST["seed"], *LIGHTGBM["bagging_seed"]),
+        *(*LIGHTGBM_ALIASES["seed"], *XGBOOST_ALIASES["seed"], *LIGHTGBM_ALIASES["bagging_seed"]),
         *("feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed", "seed_per_iteration"),
     ),
-    "num_threads": (*LIGHTGBM["num_threads"], *XGBOOST["nthread"]),
-    "": (*LIGHTGBM["num_class"], "base_score", *LIGHTGBM["device_type"], "gpu_id"),
+    "num_threads": (*LIGHTGBM_ALIASES["num_threads"], *XGBOOST_ALIASES["nthread"]),
+    "": (*LIGHTGBM_ALIASES["num_class"], "base_score", *LIGHTGBM_ALIASES["device_type"], "gpu_id"),
 }
 _TAKEN = {name: ours for ours, names in _OURS.items() for name in names}
 
@@ -154,7 +154,9 @@ class Trees:
             "num_threads": num_threads,
             "verbosity": -1,
         }
-        return _with_others(LIGHTGBM | {"force_col_wise": ("force_col_wise", "force_row_wise")}, ours, self.lightgbm)
+        return _with_others(
+            LIGHTGBM_ALIASES | {"force_col_wise": ("force_col_wise", "force_row_wise")}, ours, self.lightgbm
+        )
 
     def for_xgboost(self, num_threads: int) -> dict[str, Any]:
         """Return XGBoost's parameters, without a metric of its own."""
@@ -173,7 +175,7 @@ class Trees:
             "nthread": num_threads,
             "verbosity": 0,
         }
-        return _with_others(XGBOOST, ours, self.xgboost)
+        return _with_others(XGBOOST_ALIASES, ours, self.xgboost)
 
 
 def _with_others(
