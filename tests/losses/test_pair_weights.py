@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from losses.functions import FUNCTIONS
 
 import boostplug as bp
 from boostplug.losses.base.pair_loss import pairs_to_learn
@@ -19,9 +20,8 @@ LOSSES = [
     bp.LambdaRank(metric=bp.MAP()),
     bp.LambdaRank(truncation=3),
     bp.LambdaRank(metric=bp.MAP(), truncation=3),
-    bp.PairwiseLoss(function=lambda d: np.log1p(np.exp(-d)), first=lambda d: -1.0 / (1.0 + np.exp(d)),
-                    second=lambda d: 1.0 / (2.0 + np.exp(d) + np.exp(-d))),
-]  # fmt: skip
+    bp.PairwiseLoss(*FUNCTIONS["logistic"]),
+]
 NOTHING = 1e-30
 
 
