@@ -22,7 +22,7 @@ from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
 from boostplug.data.tables import is_frame, refuse_infinite, refuse_sparse_beside_dense, schema_of
 from boostplug.losses import LOSSES, Loss
-from boostplug.losses.base.sums import CombinedLoss
+from boostplug.losses.composite.sums import CombinedLoss
 from boostplug.metrics import Metric
 
 ALL = "all"  # every variant in the registry

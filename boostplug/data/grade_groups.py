@@ -1,6 +1,6 @@
 """Documents of `Queries` sorted for losses and rankers: by query and grade, explicit pairs by query, complete lists.
 
-Pairs of different grades are enumerated by `GradeGroups.cells` (pairs of grades) and `GradeGroups.pairs` (documents).
+Pairs of different grades are enumerated by `pairs_of_grades` and, document by document, by `GradeGroups.pairs`.
 """
 
 import copy
@@ -87,7 +87,7 @@ class GradeGroups:
         Square roots of the row weights over `unit`, empty if all weights are 1. The weight of a pair is unit · s_i s_j.
     unit : float
         See `roots_and_unit`; sums of products of the roots must be multiplied by it.
-    pair_weight : tuple of two ndarrays of shape (n_paired,), optional
+    pair_weight_of_documents : tuple of two ndarrays of shape (n_paired,), optional
         Weight of a document in its pairs with lower grades, and in those with higher grades, over `unit`. Default:
         `sqrt_weight` for both.
     """
@@ -101,29 +101,30 @@ class GradeGroups:
     n_judged: Floats
     sqrt_weight: Floats
     unit: float
-    pair_weight: tuple[Floats, Floats] | None = None
+    pair_weight_of_documents: tuple[Floats, Floats] | None = None
 
     def weighted(self, winner: Floats, loser: Floats) -> "GradeGroups":
         """Return the same documents with pair weights ``winner[i] * loser[j]``, where i has the higher grade.
 
-        Both arrays have one entry per document. Cached values are kept; `mass` and `weight_of_pairs` still use the row
-        weights.
+        Both arrays have one entry per document. Cached values are kept; `mass` and `pair_weight_of_queries` still use
+        the row weights.
         """
         out = copy.copy(self)
-        out.__dict__.update(pair_weight=(frozen(winner), frozen(loser)), _remembered=self._remembered)
+        out.__dict__.update(pair_weight_of_documents=(frozen(winner), frozen(loser)), _remembered=self._remembered)
         out.__dict__.pop("view", None)
         out.__dict__.pop("rounded", None)
         return out
 
     def unweighted(self) -> "GradeGroups":
         """Return the same documents with pair weights from their row weights."""
-        return self if self.pair_weight is None else replace(self, pair_weight=None)
+        return self if self.pair_weight_of_documents is None else replace(self, pair_weight_of_documents=None)
 
     @Computed
     def view(self) -> GroupArrays:
         """Arrays for kernels."""
         longest, most_grades = int(self.n_documents.max(initial=0)), int(self.n_grades.max(initial=0))
-        weights = (self.sqrt_weight, self.sqrt_weight, False) if self.pair_weight is None else (*self.pair_weight, True)
+        own, root = self.pair_weight_of_documents, self.sqrt_weight
+        weights = (root, root, False) if own is None else (*own, True)
         return GroupArrays(
             self.rows, *weights, self.group_start, self.group_grade, self.query_group, longest, most_grades
         )
@@ -147,7 +148,7 @@ class GradeGroups:
         return frozen(np.add.reduceat(self.sqrt_weight, self.group_start[:-1]))
 
     @Computed
-    def weight_of_pairs(self) -> Floats:
+    def pair_weight_of_queries(self) -> Floats:
         """Total weight of the pairs of each query that holds one, over `unit`."""
         if not len(self.sqrt_weight):
             return self.n_pairs
@@ -183,20 +184,6 @@ class GradeGroups:
         return np.repeat(np.arange(len(self.group_grade)), np.diff(self.group_start))
 
     @Computed
-    def n_cells(self) -> Ints:
-        """Number of pairs of grades of each query that holds a pair."""
-        return self.n_grades * (self.n_grades - 1) // 2
-
-    @Computed
-    def few_grades(self) -> NDArray[np.bool_]:
-        """True for queries whose table with an entry per pair of grades is small compared with their documents.
-
-        4 entries per document take as much memory as a loss otherwise needs for it, and 64 allow 11 grades for lists
-        of any length.
-        """
-        return self.n_cells <= 4 * self.n_documents + 64
-
-    @Computed
     def rounded(self) -> GroupArrays:
         """`view` with the labels of long lists of many grades rounded to 256 levels of the query's range.
 
@@ -229,10 +216,6 @@ class GradeGroups:
 
         group_start, grade, query_group, most = self.remember("rounded", build)
         return self.view._replace(group_start=group_start, group_grade=grade, query_group=query_group, most_grades=most)
-
-    def cells(self, chosen: NDArray[np.bool_]) -> Iterator[PairBlock]:
-        """Yield the pairs of groups of the chosen queries (a mask over `query`), in blocks of bounded memory."""
-        yield from pairs_of_grades(self.query_group, chosen)
 
     def pairs(self, chosen: NDArray[np.bool_], *, block: int = _BLOCK) -> Iterator[PairBlock]:
         """Yield the pairs of documents of the chosen queries (a mask over `query`), in blocks of bounded memory.
@@ -290,7 +273,7 @@ class ListedPairs:
         return PairArrays(self.winner, self.loser, self.weight, self.margin, self.start, self.crosses)
 
     @Computed
-    def weight_of_pairs(self) -> Floats:
+    def pair_weight_of_queries(self) -> Floats:
         """Total weight of the pairs of each query that holds one, over `unit`."""
         return self.sums(self.weight)
 

@@ -1,12 +1,13 @@
 """Losses. `LOSSES` is the registry: tests, command line and documentation take every loss from here."""
 
-from boostplug.losses.adarank import AdaRank
 from boostplug.losses.base.loss import Loss
-from boostplug.losses.base.on_label import LossOnLabel
-from boostplug.losses.base.sums import LossSum
 from boostplug.losses.calibrated_softmax import CalibratedSoftmax
+from boostplug.losses.composite.adarank import AdaRank
+from boostplug.losses.composite.crr import CRR
+from boostplug.losses.composite.on_label import LossOnLabel
+from boostplug.losses.composite.sums import LossSum
+from boostplug.losses.composite.unbiased import Unbiased
 from boostplug.losses.correlation import Correlation
-from boostplug.losses.crr import CRR
 from boostplug.losses.directed_distance import (
     BinaryDistance,
     DirectedDistance,
@@ -23,7 +24,6 @@ from boostplug.losses.pairwise import PairwiseLoss
 from boostplug.losses.qbrank import QBRank
 from boostplug.losses.ranknet import RankNet
 from boostplug.losses.squared_error import SquaredError
-from boostplug.losses.unbiased import Unbiased
 from boostplug.metrics import MAP, METRICS
 
 __all__ = [

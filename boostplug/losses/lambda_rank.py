@@ -19,7 +19,7 @@ from boostplug.losses.base.gains import ideal_dcg, rising_gains
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.logistic import LOGISTIC
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss
-from boostplug.losses.base.position_bias import PairCurve
+from boostplug.losses.base.pair_loss import PairCurve
 from boostplug.metrics import MAP, NDCG
 from boostplug.metrics.dcg import discounts
 
@@ -183,9 +183,9 @@ class LambdaRank(Loss):
         plan, groups, s = self._swap_weights(queries), queries.grade_groups, float(self.sigmoid)
         if self.truncation is not None:
             rows = queries.remember((_SwapWeights, self.metric, self.truncation), lambda: plan.of_rows(queries))
-            if groups.pair_weight is not None:
+            if groups.pair_weight_of_documents is not None:
                 winner, loser = np.ones((2, queries.n_rows))
-                winner[groups.rows], loser[groups.rows] = groups.pair_weight
+                winner[groups.rows], loser[groups.rows] = groups.pair_weight_of_documents
                 rows = rows._replace(winner=frozen(winner), loser=frozen(loser))
             given: tuple[Any, ...] = (s, rows, plan.worth, self.truncation, self.norm, with_value)
             return sums_over_lists(sum_tops, frozen(scores.view()), queries, *given)

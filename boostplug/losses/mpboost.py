@@ -24,8 +24,7 @@ from boostplug.kernels.pairs.exponential_loss.query import (
 )
 from boostplug.losses.base.derivatives import zero_underflowed
 from boostplug.losses.base.loss import LARGEST_VALUE
-from boostplug.losses.base.pair_loss import Normalization, PairLoss, pairs_to_learn
-from boostplug.losses.base.position_bias import PairCurve
+from boostplug.losses.base.pair_loss import Normalization, PairCurve, PairLoss, pairs_to_learn
 from boostplug.losses.directed_distance import (
     BinaryDistance,
     DirectedDistance,
@@ -154,7 +153,7 @@ class MPBoost(PairLoss):
         rate = float(distances_of_gaps(self.distance, np.ones(1))[0])
         return PairCurve(rate, lambda d: np.exp(-d), lambda d: -np.exp(-d), lambda d: np.exp(-d))
 
-    def weight_of_pairs(self, queries: Queries) -> Floats | None:
+    def pair_weight_of_queries(self, queries: Queries) -> Floats | None:
         """Return the weighted sum of d² over each query's pairs; None for "gentle", whose Hessian has no d²."""
         pairs = pairs_to_learn(queries)
         if self.hessian == "gentle" or not len(pairs.query):
@@ -188,9 +187,10 @@ class MPBoost(PairLoss):
             exponent = -self._pair_distances(queries, pairs) * (scores[pairs.winner] - scores[pairs.loser])
             beyond = np.maximum(exponent - LARGEST_EXPONENT, 0.0)
             terms = pairs.weight * np.exp(np.minimum(exponent, LARGEST_EXPONENT)) * (1.0 + beyond)
-            out[pairs.query] = self.factors(queries) * pairs.sums(terms)
+            out[pairs.query] = self.normalization_factors(queries) * pairs.sums(terms)
         elif len(pairs.query):
-            of_rows = self._distances(queries, pairs).sums(pairs, scores, self.factors(queries), _OF_VALUE)
+            factor = self.normalization_factors(queries)
+            of_rows = self._distances(queries, pairs).sums(pairs, scores, factor, _OF_VALUE)
             out[pairs.query] = 0.5 * np.add.reduceat(of_rows.hessian[pairs.rows], pairs.query_start[:-1])
         return np.minimum(out, LARGEST_VALUE)
 
@@ -199,7 +199,7 @@ class MPBoost(PairLoss):
         pairs, curvature = pairs_to_learn(queries), _CURVATURE[self.hessian]
         if not len(pairs.query):
             return np.zeros(queries.n_rows), np.zeros(queries.n_rows)
-        factor = self.factors(queries) * scale
+        factor = self.normalization_factors(queries) * scale
         if isinstance(pairs, ListedPairs):
             return sum_listed(scores, pairs.view, self._pair_distances(queries, pairs), curvature, factor)
         sums = self._distances(queries, pairs).sums(pairs, scores, factor, curvature)

@@ -10,11 +10,10 @@ from boostplug.core.checks import frozen
 from boostplug.core.values import Range
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.masses import gap_sums
-from boostplug.kernels.pairs.pair_task import GAINS, PairWeights
 from boostplug.losses.base.gains import ideal_dcg, rising_gains
 from boostplug.losses.base.logistic import SIGMOID
 from boostplug.losses.base.pair_loss import Normalization
-from boostplug.losses.base.smooth_pair_loss import PairWeightTotals, SmoothPairLoss
+from boostplug.losses.base.smooth_pair_loss import GradeGains, SmoothPairLoss
 from boostplug.metrics.dcg import Gain, check_gain
 
 Floats = NDArray[np.float64]
@@ -110,12 +109,12 @@ class NDCGBoost(SmoothPairLoss):
         """0 for linear gains, whose unit Z_q takes away; none for others."""
         return 0 if self.gain == "linear" else None
 
-    def pair_weights(self, queries: Queries) -> PairWeightTotals:
-        """Return the gaps of gains over Z_q."""
-        return queries.remember((NDCGBoost, self.gain), lambda: _gaps_of_gains(queries, self.gain))
+    def grade_gains(self, queries: Queries) -> GradeGains:
+        """Return the gains over Z_q."""
+        return queries.remember((NDCGBoost, self.gain), lambda: _relative_gains(queries, self.gain))
 
 
-def _gaps_of_gains(queries: Queries, gain: Gain) -> PairWeightTotals:
+def _relative_gains(queries: Queries, gain: Gain) -> GradeGains:
     groups = queries.grade_groups
     query_of_group = groups.query_of_group
     level = rising_gains("NDCGBoost", queries, gain)
@@ -129,8 +128,4 @@ def _gaps_of_gains(queries: Queries, gain: Gain) -> PairWeightTotals:
         of_documents *= groups.sqrt_weight
     of_queries = np.zeros(len(groups.query))
     np.add.at(of_queries, query_of_group, 0.5 * gaps * groups.mass)
-    return PairWeightTotals(
-        PairWeights(GAINS, level=frozen(level)),
-        frozen(of_queries),
-        frozen(of_documents),
-    )
+    return GradeGains(frozen(level), frozen(of_queries), frozen(of_documents))

@@ -2,9 +2,9 @@
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache, partial
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,14 +13,12 @@ from boostplug.core.checks import called, frozen, shown
 from boostplug.core.values import Space
 from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
-from boostplug.kernels.pairs.pair_task import TABLE, PairWeights
 from boostplug.kernels.pairs.tables import Function, tables_of
 from boostplug.losses.base.pair_loss import Normalization
-from boostplug.losses.base.smooth_pair_loss import PairFunction, PairWeightTotals, SmoothPairLoss
+from boostplug.losses.base.smooth_pair_loss import PairBlock, PairFunction, SmoothPairLoss
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 Weight = Callable[[Floats, Floats], Floats]
 Hessian = Literal["newton", "bound", "global"]
 
@@ -55,13 +53,10 @@ class PairwiseLoss(SmoothPairLoss):
 
     Attributes
     ----------
-    summation : {"linear", "linear within", "pairs"}
-        How long lists are summed. "linear": in O(n) for scores of any range. "linear within": in O(n) while a query's
-        scores lie within `reach` of each other, since the functions do not end in polynomials a + b d + c d²; past it
-        by calling the functions for every pair. "pairs": by such calls always, :math:`O(n^2)`, since no table describes
-        the functions (a warning says so).
-    reach : float
-        Largest range of scores for "linear within"; infinite for "linear", 0 for "pairs".
+    summation : {"linear", "pairs"}
+        How pairs are summed. "linear": long lists in O(n). "pairs": by calling the functions for every pair,
+        :math:`O(n^2)`. That is so with `weight`, and for functions that no table describes: rough ones, and those
+        that overflow or are not a + b d + c d² far from 0 (a warning says so).
 
     Notes
     -----
@@ -128,9 +123,10 @@ class PairwiseLoss(SmoothPairLoss):
                 f"PairwiseLoss: hessian={self.hessian!r} needs second ≥ 0, but second({sampled.lowest_at:.6g}) = "
                 f"{sampled.lowest:.6g}; use hessian='global'"
             )
-        if self.summation == "pairs":
+        if sampled.pair.tables is None:
             warnings.warn(
-                "PairwiseLoss: the functions are too rough for tables; pairs are summed one by one, in O(n²) a query",
+                "PairwiseLoss: the functions are too rough for tables, overflow, or are not a + b d + c d² far from 0; "
+                "pairs are summed one by one, in O(n²) a query",
                 UserWarning,
                 stacklevel=3,
             )
@@ -141,15 +137,8 @@ class PairwiseLoss(SmoothPairLoss):
 
     @property
     def summation(self) -> str:
-        """The method by which long lists are summed (see Attributes)."""
-        tables = self.pair_function.tables
-        return "pairs" if tables is None else "linear" if tables.has_tails else "linear within"
-
-    @property
-    def reach(self) -> float:
-        """Largest range of a query's scores that is summed in linear time."""
-        tables = self.pair_function.tables
-        return 0.0 if tables is None else np.inf if tables.has_tails else tables.reach * tables.width
+        """The method by which pairs are summed (see Attributes)."""
+        return "linear" if self.weight is None and self.pair_function.tables is not None else "pairs"
 
     @property
     def search_space(self) -> Space:
@@ -170,37 +159,25 @@ class PairwiseLoss(SmoothPairLoss):
         """The functions, checked at each call, and their tables."""
         return self._sampled.pair
 
-    def pair_weights(self, queries: Queries) -> "_Weighed":
-        """Return what pairs weigh by `weight`."""
-        return queries.remember((PairwiseLoss, self.weight), lambda: _weighed(queries.grade_groups, self.weight))
+    def pair_blocks(self, queries: Queries) -> Iterator[PairBlock] | None:
+        """Return the explicit pairs, or those of different grades where there are weights or no tables."""
+        if queries.pairs is not None or self.summation == "linear":
+            return super().pair_blocks(queries)
+        return _pairs_of_grades(queries.grade_groups, self.weight)
 
-    def _by_calls(self, scores: Floats, queries: Queries) -> Bools:
-        """Mask of the queries that are summed by calling the functions for every pair."""
-        groups, tables = queries.grade_groups, self.pair_function.tables
-        if tables is None or not len(groups.query):
-            return np.ones(len(groups.query), np.bool_)
-        firsts, of_documents = groups.query_start[:-1], scores[groups.rows]
-        extent = np.maximum.reduceat(of_documents, firsts) - np.minimum.reduceat(of_documents, firsts)
-        within: Bools = extent <= min(self.reach, tables.width * 2.0**50)
-        return ~within | self.pair_weights(queries).without_table
+    def pair_weight_of_queries(self, queries: Queries) -> Floats | None:
+        """Return the weight of each query's pairs together, by `weight`."""
+        if queries.pairs is not None or self.weight is None:
+            return None
 
-    def sums_over_grades(self, scores: Floats, queries: Queries, factors: Floats, *, value: bool = False) -> Floats:
-        """Return the sums of ρ, or of ρ' and ρ'': by tables, and by calls where these do not reach."""
-        pair, n, by_calls = self.pair_function, queries.n_rows, self._by_calls(scores, queries)
-        out = np.zeros((1 if value else 2, n))
-        if not by_calls.all():
-            sums, weights = pair.value_sums if value else pair.derivative_sums, self.pair_weights(queries).weights
-            out = sums(scores, queries, factors, weights=weights, multiplier=self._multiplier, skipped=by_calls)
-        for block in _pairs(queries.grade_groups, self.weight, by_calls):
-            d = self._multiplier * (scores[block.row] - scores[block.other])
-            w = factors[block.query] * block.weight
-            if value:
-                out[0] += np.bincount(block.row, w * pair.value(d), n)
-                continue
-            g, h = w * pair.first(d), w * pair.second(d)
-            out[0] += np.bincount(block.row, g, n) - np.bincount(block.other, g, n)
-            out[1] += np.bincount(block.row, h, n) + np.bincount(block.other, h, n)
-        return out
+        def compute() -> Floats:
+            groups = queries.grade_groups.unweighted()
+            out = np.zeros(len(groups.query))
+            for block in _pairs_of_grades(groups, self.weight):
+                out += np.bincount(block.query, block.weight, len(out))
+            return frozen(out)
+
+        return queries.remember((PairwiseLoss, self.weight), compute)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J and the Hessian of `hessian`, cut at 1e37."""
@@ -208,52 +185,6 @@ class PairwiseLoss(SmoothPairLoss):
         for out in (gradient, hessian):
             np.clip(out, -_LARGEST, _LARGEST, out=out)
         return gradient, hessian
-
-
-class _Pairs(NamedTuple):
-    """Some pairs: rows of the higher and the lower grade, index of the query among the paired, weight."""
-
-    row: Ints
-    other: Ints
-    query: Ints
-    weight: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class _Weighed(PairWeightTotals):
-    """Weights by a user's function, in tables unless a query has too many grades."""
-
-    without_table: Bools = field(default_factory=lambda: np.zeros(0, np.bool_))
-
-
-def _weighed(groups: GradeGroups, weight: Weight | None) -> _Weighed:
-    """Call a user's function for each pair of grades."""
-    if weight is None:
-        return _Weighed(without_table=np.zeros(len(groups.query), np.bool_))
-    without_table = ~groups.few_grades
-    of_queries, of_groups, tables = np.zeros(len(groups.query)), np.zeros(len(groups.mass)), [np.zeros(0)]
-    for high, low in groups.cells(~without_table):
-        w = _weight_of_grades(groups, weight, high, low)
-        of_queries += np.bincount(
-            groups.query_of_group[high], w * (groups.mass[high] * groups.mass[low]), len(of_queries)
-        )
-        of_groups += np.bincount(high, w * groups.mass[low], len(of_groups))
-        of_groups += np.bincount(low, w * groups.mass[high], len(of_groups))
-        tables.append(w)
-    of_documents = np.repeat(of_groups, np.diff(groups.group_start))
-    if len(groups.sqrt_weight):
-        of_documents *= groups.sqrt_weight
-    place = np.empty(int(groups.rows.max(initial=-1)) + 1, np.int64)
-    place[groups.rows] = np.arange(len(groups.rows))
-    for block in _pairs(groups, weight, without_table):
-        of_queries += np.bincount(block.query, block.weight, len(of_queries))
-        for rows in (block.row, block.other):
-            of_documents += np.bincount(place[rows], block.weight, len(of_documents))
-    in_table = np.where(without_table, 0, groups.n_cells)
-    weights = PairWeights(
-        TABLE, table=frozen(np.concatenate(tables)), table_start=frozen(np.r_[0, np.cumsum(in_table)][:-1])
-    )
-    return _Weighed(weights, of_queries, of_documents, without_table)
 
 
 def _weight_of_grades(groups: GradeGroups, weight: Weight, high: Ints, low: Ints) -> Floats:
@@ -276,17 +207,15 @@ def _weight_of_grades(groups: GradeGroups, weight: Weight, high: Ints, low: Ints
     return values
 
 
-def _pairs(groups: GradeGroups, weight: Weight | None, chosen: Bools) -> Iterator[_Pairs]:
-    """Yield all pairs of the chosen queries, in blocks."""
-    if not chosen.any():
-        return
+def _pairs_of_grades(groups: GradeGroups, weight: Weight | None) -> Iterator[PairBlock]:
+    """Yield the pairs of different grades, in blocks of bounded memory."""
     group_of = groups.group_of_document
     query_of = groups.query_of_group[group_of]
-    for i, j in groups.pairs(chosen):
+    for i, j in groups.pairs(np.ones(len(groups.query), np.bool_)):
         w = np.ones(len(i)) if weight is None else _weight_of_grades(groups, weight, group_of[i], group_of[j])
         if len(groups.view.winner):
             w = w * groups.view.winner[i] * groups.view.loser[j]
-        yield _Pairs(groups.rows[i], groups.rows[j], query_of[i], w)
+        yield PairBlock(groups.rows[i], groups.rows[j], query_of[i], w)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,7 @@ from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs import hinge as kernels
 from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss
-from boostplug.losses.base.pair_loss import PairLoss, pairs_to_learn
-from boostplug.losses.base.position_bias import PairCurve
+from boostplug.losses.base.pair_loss import PairCurve, PairLoss, pairs_to_learn
 from boostplug.losses.squared_error import label_term
 
 Floats = NDArray[np.float64]
@@ -167,52 +166,44 @@ class QBRank(PairLoss):
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return R of each query."""
         w = float(self.preference_weight)
-        out, of_pairs = self._sums(scores, queries, 1.0, 2.0, squares_too=True)
+        _, of_labels, of_pairs = self._sums(scores, queries, 1.0, squares_of_pairs=True)
         with np.errstate(over="ignore"):  # cut below
-            value = (0.5 * (1.0 - w)) * out.squares
+            value = (0.5 * (1.0 - w)) * of_labels
             if w > 0.0:
-                groups = pairs_to_learn(queries)
-                value[groups.query] += 0.5 * (w * self.factors(queries)) * of_pairs
+                value[pairs_to_learn(queries).query] += 0.5 * (w * self.normalization_factors(queries)) * of_pairs
         return np.minimum(value, LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of R and the Hessian of `hessian`, or the averages of "documents"."""
         if self.normalization != "documents":
-            (gradient, hessian, _), _ = self._sums(scores, queries, scale, 2.0)
-            return gradient, hessian
-        (gradient, terms, _), _ = self._sums(scores, queries, 1.0, 1.0)
+            return self._sums(scores, queries, scale)[0]
+        (gradient, terms), _, _ = self._sums(scores, queries, 1.0)
         weight = scale if queries.row_weight is None else scale * queries.row_weight
         hessian = np.where(terms > 0.0, weight, 0.0)
         gradient *= np.divide(hessian, terms, out=np.zeros(queries.n_rows), where=terms > 0.0)
         return gradient, hessian
 
     def _sums(
-        self, scores: Floats, queries: Queries, scale: float, curvature_of_pair: float, *, squares_too: bool = False
-    ) -> tuple[kernels.Sums, Floats]:
-        """Return scale · (gradient, Hessian) with squares of labels, and those of each query's pairs: not scaled.
+        self, scores: Floats, queries: Queries, scale: float, *, squares_of_pairs: bool = False
+    ) -> tuple[kernels.Derivatives, Floats, Floats]:
+        """Return scale times the derivatives, and each query's squares over labels and over pairs, not scaled.
 
-        Without `squares_too` the squares of pairs are not initialised.
+        Squares over pairs are not initialised without `squares_of_pairs`.
         """
         w = float(self.preference_weight)
         if w == 1.0:
             gradient, hessian = np.zeros((2, queries.n_rows))
-            out = kernels.Sums(gradient, hessian, np.zeros(queries.n_queries))
+            out, of_labels = kernels.Derivatives(gradient, hessian), np.zeros(queries.n_queries)
         else:
-            out = label_term(scores, queries, scale * (1.0 - w))
-        squares = _NONE
-        if w > 0.0:
-            groups = pairs_to_learn(queries)
-            slope = w * self.factors(queries)
-            factors = kernels.Factors(scale * slope, curvature_of_pair * scale * slope)
-            every_pair = self.hessian == "global" or self.normalization == "documents"
-            by_grade = self.margin == "grade"
-            margin = 0.0 if by_grade else float(self.margin)
-            if isinstance(groups, GradeGroups):
-                hinge = kernels.Hinge(float(by_grade), margin, every_pair, squares_too)
-                squares = kernels.add_pairs(scores, groups.view, hinge, factors, out)
-            else:
-                pairs = groups.view
-                if not by_grade:
-                    pairs = pairs._replace(margin=np.full(len(groups.margin), margin))
-                squares = kernels.add_listed(scores, pairs, every_pair, factors, out)
-        return out, squares
+            out, of_labels = label_term(scores, queries, scale * (1.0 - w))
+        if w == 0.0:
+            return out, of_labels, _NONE
+        groups, factor = pairs_to_learn(queries), scale * (w * self.normalization_factors(queries))
+        averaged, by_grade = self.normalization == "documents", self.margin == "grade"
+        margin = 0.0 if by_grade else float(self.margin)
+        every_pair = averaged or self.hessian == "global"
+        hinge = kernels.Hinge(float(by_grade), margin, every_pair, 1.0 if averaged else 2.0, squares_of_pairs)
+        if isinstance(groups, GradeGroups):
+            return out, of_labels, kernels.add_pairs(scores, groups.view, hinge, factor, out)
+        pairs = groups.view if by_grade else groups.view._replace(margin=np.full(len(groups.margin), margin))
+        return out, of_labels, kernels.add_listed(scores, pairs, hinge, factor, out)

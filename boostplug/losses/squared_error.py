@@ -9,7 +9,7 @@ from boostplug.core.checks import check_flag, frozen
 from boostplug.data.queries import Queries
 from boostplug.kernels.lists import label_term as kernels
 from boostplug.kernels.lists.centred import centred_squares
-from boostplug.kernels.pairs.hinge import Sums
+from boostplug.kernels.pairs.hinge import Derivatives
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss
 
@@ -19,7 +19,7 @@ _ALL_ONE = frozen(np.zeros(0))
 _ALL_LABELLED = frozen(np.zeros(0, np.bool_))
 
 
-def label_term(scores: Floats, queries: Queries, factor: float) -> Sums:
+def label_term(scores: Floats, queries: Queries, factor: float) -> tuple[Derivatives, Floats]:
     """Return factor times the derivatives of v (r - F)²/2 of each labelled row, and each query's Σ v (r - F)²."""
     weight = _ALL_ONE if queries.row_weight is None else queries.row_weight
     labelled = _ALL_LABELLED if queries.labelled is None else queries.labelled
@@ -90,12 +90,11 @@ class SquaredError(Loss):
         """Return J of each query."""
         if self.centred:
             return sums_over_lists(centred_squares, scores, queries, queries.labels, 1.0).value
-        return np.minimum(0.5 * label_term(scores, queries, 1.0).squares, LARGEST_VALUE)
+        return np.minimum(0.5 * label_term(scores, queries, 1.0)[1], LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J, and `scale` times the weights."""
         if self.centred:
             sums = sums_over_lists(centred_squares, scores, queries, queries.labels, scale)
             return sums.gradient, sums.hessian
-        gradient, hessian, _ = label_term(scores, queries, scale)
-        return gradient, hessian
+        return label_term(scores, queries, scale)[0]

@@ -15,6 +15,7 @@ from boostplug.kernels.metrics.dcg_ap import dcg
 from boostplug.losses import NDCGBoost
 from boostplug.losses.base.logistic import SIGMOID
 from boostplug.losses.base.pair_loss import factor_of
+from boostplug.losses.base.smooth_pair_loss import sum_over_grades
 from boostplug.metrics.dcg import Gain, discounts, gains_of
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.critical_pairs import refuse_no_pairs
@@ -221,10 +222,8 @@ class _Lists:
     def objectives(self, scores: Floats) -> tuple[float, float]:
         """Return M (11) and H (9)."""
         # A (10), times the weight of the row: a first copy counts all second ones, its own with σ(0)
-        later = (
-            SIGMOID.value_sums(np.repeat(scores, 2), self._doubled, _factor(self._doubled))[0, ::2]
-            - 0.5 * self._row_weight
-        )
+        of_copies = sum_over_grades(SIGMOID.for_value, np.repeat(scores, 2), self._doubled, _factor(self._doubled))[0]
+        later = of_copies[::2] - 0.5 * self._row_weight
         m = self._gain * later
         h = self._gain * self._row_weight / np.log2(2.0 + later / self._row_weight)
         return float(m.sum()) / self._n, float(h.sum()) / self._n
@@ -233,7 +232,7 @@ class _Lists:
         """Return for each document the sum of θ over those of its query on the other side of the cut."""
         query = self._queries.query_of_row
         queries = self._labelled(above, query, np.arange(len(scores)))
-        total: Floats = SIGMOID.derivative_sums(scores, queries, _factor(queries))[1]
+        total: Floats = sum_over_grades(SIGMOID.for_derivatives, scores, queries, _factor(queries))[1]
         return total
 
     def _labelled(self, labels: ArrayLike, qid: Ints, rows: Ints) -> Queries:

@@ -11,7 +11,7 @@ from boostplug.kernels.lists import calibrated, lambda_halves, pearson, softmax
 from boostplug.kernels.pairs import far_field, hinge, pair_loop, smooth
 from boostplug.kernels.pairs.exponential_loss import by_grade, by_pair
 from boostplug.losses.base.logistic import LOGISTIC, curvature, slope, softplus
-from boostplug.losses.base.smooth_pair_loss import PairFunction
+from boostplug.losses.base.smooth_pair_loss import PairFunction, sum_over_grades
 
 
 def numpy_version(module):
@@ -36,7 +36,7 @@ def one_list(rng, n, n_grades):
 def test_pair_loop(n, n_grades):
     scores, labels, s, queries, unit = one_list(np.random.default_rng(n), n, n_grades)
     expected = numpy_version(pair_loop)(scores, labels, s, s, slope, curvature)
-    found = LOGISTIC.derivative_sums(scores, queries, unit)
+    found = sum_over_grades(LOGISTIC.for_derivatives, scores, queries, unit)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
@@ -47,7 +47,7 @@ def test_far_field(n_grades, monkeypatch):
     by_pair = []
     monkeypatch.setattr(smooth, "tabulated_value_by_pair", lambda *arguments: by_pair.append(arguments))
     pair = PairFunction.sampled(softplus, slope, curvature, 0.25)
-    found = pair.value_sums(scores, queries, unit)[0]
+    found = sum_over_grades(pair.for_value, scores, queries, unit)[0]
     assert not by_pair
     expected = numpy_version(far_field)(scores, labels, s, s, softplus, pair.tables.width)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * expected.max())

@@ -1,5 +1,7 @@
 """The tables and tails of the smooth-pairs kernel, function by function; every way of summing against all pairs."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -7,10 +9,9 @@ import boostplug as bp
 from boostplug.core.checks import frozen
 from boostplug.kernels.pairs import smooth
 from boostplug.kernels.pairs.masses import gap_sums
-from boostplug.kernels.pairs.pair_task import GAINS, ONES, TABLE, PairWeights
 from boostplug.kernels.pairs.tables import tables_of
 from boostplug.losses.base.logistic import LOGISTIC, SIGMOID, curvature, softplus
-from boostplug.losses.base.smooth_pair_loss import PairFunction
+from boostplug.losses.base.smooth_pair_loss import PairFunction, sum_over_grades
 
 
 def gamma(d):
@@ -53,7 +54,7 @@ def all_pairs(function, scores, labels, gains=None, sign=-1.0):
 @pytest.mark.parametrize("function", [gamma, wrong])
 def test_every_pair_is_right(function, n_lower, most_blocks):
     """Each single pair, at every distance: a sum whose pairs are all far is as good as one of near pairs."""
-    sums = sampled(function, function, function).value_sums
+    sums = partial(sum_over_grades, sampled(function, function, function).for_value)
     distance = np.r_[np.linspace(-60.0, 60.0, 2401), -500.0, 500.0, 1e6, -1e6, 1e20, -1e20]
     n = len(distance)
     if n_lower == 1:
@@ -82,7 +83,7 @@ def test_every_pair_is_right(function, n_lower, most_blocks):
 @pytest.mark.parametrize("n", [40, 400], ids=["pairs", "boxes"])
 def test_tails_of_every_form(function, n, most_blocks):
     rng = np.random.default_rng(0)
-    sums = sampled(function, function, function).derivative_sums
+    sums = partial(sum_over_grades, sampled(function, function, function).for_derivatives)
     for spread in (1.0, 30.0, 1000.0, 1e6):
         scores, labels = spread * rng.normal(size=n), rng.integers(0, 4, n)
         exact = all_pairs(function, scores, labels)
@@ -103,19 +104,18 @@ def test_every_way_of_summing(spread, n_grades, most_blocks):
     scores = spread * rng.normal(size=n)
     queries = bp.Queries(labels, group=[n])
     levels = frozen(np.exp(3.0 * queries.grade_groups.group_grade))
-    gains = PairWeights(GAINS, level=levels)
     # Beside each other: gains, and gains of which only the gaps are left.
-    for weights, gain in ((PairWeights(), None), (gains, np.exp(3.0 * labels)),
-                          (gains._replace(level=frozen(levels + 1e4)), np.exp(3.0 * labels))):  # fmt: skip
-        g, h = SIGMOID.derivative_sums(scores, queries, np.ones(1), weights=weights)
+    for level, gain in ((frozen(np.zeros(0)), None), (levels, np.exp(3.0 * labels)),
+                          (frozen(levels + 1e4), np.exp(3.0 * labels))):  # fmt: skip
+        g, h = sum_over_grades(SIGMOID.for_derivatives, scores, queries, np.ones(1), gain=level)
         for found, sign in ((-g, -1.0), (h, 1.0)):
             exact = all_pairs(gamma, scores, labels, gain, sign)
             np.testing.assert_allclose(found, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
-        g, h = LOGISTIC.derivative_sums(scores, queries, np.ones(1), weights=weights)
+        g, h = sum_over_grades(LOGISTIC.for_derivatives, scores, queries, np.ones(1), gain=level)
         for found, function, sign in ((-g, wrong, -1.0), (h, gamma, 1.0)):
             exact = all_pairs(function, scores, labels, gain, sign)
             np.testing.assert_allclose(found, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
-        value = SIGMOID.value_sums(scores, queries, np.ones(1), weights=weights)[0]
+        value = sum_over_grades(SIGMOID.for_value, scores, queries, np.ones(1), gain=level)[0]
         exact = all_pairs(wrong, scores, labels, gain, 0.0)
         np.testing.assert_allclose(value, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
     if spread <= 1.0:
@@ -132,7 +132,7 @@ def test_row_weights(n_grades, most_blocks):
         d = scores[:, None] - scores[None, :]
         exact = (s[:, None] * s[None, :] * gamma(d) * (labels[:, None] != labels[None, :])).sum(axis=1)
         queries = bp.Queries(labels, group=[n], weight=weight)
-        _, h = LOGISTIC.derivative_sums(scores, queries, np.array([queries.grade_groups.unit]))
+        _, h = sum_over_grades(LOGISTIC.for_derivatives, scores, queries, np.array([queries.grade_groups.unit]))
         np.testing.assert_allclose(h, exact, rtol=0, atol=2e-7 * exact.max())
     assert max(most_blocks) > 1
 
@@ -143,7 +143,7 @@ def test_clusters_far_apart_with_boxes_between_them_empty(most_blocks):
     labels = rng.integers(0, 4, n)
     for places in ([0.0, 1e3], [-1e9, 0.0, 1e9], [0.0, 35.0, 37.5, 40.0, 42.5], [0.0, 1e17], [0.0, 1e300]):
         scores = rng.choice(places, n) + 0.3 * rng.normal(size=n)
-        g, h = LOGISTIC.derivative_sums(scores, bp.Queries(labels, group=[n]), np.ones(1))
+        g, h = sum_over_grades(LOGISTIC.for_derivatives, scores, bp.Queries(labels, group=[n]), np.ones(1))
         for found, function, sign in ((-g, wrong, -1.0), (h, gamma, 1.0)):
             exact = all_pairs(function, scores, labels, None, sign)
             np.testing.assert_allclose(found, exact, rtol=0, atol=2e-7 * np.abs(exact).max())
@@ -175,22 +175,20 @@ def by_double_loop(functions, lower, higher, scores, weight_of_pair):
 
 
 SUMS = {
-    "NDCGBoost": (SIGMOID.derivative_sums, [lambda d: -gamma(d), gamma]),
-    "NDCGBoost's value": (SIGMOID.value_sums, [wrong]),
-    "RankNet": (LOGISTIC.derivative_sums, [lambda d: -wrong(d), gamma]),
-    "RankNet's value": (LOGISTIC.value_sums, [softplus]),
-    "by tables": (sampled(softplus, wrong, curvature).derivative_sums, [wrong, gamma]),
+    "NDCGBoost": (SIGMOID.for_derivatives, [lambda d: -gamma(d), gamma]),
+    "NDCGBoost's value": (SIGMOID.for_value, [wrong]),
+    "RankNet": (LOGISTIC.for_derivatives, [lambda d: -wrong(d), gamma]),
+    "RankNet's value": (LOGISTIC.for_value, [softplus]),
+    "by tables": (sampled(softplus, wrong, curvature).for_derivatives, [wrong, gamma]),
 }
 
 
 @pytest.mark.parametrize(("n", "n_grades"), [(140, 3), (700, 3), (700, 600)])
-@pytest.mark.parametrize(
-    ("name", "what"),
-    [(name, what) for name in SUMS for what in ("ones", "gains")] + [("by tables", "table")],
-)
+@pytest.mark.parametrize("what", ["ones", "gains"])
+@pytest.mark.parametrize("name", SUMS)
 def test_winners_and_losers_weigh_apart(name, what, n, n_grades):
     """The pair (i, j), i higher, weighs a_i b_j, whichever way it is summed."""
-    sums, functions = SUMS[name]
+    f, functions = SUMS[name]
     rng = np.random.default_rng(5)
     group = np.array([12, n])
     labels, n = np.r_[rng.integers(0, 3, 12), rng.integers(0, n_grades, n)], n + 12
@@ -201,29 +199,17 @@ def test_winners_and_losers_weigh_apart(name, what, n, n_grades):
     assert len(groups.rows) == n
     level = np.zeros(n)
     level[groups.rows] = np.repeat(np.exp(groups.group_grade / n_grades), np.diff(groups.group_start))
-    table = 0.5 + rng.random(int(groups.n_cells.sum()))
-    kind = {"ones": ONES, "gains": GAINS, "table": TABLE}[what]
-    weights = PairWeights(
-        kind,
-        frozen(np.exp(groups.group_grade / n_grades)),
-        frozen(table),
-        frozen(np.r_[0, np.cumsum(groups.n_cells)][:-1]),
-    )
+    gain = frozen(np.exp(groups.group_grade / n_grades) if what == "gains" else np.zeros(0))
     query = queries.query_of_row
-    run = np.zeros(n, np.int64)
-    run[groups.rows] = np.repeat(np.arange(len(groups.group_grade)), np.diff(groups.group_start))
 
     def weight_of_pair(i, j):
         if query[i] != query[j] or labels[i] <= labels[j]:
             return 0.0
-        v, u = run[i] - groups.query_group[query[i]], run[j] - groups.query_group[query[i]]
-        entry = weights.table_start[query[i]] + v * (v - 1) // 2 + u
-        of_grades = {"ones": 1.0, "gains": level[i] - level[j], "table": table[entry]}[what]
+        of_grades = level[i] - level[j] if what == "gains" else 1.0
         return of_grades * a[i] * b[j]
 
     factor = np.array([1.0, 0.5])
-    f = sums.functions
     exact = by_double_loop(functions, f.lower, f.higher, scores, weight_of_pair) * factor[query]
-    found = sums(scores, queries, factor, weights=weights)
+    found = sum_over_grades(f, scores, queries, factor, gain=gain)
     for of_output, of_loop in zip(found, exact, strict=True):
         np.testing.assert_allclose(of_output, of_loop, rtol=0, atol=2e-7 * np.abs(of_loop).max())

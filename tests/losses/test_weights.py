@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from losses.functions import FUNCTIONS
 
 import boostplug as bp
 from boostplug.losses import LOSSES
@@ -178,11 +179,11 @@ def test_light_pairs_beside_a_heavy_document_keep_their_weight():
     """Sums of weights of pairs are sums: no difference of squares, in which the light pairs would be rounding."""
     weight = np.array([1e30, 1e-30, 1e-30])
     groups = bp.Queries([0, 1, 2], group=[3], weight=weight).grade_groups
-    assert groups.unit * groups.weight_of_pairs == pytest.approx([2.0 + 1e-30])
+    assert groups.unit * groups.pair_weight_of_queries == pytest.approx([2.0 + 1e-30])
     groups = bp.Queries([0, 0, 1, 2], group=[1, 3], weight=np.r_[1e90, weight]).grade_groups  # a query without pairs
-    assert groups.unit * groups.weight_of_pairs == pytest.approx([2.0 + 1e-30])
+    assert groups.unit * groups.pair_weight_of_queries == pytest.approx([2.0 + 1e-30])
     groups = bp.Queries([0, 1, 0, 1], group=[2, 2], weight=[1e30, 1e30, 1e-30, 3e-30]).grade_groups
-    assert groups.unit * groups.weight_of_pairs == pytest.approx([1e30, np.sqrt(3.0) * 1e-30])
+    assert groups.unit * groups.pair_weight_of_queries == pytest.approx([1e30, np.sqrt(3.0) * 1e-30])
 
 
 WITH_PAIR_WEIGHTS = [
@@ -198,9 +199,8 @@ WITH_PAIR_WEIGHTS = [
     bp.LambdaRank(metric=bp.MAP()),
     bp.LambdaRank(truncation=3),
     bp.LambdaRank(metric=bp.MAP(), truncation=3),
-    bp.PairwiseLoss(function=lambda d: np.log1p(np.exp(-d)), first=lambda d: -1.0 / (1.0 + np.exp(d)),
-                    second=lambda d: 1.0 / (2.0 + np.exp(d) + np.exp(-d))),
-]  # fmt: skip
+    bp.PairwiseLoss(*FUNCTIONS["logistic"]),
+]
 NOTHING = 1e-30
 
 

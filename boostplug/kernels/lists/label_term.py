@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled
-from boostplug.kernels.pairs.hinge import Sums
+from boostplug.kernels.pairs.hinge import Derivatives
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -26,7 +26,9 @@ class Labels(NamedTuple):
 
 
 @compiled()
-def _label_kernel(first: int, last: int, scores: Any, labels: Any, factor: float, out: Any) -> None:
+def _label_kernel(
+    first: int, last: int, scores: Any, labels: Any, factor: float, out: Any, squares: Any
+) -> None:  # fmt: skip
     """Write what `label_term` returns of the queries ``first <= q < last``."""
     weighted, masked = labels.weight.shape[0] > 0, labels.labelled.shape[0] > 0
     for q in range(first, last):
@@ -41,13 +43,15 @@ def _label_kernel(first: int, last: int, scores: Any, labels: Any, factor: float
             out.gradient[i] = factor * v * x
             out.hessian[i] = factor * v
             square += v * x * x
-        out.squares[q] = square
+        squares[q] = square
 
 
-def label_term(scores: Floats, labels: Labels, factor: float) -> Sums:
+def label_term(scores: Floats, labels: Labels, factor: float) -> tuple[Derivatives, Floats]:
     """Return the derivatives of factor · v (l - F)²/2, 0 where not labelled, and each query's Σ v (l - F)²."""
     n = len(scores)
     gradient, hessian = np.empty((2, n))
-    out = Sums(gradient, hessian, np.empty(len(labels.boundaries) - 1))
-    run_over_queries(lambda first, last: _label_kernel(first, last, scores, labels, factor, out), labels.boundaries)
-    return out
+    out, squares = Derivatives(gradient, hessian), np.empty(len(labels.boundaries) - 1)
+    run_over_queries(
+        lambda first, last: _label_kernel(first, last, scores, labels, factor, out, squares), labels.boundaries
+    )
+    return out, squares

@@ -42,7 +42,6 @@ from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import Workspace, sort
 from boostplug.kernels.pairs.pair_task import (
-    GAINS,
     SAFE_RANGE,
     TABULATED,
     TABULATED_COST,
@@ -57,7 +56,7 @@ from boostplug.kernels.pairs.pair_task import (
     space_for,
     spread_levels,
 )
-from boostplug.kernels.pairs.tables import MOMENTS, Tables
+from boostplug.kernels.pairs.tables import MOMENTS, REACH, Tables
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -162,23 +161,23 @@ def _write_field(m: Floats, ids: Floats, n: int, tables: Tables, function: int, 
 
     Side 0: κ(target - source), of sources of the lower grade; side 1: κ(source - target).
     """
-    table, reach = tables.box[function, side], tables.reach
+    table = tables.box[function, side]
     for k in range(unsigned(n * P)):
         out[k] = 0.0
-    across = unsigned((2 * reach + 1) * P)
+    across = unsigned((2 * REACH + 1) * P)
     begin = 0
     for b in range(n):
-        while ids[begin] < ids[b] - reach:
+        while ids[begin] < ids[b] - REACH:
             begin += 1
         if m[b * P] == 0.0:
             continue
         t = begin
-        while t < n and ids[t] <= ids[b] + reach:
+        while t < n and ids[t] <= ids[b] + REACH:
             end = t + 1
-            while end < n and ids[end] == ids[end - 1] + 1.0 and ids[end] <= ids[b] + reach:
+            while end < n and ids[end] == ids[end - 1] + 1.0 and ids[end] <= ids[b] + REACH:
                 end += 1
             o = unsigned(t * P)
-            at = unsigned((int(ids[t] - ids[b]) + reach) * P)
+            at = unsigned((int(ids[t] - ids[b]) + REACH) * P)
             for v in range(0, P, 4):
                 k = b * P + v
                 m0, m1, m2, m3 = m[k], m[k + 1], m[k + 2], m[k + 3]
@@ -189,15 +188,15 @@ def _write_field(m: Floats, ids: Floats, n: int, tables: Tables, function: int, 
                 for u in range(unsigned((end - t) * P)):
                     out[o + u] += (m0 * table[t0 + u] + m1 * table[t1 + u]) + (m2 * table[t2 + u] + m3 * table[t3 + u])
             t = end
-    if ids[n - 1] - ids[0] > reach:
+    if ids[n - 1] - ids[0] > REACH:
         for step in (1, -1):
             # Going up, sources are to the left of the target: κ is right of 0, unless mirrored.
-            _add_tail(m, ids, n, reach, step, tables.tail[function, 1 if (step > 0) != (side == 1) else 0], out)
+            _add_tail(m, ids, n, step, tables.tail[function, 1 if (step > 0) != (side == 1) else 0], out)
 
 
 @inlined(fastmath={"contract"})
-def _add_tail(m: Floats, ids: Floats, n: int, reach: int, step: int, tail: Any, out: Floats) -> None:
-    """Add to each box the tail's sum over all boxes more than `reach` before it, going up (step 1) or down (-1)."""
+def _add_tail(m: Floats, ids: Floats, n: int, step: int, tail: Any, out: Floats) -> None:
+    """Add to each box the tail's sum over all boxes more than `REACH` before it, going up (step 1) or down (-1)."""
     q0, q1, q2 = tail[0], tail[1], tail[2]
     if q0 == 0.0 and q1 == 0.0 and q2 == 0.0:
         return
@@ -209,7 +208,7 @@ def _add_tail(m: Floats, ids: Floats, n: int, reach: int, step: int, tail: Any, 
         here = ids[t]
         n2 += gap * (gap * n0 - 2.0 * n1) if q2 != 0.0 else 0.0  # else a gap of 1e200 might overflow
         n1 -= gap * n0
-        while step * (here - ids[source]) > reach:
+        while step * (here - ids[source]) > REACH:
             k, far = source * P, 2.0 * abs(here - ids[source])
             n2 += m[k + 2] + far * (far * m[k] - 2.0 * step * m[k + 1]) if q2 != 0.0 else 0.0
             n1 += step * m[k + 1] - far * m[k]
@@ -254,7 +253,7 @@ def _sweep(
     A weight by the gap of gains is split at the edge of the target's block, so that sums are of positive terms only and
     nothing cancels: `gaps` are the moments of the sources times their gap to the edge, `passed` those without.
     """
-    start, levels, by_gain = task.groups.group_start, task.weights.level, task.weights.what == GAINS
+    start, gain, by_gain = task.groups.group_start, task.gain, task.gain.shape[0] > 0
     source, target, share = documents.loser, documents.winner, functions.lower
     if side == 1:
         source, target, share = documents.winner, documents.loser, functions.higher
@@ -266,7 +265,7 @@ def _sweep(
         t = n_blocks - 1 - step if side else step
         low, high = edges[t], edges[t + 1] - 1
         first, last = start[low] - start[edges[0]], start[high + 1] - start[edges[0]]
-        edge = levels[high if side else low] if by_gain else 0.0
+        edge = gain[high if side else low] if by_gain else 0.0
         for with_gap in range(0 if step == 0 else 2 if by_gain and high > low else 1):
             moments = gaps if by_gain and not with_gap else passed
             w = documents.weight if with_gap else target
@@ -279,7 +278,7 @@ def _sweep(
         if step == n_blocks - 1:
             return
         if by_gain:
-            beyond = levels[low - 1 if side else high + 1]
+            beyond = gain[low - 1 if side else high + 1]
             for k in range(unsigned(size)):
                 gaps[k] += abs(beyond - edge) * passed[k]
             _write_gaps(source, beyond, first, last, documents)
@@ -305,11 +304,11 @@ def sum_far_field(begin: int, end: int, task: Task, parts: Parts, functions: Fun
         low, high = gather(task, u0, u1, documents)
         n_boxes = _into_boxes(documents, group_start[u1] - group_start[u0], low, high, tables.width, boxes)
         pair = TABULATED_COST if functions.kind == TABULATED or high - low > SAFE_RANGE else 1.0
-        cost = n_fields * P * P * n_boxes * min(n_boxes, 2 * tables.reach + 1)
+        cost = n_fields * P * P * n_boxes * min(n_boxes, 2 * REACH + 1)
         n_blocks = _mark_blocks(task, parts, p, cost, pair, edges, block_end)
         if n_blocks == 1:
             continue
-        if task.weights.what == GAINS:
+        if task.gain.shape[0] > 0:
             spread_levels(task, u0, u0, u1, documents)
         if len(space) < 3 * n_boxes * P:
             space = np.empty(3 * n_boxes * P)

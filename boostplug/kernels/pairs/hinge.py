@@ -45,30 +45,24 @@ _DEEPEST = 256  # a part of two or more grades is halved by every second cut
 
 
 class Hinge(NamedTuple):
-    """A pair's margin is `margin` plus `per_grade` times its grade gap; Hessians count active pairs, or `every_pair`.
+    """Terms of a pair.
 
-    Squares of pairs are summed where they are asked for, and derivatives where they are not.
+    Its margin is `margin` plus `per_grade` times its grade gap. It adds `curvature` to both Hessians if it is active,
+    or always with `every_pair`. With `squares` pairs of grades add squares only, otherwise derivatives only.
     """
 
     per_grade: float
     margin: float
     every_pair: bool
+    curvature: float
     squares: bool
 
 
-class Factors(NamedTuple):
-    """Factors of each query's derivatives (of half its sum of squares) and of its counts of pairs."""
-
-    slope: Floats
-    curvature: Floats
-
-
-class Sums(NamedTuple):
-    """Gradient and Hessian of every row, and each query's unscaled sum of squares."""
+class Derivatives(NamedTuple):
+    """Gradient and Hessian of every row."""
 
     gradient: Floats
     hessian: Floats
-    squares: Floats
 
 
 @inlined()
@@ -91,8 +85,8 @@ def _squared(w: float, z_i: float, z_j: float, margin: float) -> Any:
     return w * (x + margin) * (x + margin) if x > -margin else 0.0
 
 
-_derivatives = pair_loop(_hinge, by_grade=False)
-_values = value_loop(_squared, by_grade=False)
+_derivatives = pair_loop(_hinge)
+_values = value_loop(_squared)
 
 
 @inlined()
@@ -100,11 +94,11 @@ def _pair_by_pair(documents: Documents, start: Any, u0: int, u1: int, base: int,
     """Write what `_between` adds up, pair by pair, z not being sorted; or return the sum of squares, if asked for."""
     total = 0.0
     if squares:
-        _values(documents.f, documents.loser, documents, start, u0, u1, base, None, 0, margin)
+        _values(documents.f, documents.loser, documents, start, u0, u1, base, False, margin)
         for i in range(start[u0 + 1] - base, start[u1] - base):
             total += documents.first[i]
     else:
-        _derivatives(documents.f, documents.loser, documents, start, u0, u1, base, None, 0, margin)
+        _derivatives(documents.f, documents.loser, documents, start, u0, u1, base, False, margin)
     return total
 
 
@@ -225,23 +219,25 @@ def _begin(q: int, scores: Any, groups: Any, hinge: Any, documents: Documents) -
 
 
 @inlined()
-def _finish(q: int, groups: Any, hinge: Any, factors: Any, documents: Documents, out: Any) -> None:
-    """Add a query's sums to its rows."""
+def _finish(q: int, groups: Any, hinge: Any, factor: float, documents: Documents, out: Any) -> None:
+    """Add a query's sums times its factor to its rows."""
     rows, gradient, hessian = groups.rows, out.gradient, out.hessian
     first, second = documents.first, documents.second
     u0, u1 = groups.query_group[q], groups.query_group[q + 1]
     base = unsigned(groups.group_start[u0])
     if hinge.every_pair:
         _weights_of_all_pairs(documents, groups.group_start, u0, u1)
-    slope, curvature = factors.slope[q], factors.curvature[q]
+    curvature = hinge.curvature * factor
     for i in range(unsigned(groups.group_start[u1]) - base):
         row = unsigned(rows[base + i])
-        gradient[row] += slope * first[i]
+        gradient[row] += factor * first[i]
         hessian[row] += curvature * second[i]
 
 
 @compiled()
-def _add_short(first: int, last: int, scores: Any, groups: Any, hinge: Any, factors: Any, out: Any) -> None:
+def _add_short(
+    first: int, last: int, scores: Any, groups: Any, hinge: Any, factor: Any, out: Any, _: Any
+) -> None:  # fmt: skip
     """Add the derivatives of the queries ``first <= q < last``, none of them long."""
     space = space_for(groups.longest)
     documents = documents_in(space, groups.apart)
@@ -249,12 +245,14 @@ def _add_short(first: int, last: int, scores: Any, groups: Any, hinge: Any, fact
     for q in range(first, last):
         u0, u1 = groups.query_group[q], groups.query_group[q + 1]
         _begin(q, scores, groups, hinge, documents)
-        _derivatives(documents.f, documents.loser, documents, start, u0, u1, start[u0], None, 0, hinge.margin)
-        _finish(q, groups, hinge, factors, documents, out)
+        _derivatives(documents.f, documents.loser, documents, start, u0, u1, start[u0], False, hinge.margin)
+        _finish(q, groups, hinge, factor[q], documents, out)
 
 
 @compiled()
-def _add_any(first: int, last: int, scores: Any, groups: Any, hinge: Any, factors: Any, out: Any) -> None:
+def _add_any(
+    first: int, last: int, scores: Any, groups: Any, hinge: Any, factor: Any, out: Any, squares: Any
+) -> None:  # fmt: skip
     """Add the derivatives of the queries ``first <= q < last``, of any length, or write their sums of squares."""
     space = space_for(groups.longest)
     documents = documents_in(space, groups.apart)
@@ -265,28 +263,33 @@ def _add_any(first: int, last: int, scores: Any, groups: Any, hinge: Any, factor
         u0, u1 = groups.query_group[q], groups.query_group[q + 1]
         size = _begin(q, scores, groups, hinge, documents)
         if size <= _SHORT:
-            out.squares[q] = _pair_by_pair(documents, start, u0, u1, start[u0], hinge.margin, hinge.squares)
+            squares[q] = _pair_by_pair(documents, start, u0, u1, start[u0], hinge.margin, hinge.squares)
         else:
             for i in range(size):
                 places.keys[i], places.rows[i] = -documents.f[i], i
-            out.squares[q] = _all_pairs(places, documents, start, u0, u1, hinge.margin, hinge.squares, stack)
+            squares[q] = _all_pairs(places, documents, start, u0, u1, hinge.margin, hinge.squares, stack)
         if not hinge.squares:
-            _finish(q, groups, hinge, factors, documents, out)
+            _finish(q, groups, hinge, factor[q], documents, out)
 
 
-def add_pairs(scores: Floats, groups: GroupArrays, hinge: Hinge, factors: Factors, out: Sums) -> Floats:
-    """Add all pairs of different grades to gradient and Hessian, or return each query's sum of squares."""
-    added = out._replace(squares=np.empty(len(factors.slope)))
+def add_pairs(scores: Floats, groups: GroupArrays, hinge: Hinge, factor: Floats, out: Derivatives) -> Floats:
+    """Add all pairs of different grades, each query's times its factor; return each query's sum of squares.
+
+    The sums of squares are without the factor, and not initialised unless `Hinge.squares`.
+    """
+    squares = np.empty(len(factor))
     kernel = _add_short if groups.longest <= _SHORT and not hinge.squares else _add_any
     run_over_queries(
-        lambda first, last: kernel(first, last, scores, groups, hinge, factors, added),
+        lambda first, last: kernel(first, last, scores, groups, hinge, factor, out, squares),
         groups.group_start[groups.query_group],
     )
-    return added.squares
+    return squares
 
 
 @compiled()
-def _add_listed(first: int, last: int, scores: Any, pairs: Any, every_pair: bool, factors: Any, out: Any) -> None:
+def _add_listed(
+    first: int, last: int, scores: Any, pairs: Any, hinge: Any, factor: Any, out: Any, squares: Any
+) -> None:  # fmt: skip
     """Do what `add_listed` does of the queries ``first <= q < last``."""
     for q in range(first, last):
         total = 0.0
@@ -295,26 +298,26 @@ def _add_listed(first: int, last: int, scores: Any, pairs: Any, every_pair: bool
             ahead = scores[i] - scores[j]
             active = ahead < pairs.margin[k]
             if active:
-                short = min(pairs.margin[k] - ahead, 1e150)
-                step = factors.slope[q] * pairs.weight[k] * short
+                short = min(pairs.margin[k] - ahead, _LARGEST)
+                step = factor[q] * pairs.weight[k] * short
                 out.gradient[i] -= step
                 out.gradient[j] += step
                 total += pairs.weight[k] * short * short
-            if active or every_pair:
-                out.hessian[i] += factors.curvature[q] * pairs.weight[k]
-                out.hessian[j] += factors.curvature[q] * pairs.weight[k]
-        out.squares[q] = total
+            if active or hinge.every_pair:
+                out.hessian[i] += hinge.curvature * factor[q] * pairs.weight[k]
+                out.hessian[j] += hinge.curvature * factor[q] * pairs.weight[k]
+        squares[q] = total
 
 
-def add_listed(scores: Floats, pairs: PairArrays, every_pair: bool, factors: Factors, out: Sums) -> Floats:
-    """Add explicit pairs to gradient and Hessian; return each query's sum of squares.
+def add_listed(scores: Floats, pairs: PairArrays, hinge: Hinge, factor: Floats, out: Derivatives) -> Floats:
+    """Add explicit pairs, each query's times its factor; return each query's sum of squares, without the factor.
 
-    A pair is active where F_winner - F_loser < margin.
+    A pair is active where F_winner - F_loser < margin, the pair's own.
     """
-    added = out._replace(squares=np.empty(len(factors.slope)))
+    squares = np.empty(len(factor))
     run_over_queries(
-        lambda first, last: _add_listed(first, last, scores, pairs, every_pair, factors, added),
+        lambda first, last: _add_listed(first, last, scores, pairs, hinge, factor, out, squares),
         pairs.start,
         1 if pairs.crosses else None,
     )
-    return added.squares
+    return squares

@@ -13,9 +13,7 @@ from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.pairs.pair_loop import exponentiate, pair_loop, value_loop
 from boostplug.kernels.pairs.pair_task import (
-    GAINS,
     SAFE_RANGE,
-    TABLE,
     Functions,
     Parts,
     Task,
@@ -88,21 +86,20 @@ def _over_parts(loop: Callable[..., Any], *, near: bool = False) -> Any:
     @inlined(_nrt=True)
     def add(begin: int, end: int, task: Task, parts: Parts, too_far: Any, parameter: Any) -> None:
         documents = documents_in(space_for(longest(task.groups, parts, begin, end)), task.groups.apart)
-        start, weights = task.groups.group_start, task.weights
+        start, by_gain = task.groups.group_start, task.gain.shape[0] > 0
         for p in range(begin, end):
             u0, u1 = parts.first[p], parts.last[p]
             low, high = gather(task, u0, u1, documents)
             if near and not high - low <= SAFE_RANGE:
                 too_far[p] = True
                 continue
-            if weights.what == GAINS:
+            if by_gain:
                 spread_levels(task, u0, u0, u1, documents)
-            table_at = weights.table_start[parts.query[p]] if weights.what == TABLE else 0
             x, loser = documents.f, documents.loser
             if near:
                 exponentiate(documents, start[u1] - start[u0], low + 0.5 * (high - low))
                 x, loser = documents.e, documents.loser_e
-            loop(x, loser, documents, start, u0, u1, start[u0], weights, table_at, parameter)
+            loop(x, loser, documents, start, u0, u1, start[u0], by_gain, parameter)
             scatter(task, parts, p, documents)
 
     return add

@@ -18,7 +18,7 @@ from typing import Any
 
 from boostplug.kernels.base.arithmetic import exponential, unsigned
 from boostplug.kernels.base.compiling import inlined
-from boostplug.kernels.pairs.pair_task import GAINS, ONES, Documents, PairWeights
+from boostplug.kernels.pairs.pair_task import Documents
 
 ALONE = unsigned(24)  # documents below another; for more it pays to sum them beside one of the next grade
 
@@ -33,20 +33,11 @@ def exponentiate(documents: Documents, n: int, middle: float) -> None:
 
 
 @inlined()
-def _weigh(
-    loser: Any, documents: Documents, weights: PairWeights, table_at: int, start: Any, u0: int, u: int, base: int
-) -> None:
-    """Write what the documents below the grade of group u weigh in pairs with it, where grades weigh."""
-    if weights.what == GAINS:
-        level = documents.level[start[u] - base]
-        for j in range(unsigned(start[u0] - base), unsigned(start[u] - base)):
-            documents.weight[j] = loser[j] * (level - documents.level[j])
-        return
-    at = table_at + (u - u0) * (u - u0 - 1) // 2 - u0
-    for v in range(u0, u):
-        of_grades = weights.table[at + v]
-        for j in range(unsigned(start[v] - base), unsigned(start[v + 1] - base)):
-            documents.weight[j] = loser[j] * of_grades
+def _write_gaps_below(loser: Any, documents: Documents, lowest: int, end: int) -> None:
+    """Write the weights of the documents ``lowest <= j < end`` times their gap to the level of the document `end`."""
+    level = documents.level[end]
+    for j in range(lowest, end):
+        documents.weight[j] = loser[j] * (level - documents.level[j])
 
 
 def _pairs_below(terms: Callable[..., Any], *, even: bool) -> Any:
@@ -74,37 +65,33 @@ def _pairs_below(terms: Callable[..., Any], *, even: bool) -> Any:
     return below
 
 
-def pair_loop(terms: Callable[..., Any], *, even: bool = False, by_grade: bool = True) -> Any:
+def pair_loop(terms: Callable[..., Any], *, even: bool = False) -> Any:
     """Return a function that adds the derivatives of all pairs of two grades among the documents.
 
     ``terms(w, x_i, x_k, x_j, parameter)`` returns, for the pairs (i, j) and (k, j), w times minus the first derivative
     by the score difference and w times the second; with `even` both are the same, and it returns one for each pair.
-    Called as ``loop(x, loser, documents, start, u0, u1, base, weights, table_at, parameter)``, with what the losers
-    weigh, and the documents of grade u, ``u0 <= u < u1``, from ``start[u] - base`` on. `by_grade` says whether there
-    are `PairWeights`; those by `TABLE` begin at `table_at`.
+    Called as ``loop(x, loser, documents, start, u0, u1, base, by_gain, parameter)``, with what the losers weigh, and
+    the documents of grade u, ``u0 <= u < u1``, from ``start[u] - base`` on. With `by_gain` a pair's weight is times the
+    gap of levels.
     """
     below = _pairs_below(terms, even=even)
 
     @inlined(fastmath={"contract", "reassoc"}, error_model="numpy")
     def loop(
-        x: Any, loser: Any, documents: Documents, start: Any, u0: int, u1: int, base: int, weights: Any, table_at: int,
-        parameter: Any,
+        x: Any, loser: Any, documents: Documents, start: Any, u0: int, u1: int, base: int, by_gain: bool, parameter: Any
     ) -> None:  # fmt: skip
         first, second, p, r = documents.first, documents.second, documents.p, documents.r
-        weight, equal = loser, True
-        if by_grade:
-            equal = weights.what == ONES
-            weight = loser if equal else documents.weight
+        weight = documents.weight if by_gain else loser
         lowest, n = unsigned(start[u0] - base), unsigned(start[u1] - base)
         for i in range(lowest, n):
             p[i] = r[i] = 0.0
         i = unsigned(start[u0 + 1] - base)
         for u in range(u0 + 1, u1):
             end, last = unsigned(start[u] - base), unsigned(start[u + 1] - base)
-            if by_grade and not equal:
-                _weigh(loser, documents, weights, table_at, start, u0, u, base)
+            if by_gain:
+                _write_gaps_below(loser, documents, lowest, end)
             # A document that is alone of its grade is summed beside the first one of the next grade.
-            across = unsigned(equal and last - end == unsigned(1) and end - lowest > ALONE and last < n)
+            across = unsigned(not by_gain and last - end == unsigned(1) and end - lowest > ALONE and last < n)
             while i < last:
                 k = i + unsigned(1) if i + unsigned(1) < last + across else i
                 g_i, h_i, g_k, h_k = below(x, weight, documents, i, k, lowest, end, parameter)
@@ -131,7 +118,7 @@ def pair_loop(terms: Callable[..., Any], *, even: bool = False, by_grade: bool =
     return loop
 
 
-def value_loop(terms: Callable[..., Any], *, by_grade: bool = True) -> Any:
+def value_loop(terms: Callable[..., Any]) -> Any:
     """Return a function that writes to `first` the values of each document's pairs with documents of lower grades.
 
     ``terms(w, x_i, x_j, parameter)`` returns w times the value. Called as `pair_loop`'s function is.
@@ -139,18 +126,14 @@ def value_loop(terms: Callable[..., Any], *, by_grade: bool = True) -> Any:
 
     @inlined(fastmath={"contract", "reassoc"}, error_model="numpy")
     def loop(
-        x: Any, loser: Any, documents: Documents, start: Any, u0: int, u1: int, base: int, weights: Any, table_at: int,
-        parameter: Any,
+        x: Any, loser: Any, documents: Documents, start: Any, u0: int, u1: int, base: int, by_gain: bool, parameter: Any
     ) -> None:  # fmt: skip
-        weight, equal = loser, True
-        if by_grade:
-            equal = weights.what == ONES
-            weight = loser if equal else documents.weight
+        weight = documents.weight if by_gain else loser
         lowest = unsigned(start[u0] - base)
         for u in range(u0 + 1, u1):
             end = unsigned(start[u] - base)
-            if by_grade and not equal:
-                _weigh(loser, documents, weights, table_at, start, u0, u, base)
+            if by_gain:
+                _write_gaps_below(loser, documents, lowest, end)
             for i in range(end, unsigned(start[u + 1] - base)):
                 total, x_i = 0.0, x[i]
                 for j in range(lowest, end):

@@ -1,4 +1,4 @@
-"""Data of the kernels over pairs: documents, weights of pairs, and parts of the grades."""
+"""Data of the kernels over pairs: documents, gains of their grades, and parts of the grades."""
 
 from typing import Any, NamedTuple
 
@@ -6,7 +6,6 @@ import numba
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import frozen
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import inlined
 from boostplug.kernels.base.views import GroupArrays
@@ -16,7 +15,6 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 TABULATED, NDCG, RANKNET = -1, 0, 1  # pair functions
-ONES, GAINS, TABLE = 0, 1, 2  # weight of a pair of grades: 1, the gap of their gains, an entry of a table
 SAFE_RANGE = 600.0  # of scores: e^300 squared twice is finite
 TABULATED_COST = 24.0  # of a pair summed by tables, in multiplications; 1 where kernels know the function
 SPACE = 11  # rows of numbers for the documents of a query
@@ -25,7 +23,8 @@ SPACE = 11  # rows of numbers for the documents of a query
 class Documents(NamedTuple):
     """Documents by ascending level.
 
-    A pair of document i and one of lower level weighs ``winner[i] * loser[j]``, times what `PairWeights` say.
+    A pair of document i and one of lower level weighs ``winner[i] * loser[j]``, times the gap of their levels if grades
+    have gains (`Task.gain`).
     """
 
     f: Floats  # scores, in units of the pair function
@@ -54,25 +53,6 @@ def space_for(n: int) -> Any:
 def documents_in(x: Any, apart: bool) -> Documents:
     """Return the documents in the rows of `space_for`'s array; `apart`: losers weigh otherwise than winners."""
     return Documents(x[0], x[1], x[2] if apart else x[1], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10])
-
-
-class PairWeights(NamedTuple):
-    """Weight of a pair by its grades, times the winner's and the loser's weight of `GroupArrays`.
-
-    Attributes
-    ----------
-    what : int
-        How grades weigh: `ONES`, `GAINS` or `TABLE`.
-    level : ndarray of shape (n_groups,)
-        For `GAINS`: the gain of each group, ascending within a query.
-    table, table_start : ndarray
-        For `TABLE`: from table_start[q] on, the weight of grade v with each lower grade, v ascending.
-    """
-
-    what: int = ONES
-    level: Floats = frozen(np.zeros(0))
-    table: Floats = frozen(np.zeros(0))
-    table_start: Ints = frozen(np.zeros(0, np.int64))
 
 
 class Parts(NamedTuple):
@@ -104,13 +84,15 @@ class Functions(NamedTuple):
 class Task(NamedTuple):
     """Input of the sums: scores of rows, times the multiplier, and the weights of pairs.
 
-    The sums, times the factor of the query, are added to `out`, of shape (n_outputs, n_rows).
+    A pair weighs what `GroupArrays` say. If grades have gains, an entry for each group, ascending within a query, that
+    is multiplied by their gap; `gain` is empty if they have none. The sums, times the factor of the query, are added to
+    `out`, of shape (n_outputs, n_rows).
     """
 
     scores: Floats
     multiplier: float
     groups: GroupArrays
-    weights: PairWeights
+    gain: Floats
     factor: Floats
     out: Floats
 
@@ -153,9 +135,9 @@ def gather(task: Task, u0: int, u1: int, documents: Documents) -> tuple[float, f
 @inlined()
 def spread_levels(task: Task, u0: int, first: int, last: int, documents: Documents) -> None:
     """Write the gain of the groups first..last beside each document of a part that begins with the group u0."""
-    start, levels, level = task.groups.group_start, task.weights.level, documents.level
+    start, gain, level = task.groups.group_start, task.gain, documents.level
     for u in range(first, last):
-        x = levels[u]
+        x = gain[u]
         for i in range(unsigned(start[u] - start[u0]), unsigned(start[u + 1] - start[u0])):
             level[i] = x
 

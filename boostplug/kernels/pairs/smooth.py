@@ -5,13 +5,12 @@ For document i of a query and a function κ of the difference "higher grade minu
 .. math::
     \sum_{r_j < r_i} a_i b_j\, c_{ij}\, \kappa(F_i - F_j) \pm \sum_{r_j > r_i} a_j b_i\, c_{ij}\, \kappa(F_j - F_i)
 
-with c the weight of the two grades, and a and b the weights of a document as the winner and as the loser of a pair:
-both the square root of its row's weight by default.
+with c the gap of the gains of both grades, or 1, and a and b the weights of a document as the winner and as the loser
+of a pair: both the square root of its row's weight by default.
 
 Short lists are summed pair by pair (`pair_by_pair`). A list is long if its pairs are more than 160 for each document,
 or 16 if the function is known only by tables. Its neighbouring grades form blocks: pairs from different blocks are
-summed box by box (`far_field`), pairs within a block pair by pair. Pairs that weigh by a table of their grades are
-summed pair by pair always.
+summed box by box (`far_field`), pairs within a block pair by pair.
 """
 
 from collections.abc import Callable
@@ -30,7 +29,7 @@ from boostplug.kernels.pairs.pair_by_pair import (
     tabulated_by_pair,
     tabulated_value_by_pair,
 )
-from boostplug.kernels.pairs.pair_task import NDCG, RANKNET, TABLE, TABULATED, Functions, Parts, Task
+from boostplug.kernels.pairs.pair_task import NDCG, RANKNET, TABULATED, Functions, Parts, Task
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -57,16 +56,16 @@ def _chosen(groups: GroupArrays, work: Work, chosen: Bools) -> Work:
     return _work(groups, *(values[chosen] for values in work.parts))
 
 
-def short_and_long(groups: GroupArrays, n_pairs: Floats, kind: int, what: int) -> tuple[Work, Work]:
-    """Short and long lists, for functions of a kind and pairs that weigh by `what`."""
+def short_and_long(groups: GroupArrays, n_pairs: Floats, kind: int) -> tuple[Work, Work]:
+    """Short and long lists, for functions of a kind."""
     first, last = groups.query_group[:-1], groups.query_group[1:]
     least = (_LONG_BY_TABLES if kind == TABULATED else _LONG) * (groups.group_start[last] - groups.group_start[first])
-    is_long = (n_pairs > least) & (what != TABLE)
+    is_long = n_pairs > least
     every = _work(groups, first, last, np.arange(len(first)))
     return _chosen(groups, every, ~is_long), _chosen(groups, every, is_long)
 
 
-def sum_pairs(task: Task, short: Work, long: Work, functions: Functions, skipped: Bools) -> None:
+def sum_pairs(task: Task, short: Work, long: Work, functions: Functions) -> None:
     """Add the sums of queries that hold a pair to the outputs of their rows, on all threads.
 
     Parameters
@@ -75,13 +74,8 @@ def sum_pairs(task: Task, short: Work, long: Work, functions: Functions, skipped
     short, long : Work
         See `short_and_long`.
     functions : Functions
-        The caller ensures that no query's scores span more than the reach of tables without tails.
-    skipped : ndarray of bool
-        Queries to leave alone; empty for none.
     """
     groups = task.groups
-    if skipped.any():
-        short, long = (_chosen(groups, work, ~skipped[work.parts.query]) for work in (short, long))
     near = short
     if len(long.parts.first):
         block_end = np.zeros(len(groups.group_grade), np.int64)

@@ -2,8 +2,8 @@ r"""Smooth functions of a score difference as polynomials, in plain NumPy.
 
 Scores fall into boxes of one width, and the position within a box is y in [-1, 1]. The function of the difference of
 two scores in two boxes is a polynomial in both positions, a 12 × 12 matrix that depends only on the distance of the
-boxes. It interpolates at the Chebyshev nodes of both boxes. Beyond the reach of the matrices the function is a
-polynomial of the distance, q0 + q1 x + q2 x² (its tail), or unknown.
+boxes. It interpolates at the Chebyshev nodes of both boxes. Beyond the reach of the matrices the function must
+be a polynomial of the distance, q0 + q1 x + q2 x² (its tail).
 
 Pairs that are summed one by one read the function from polynomials of 16ths of a width.
 """
@@ -24,9 +24,8 @@ MOMENTS = 12  # of a box
 PIECES = 16  # in the width of a box
 _TERMS = 8  # of the polynomial of a piece: 1e-12 of any function that boxes describe
 _RELATIVE, _ABSOLUTE = 2e-7, 2e-9  # error beside the largest value within two boxes, and within neighbouring boxes
-_REACHES = (15, 63)  # with tails, without
+REACH = 15  # pairs of boxes further apart than this take the tails
 _WIDTHS = tuple(2.5 * 2.0 ** (k / 2.0) for k in range(12, -17, -1))
-_LEAST_REACH = 8.0  # score difference; tables without tails that reach less far are useless
 
 
 class Tables(NamedTuple):
@@ -36,27 +35,19 @@ class Tables(NamedTuple):
     ----------
     width : float
         Width of a box, in score units.
-    reach : int
-        Pairs of boxes further apart than this take the tails.
-    box : ndarray of shape (n_functions, 2, MOMENTS · (2 reach + 1) · MOMENTS)
+    box : ndarray of shape (n_functions, 2, MOMENTS · (2 REACH + 1) · MOMENTS)
         Moments to coefficients; [f, 0] if the source has the lower grade, [f, 1] if it has the higher one.
         Last axis: moment of the source, distance of the boxes (target - source), power of the target.
     tail : ndarray of shape (n_functions, 2, 3)
-        q0, q1, q2 to the left, [f, 0], and to the right, [f, 1], by the distance in half boxes; NaN if unknown.
-    piece : ndarray of shape (n_functions, 2 · reach · PIECES, 8)
-        Polynomials of the function within a 16th of a width, from -reach widths on; position in [-1, 1].
+        q0, q1, q2 to the left, [f, 0], and to the right, [f, 1], by the distance in half boxes.
+    piece : ndarray of shape (n_functions, 2 · REACH · PIECES, 8)
+        Polynomials of the function within a 16th of a width, from -REACH widths on; position in [-1, 1].
     """
 
     width: float
-    reach: int
     box: Floats
     tail: Floats
     piece: Floats
-
-    @property
-    def has_tails(self) -> bool:
-        """Whether every function is known at any distance."""
-        return bool(np.isfinite(self.tail).all())
 
     def chosen(self, first: int, last: int) -> "Tables":
         """Tables of some of the functions."""
@@ -66,28 +57,25 @@ class Tables(NamedTuple):
 def tables_of(functions: tuple[Function, ...]) -> Tables | None:
     """Tables of the widest boxes that describe the functions; None if no boxes do."""
     for width in _WIDTHS:
-        if not all(_fits(f, width, 1) for f in functions):
-            continue
-        has_tails = all(np.isfinite(_tails(f, _REACHES[0], width)).all() for f in functions)
-        reach = _REACHES[0 if has_tails else 1]
-        if all(_fits(f, width, reach) for f in functions):
-            return _sampled(functions, width, reach) if has_tails or reach * width >= _LEAST_REACH else None
+        if all(_fits(f, width, 1) for f in functions) and all(_fits(f, width, REACH) for f in functions):
+            tail = np.array([_tails(f, width) for f in functions])
+            return _sampled(functions, width, tail) if np.isfinite(tail).all() else None
     return None
 
 
-def _sampled(functions: tuple[Function, ...], width: float, reach: int) -> Tables:
-    box = np.empty((len(functions), 2, MOMENTS, 2 * reach + 1, MOMENTS))
-    middle = (np.arange(2 * reach * PIECES) + 0.5) / PIECES - reach
+def _sampled(functions: tuple[Function, ...], width: float, tail: Floats) -> Tables:
+    box = np.empty((len(functions), 2, MOMENTS, 2 * REACH + 1, MOMENTS))
+    middle = (np.arange(2 * REACH * PIECES) + 0.5) / PIECES - REACH
     piece = np.empty((len(functions), len(middle), _TERMS))
     sign = (-1.0) ** np.arange(MOMENTS)
     for k, function in enumerate(functions):
-        box[k, 0] = _matrices(function, width, reach).transpose(1, 0, 2)
+        box[k, 0] = _matrices(function, width, REACH).transpose(1, 0, 2)
         # κ(F_s - F_t): mirroring the axis of scores turns distances and odd powers around.
         box[k, 1] = box[k, 0, :, ::-1, :] * sign[:, None, None] * sign
         d = width * (middle[:, None] + 0.5 / PIECES * _nodes(_TERMS))
         piece[k] = _values(function, d) @ _to_powers(_TERMS).T
-    tail = np.array([_tails(f, reach, width) for f in functions]) * (0.5 * width) ** np.arange(3)
-    return Tables(width, reach, frozen(box.reshape(len(functions), 2, -1)), frozen(tail), frozen(piece))
+    in_half_boxes = tail * (0.5 * width) ** np.arange(3)
+    return Tables(width, frozen(box.reshape(len(functions), 2, -1)), frozen(in_half_boxes), frozen(piece))
 
 
 def _nodes(n: int) -> Floats:
@@ -132,9 +120,9 @@ def _fits(function: Function, width: float, reach: int) -> bool:
     return bool((off <= _RELATIVE * size + _ABSOLUTE * size[reach] + 1e-300).all())
 
 
-def _tails(function: Function, reach: int, width: float) -> Floats:
+def _tails(function: Function, width: float) -> Floats:
     """Coefficients of the tails to the left and to the right, by the distance; NaN for a tail of another form."""
-    x = reach * width * np.geomspace(1.0, 1e3, 31)
+    x = REACH * width * np.geomspace(1.0, 1e3, 31)
     nearest = float(np.abs(_values(function, 0.5 * width * _nodes(_TERMS))).max())
     tails = np.full((2, 3), np.nan)
     for side, sign in enumerate((-1.0, 1.0)):

@@ -2,7 +2,7 @@
 
 from abc import ABC
 from collections.abc import Mapping
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +10,20 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_choices
 from boostplug.data.grade_groups import GradeGroups, ListedPairs
 from boostplug.data.queries import Queries
+from boostplug.kernels.pairs.tables import Function
 from boostplug.losses.base.loss import HessianKind, Loss
-from boostplug.losses.base.position_bias import PairCurve
 
 Floats = NDArray[np.float64]
 Normalization = Literal["none", "rows", "query"]
+
+
+class PairCurve(NamedTuple):
+    """A loss of one pair whose labels are 1 and 0, by ``scale`` times the difference of their scores."""
+
+    scale: float
+    value: Function
+    first: Function
+    second: Function
 
 
 class PairLoss(Loss, ABC):
@@ -45,19 +54,19 @@ class PairLoss(Loss, ABC):
         """The kind of the Hessian that the parameter `hessian` chooses."""
         return self.hessian_kinds[self.hessian]  # type: ignore[attr-defined]
 
-    def weight_of_pairs(self, queries: Queries) -> Floats | None:  # noqa: ARG002 (the default)
-        """Return what the pairs of each query weigh together, over the unit of weights; None: their row weights."""
+    def pair_weight_of_queries(self, queries: Queries) -> Floats | None:  # noqa: ARG002 (the default)
+        """Return the weight of each query's pairs together, over the unit of weights; None: by their row weights."""
         return None
 
-    def factors(self, queries: Queries) -> Floats:
+    def normalization_factors(self, queries: Queries) -> Floats:
         """Return c_q of each query that holds a pair, times the unit of weights."""
         return factor_of(self.normalization, pairs_to_learn(queries))
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q c_q W_q over the queries that hold a pair (see Notes)."""
-        groups, weight = pairs_to_learn(queries), self.weight_of_pairs(queries)
-        of_query = groups.weight_of_pairs if weight is None else weight
-        return np.array([groups.n_judged.sum()]), np.array([(self.factors(queries) * of_query).sum()])
+        groups, weight = pairs_to_learn(queries), self.pair_weight_of_queries(queries)
+        of_query = groups.pair_weight_of_queries if weight is None else weight
+        return np.array([groups.n_judged.sum()]), np.array([(self.normalization_factors(queries) * of_query).sum()])
 
 
 def pairs_to_learn(queries: Queries) -> GradeGroups | ListedPairs:

@@ -1,13 +1,13 @@
 """`SmoothPairLoss`: a smooth function of the score difference, summed over pairs in linear time.
 
-To add one, state its `PairFunction`, made of the value and two derivatives as NumPy functions, and, if grades weigh,
-its `pair_weights`; everything else is inherited.
+To add one, state its `PairFunction`, made of the value and two derivatives as NumPy functions, and, if grades have
+gains, its `grade_gains`; everything else is inherited.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import cast
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,63 +15,22 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_number, frozen
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
-from boostplug.kernels.pairs.pair_task import NDCG, TABULATED, Functions, PairWeights, Task
+from boostplug.kernels.pairs.pair_task import NDCG, TABULATED, Functions, Task
 from boostplug.kernels.pairs.smooth import short_and_long, sum_pairs
-from boostplug.kernels.pairs.tables import Tables, tables_of
+from boostplug.kernels.pairs.tables import Function, Tables, tables_of
 from boostplug.losses.base.loss import LARGEST_VALUE
-from boostplug.losses.base.pair_loss import PairLoss
-from boostplug.losses.base.position_bias import PairCurve
+from boostplug.losses.base.pair_loss import PairCurve, PairLoss
 
 Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Function = Callable[[Floats], Floats]
+Ints = NDArray[np.int64]
 
 _BLOCK = 1 << 18  # differences in one call of a function
-_NONE = frozen(np.zeros(0, np.bool_))
+_NONE = frozen(np.zeros(0))
 # Shares of the functions (rows) in the outputs (columns), where the other document has the lower and the higher grade.
 _ONCE, _NOT = frozen(np.ones((1, 1))), frozen(np.zeros((1, 1)))
 _LOWER, _HIGHER = frozen(np.diag([1.0, 1.0])), frozen(np.diag([-1.0, 1.0]))
 # NDCGBoost's first derivative is minus the second: the sums of that are enough.
 _LOWER_EVEN, _HIGHER_EVEN = frozen(np.array([[0.0, 0.0], [-1.0, 1.0]])), frozen(np.array([[0.0, 0.0], [1.0, 1.0]]))
-
-
-@dataclass(frozen=True, eq=False)
-class SmoothSums:
-    """Functions of the difference with their share in each output, ready to be summed."""
-
-    functions: Functions
-
-    def __call__(
-        self,
-        scores: Floats,
-        queries: Queries,
-        factor: Floats,
-        *,
-        weights: PairWeights = PairWeights(),  # noqa: B008 (a constant)
-        multiplier: float = 1.0,
-        skipped: Bools = _NONE,
-    ) -> Floats:
-        """Return the outputs of each row, of shape (n_outputs, n_rows): pair weights and factors multiplied in."""
-        groups, functions = queries.grade_groups, self.functions
-        out = np.zeros((functions.lower.shape[1], queries.n_rows))
-        key = SmoothSums, functions.kind, weights.what
-        short, long = groups.remember(
-            key, lambda: short_and_long(groups.view, groups.n_pairs, functions.kind, weights.what)
-        )
-        task = Task(frozen(scores.view()), float(multiplier), groups.view, weights, frozen(factor.view()), out)
-        sum_pairs(task, short, long, functions, skipped)
-        return out
-
-
-def value_per_query(per_row: Floats, queries: Queries) -> Floats:
-    """Return the sum over each query's rows, cut where the sum over queries might overflow."""
-    groups = queries.grade_groups
-    out = np.zeros(queries.n_queries)
-    if len(groups.query):
-        with np.errstate(over="ignore"):
-            sums = np.add.reduceat(per_row[groups.rows], groups.query_start[:-1])
-        out[groups.query] = np.clip(sums, -LARGEST_VALUE, LARGEST_VALUE)
-    return out
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,45 +65,72 @@ class PairFunction:
         Raises
         ------
         ValueError
-            If no tables describe the functions at any distance; `PairwiseLoss` takes such functions.
+            If no tables describe the functions; `PairwiseLoss` takes such functions.
         """
         tables = tables_of((value, first, second))
-        if tables is None or not tables.has_tails:
+        if tables is None:
             raise ValueError("no tables describe these functions at any distance; use PairwiseLoss")
         return cls(value, first, second, largest_second, tables, kind)
 
     @property
-    def value_sums(self) -> SmoothSums:
-        """Sums with one output, in which each pair counts once: in the row of the higher grade."""
-        return self._sums(TABULATED, 0, 1, _ONCE, _NOT)
+    def for_value(self) -> Functions:
+        """One output, in which each pair counts once: in the row of the higher grade."""
+        assert self.tables is not None
+        return Functions(TABULATED, _ONCE, _NOT, self.tables.chosen(0, 1))
 
     @property
-    def derivative_sums(self) -> SmoothSums:
-        """Sums with two outputs: gradient, where the row of the lower grade counts negatively, and Hessian."""
+    def for_derivatives(self) -> Functions:
+        """Two outputs: gradient, where the row of the lower grade counts negatively, and Hessian."""
+        assert self.tables is not None
         lower, higher = (_LOWER_EVEN, _HIGHER_EVEN) if self.kind == NDCG else (_LOWER, _HIGHER)
-        return self._sums(self.kind, 1, 3, lower, higher)
-
-    def _sums(self, kind: int, first: int, last: int, lower: Floats, higher: Floats) -> SmoothSums:
-        return SmoothSums(Functions(kind, lower, higher, cast("Tables", self.tables).chosen(first, last)))
+        return Functions(self.kind, lower, higher, self.tables.chosen(1, 3))
 
 
-@dataclass(frozen=True, eq=False)
-class PairWeightTotals:
-    """Weights of pairs by their grades, in addition to row weights; totals are None if there are only row weights.
+def sum_over_grades(
+    functions: Functions,
+    scores: Floats,
+    queries: Queries,
+    factor: Floats,
+    *,
+    gain: Floats = _NONE,
+    multiplier: float = 1.0,
+) -> Floats:
+    """Return sums over the pairs of different grades, each query's times its factor, of shape (n_outputs, n_rows).
+
+    A pair weighs the gap of its grades' gains, if there are any, and what its documents weigh.
+    """
+    groups = queries.grade_groups
+    out = np.zeros((functions.lower.shape[1], queries.n_rows))
+    key = sum_over_grades, functions.kind
+    short, long = groups.remember(key, lambda: short_and_long(groups.view, groups.n_pairs, functions.kind))
+    task = Task(frozen(scores.view()), float(multiplier), groups.view, gain, frozen(factor.view()), out)
+    sum_pairs(task, short, long, functions)
+    return out
+
+
+class PairBlock(NamedTuple):
+    """Some pairs: rows of winner and loser, index of the query among those that hold a pair, and the pair's weight."""
+
+    winner: Ints
+    loser: Ints
+    query: Ints
+    weight: Floats
+
+
+class GradeGains(NamedTuple):
+    """Gains of grades, whose gap a pair weighs in addition to the weights of its documents.
 
     Attributes
     ----------
-    weights : PairWeights
-        By grades; the winner's and the loser's weights of each document are separate there.
-    of_queries : ndarray, optional
-        Sum over each query's pairs, over the unit of weights.
-    of_documents : ndarray, optional
-        Sum over each document's pairs, by `GradeGroups.rows`, over that unit; for "global" Hessians.
+    gain : ndarray of shape (n_groups,)
+        Of each group of `Queries.grade_groups`, ascending within a query.
+    pair_weight_of_queries, pair_weight_of_documents : ndarray
+        Sums over each query's pairs and over each document's pairs, over the unit of weights.
     """
 
-    weights: PairWeights = PairWeights()  # noqa: RUF009 (a constant)
-    of_queries: Floats | None = None
-    of_documents: Floats | None = None
+    gain: Floats
+    pair_weight_of_queries: Floats
+    pair_weight_of_documents: Floats
 
 
 class SmoothPairLoss(PairLoss, ABC):
@@ -167,49 +153,6 @@ class SmoothPairLoss(PairLoss, ABC):
     def pair_function(self) -> PairFunction:
         """The function of a pair's score difference."""
 
-    def pair_weights(self, queries: Queries) -> PairWeightTotals:  # noqa: ARG002 (the default)
-        """Return what pairs weigh by their grades; the same for each pair unless a subclass says otherwise."""
-        return PairWeightTotals()
-
-    def weight_of_pairs(self, queries: Queries) -> Floats | None:
-        """Return what the pairs of each query weigh together."""
-        return None if queries.pairs is not None else self.pair_weights(queries).of_queries
-
-    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
-        """Return J of each query."""
-        factors, s = self.factors(queries), self._multiplier
-        if queries.pairs is None:
-            per_row = self.sums_over_grades(scores, queries, factors, value=True)[0]
-            return value_per_query(per_row, queries)
-        return value_of_listed(scores, queries, factors, lambda d: self.pair_function.value(s * d))
-
-    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
-        """Return `scale` times the gradient of J and the Hessian."""
-        pair, s, choice = self.pair_function, self._multiplier, getattr(self, "hessian", "newton")
-        factors, times = self.factors(queries) * (scale * s), 2.0 * s if choice == "bound" else s
-        if queries.pairs is not None:
-
-            def second(d: Floats) -> Floats:
-                return np.full(len(d), 2.0 * pair.largest_second) if choice == "global" else pair.second(s * d)
-
-            gradient, hessian = derivatives_of_listed(scores, queries, factors, lambda d: pair.first(s * d), second)
-        else:
-            gradient, hessian = self.sums_over_grades(scores, queries, factors)
-            if choice == "global":
-                hessian = (2.0 * pair.largest_second) * self._weight_of_rows(queries, factors, scale)
-        if times != 1.0:
-            hessian *= times
-        positive_beside(gradient, hessian)
-        return gradient, hessian
-
-    def sums_over_grades(self, scores: Floats, queries: Queries, factors: Floats, *, value: bool = False) -> Floats:
-        """Return the value of each row, or its gradient and Hessian, over the pairs of different grades.
-
-        The shape is (n_outputs, n_rows).
-        """
-        sums = self.pair_function.value_sums if value else self.pair_function.derivative_sums
-        return sums(scores, queries, factors, weights=self.pair_weights(queries).weights, multiplier=self._multiplier)
-
     @property
     def pair_curve(self) -> PairCurve:
         """The pair function, by the difference times sigmoid."""
@@ -220,15 +163,68 @@ class SmoothPairLoss(PairLoss, ABC):
     def _multiplier(self) -> float:
         return float(getattr(self, "sigmoid", 1.0))
 
-    def _weight_of_rows(self, queries: Queries, factors: Floats, scale: float) -> Floats:
-        """Return the sum of each row's pair weights times the query's factor; no score changes it."""
+    def grade_gains(self, queries: Queries) -> GradeGains | None:  # noqa: ARG002 (the default)
+        """Return the gains of the grades; None if all pairs of different grades weigh the same."""
+        return None
+
+    def pair_blocks(self, queries: Queries) -> Iterator[PairBlock] | None:
+        """Return the pairs to sum one by one, in blocks: the explicit ones. None for the pairs of different grades."""
+        return None if queries.pairs is None else _listed(queries)
+
+    def pair_weight_of_queries(self, queries: Queries) -> Floats | None:
+        """Return the weight of each query's pairs together."""
+        gains = None if queries.pairs is not None else self.grade_gains(queries)
+        return None if gains is None else gains.pair_weight_of_queries
+
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return J of each query."""
+        factors, s, pair = self.normalization_factors(queries), self._multiplier, self.pair_function
+        blocks, of_rows = self.pair_blocks(queries), np.zeros(queries.n_rows)
+        with np.errstate(over="ignore"):  # cut below
+            if blocks is None:
+                of_rows = self._sum_over_grades(pair.for_value, scores, queries, factors)[0]
+            for block in blocks or ():
+                terms = block.weight * pair.value(s * (scores[block.winner] - scores[block.loser]))
+                of_rows += np.bincount(block.winner, factors[block.query] * terms, queries.n_rows)
+            value = np.bincount(queries.query_of_row, of_rows, queries.n_queries)
+        return np.clip(value, -LARGEST_VALUE, LARGEST_VALUE)
+
+    def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+        """Return `scale` times the gradient of J and the Hessian."""
+        pair, s, choice = self.pair_function, self._multiplier, getattr(self, "hessian", "newton")
+        factors, times = self.normalization_factors(queries) * (scale * s), 2.0 * s if choice == "bound" else s
+        blocks, n, flat = self.pair_blocks(queries), queries.n_rows, 2.0 * pair.largest_second
+        gradient, hessian = np.zeros((2, n))
+        if blocks is None:
+            gradient, hessian = self._sum_over_grades(pair.for_derivatives, scores, queries, factors)
+            if choice == "global":
+                hessian = flat * self._pair_weight_of_rows(queries, factors, scale)
+        for winner, loser, query, weight in blocks or ():
+            d, w = s * (scores[winner] - scores[loser]), weight * factors[query]
+            g, h = w * pair.first(d), w * (flat if choice == "global" else pair.second(d))
+            gradient += np.bincount(winner, g, n) - np.bincount(loser, g, n)
+            hessian += np.bincount(winner, h, n) + np.bincount(loser, h, n)
+        if times != 1.0:
+            hessian *= times
+        positive_beside(gradient, hessian)
+        return gradient, hessian
+
+    def _sum_over_grades(self, functions: Functions, scores: Floats, queries: Queries, factors: Floats) -> Floats:
+        gains = self.grade_gains(queries)
+        gain = _NONE if gains is None else gains.gain
+        return sum_over_grades(functions, scores, queries, factors, gain=gain, multiplier=self._multiplier)
+
+    def _pair_weight_of_rows(self, queries: Queries, factors: Floats, scale: float) -> Floats:
+        """Return the weight of each row's pairs together, times the query's factor; no score changes it."""
 
         def compute() -> Floats:
-            groups, of_documents = queries.grade_groups, self.pair_weights(queries).of_documents
-            if of_documents is None:
+            groups, gains = queries.grade_groups, self.grade_gains(queries)
+            if gains is None:
                 of_queries = np.bincount(groups.query_of_group, groups.mass, len(groups.query))
                 of_documents = np.repeat(of_queries[groups.query_of_group] - groups.mass, np.diff(groups.group_start))
                 of_documents = of_documents * groups.sqrt_weight if len(groups.sqrt_weight) else of_documents
+            else:
+                of_documents = gains.pair_weight_of_documents
             out = np.zeros(queries.n_rows)
             out[groups.rows] = np.repeat(factors, groups.n_documents) * of_documents
             return frozen(out)
@@ -236,36 +232,12 @@ class SmoothPairLoss(PairLoss, ABC):
         return queries.remember((SmoothPairLoss, self, scale), compute)
 
 
-def value_of_listed(scores: Floats, queries: Queries, factor: Floats, rho: Function) -> Floats:
-    """Return the value of each query over its explicit pairs."""
-    groups = queries.listed_pairs
-    terms = np.empty(len(groups.winner))
-    out = np.zeros(queries.n_queries)
-    with np.errstate(over="ignore"):  # cut below
-        for part in _blocks(len(groups.winner)):
-            terms[part] = groups.weight[part] * rho(scores[groups.winner[part]] - scores[groups.loser[part]])
-        out[groups.query] = factor * groups.sums(terms)
-    return np.clip(out, -LARGEST_VALUE, LARGEST_VALUE)
-
-
-def derivatives_of_listed(
-    scores: Floats, queries: Queries, factor: Floats, first: Function, second: Function
-) -> tuple[Floats, Floats]:
-    """Return gradient and Hessian over the explicit pairs."""
-    groups = queries.listed_pairs
-    n = queries.n_rows
-    gradient, hessian = np.zeros((2, n))
-    of_pair = groups.weight * np.repeat(factor, np.diff(groups.start))
-    for part in _blocks(len(groups.winner)):
-        winner, loser = groups.winner[part], groups.loser[part]
-        d = scores[winner] - scores[loser]
-        g, h = of_pair[part] * first(d), of_pair[part] * second(d)
-        gradient += np.bincount(winner, g, n) - np.bincount(loser, g, n)
-        hessian += np.bincount(winner, h, n) + np.bincount(loser, h, n)
-    return gradient, hessian
-
-
-def _blocks(n: int) -> Iterator[slice]:
-    size = max(_BLOCK, n // 16)  # few of them, since each costs a pass over all rows
+def _listed(queries: Queries) -> Iterator[PairBlock]:
+    """Yield the explicit pairs."""
+    listed = queries.listed_pairs
+    n = len(listed.winner)
+    query = np.repeat(np.arange(len(listed.query)), np.diff(listed.start))
+    size = max(_BLOCK, n // 16)  # few blocks, since each costs a pass over all rows
     for first in range(0, n, size):
-        yield slice(first, min(n, first + size))
+        part = slice(first, first + size)
+        yield PairBlock(listed.winner[part], listed.loser[part], query[part], listed.weight[part])

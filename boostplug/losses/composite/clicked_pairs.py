@@ -82,7 +82,7 @@ def _relative_factor(base: PairLoss, queries: Queries, clicked: Queries) -> Floa
     own, others = np.ones((2, queries.n_queries))
     for factors, among in ((own, clicked), (others, queries)):
         groups = pairs_to_learn(among)
-        factors[groups.query] = base.factors(among) / groups.unit
+        factors[groups.query] = base.normalization_factors(among) / groups.unit
     has_others = np.zeros(queries.n_queries, bool)  # pages on which all were clicked keep their own factor
     has_others[queries.grade_groups.query] = True
     return np.where(has_others, others / own, 1.0)

@@ -23,11 +23,11 @@ from boostplug.data.positions import propensities_of, refuse_without_propensity
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.rows import looked_up, subtract_rows
 from boostplug.kernels.pairs.clicks.by_position import HALF, PlacedDocuments, pairs_by_position, placed_documents
-from boostplug.losses.base.clicked_pairs import ClickedPairs, clicked_pairs, refuse_crowds
 from boostplug.losses.base.derivatives import writable
 from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss, ratio, takes_from
-from boostplug.losses.base.pair_loss import PairLoss
-from boostplug.losses.base.position_bias import PairCurve, PositionPairs, additive_bias, click_ratios
+from boostplug.losses.base.pair_loss import PairCurve, PairLoss
+from boostplug.losses.composite.clicked_pairs import ClickedPairs, clicked_pairs, refuse_crowds
+from boostplug.losses.composite.position_bias import PositionPairs, additive_bias, click_ratios
 from boostplug.losses.lambda_rank import LambdaRank
 from boostplug.losses.ranknet import RankNet
 
@@ -354,7 +354,7 @@ class Unbiased(Loss):
         """Return θ, t⁺ and t⁻, or the added bias, by position."""
         if table is None:
             return (np.array(self.propensity),)
-        pairs, curve = PositionPairs.of_table(table, self.max_position), self._pair_curve
+        pairs, curve = PositionPairs.from_table(table, self.max_position), self._pair_curve
         if self.method == "additive":
             return (additive_bias(pairs, curve, self.ridge),)
         return click_ratios(pairs, curve, self.p, 1.0 / self.max_weight)

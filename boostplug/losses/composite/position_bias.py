@@ -1,16 +1,15 @@
 """Position bias of clicks, estimated from the current scores."""
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.kernels.pairs.clicks.by_position import EDGES
+from boostplug.losses.base.pair_loss import PairCurve
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Function = Callable[[Floats], Floats]
 
 _FURTHEST = 30.0  # of a difference: e^30 is large enough for any loss
 _CLOSE = 1e-8
@@ -20,15 +19,6 @@ _NEWTON_STEPS = 50
 _LONGEST_STEP = 1.0
 _LARGEST_GROWTH = 3.0  # of the scale, beside what it is
 _LARGEST_SCALE = 10.0  # of scores, beside what they are
-
-
-class PairCurve(NamedTuple):
-    """A loss of one pair whose labels are 1 and 0, by ``scale`` times the difference of their scores."""
-
-    scale: float
-    value: Function
-    first: Function
-    second: Function
 
 
 class PositionPairs(NamedTuple):
@@ -55,7 +45,7 @@ class PositionPairs(NamedTuple):
     n: int
 
     @classmethod
-    def of_table(cls, table: Floats, n: int) -> "PositionPairs":
+    def from_table(cls, table: Floats, n: int) -> "PositionPairs":
         """Return the classes that hold something of a table from `pairs_by_position`, of n positions or fewer."""
         of_classes = table.reshape(-1, 2)
         used = np.flatnonzero(of_classes[:, 0] > 0.0)

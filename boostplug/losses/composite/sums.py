@@ -27,7 +27,7 @@ from boostplug.core.values import (
 from boostplug.data.queries import Queries
 from boostplug.losses.base.derivatives import writable, zero_underflowed
 from boostplug.losses.base.loss import LARGEST_VALUE, LARGEST_WEIGHT, HessianKind, Loss
-from boostplug.losses.base.on_label import LossOnLabel
+from boostplug.losses.composite.on_label import LossOnLabel
 
 Floats = NDArray[np.float64]
 
