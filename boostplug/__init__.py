@@ -73,6 +73,7 @@ _HOME = {
     "set_pairs": "adapters.attached",
     "set_positions": "adapters.attached",
     "suggest": "selection.search",
+    "time_folds": "selection.folds",
     "warmup": "cli.warm_up",
 }
 _MODULES = ("clicks", "dask", "datasets", "testing")
@@ -159,6 +160,6 @@ if TYPE_CHECKING:
         QuadraticBoundRanker,
         RankBoostRanker,
     )
-    from boostplug.selection.folds import group_folds
+    from boostplug.selection.folds import group_folds, time_folds
     from boostplug.selection.scorer import make_scorer
     from boostplug.selection.search import suggest

@@ -42,7 +42,8 @@ def check_loss(loss: Loss, *, random_state: int = 0) -> None:
     Raises
     ------
     AssertionError
-        Naming the property that does not hold, the data, and what was found.
+        Naming the property that does not hold, the data, what was found, and the attribute that the class declares
+        if that is meant so.
     ValueError
         If `loss` is no loss.
 
@@ -58,7 +59,10 @@ def check_loss(loss: Loss, *, random_state: int = 0) -> None:
             try:
                 prop(loss, scores, queries, rng)
             except Exception as error:
-                raise AssertionError(f"{loss!r} breaks the property {prop.__name__!r} on {what}: {error}") from error
+                declared = f"; {_DECLARED[prop]}" if prop in _DECLARED else ""
+                raise AssertionError(
+                    f"{loss!r} breaks the property {prop.__name__!r} on {what}: {error}{declared}"
+                ) from error
 
 
 def example_data(rng: np.random.Generator) -> Iterator[tuple[str, Floats, Queries]]:
@@ -451,6 +455,25 @@ PROPERTIES: tuple[Property, ...] = (
     threads_do_not_matter,
     is_a_value,
 )
+
+
+_DECLARED: dict[Property, str] = {
+    shapes_and_types: (
+        "if it takes some labels only, declare takes_negative_labels = False, a largest_label, or binary_labels = True"
+    ),
+    gradient_is_the_values: (
+        "if weights that depend on scores count as constants, declare has_gradient_of_value = False"
+    ),
+    hessian_is_its_kind: 'if it is another formula, declare hessian_kind = "model"',
+    gradients_sum_to_zero: "if scores have a zero of their own, declare shift_invariant = False",
+    shifts_change_nothing: "if scores have a zero of their own, declare shift_invariant = False",
+    permuting_permutes: "if documents of equal scores are ranked by row, declare ties_in_row_order = True",
+    queries_are_independent: "if queries learn from each other, declare couples_queries = True",
+    parts_are_as_the_whole: "scale_terms and query_sums must be sums over queries",
+    weights_are_relative: "the denominator of scale_terms must grow with the weights as the value does",
+    labels_are_of_the_declared_degree: "if labels have no unit, declare degree_in_labels = None",
+}
+"""What may be missing in a class that breaks a property."""
 
 
 def _expect(holds: bool, otherwise: str) -> None:

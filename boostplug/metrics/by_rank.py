@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import check_choice, check_integer, check_number, frozen, shown
 from boostplug.core.naming import parameters
@@ -13,7 +13,7 @@ from boostplug.metrics.metric import Metric
 
 Floats = NDArray[np.float64]
 Ties = Literal["average", "order"]
-Empty = Literal["skip", 0, 1] | None
+Empty = Literal["skip", "unweighted", 0, 1] | None
 
 ABOVE_0 = 5e-324  # the lowest grade above 0
 
@@ -23,7 +23,7 @@ class RankMetric(Metric):
 
     k: int | None = None
     ties: Ties
-    empty: Empty
+    empty: Empty = None
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -49,8 +49,17 @@ class RankMetric(Metric):
         """Replace the NaN of queries without relevant documents by `empty`."""
         empty = self.empty_by_default if self.empty is None else self.empty
         if empty != "skip":
-            values[np.isnan(values)] = empty
+            values[np.isnan(values)] = 1.0 if empty == "unweighted" else empty
         return values
+
+    def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:
+        """Return the values times the weights, and these weights; see `Metric`, and its ``empty="unweighted"``."""
+        weight = queries.query_weight
+        if self.empty != "unweighted" or weight is None:
+            return super().sum_and_count(scores, queries)
+        values, with_rows = self.with_params(empty="skip").per_query(scores, queries), np.diff(queries.boundaries) > 0
+        total = np.where(np.isnan(values), 1.0, weight * values)[with_rows].sum()
+        return float(total), float(weight[with_rows].sum())
 
 
 class BinaryRelevanceMetric(RankMetric):
@@ -107,11 +116,11 @@ def _checked_ties(ties: Any) -> str:
 
 
 def _checked_empty(empty: Any) -> Any:
-    if empty is None or (isinstance(empty, str) and empty == "skip"):
+    if empty is None or (isinstance(empty, str) and empty in {"skip", "unweighted"}):
         return empty
     if isinstance(empty, (int, float, np.number)) and not isinstance(empty, (bool, np.timedelta64)) and empty in {0, 1}:
         return int(empty)
-    raise ValueError(f'empty must be "skip", 0, 1, or None for the default; got {shown(empty)}')
+    raise ValueError(f'empty must be "skip", 0, 1, "unweighted", or None for the default; got {shown(empty)}')
 
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {

@@ -43,8 +43,9 @@ class Metric(Named, ABC):
       of tied scores", ECIR 2008), as scikit-learn has it. "order": they stay in file order, as in the scripts of LETOR
       and MSLR (where the file's order leaks relevance, a constant score then looks good).
     - ``empty``, the value of a query without relevant documents: "skip", left out of the mean (NaN in `per_query`); 0,
-      as in the scripts of LETOR and MSLR, `trec_eval` and ir-measures; or 1, as NDCG in LightGBM and XGBoost. None is
-      "skip", but 0 under LETOR's convention.
+      as in the scripts of LETOR and MSLR, `trec_eval` and ir-measures; 1; or "unweighted", 1 without the weight of the
+      query, as ``ndcg@k`` in the logs of LightGBM and XGBoost (without weights the same as 1). None is "skip", but 0
+      under LETOR's convention.
 
     Attributes
     ----------

@@ -1,12 +1,13 @@
-"""`group_folds`: folds for cross-validation that never split a query."""
+"""`group_folds`, `time_folds`: folds for cross-validation that never split a query."""
 
-from collections.abc import Iterator
+import warnings
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import check_flag, check_integer, shown
+from boostplug.core.checks import check_flag, check_integer, refuse_other_order, refuse_where, shown, vector
 from boostplug.data.queries import Queries
 
 Ints = NDArray[np.int64]
@@ -43,7 +44,7 @@ class Folds(list[tuple[Ints, Ints]]):
         n_rows = self.n_rows if X is None else X.shape[0] if hasattr(X, "shape") else len(X)
         if n_rows != self.n_rows:
             raise ValueError(
-                f"the folds were made for {self.n_rows} rows, the data has {n_rows}; call group_folds with its qid"
+                f"the folds were made for {self.n_rows} rows, the data has {n_rows}; make them from its qid"
             )
         yield from self
 
@@ -124,6 +125,88 @@ def group_folds(
     folds = [(np.flatnonzero(fold_of_row != f), np.flatnonzero(fold_of_row == f)) for f in range(n_splits)]
     groups = [GroupSizes(sizes[present[fold != f]], sizes[present[fold == f]]) for f in range(n_splits)]
     return Folds(folds, groups, queries.n_rows)
+
+
+def time_folds(qid: ArrayLike, time: ArrayLike, n_splits: int = 5) -> Folds:
+    """Return folds that train on what came before, and test on what came after, in whole queries.
+
+    The queries are cut by their time into n_splits + 1 blocks of about as many queries each. Each fold tests on one
+    block, from the second on, and trains on all blocks before it, as scikit-learn's ``TimeSeriesSplit`` does by rows.
+    Queries of the same time are in the same block.
+
+    Parameters
+    ----------
+    qid : array-like of shape (n_rows,)
+        Query id of each row, the rows of a query together.
+    time : array-like of shape (n_rows,)
+        Time of each row: numbers, dates, or strings in ISO 8601 such as "2026-07-01T12:00"; the same for all rows of a
+        query.
+    n_splits : int, default=5
+        Number of folds, at least 1.
+
+    Returns
+    -------
+    Folds
+        As `group_folds` returns them, the earliest first.
+
+    Raises
+    ------
+    ValueError
+        If a time is missing or cannot be read, the rows of a query have several, or there are too few different times.
+
+    Examples
+    --------
+    >>> folds = time_folds([7, 7, 8, 9, 9], ["2026-03-01", "2026-03-01", "2026-01-01", "2026-02-01", "2026-02-01"], 2)
+    >>> for train, test in folds:
+    ...     print(train, test)
+    [2] [3 4]
+    [2 3 4] [0 1]
+    """
+    n_splits = check_integer("n_splits", n_splits, 1)
+    refuse_other_order(qid=qid, time=time)
+    queries = _queries_of(qid)
+    block = blocks_by_time(
+        times_of_queries("time", time, queries), [1.0] * (n_splits + 1), f"n_splits={n_splits} folds"
+    )
+    of_row, sizes = block[queries.query_of_row], np.diff(queries.boundaries)
+    after = range(1, n_splits + 1)
+    folds = [(np.flatnonzero(of_row < b), np.flatnonzero(of_row == b)) for b in after]
+    return Folds(folds, [GroupSizes(sizes[block < b], sizes[block == b]) for b in after], queries.n_rows)
+
+
+def times_of_queries(name: str, time: ArrayLike, queries: Queries) -> NDArray[Any]:
+    """Return the time of each query, which all of its rows must have."""
+    times = vector(name, time)
+    if len(times) != queries.n_rows:
+        raise ValueError(f"{name} has {len(times)} values, and qid {queries.n_rows}; pass one for each row")
+    if times.dtype.kind not in "biufM":
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UserWarning)  # times with a zone become UTC
+                times = times.astype("datetime64[us]")
+        except (TypeError, ValueError):
+            why = 'numbers, dates, or strings in ISO 8601 such as "2026-07-01T12:00"'
+            raise ValueError(f"{name} must hold {why}; got {shown(times[0])}") from None
+    refuse_where(
+        name, np.isnat(times) if times.dtype.kind == "M" else np.isnan(times), times, "is no time; drop the row"
+    )
+    first = times[queries.boundaries[:-1]]
+    why = "is another time than that of the query's first row; give all rows of a query one time, such as the earliest"
+    refuse_where(name, times != first[queries.query_of_row], times, why)
+    return first
+
+
+def blocks_by_time(times: NDArray[Any], shares: Sequence[float], what: str) -> Ints:
+    """Return the block of each query, from 0: cut where the time changes, as near to the shares as can be."""
+    different, of_query, count = np.unique(times, return_inverse=True, return_counts=True)
+    n_blocks, before = len(shares), np.r_[0, np.cumsum(count)]
+    if len(different) < n_blocks:
+        raise ValueError(f"{what} need at least {n_blocks} different times of queries; there are {len(different)}")
+    cuts = [0]
+    for b, share in enumerate(np.cumsum(shares)[:-1] / np.sum(shares), 1):
+        nearest = int(np.argmin(np.abs(before - share * len(times))))
+        cuts.append(min(max(nearest, cuts[-1] + 1), len(different) - (n_blocks - b)))
+    return np.searchsorted(cuts, of_query, side="right") - 1
 
 
 def _fold_of(sizes: Ints, n_splits: int, random: np.random.Generator | np.random.RandomState | None) -> Ints:

@@ -90,18 +90,20 @@ def some():
     return group, grades, rng.normal(size=group.sum())
 
 
-def log_of_xgboost(metric, group, grades, scores):
-    data = xgb.DMatrix(np.zeros((len(grades), 1)), grades, group=group, base_margin=scores)
+def log_of_xgboost(metric, group, grades, scores, weight=None):
+    data = xgb.DMatrix(np.zeros((len(grades), 1)), grades, group=group, base_margin=scores, weight=weight)
     params = {"objective": "rank:pairwise", "eval_metric": metric, "base_score": 0, "eta": 0, "nthread": 1}
     log = {}
     xgb.train(params, data, 1, evals=[(data, "data")], evals_result=log, verbose_eval=False)
     return log["data"][metric][0]
 
 
-def log_of_lightgbm(metric, k, group, grades, scores):
+def log_of_lightgbm(metric, k, group, grades, scores, weight=None):
+    weight = None if weight is None else np.repeat(weight, group)
     X = np.zeros((len(grades), 1))
     params = {"objective": "lambdarank", "metric": metric, "eval_at": [k], "verbose": -1, "num_threads": 1}
-    data = lgb.Dataset(X, grades, group=group, init_score=scores, params={"feature_pre_filter": False, "verbose": -1})
+    options = {"feature_pre_filter": False, "verbose": -1}
+    data = lgb.Dataset(X, grades, group=group, init_score=scores, weight=weight, params=options)
     log = {}
     lgb.train(params, data, 1, valid_sets=[data], callbacks=[lgb.record_evaluation(log)])
     return log["training"][f"{metric}@{k}"][0]
@@ -119,6 +121,20 @@ def test_logs_of_ndcg_are_what_the_guide_says(some, k):
     ours = bp.NDCG(k, empty=1, ties="order")(tied, queries)
     assert ours == pytest.approx(log_of_lightgbm("ndcg", k, group, grades, tied), abs=1e-6)
     assert abs(ours - bp.NDCG(k, empty=1)(tied, queries)) > 1e-3
+
+
+def test_logs_of_ndcg_are_what_the_guide_says_with_weights(some):
+    group, grades, scores = some
+    weight = np.array([0.5, 3.0, 1.5, 0.7])
+    queries = bp.Queries(grades, group=group, weight=weight)
+    ours = bp.NDCG(10, empty="unweighted")(scores, queries)
+    assert ours == pytest.approx(log_of_xgboost("ndcg@10", *some, weight), abs=1e-6)
+    assert ours == pytest.approx(log_of_lightgbm("ndcg", 10, *some, weight), abs=1e-6)
+    assert abs(ours - bp.NDCG(10, empty=1)(scores, queries)) > 1e-2
+    assert bp.NDCG(10, empty=0)(scores, queries) == pytest.approx(log_of_xgboost("ndcg@10-", *some, weight), abs=1e-6)
+    unweighted = bp.Queries(grades, group=group)
+    assert bp.NDCG(10, empty="unweighted")(scores, unweighted) == bp.NDCG(10, empty=1)(scores, unweighted)
+    assert bp.Metric.parse("NDCG@10(unweighted)") == bp.NDCG(10, empty="unweighted")
 
 
 def test_logs_of_map_and_precision_are_what_the_guide_says(some):

@@ -232,3 +232,19 @@ def test_a_loss_may_be_as_inexact_as_it_declares_and_no_more():
 def test_check_loss_refuses_what_is_no_loss(wrong):
     with pytest.raises(ValueError, match=r"^loss (must be a Loss|is the class MPBoost)"):
         check_loss(wrong)
+
+
+@pytest.mark.parametrize(
+    ("loss", "name", "wrong"),
+    [
+        (bp.LambdaRank(), "has_gradient_of_value", True),
+        (bp.MPBoost(hessian="gentle"), "hessian_kind", "exact"),
+        (bp.SquaredError(), "shift_invariant", True),
+        (bp.Unbiased(method="additive"), "couples_queries", False),
+    ],
+    ids=lambda value: getattr(value, "name", value) if isinstance(value, bp.Loss) else str(value),
+)
+def test_check_loss_names_the_declaration_that_is_missing(loss, name, wrong, monkeypatch):
+    monkeypatch.setattr(type(loss), name, wrong)
+    with pytest.raises(AssertionError, match=name):
+        check_loss(loss)

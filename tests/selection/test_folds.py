@@ -1,6 +1,7 @@
-"""`group_folds`: no query is split, folds are balanced, and every framework takes them."""
+"""`group_folds` and `time_folds`: no query is split, folds are balanced, and every framework takes them."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -22,7 +23,10 @@ def letor_like(seed, n_queries=30):
     return X, y, group, np.repeat(np.arange(n_queries), group)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+
+
+@quick
 @given(
     group=st.lists(st.integers(0, 12), min_size=2, max_size=25).filter(lambda g: sum(n > 0 for n in g) >= 2),
     data=st.data(),
@@ -141,3 +145,77 @@ def test_xgboost_by_slicing():
         xgb.train(params, dtrain, num_boost_round=1)
     ungrouped = xgb.cv({"nthread": 1}, xgb.DMatrix(X, y, nthread=1), num_boost_round=1, folds=folds, as_pandas=False)
     assert len(ungrouped["test-rmse-mean"]) == 1
+
+
+@quick
+@given(
+    rows=st.lists(st.tuples(st.integers(1, 4), st.integers(0, 9)), min_size=1, max_size=30), n_splits=st.integers(1, 4)
+)
+def test_time_folds_train_before_and_test_after_in_whole_queries(rows, n_splits):
+    group, time = np.array(rows).T
+    qid, time = np.repeat(np.arange(len(group)), group), np.repeat(time, group)
+    if len(np.unique(time)) <= n_splits:
+        with pytest.raises(ValueError, match="different times"):
+            bp.time_folds(qid, time, n_splits)
+        return
+    folds = bp.time_folds(qid, time, n_splits)
+    assert len(folds) == n_splits
+    seen = folds[0][0]
+    for (train, test), groups in zip(folds, folds.groups, strict=True):
+        assert time[train].max() < time[test].min()
+        np.testing.assert_array_equal(np.sort(train), np.sort(seen))
+        seen = np.concatenate([seen, test])
+        for side, sizes in ((train, groups.train), (test, groups.test)):
+            assert (np.diff(side) > 0).all()
+            np.testing.assert_array_equal(sizes, group[np.unique(qid[side])])
+    np.testing.assert_array_equal(np.sort(seen), np.arange(len(qid)))
+
+
+def test_time_folds_cut_where_the_shares_say():
+    order = np.random.default_rng(0).permutation(23)
+    for n_splits in (1, 4, 7):
+        ours = [
+            (np.sort(order[train]), np.sort(order[test])) for train, test in bp.time_folds(range(23), order, n_splits)
+        ]
+        for (train, test), before in zip(ours, np.arange(1, n_splits + 1) * 23 / (n_splits + 1), strict=True):
+            np.testing.assert_array_equal(np.r_[train, test], np.arange(len(train) + len(test)))
+            assert abs(len(train) - before) <= 0.5
+
+
+DAYS = ["2026-01-03", "2026-01-03", "2026-01-01", "2026-01-02", "2026-01-02", "2026-01-05"]
+
+
+@pytest.mark.parametrize(
+    "time",
+    [
+        DAYS,
+        np.array(DAYS, "datetime64[D]"),
+        pd.to_datetime(pd.Series(DAYS)),
+        pd.to_datetime(pd.Series(DAYS), utc=True),
+        [f"{day}T10:00:00+01:00" for day in DAYS],
+        [3, 3, 1, 2, 2, 5],
+    ],
+    ids=["texts", "NumPy", "pandas", "UTC", "with a zone", "numbers"],
+)
+@pytest.mark.filterwarnings("error")
+def test_time_folds_take_times_of_any_kind(time):
+    folds = bp.time_folds([1, 1, 2, 3, 3, 4], time, 3)
+    assert [(train.tolist(), test.tolist()) for train, test in folds] == [
+        ([2], [3, 4]),
+        ([2, 3, 4], [0, 1]),
+        ([0, 1, 2, 3, 4], [5]),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("time", "words"),
+    [
+        ([1, 2, 3, 4, 4, 5], r"time\[1\] = 2 is another time"),
+        ([1, 1, 2, np.nan, np.nan, 3], r"time\[3\] = nan is no time"),
+        (["Monday"] * 6, "got 'Monday'"),
+        ([1, 2], "time has 2 values, and qid 6"),
+    ],
+)
+def test_time_folds_refuse(time, words):
+    with pytest.raises(ValueError, match=words):
+        bp.time_folds([1, 1, 2, 3, 3, 4], time, 2)
