@@ -121,6 +121,14 @@ def compare(
     position: Annotated[
         str | None, typer.Option(help="Column of positions, for losses that learn from clicks.")
     ] = None,
+    propensity: Annotated[
+        Any,
+        typer.Option(
+            parser=_shares,
+            metavar="NUMBERS",
+            help="How likely users look at position 1, 2, …: 1,0.5,0.33. Clicks then choose and judge by DCG.",
+        ),
+    ] = None,
     labels: Annotated[Any, _list("Columns of more labels, for losses such as 'QBRank().on(sale)'.")] = None,
     features: Annotated[Any, _list("Columns that are features. Default: all others.")] = None,
     drop: Annotated[Any, _list("Columns to leave out, separated by commas.")] = None,

@@ -10,6 +10,7 @@ import numpy as np
 
 from boostplug.adapters.options import is_dart
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
+from boostplug.comparison.inputs.clicks import metric_of_clicks, required_metric_of_clicks
 from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.recommendation import DEFAULT_LOSSES, DEFAULT_METRICS
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, check_columns
@@ -39,6 +40,7 @@ _MOST_THREADS = 1024  # LightGBM hangs on tens of thousands
 
 def plan_of(
     metric: Metric,
+    choosing: Metric,
     metrics: Sequence[Metric],
     *,
     rounds: int,
@@ -60,7 +62,8 @@ def plan_of(
     otherwise = ", or None for OMP_NUM_THREADS, or all cores"
     asked = (jobs if small else get_num_threads()) if num_threads is None else num_threads
     threads = check_integer("num_threads", asked, 1, otherwise, most=_MOST_THREADS)
-    return Plan(metric, metrics, trees, rounds, early_stopping_rounds, max(1, threads // jobs), tune, seed_list)
+    threads = max(1, threads // jobs)
+    return Plan(metric, metrics, trees, rounds, early_stopping_rounds, threads, tune, seed_list, choosing)
 
 
 def is_small(folds: Folds) -> bool:
@@ -155,14 +158,30 @@ def parse_metrics(metrics: Metric | str | Iterable[Metric | str]) -> list[Metric
 
 
 def metrics_of(
-    folds: Folds, metric: Metric | str, metrics: Metric | str | Iterable[Metric | str]
-) -> tuple[Metric, list[Metric], list[str]]:
-    """Return the metric that chooses, all metrics, and a note on each that nobody asked for and that is left out.
+    folds: Folds,
+    metric: Metric | str,
+    metrics: Metric | str | Iterable[Metric | str],
+    *,
+    weighed: Sequence[str] = (),
+) -> tuple[Metric, Metric, list[Metric], list[str]]:
+    """Return the metric that judges, the one that chooses, all that judge, and a note on each that is left out.
 
-    Those are left out that are undefined on every query of a test part.
+    Those of the default are left out that are undefined on every query of a test part, and all that weighed clicks
+    cannot estimate; `weighed` names the parts that these judge, "valid" and "test".
     """
     main, by_default = Metric.parse(metric), metrics is DEFAULT_METRICS
     columns = list(dict.fromkeys([*parse_metrics(metrics), main]))
+    choosing, left_out = main, list[str]()
+    if "valid" in weighed:
+        choosing = required_metric_of_clicks(main)
+    if "test" in weighed:
+        main = required_metric_of_clicks(main)
+        left_out = [
+            f"{one.name} is left out: weighed clicks do not tell it."
+            for one in columns
+            if metric_of_clicks(one) is None
+        ]
+        columns = list(dict.fromkeys(found for one in columns if (found := metric_of_clicks(one)) is not None))
     if not main.has_per_query:
         raise ValueError(
             f"metric={main.name!r} has no value per query, by which methods are tested; pass it in metrics, and pass "
@@ -170,16 +189,16 @@ def metrics_of(
         )
     notes: dict[Metric, str] = {}
     for fold in folds:
-        for name, part, needed in (("train", fold[0], ()), ("valid", fold[1], (main,)), ("test", fold[2], columns)):
+        for name, part, needed in (("train", fold[0], ()), ("valid", fold[1], (choosing,)), ("test", fold[2], columns)):
             weight = part.queries.query_weight
             if weight is not None and not np.any(weight):
                 raise ValueError(f"{name}: all weights are 0; give its queries weights, or pass none")
             for one in needed:
                 if why := _why_undefined(one, part, name):
-                    if one == main or not by_default:
+                    if one in (main, choosing) or not by_default:
                         raise ValueError(f"{one.name} is {why}")
                     notes[one] = f"{one.name} is left out, {why}."
-    return main, [one for one in columns if one not in notes], list(notes.values())
+    return main, choosing, [one for one in columns if one not in notes], [*left_out, *notes.values()]
 
 
 def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tuple[list[Method], list[str]]:
@@ -238,19 +257,6 @@ def note_on_weights(folds: Folds, methods: Sequence[Method]) -> list[str]:
     note = (
         "Weights differ within queries: XGBoost's own ranking objectives take one weight per query, the mean of its "
         "rows; all other methods take the weights of the rows."
-    )
-    return [note]
-
-
-def note_on_clicks(folds: Folds, methods: Sequence[Method]) -> list[str]:
-    """Return a note where losses that learn from clicks are judged on clicks that the positions have shaped too."""
-    learn_from_clicks = any(isinstance(m.objective, Loss) and m.objective.needs_position for m in methods)
-    if not learn_from_clicks or all(fold[2].queries.position is None for fold in folds):
-        return []
-    note = (
-        "The test part has positions, so its labels are clicks on pages that were shown. They favour the order that "
-        "was shown, and methods that correct it look worse than they are: judge with boostplug.clicks.evaluate, or on "
-        "a test part with judgements and without positions."
     )
     return [note]
 

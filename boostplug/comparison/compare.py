@@ -14,7 +14,6 @@ from boostplug.comparison.arguments import (
     limits_of,
     methods_of,
     metrics_of,
-    note_on_clicks,
     note_on_weights,
     parse_losses,
     parse_metrics,
@@ -22,6 +21,7 @@ from boostplug.comparison.arguments import (
     store_of,
     suited_losses,
 )
+from boostplug.comparison.inputs.clicks import clicked_parts
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import Columns
 from boostplug.comparison.live import live_bars
@@ -60,6 +60,7 @@ def compare(
     qid: str = "qid",
     weight: str | None = None,
     position: str | None = None,
+    propensity: Any = None,
     labels: Iterable[str] = (),
     features: Iterable[str] | None = None,
     drop: Iterable[str] = (),
@@ -140,7 +141,14 @@ def compare(
     label, qid, weight : str
         Columns of DataFrames that hold grades, queries, and weights, where there are some; all others are features.
     position : str, optional
-        Column of the places where users saw the rows, from 1, for losses that learn from clicks (`Unbiased`).
+        Column of the places where users saw the rows, from 1, for losses that learn from clicks (`Unbiased`). Of other
+        data, `RankingData` holds them. Where a validation or test part has positions, its labels are clicks, which
+        favour the order that was shown: without `propensity` there is no recommendation and no p.
+    propensity : array-like of shape (n_positions,), optional
+        How likely users look at position 1, 2, …, or what `boostplug.clicks.propensity` returns. Clicks on the
+        validation part then stop and choose, and those on the test part judge, by the DCG that they estimate: each
+        weighs 1 over its propensity, at most 10. NDCG becomes DCG, since clicks do not tell the ideal order, and other
+        metrics are left out. Parts without positions are judged by their labels.
     labels : iterable of str, optional
         Columns of more labels, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``,
         "NDCG@10.on(sale)". Of other data, `RankingData` holds them.
@@ -189,7 +197,9 @@ def compare(
         label, qid, weight, position,
         as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(split),
     )  # fmt: skip
-    loaded = LoadedData.from_arguments(train, valid, test, columns_of_frames, data)
+    loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns_of_frames, data), list[str]()
+    if propensity is not None:
+        loaded, about_clicks = loaded.weighed(propensity)
     folds = loaded.folds
     pair = None
     chosen = losses
@@ -197,11 +207,13 @@ def compare(
         pair = sweep_of(sweep, parse_metrics(metrics), Metric.parse(metric))
         chosen = pair.beside({} if losses is None else parse_losses(losses))
         metrics = [*pair.metrics] if metrics is DEFAULT_METRICS else [*pair.metrics, *parse_metrics(metrics)]
-    main, columns, left_out = metrics_of(folds, metric, metrics)
+    weighed = clicked_parts(folds) if propensity is not None else ()
+    main, choosing, columns, left_out = metrics_of(folds, metric, metrics, weighed=weighed)
     small = is_small(folds)
     jobs, minutes = limits_of(jobs, minutes, small=small)
     plan = plan_of(
         main,
+        choosing,
         columns,
         rounds=rounds,
         seeds=seeds,
@@ -219,7 +231,7 @@ def compare(
     if folder is not None:
         digest = digest_of_comparison(loaded.fingerprints, names, plan)
         kept = Kept.from_folder(folder, digest, methods, columns, resume=resume)
-    notes = [*absent, *left_out, *unsuited, *note_on_weights(folds, methods), *note_on_clicks(folds, methods)]
+    notes = [*absent, *about_clicks, *left_out, *unsuited, *note_on_weights(folds, methods)]
     result = CompareResult(loaded, plan, methods, jobs=jobs, sweep=pair, minutes=minutes, notes=notes)
     _train(result, kept, progress, minutes)
     return result

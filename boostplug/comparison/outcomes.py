@@ -71,7 +71,9 @@ class Runs:
         return sum(run.rounds_trained == self.plan.rounds for run in self.finished(method).values())
 
     def has_verdict(self, method: Method, reference: Method | None = None) -> bool:
-        """Return whether neither a method nor its reference has a run that ended at the cap of rounds."""
+        """Return whether unbiased labels judge, and neither a method nor its reference ended at the cap of rounds."""
+        if "test" in self.data.biased_clicks:
+            return False
         reference = reference or self.reference_of(method)
         return not self.n_at_cap(method) and (reference is None or not self.n_at_cap(reference))
 
@@ -142,7 +144,7 @@ class Runs:
 
     def _first(self, means: dict[Method, float]) -> Method:
         """Return the method with the best mean; of equal ones the first."""
-        return (max if self.plan.metric.greater_is_better else min)(means, key=means.__getitem__)
+        return (max if self.plan.valid_metric.greater_is_better else min)(means, key=means.__getitem__)
 
     def _candidates(self, *, partial: bool) -> tuple[list[Method], list[Run]]:
         """Return the methods among which the validation part chooses, and the runs that all of them have finished.

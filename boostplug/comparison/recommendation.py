@@ -141,6 +141,7 @@ def call(runs: Runs) -> str:
         "num_threads": repr(plan.num_threads * runs.jobs),
         **({"jobs": repr(runs.jobs)} if runs.jobs > 1 else {}),
         **{name: repr(column) for name, column in runs.data.columns.given().items()},
+        **({"propensity": repr(list(runs.data.propensity))} if runs.data.propensity else {}),
     }
     return f"bp.compare({', '.join([*_data(runs), *(f'{name}={value}' for name, value in arguments.items())])})"
 

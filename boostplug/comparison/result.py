@@ -9,6 +9,7 @@ import numpy as np
 
 from boostplug.comparison import recommendation
 from boostplug.comparison.document import as_json, versions
+from boostplug.comparison.inputs.clicks import biased_verdict
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.machine import machine
 from boostplug.comparison.outcomes import FLIPS, LEVEL, Runs
@@ -141,6 +142,7 @@ class CompareResult:
             notes=list(self._notes),
             methods=methods,
             recommendation=chosen,
+            clicks=runs.data.biased_clicks,
             trade_off=None if runs.sweep is None else front_of(methods, runs.sweep),
             between_frameworks=self._between_frameworks(),
         )
@@ -157,7 +159,7 @@ class CompareResult:
     def _recommended(self) -> Recommendation | None:
         """Return the method that is best on the validation part; the test part plays no role."""
         chosen = self.runs.best(partial=self._is_partial)
-        if chosen is None:
+        if chosen is None or self.runs.data.biased_clicks:
             return None
         method, means, runs = chosen
         reference, found = self.runs.reference_of(method), self.runs.contrast(method)
@@ -223,8 +225,10 @@ class CompareResult:
         Raises
         ------
         ValueError
-            If no run is finished.
+            If no run is finished, or clicks without propensities judge.
         """
+        if self.runs.data.biased_clicks:
+            raise ValueError(f"nothing is best: {biased_verdict(self.runs.data.biased_clicks)}")
         chosen = self.runs.best(partial=self._is_partial)
         if chosen is None:
             raise ValueError("nothing is best: no run is finished (the table names the reasons)")

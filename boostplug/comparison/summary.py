@@ -58,6 +58,7 @@ class Settings:
     """Settings of the comparison."""
 
     metric: str
+    validation_metric: str
     metrics: list[str]
     greater_is_better: bool
     lower_is_better: list[str]
@@ -195,6 +196,7 @@ class Outcome(StrEnum):
     WORSE = "worse"
     LEVEL = "level"  # no significant difference
     AT_CAP = "at the cap"  # no verdict, since a training ended at the cap of rounds
+    CLICKS = "clicks"  # no verdict, since clicks without propensities judge
 
     @property
     def is_clear(self) -> bool:
@@ -222,6 +224,8 @@ class Contrast(NamedTuple):
 
     def outcome(self, document: "Comparison") -> Outcome:
         """Return the outcome, by p and the sign of the difference."""
+        if "test" in document.clicks:
+            return Outcome.CLICKS
         if isnan(self.p):
             return Outcome.AT_CAP
         if not self.p < SIGNIFICANT:
@@ -253,6 +257,8 @@ class Comparison:
     notes: list[str]
     methods: list[MethodSummary]
     recommendation: Recommendation | None
+    clicks: tuple[str, ...] = field(default=(), metadata={"written": "where set"})
+    """Parts ("valid", "test") that clicks without propensities judge, so that nothing is recommended."""
     trade_off: TradeOff | None = field(default=None, metadata={"written": "where set"})
     between_frameworks: tuple[FrameworkDifference, ...] = field(default=(), metadata={"written": "where set"})
 

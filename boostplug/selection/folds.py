@@ -107,7 +107,9 @@ def group_folds(
     >>> folds.groups[0].train
     array([1, 2])
     """
-    queries = qid_or_queries if isinstance(qid_or_queries, Queries) else _queries_of(qid_or_queries)
+    queries = qid_or_queries
+    if not isinstance(queries, Queries):
+        queries = _queries_of("qid_or_queries", qid_or_queries, ", or be a Queries")
     sizes = np.diff(queries.boundaries)
     present = np.flatnonzero(sizes > 0)
     n_splits, shuffle = check_integer("n_splits", n_splits, 2), check_flag("shuffle", shuffle)
@@ -164,7 +166,7 @@ def time_folds(qid: ArrayLike, time: ArrayLike, n_splits: int = 5) -> Folds:
     """
     n_splits = check_integer("n_splits", n_splits, 1)
     refuse_other_order(qid=qid, time=time)
-    queries = _queries_of(qid)
+    queries = _queries_of("qid", qid)
     block = blocks_by_time(
         times_of_queries("time", time, queries), [1.0] * (n_splits + 1), f"n_splits={n_splits} folds"
     )
@@ -228,9 +230,9 @@ def _fold_of(sizes: Ints, n_splits: int, random: np.random.Generator | np.random
     return fold
 
 
-def _queries_of(qid: Any) -> Queries:
+def _queries_of(name: str, qid: Any, otherwise: str = "") -> Queries:
     if not hasattr(qid, "__len__") or getattr(qid, "ndim", 1) == 0:
-        raise ValueError(f"qid_or_queries must hold the query id of each row, or be a Queries; got {shown(qid)}")
+        raise ValueError(f"{name} must hold the query id of each row{otherwise}; got {shown(qid)}")
     return Queries(np.zeros(len(qid)), qid=qid)
 
 

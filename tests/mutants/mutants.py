@@ -185,7 +185,7 @@ MUTANTS = [
         (
             "queries without relevant documents count 0 for any `empty`",
             "metrics.by_rank.RankMetric.filled",
-            "values[np.isnan(values)] = empty",
+            'values[np.isnan(values)] = 1.0 if empty == "unweighted" else empty',
             "values[np.isnan(values)] = 0",
         ),
         (

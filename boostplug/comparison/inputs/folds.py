@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from os import PathLike
 from pathlib import Path
@@ -12,6 +12,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.comparison.inputs.clicks import clicked_parts, weighed_by_propensity
 from boostplug.comparison.inputs.data import folds_of, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.summary import Data, PartDigest, Size
@@ -19,6 +20,7 @@ from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.kept import print_of_part
 from boostplug.core.extras import imported
 from boostplug.core.threads import Computed
+from boostplug.data.positions import propensities_of
 from boostplug.data.tables import schema_of
 from boostplug.estimators.inputs import with_float32_labels
 
@@ -48,6 +50,8 @@ class LoadedData:
         Of DataFrames.
     warnings : sequence of str
         What came up while they were read.
+    propensity : tuple of float, optional
+        By position, where clicks judge by them.
     """
 
     folds: Sequence[Sequence[DataPart]]
@@ -55,6 +59,7 @@ class LoadedData:
     paths: Mapping[str, str] | None = None
     columns: Columns = field(default_factory=Columns)
     warnings: Sequence[str] = ()
+    propensity: tuple[float, ...] | None = None
 
     @classmethod
     def from_arguments(cls, train: Any, valid: Any, test: Any, columns: Columns, name: str | None) -> "LoadedData":
@@ -70,6 +75,16 @@ class LoadedData:
             paths = {option: str(path) for option, path in given.items()}
             name = name or (name_of_folder(Path(train)) if valid is None else None)
         return cls(folds, str(name or ""), paths, columns, list(dict.fromkeys(str(w.message) for w in caught)))
+
+    def weighed(self, propensity: Any) -> tuple["LoadedData", list[str]]:
+        """Return the data with clicks that judge by propensities, and notes on them."""
+        folds, notes = weighed_by_propensity(self.folds, propensity)
+        return replace(self, folds=folds, propensity=tuple(propensities_of(propensity).tolist())), notes
+
+    @Computed
+    def biased_clicks(self) -> tuple[str, ...]:
+        """The parts that clicks without propensities judge."""
+        return () if self.propensity is not None else clicked_parts(self.folds)
 
     @property
     def tests(self) -> list[DataPart]:
@@ -183,11 +198,14 @@ class Content(NamedTuple):
     queries : ndarray of shape (n_queries,), uint64
         Of all documents of each query, in any order.
     ids : ndarray of shape (n_queries,)
+    are_pages : bool
+        Whether the queries are pages that users saw, with positions.
     """
 
     rows: Hashes
     queries: Hashes
     ids: NDArray[Any]
+    are_pages: bool
 
 
 def _content(part: DataPart) -> Content:
@@ -196,7 +214,8 @@ def _content(part: DataPart) -> Content:
     label, *features = rng.integers(2**63, size=1 + part.X.shape[1], dtype=np.uint64) | one
     sums = _row_sums(part.X, np.array(features, np.uint64)) + label * _hashes(part.queries.labels)
     rows = imported("pandas", "comparisons need").util.hash_array(sums + one)
-    return Content(rows, np.diff(np.cumsum(np.r_[np.uint64(0), rows])[part.queries.boundaries]), part.ids)
+    of_queries = np.diff(np.cumsum(np.r_[np.uint64(0), rows])[part.queries.boundaries])
+    return Content(rows, of_queries, part.ids, part.queries.position is not None)
 
 
 def _row_sums(X: Any, factors: Hashes) -> Hashes:
@@ -229,6 +248,8 @@ def _shared_data(a: Content, b: Content, name_a: str, name_b: str) -> str | None
     same = _shared(a.queries, b.queries)
     if same.all() and len(a.queries) == len(b.queries):
         return f"{name_a} and {name_b} hold the same data: metrics on {name_b} say nothing about new queries."
+    if a.are_pages and b.are_pages:
+        return None  # a page that is shown again is no leak
     if same.any():
         return (
             f"{name_b} shares {_named(b.ids[same], 'query', 'queries')} with {name_a}, documents included: metrics on "

@@ -3,6 +3,7 @@
 from math import isnan
 from typing import Any
 
+from boostplug.comparison.inputs.clicks import biased_verdict
 from boostplug.comparison.report.report_table import probability, short, signed
 from boostplug.comparison.summary import SIGNIFICANT, Comparison, Contrast, MethodName, Outcome, Recommendation
 
@@ -156,7 +157,7 @@ def parameters_of_all(document: Comparison) -> list[tuple[str, str]]:
     settings = document.settings
     stopping, tried, params = settings.early_stopping_rounds, settings.tune, settings.params
     common = {
-        "metric that stops and chooses": settings.metric,
+        "metric that stops and chooses": settings.validation_metric,
         "rounds at most": f"{settings.rounds:,}",
         "early stopping": f"after {stopping} rounds without a better value" if stopping else "none",
         "seeds": ", ".join(map(str, settings.seeds)),
@@ -199,9 +200,9 @@ def tuned(document: Comparison) -> list[str]:
     if not settings.tune:
         return []
     how = (
-        f"Tuned per method and fold: the best of {settings.tune} settings by validation {settings.metric} with "
-        "the first seed, of trees from one space for all and the objective's own parameters (optuna's TPE, hopeless "
-        "ones pruned); the first setting is the above."
+        f"Tuned per method and fold: the best of {settings.tune} settings by validation "
+        f"{settings.validation_metric} with the first seed, of trees from one space for all and the objective's own "
+        "parameters (optuna's TPE, hopeless ones pruned); the first setting is the above."
     )
     lines = [how]
     for method in document.methods:
@@ -215,7 +216,9 @@ def tuned(document: Comparison) -> list[str]:
 
 def verdicts(document: Comparison) -> list[str]:
     """Return one sentence per framework on the result on test of the one of our losses that validation chooses."""
-    lines = []
+    lines: list[str] = []
+    if document.clicks:
+        return lines
     for framework in document.frameworks:
         ours = [
             (document.settings.sign * m.validation.mean, m, contrast)
@@ -259,12 +262,14 @@ def _significance(p: float, before: str = "", after: str = "") -> str:
 def advice(document: Comparison) -> list[str]:
     """Return the recommendation in lines of words, and one of code, which is indented."""
     found, settings = document.recommendation, document.settings
+    if document.clicks:
+        return [biased_verdict(document.clicks)]
     if found is None:
         return ["Nothing to recommend: no run is finished."]
     runs = counted(found.runs, "run")
     words = (
-        f"{RECOMMENDED}{found.method} in {found.framework}, the best of {found.among} by validation {settings.metric} "
-        f"({short(found.validation)}, mean of {runs}; test {short(found.test)})."
+        f"{RECOMMENDED}{found.method} in {found.framework}, the best of {found.among} by validation "
+        f"{settings.validation_metric} ({short(found.validation)}, mean of {runs}; test {short(found.test)})."
     )
     if document.interrupted:
         words += " The comparison was interrupted: this is of what is finished."

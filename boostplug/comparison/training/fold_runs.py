@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.comparison.inputs.clicks import IPS
 from boostplug.comparison.summary import Setting
 from boostplug.comparison.training import tuning
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Framework, Watch
@@ -87,7 +88,9 @@ class FoldRuns:
 
     def _watch(self, report: Report | None = None) -> Watch:
         plan, valid = self._plan, self._parts[1]
-        return Watch(plan.metric, valid.queries, patience=plan.patience, num_threads=plan.num_threads, report=report)
+        return Watch(
+            plan.valid_metric, valid.queries, patience=plan.patience, num_threads=plan.num_threads, report=report
+        )
 
     def _tune(self, method: Method) -> Setting | None:
         """Return the setting of a method that does best on the validation part; what is kept is not trained again."""
@@ -119,7 +122,7 @@ class FoldRuns:
                 seed=plan.seeds[0],
                 run=run,
                 rounds=plan.rounds,
-                greater_is_better=plan.metric.greater_is_better,
+                greater_is_better=plan.valid_metric.greater_is_better,
             )
 
     def _run(self, method: Method, seed: int, tuned: Setting | None) -> RunOutcome:
@@ -146,7 +149,7 @@ class FoldRuns:
             with threads_of_framework(plan.num_threads):
                 per_query = {m.name: m.per_query(scores, queries) for m in plan.metrics if m.has_per_query}
                 assert watch.scores is not None
-                on_validation = plan.metric.per_query(watch.scores, watch.queries)
+                on_validation = plan.valid_metric.per_query(watch.scores, watch.queries)
                 means = {m.name: float(m(scores, queries)) for m in plan.metrics}
                 cutoffs = _at_cutoffs(plan.metric, scores, queries)
                 reliability = _reliability(plan.metrics, scores, queries)
@@ -174,6 +177,8 @@ class FoldRuns:
 
 def _at_cutoffs(metric: Metric, scores: Floats, queries: Queries) -> Floats | None:
     """Return NDCG at each of `CUTOFFS`, by the conventions of a metric that is one; None where it has no value."""
+    if getattr(metric, "label", None) == IPS:  # NDCG would read the clicks as they are
+        return None
     ndcg = metric if isinstance(metric, NDCG) else NDCG()
     try:
         values = np.array([float(ndcg.with_params(k=k)(scores, queries)) for k in CUTOFFS])

@@ -137,7 +137,7 @@ def digest_of_comparison(folds: Sequence[Sequence[Mapping[str, str]]], framework
     found = versions(*counted)
     settings = (plan.rounds, plan.patience, asdict(plan.trees), plan.num_threads)
     tuning = (plan.tune, plan.seeds[0]) if plan.tune else None
-    metrics = [fingerprint(metric) for metric in (plan.metric, *plan.metrics)]
+    metrics = [fingerprint(metric) for metric in (plan.metric, plan.valid_metric, *plan.metrics)]
     of_versions = [found.get(name) for name in counted]
     return str(joblib.hash([of_versions, _code_of_this_package(), settings, tuning, metrics, folds]))
 

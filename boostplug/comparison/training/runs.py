@@ -71,11 +71,19 @@ class Plan:
     num_threads: int
     tune: int
     seeds: Sequence[int]
+    choosing: Metric | None = None
+    """Of the validation part, where it is another than `metric`: one of the two parts holds weighed clicks."""
+
+    @property
+    def valid_metric(self) -> Metric:
+        """The metric that stops trainings and chooses."""
+        return self.choosing or self.metric
 
     def settings(self, jobs: int, minutes: float | None) -> Settings:
         """Return what the summary says of it."""
         return Settings(
             metric=self.metric.name,
+            validation_metric=self.valid_metric.name,
             metrics=[m.name for m in self.metrics],
             greater_is_better=self.metric.greater_is_better,
             lower_is_better=[m.name for m in self.metrics if not m.greater_is_better],

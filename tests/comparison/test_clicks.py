@@ -1,0 +1,133 @@
+"""Clicks as labels: without propensities nothing is recommended; with them the metric is what the clicks estimate."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import boostplug as bp
+from boostplug.cli.app import app
+
+pytest.importorskip("xgboost")
+
+THETA = 1.0 / np.arange(1.0, 11.0)
+
+
+@pytest.fixture(scope="module")
+def parts():
+    """Clicks of 900 pages in three parts, and the grades behind them."""
+    truth = bp.datasets.make_ranking(60, n_features=6, random_state=0)
+    log = bp.clicks.simulate(truth, sessions=900, max_position=10, random_state=0)
+    pages = bp.RankingData.from_clicks(truth.X, log)
+    first = pages.queries.boundaries
+    found = []
+    for a, b in ((0, 500), (500, 700), (700, 900)):
+        rows = slice(first[a], first[b])
+        group = np.diff(first[a : b + 1])
+        found.append(bp.RankingData(pages.X[rows], pages.y[rows], group=group, position=pages.position[rows]))
+    return (*found, truth)
+
+
+def compared(*parts, **options):
+    given = {"losses": [bp.RankNet()], "baselines": "rank:ndcg", "frameworks": "xgboost", "rounds": 60, "seeds": 1}
+    given |= {"num_threads": 1, "early_stopping_rounds": 10}
+    return bp.compare(*parts, **given | options)
+
+
+def test_biased_clicks_recommend_nothing(parts, tmp_path):
+    result = compared(*parts[:3])
+    words = "favour the order that was shown"
+    assert result.recommendation.startswith("Clicks judge the validation and the test parts")
+    assert words in result.recommendation
+    assert "propensity=" in result.recommendation
+    assert result.document["clicks"] == ["valid", "test"]
+    assert result.document["recommendation"] is None
+    assert all(method["p"] is None for method in result.document["methods"])
+    with pytest.raises(ValueError, match=words):
+        _ = result.best
+    result.to_html(tmp_path / "report.html")
+    for text in ((tmp_path / "report.html").read_text(), result.to_markdown(), str(result)):
+        assert words in text
+        assert "significantly better than" not in text
+
+
+def test_judgements_on_test_are_tested_as_ever(parts):
+    result = compared(parts[0], parts[1], parts[3])
+    assert result.document["clicks"] == ["valid"]
+    assert result.document["recommendation"] is None  # clicks would choose
+    ranknet = result.document["methods"][1]
+    assert ranknet["p"] is not None
+    assert ranknet["test"]["NDCG@10"]["mean"] > 0
+
+
+def test_weighed_clicks_are_the_estimate_of_evaluate(parts):
+    result = compared(*parts[:3], propensity=THETA, metrics=["DCG@3", "NDCG@10", "MAP"])
+    frame = result.to_frame()
+    assert "clicks" not in result.document
+    assert "MAP is left out" in " ".join(result.document["notes"])
+    test = parts[2]
+    log = bp.clicks.ClickLog(test.y, group=test.group, position=test.position)
+    for k in (3, 10):
+        ranker = result.best.fit(parts[0].X, parts[0].y, group=parts[0].group)
+        estimate = bp.clicks.evaluate(ranker.predict(test.X), log, metric=bp.DCG(k), method="clipped", propensity=THETA)
+        row = frame[frame["method"] == result.document["recommendation"]["method"]].iloc[0]
+        assert row[f"DCG@{k}(linear).on(ips)"] == pytest.approx(estimate.estimate, rel=1e-6)
+    size = f"effective sample size: {estimate.effective_sample_size:,.0f} clicks"
+    assert any(note.startswith("test holds") and size in note for note in result.document["notes"])
+
+
+def test_weighed_clicks_choose_for_judgements(parts):
+    result = compared(parts[0], parts[1], parts[3], propensity=THETA)
+    settings = result.document["settings"]
+    assert (settings["validation_metric"], settings["metric"]) == ("DCG@10(linear).on(ips)", "NDCG@10")
+    assert "by validation DCG@10(linear).on(ips)" in result.recommendation
+
+
+def test_the_call_that_is_shown_makes_the_same_again(parts):
+    result = compared(*parts[:3], propensity=THETA)
+    train, valid, test = parts[:3]
+    again = eval(result.details["python"], {"bp": bp, "train": train, "valid": valid, "test": test})  # noqa: S307
+    ours, theirs = (one.document["methods"][1]["test"] for one in (result, again))
+    assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"propensity": [1.0, 0.5]}, r"position\[\d+\] = 3 has no propensity"),
+        ({"propensity": THETA, "metric": "MAP"}, "tell DCG alone"),
+        ({"propensity": []}, "propensity is empty"),
+    ],
+)
+def test_what_cannot_be_estimated_is_refused(parts, options, words):
+    with pytest.raises(ValueError, match=words):
+        compared(*parts[:3], **options)
+
+
+def test_propensities_without_positions_are_refused(parts):
+    truth = parts[3]
+    with pytest.raises(ValueError, match="neither has positions"):
+        compared(truth, truth, truth, propensity=THETA)
+
+
+def test_pages_that_are_shown_again_are_no_leak(parts):
+    assert not [w for w in compared(*parts[:3]).document["warnings"] if "shares" in w]
+
+
+def test_the_command_line_takes_propensities(parts, tmp_path):
+    pd = pytest.importorskip("pandas")
+    frames = []
+    for name, part in zip(("train", "valid", "test"), parts[:3], strict=True):
+        pages = np.repeat([f"{name}{i}" for i in range(len(part.group))], part.group)
+        frame = pd.DataFrame(part.X).add_prefix("f")
+        frames.append(frame.assign(qid=pages, click=part.y, place=part.position, part=name))
+    pd.concat(frames).to_csv(tmp_path / "log.csv", index=False)
+    command = ["compare", "--data", str(tmp_path / "log.csv"), "--label", "click", "--position", "place"]
+    command += ["--split", "part"]
+    command += ["--losses", "ranknet", "--baselines", "rank:ndcg", "--frameworks", "xgboost", "--rounds", "5"]
+    command += ["--seeds", "1", "--json", str(tmp_path / "r.json"), "--propensity", ",".join(map(str, THETA))]
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    document = json.loads((tmp_path / "r.json").read_text())
+    assert document["settings"]["metric"] == "DCG@10(linear).on(ips)"
