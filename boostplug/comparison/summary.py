@@ -111,11 +111,16 @@ class Mean:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """Setting that tuning chose: the objective in words, its drawn values, and the framework's parameters."""
+    """Setting that tuning chose: the objective in words, its drawn values, and the framework's parameters.
+
+    `failed` counts the settings beside it whose training failed; `failure` is the first one's reason.
+    """
 
     objective: str
     drawn: dict[str, Any]
     parameters: dict[str, Any]
+    failed: int = field(default=0, metadata={"written": "where set"})
+    failure: str = field(default="", metadata={"written": "where set"})
 
 
 @dataclass(frozen=True, kw_only=True)

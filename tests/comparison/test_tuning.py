@@ -119,6 +119,7 @@ def test_what_fails_counts_and_is_never_chosen():
     training = Failing()
     best = tuned(training, trials=4)
     assert (best.objective, best.parameters, len(training.settings)) == ("lambdarank", {}, 4)
+    assert (best.failed, best.failure) == (3, "RuntimeError: impossible")
 
     class Broken(Training):
         def _train(self, parameters, report):

@@ -211,6 +211,8 @@ def tuned(document: Comparison) -> list[str]:
             values = _assignments({"objective": chosen.objective, **chosen.parameters})
             untuned = "" if chosen.parameters else " (the untuned setting)"
             lines.append(f"Tuned: {method.framework} {method.method}{where}: {values}{untuned}")
+            if chosen.failed:
+                lines.append(f"{chosen.failed} of its {settings.tune} settings failed, the first by {chosen.failure}")
     return lines
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from boostplug.comparison.summary import Setting
@@ -156,6 +156,7 @@ def tune(
     )
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed), pruner=pruner)
     best, best_trial = None, BestRound(greater_is_better=greater_is_better)
+    failures: list[str] = []
     for i in range(trials):
         trial = study.ask() if i else None  # the given setting is none of optuna's
         chosen, parameters, drawn, report = objective, dict[str, Any](), dict[str, Any](), None
@@ -166,8 +167,9 @@ def tune(
             outcome = run(chosen, parameters, report)
         except OutOfTime:
             raise
-        except Exception:  # noqa: BLE001 (an impossible setting; if all are, the method's own run reports why)
+        except Exception as error:  # noqa: BLE001 (an impossible setting; if all are, the method's own run reports why)
             outcome = None
+            failures.append(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}")
         if trial is not None:
             state = optuna.trial.TrialState
             if outcome is None or outcome.pruned:
@@ -179,7 +181,7 @@ def tune(
         best_trial.add(outcome.value)
         if best is None or best_trial.number == best_trial.n_rounds:
             best = Setting(objective=str(chosen), drawn=drawn, parameters=parameters)
-    return best
+    return best and replace(best, failed=len(failures), failure=failures[0] if failures else "")
 
 
 def _report_to(trial: Any, sign: float) -> Callable[[int, float], bool]:

@@ -202,9 +202,21 @@ class Unbiased(Loss):
             "additive": {"ridge": Range(1e-3, 1.0, log=True)},
             "kurennoy": {"examination": ("any", "independent")},
         }
-        drawn = {name: space for name, space in super().search_space.items() if name.startswith("base")}
+        drawn = {
+            name: space if isinstance(space, Range) else tuple(choice for choice in space if self._takes(name, choice))
+            for name, space in super().search_space.items()
+            if name.startswith("base")
+        }
         weight = {} if self.method == "additive" else {"max_weight": Range(2.0, 100.0, log=True)}
         return {**drawn, **weight, **of_methods.get(self.method, {})}
+
+    def _takes(self, name: str, choice: Any) -> bool:
+        """Return whether the loss takes one of the base's choices."""
+        try:
+            self.with_params(**{name: choice})
+        except ValueError:
+            return False
+        return True
 
     @property
     def hessian_kind(self) -> HessianKind:
