@@ -82,12 +82,12 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in found if name.strip()]
 
 
-def _shares(text: str) -> str | list[float]:
-    """Return shares that are separated by commas, or the name of a column."""
+def _shares(text: str) -> str | list[float] | tuple[str, str]:
+    """Return numbers that are separated by commas, the name of a column, or "time" and the one after ``time:``."""
     try:
         return [float(share) for share in text.split(",")]
     except ValueError:
-        return text
+        return ("time", text[len("time:") :]) if text.startswith("time:") else text
 
 
 def _file(help_: str) -> Any:
@@ -138,7 +138,8 @@ def compare(
             parser=_shares,
             metavar="SHARES",
             help="Of one CSV or Parquet file: shares of the queries for training, validation and test, or the column "
-            "that says train, valid or test of each row. Default: 0.6,0.2,0.2.",
+            "that says train, valid or test of each row, or time:COLUMN, to train before and test after. Default: "
+            "0.6,0.2,0.2.",
         ),
     ] = None,
     losses: Annotated[

@@ -64,7 +64,7 @@ def compare(
     labels: Iterable[str] = (),
     features: Iterable[str] | None = None,
     drop: Iterable[str] = (),
-    split: str | Sequence[float] | None = None,
+    split: str | Sequence[float] | tuple[str, str] | None = None,
     minutes: float | None = None,
     sweep: Sequence[Loss | str] | None = None,
 ) -> CompareResult:
@@ -156,7 +156,8 @@ def compare(
         Columns of DataFrames that are features; columns that are left out. Default: all but those above.
     split : three shares or str, optional
         Of one DataFrame or file: the shares of its queries for training, validation and test, drawn with a fixed seed,
-        or the column that says "train", "valid" or "test" of each row. Default: (0.6, 0.2, 0.2).
+        or the column that says "train", "valid" or "test" of each row, or ("time", column): the first 60 % of the
+        queries by that column train, the next 20 % validate and the last 20 % test. Default: (0.6, 0.2, 0.2).
     sweep : two losses, optional
         Trains their sums along a grid of weights, in place of the default losses. The result says which methods no
         other beats on both: by `metric` on the label that each of the two reads, or, where they read the same one, by

@@ -167,20 +167,30 @@ def time_folds(qid: ArrayLike, time: ArrayLike, n_splits: int = 5) -> Folds:
     n_splits = check_integer("n_splits", n_splits, 1)
     refuse_other_order(qid=qid, time=time)
     queries = _queries_of("qid", qid)
-    block = blocks_by_time(
-        times_of_queries("time", time, queries), [1.0] * (n_splits + 1), f"n_splits={n_splits} folds"
-    )
+    times = times_of_queries("time", time, queries.boundaries[:-1], queries.query_of_row)
+    block = blocks_by_time(times, [1.0] * (n_splits + 1), f"n_splits={n_splits} folds")
     of_row, sizes = block[queries.query_of_row], np.diff(queries.boundaries)
     after = range(1, n_splits + 1)
     folds = [(np.flatnonzero(of_row < b), np.flatnonzero(of_row == b)) for b in after]
     return Folds(folds, [GroupSizes(sizes[block < b], sizes[block == b]) for b in after], queries.n_rows)
 
 
-def times_of_queries(name: str, time: ArrayLike, queries: Queries) -> NDArray[Any]:
-    """Return the time of each query, which all of its rows must have."""
+def times_of_queries(name: str, time: ArrayLike, first: Ints, query: Ints) -> NDArray[Any]:
+    """Return the time of each query, which all of its rows must have.
+
+    Parameters
+    ----------
+    name : str
+        Of `time`, for messages.
+    time : array-like of shape (n_rows,)
+    first : ndarray of shape (n_queries,)
+        The first row of each query.
+    query : ndarray of shape (n_rows,)
+        The query of each row.
+    """
     times = vector(name, time)
-    if len(times) != queries.n_rows:
-        raise ValueError(f"{name} has {len(times)} values, and qid {queries.n_rows}; pass one for each row")
+    if len(times) != len(query):
+        raise ValueError(f"{name} has {len(times)} values, and qid {len(query)}; pass one for each row")
     if times.dtype.kind not in "biufM":
         try:
             with warnings.catch_warnings():
@@ -192,10 +202,10 @@ def times_of_queries(name: str, time: ArrayLike, queries: Queries) -> NDArray[An
     refuse_where(
         name, np.isnat(times) if times.dtype.kind == "M" else np.isnan(times), times, "is no time; drop the row"
     )
-    first = times[queries.boundaries[:-1]]
+    of_query = times[first]
     why = "is another time than that of the query's first row; give all rows of a query one time, such as the earliest"
-    refuse_where(name, times != first[queries.query_of_row], times, why)
-    return first
+    refuse_where(name, times != of_query[query], times, why)
+    return of_query
 
 
 def blocks_by_time(times: NDArray[Any], shares: Sequence[float], what: str) -> Ints:

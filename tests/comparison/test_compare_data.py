@@ -1,5 +1,7 @@
 """Data that `compare` takes: one table from every form and file, columns to choose, weights that count."""
 
+import json
+
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
@@ -12,8 +14,10 @@ from typer.testing import CliRunner
 
 import boostplug as bp
 from boostplug.cli.app import app
+from boostplug.comparison.inputs.frames import Columns, split_by_query
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.runs import Method, RunOutcome
+from boostplug.data.inputs import Source
 from boostplug.datasets import Fold
 
 QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False, "metrics": "NDCG@5"}
@@ -235,6 +239,24 @@ def test_a_column_may_say_the_split(frame):
     )
     assert sizes(result) == [34, 33, 33]
     assert result.document["data"]["features"] == 4
+
+
+def test_a_column_of_times_trains_before_and_tests_after(frame, tmp_path):
+    day = (pd.Timestamp("2026-01-01") + pd.to_timedelta(frame["query"] * 7 % 100, unit="D")).to_numpy()
+    given = {"label": "grade", "qid": "query", "split": ("time", "day"), "frameworks": "lightgbm", **SOME}
+    result = bp.compare(frame.assign(day=day), **given)
+    assert result.document["data"]["features"] == 4
+    assert sum(sizes(result)) == 100
+    parts = split_by_query(frame.assign(day=day), Columns("grade", "query", split=("time", "day")), Source())
+    latest, first = ([f(day[frame["query"].isin(part.qid)]) for part in parts] for f in (np.max, np.min))
+    assert latest[0] < first[1] <= latest[1] < first[2]
+    frame.assign(day=day).to_csv(tmp_path / "log.csv", index=False)
+    command = ["compare", "--data", str(tmp_path / "log.csv"), "--label", "grade", "--qid", "query"]
+    command += ["--split", "time:day", "--losses", "ranknet", "--frameworks", "lightgbm", "--rounds", "2", "--seeds=1"]
+    done = CliRunner().invoke(app, [*command, "--json", str(tmp_path / "result.json")])
+    assert done.exit_code == 0, done.output
+    data = json.loads((tmp_path / "result.json").read_text())["data"]
+    assert [data[part]["queries"] for part in ("train", "valid", "test")] == sizes(result)
 
 
 def test_features_and_drop_choose_columns(frame):

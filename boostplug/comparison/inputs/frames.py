@@ -12,6 +12,7 @@ from boostplug.core.checks import check_column_names, column_names, shown, vecto
 from boostplug.data.files import read_table_file
 from boostplug.data.inputs import Inputs, Source, refuse_absent, refuse_several_ids
 from boostplug.data.tables import Schema, read_features, split_columns
+from boostplug.selection.folds import blocks_by_time, times_of_queries
 
 Ints = NDArray[np.int64]
 
@@ -31,7 +32,15 @@ class Columns(NamedTuple):
     labels: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
-    split: str | tuple[float, ...] | None = None
+    split: str | tuple[float, ...] | tuple[str, str] | None = None
+
+    @property
+    def time(self) -> str | None:
+        """The column of times that splits, if one does."""
+        match self.split:
+            case ("time", str(column)):
+                return column
+        return None
 
     def given(self) -> dict[str, Any]:
         """Return what differs from the defaults."""
@@ -48,10 +57,10 @@ class Columns(NamedTuple):
             if isinstance(names, str) or not all(isinstance(name, str) for name in names):
                 raise ValueError(f"{what} must be a list of names of columns; got {shown(names)}")
         split = DEFAULT_SPLIT if self.split is None else self.split
-        if not isinstance(split, str) and not _are_shares(split):
+        if not isinstance(split, str) and self.time is None and not _are_shares(split):
             raise ValueError(
-                "split must be three shares above 0 that sum to 1, such as (0.6, 0.2, 0.2), or the name of a column "
-                f"that holds 'train', 'valid' and 'test'; got {shown(split)}"
+                "split must be three shares above 0 that sum to 1, such as (0.6, 0.2, 0.2), the name of a column that "
+                f"holds 'train', 'valid' and 'test', or ('time', column); got {shown(split)}"
             )
 
     def inputs(self, frame: Any, source: Source) -> Inputs:
@@ -65,7 +74,7 @@ class Columns(NamedTuple):
         for what in ("features", "drop"):
             for name in getattr(self, what) or ():
                 refuse_absent(name, what, there)
-        no_features = (self.label, self.qid, self.weight, self.position, self.split, *self.labels)
+        no_features = (self.label, self.qid, self.weight, self.position, self.time or self.split, *self.labels)
         kept = there if self.features is None else (*self.features, *no_features)
         left_out = [name for name in there if name not in kept or name in self.drop]
         return Inputs(
@@ -115,7 +124,8 @@ def split_by_query(frame: Any, columns: Columns, source: Source) -> list[Inputs]
     ----------
     frame : DataFrame of pandas, polars or pyarrow
     columns : Columns
-        With `split`: the shares of queries, drawn with a fixed seed, or a column that names each row's part.
+        With `split`: the shares of queries, drawn with a fixed seed, a column that names each row's part, or one of
+        times.
     source : Source
 
     Raises
@@ -123,19 +133,23 @@ def split_by_query(frame: Any, columns: Columns, source: Source) -> list[Inputs]
     ValueError
         If a column is not there or cannot be read, or a query stands in several parts.
     """
-    inputs, names = columns.inputs(frame, source), None
-    if isinstance(columns.split, str):
-        refuse_absent(columns.split, "split", column_names(frame))
-        X, (names,) = split_columns(inputs.X, [columns.split])
+    inputs, values = columns.inputs(frame, source), None
+    column = columns.time or columns.split
+    if isinstance(column, str):
+        refuse_absent(column, "split", column_names(frame))
+        X, (values,) = split_columns(inputs.X, [column])
         inputs = replace(inputs, X=X)
     inputs = inputs.take_columns()
     inputs = replace(inputs, y=inputs.labels_of_rows(), qid=inputs.ids_of_rows())
     inputs = replace(inputs, X=read_features(inputs.X, source.file or "train", how_to_drop=how_to_drop))
     _, first, query = np.unique(inputs.qid.astype(str), return_index=True, return_inverse=True)
-    if names is None:
+    if values is None:
         part = _drawn_parts(len(first), columns)[query]
+    elif columns.time is not None:
+        times = times_of_queries(columns.time, values, first, query)
+        part = blocks_by_time(times, DEFAULT_SPLIT, "a training, validation and test part by time")[query]
     else:
-        part = _named_parts(vector("split", names), query, first, columns.split)
+        part = _named_parts(vector("split", values), query, first, columns.split)
     order = np.argsort(first[query], kind="stable")  # queries as they come, their rows together
     return [inputs.of_rows(order[part[order] == k]) for k in range(3)]
 
