@@ -145,11 +145,6 @@ class LambdaRank(Loss):
         return isinstance(self.metric, MAP) or callable(self.metric.gain)
 
     @property
-    def degree_in_labels(self) -> int | None:
-        """0 for linear gains, whose unit Z_q takes away; none for others, nor for MAP, whose `relevant` is a grade."""
-        return 0 if isinstance(self.metric, NDCG) and self.metric.gain == "linear" else None
-
-    @property
     def pair_curve(self) -> PairCurve:
         """That of `RankNet`: the loss of a pair without its weight."""
         return PairCurve(float(self.sigmoid), LOGISTIC.value, LOGISTIC.first, LOGISTIC.second)

@@ -29,7 +29,6 @@ from boostplug.losses.directed_distance import (
     BinaryDistance,
     DirectedDistance,
     Distance,
-    LinearDistance,
     LogDistance,
     distances_of_gaps,
 )
@@ -139,13 +138,6 @@ class MPBoost(PairLoss):
                 "function, or a frozen dataclass with __call__"
             ) from None
         super().__post_init__()
-
-    @property
-    def degree_in_labels(self) -> int | None:
-        """0 for `BinaryDistance`, -1 for `LinearDistance` (but for "gentle", which takes d for 1), none for others."""
-        if isinstance(self.distance, BinaryDistance):
-            return 0
-        return -1 if isinstance(self.distance, LinearDistance) and self.hessian != "gentle" else None
 
     @property
     def pair_curve(self) -> PairCurve:

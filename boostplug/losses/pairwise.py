@@ -150,11 +150,6 @@ class PairwiseLoss(SmoothPairLoss):
         return space
 
     @property
-    def degree_in_labels(self) -> int | None:
-        """0 without `weight`, which may ask more of grades than their order."""
-        return 0 if self.weight is None else None
-
-    @property
     def pair_function(self) -> PairFunction:
         """The functions, checked at each call, and their tables."""
         return self._sampled.pair

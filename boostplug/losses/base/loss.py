@@ -188,16 +188,6 @@ class Loss(Named, ABC):
         return np.inf
 
     @property
-    def degree_in_labels(self) -> int | None:
-        """The degree in the labels: labels times c > 0 learn scores times c^degree. None: no such property.
-
-        0: nothing (`RankNet`: the order counts alone). 1: scores are in the labels' unit (squared errors). -1: in its
-        inverse (`MPBoost` with `LinearDistance`). Then for labels times c, and scores times c^degree, the gradient is
-        times c^degree and the Hessian as it was. Margins of explicit pairs are in the labels' unit.
-        """
-        return None
-
-    @property
     def n_sums(self) -> int:
         """Number of entries of `query_sums`."""
         return 2

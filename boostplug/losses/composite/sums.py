@@ -80,12 +80,6 @@ class CombinedLoss(Loss):
             return kinds.pop() if kinds else "exact"
         return "bound" if kinds == {"bound", "global"} else "model"
 
-    @property
-    def degree_in_labels(self) -> int | None:
-        """The parts' where all have the same, else none."""
-        degrees = {part.degree_in_labels for part, _ in self._parts_above_0}
-        return degrees.pop() if len(degrees) == 1 else None
-
     def reads(self, queries: Queries) -> Queries:
         """Return the queries with the labels that all parts read; as they are where parts read different ones."""
         read = [part.reads(queries) for part, _ in self._parts_above_0]
@@ -176,8 +170,7 @@ class LossSum(CombinedLoss):
     is known beside the entries off it, so "exact" and "bound" together are neither.
 
     What holds for all parts holds for the sum: that it is shift-invariant, takes pairs and negative labels, has the
-    gradient of its value, and its degree in the unit of the labels. It couples queries if a part does, and its accuracy
-    is that of the least accurate.
+    gradient of its value. It couples queries if a part does, and its accuracy is that of the least accurate.
 
     Parameters of parts have the name of the part's class in small letters, numbered where there are several of it:
     ``qbrank__preference_weight``, ``mpboost_2__distance__lam``; weights are ``qbrank_weight``. These names are those of
