@@ -84,7 +84,7 @@ def test_names_are_read_back():
     base = bp.AdaRank(metric=METRIC)
     assert bp.Loss.parse(repr(base)) == (base,)
     assert pickle.loads(pickle.dumps(LOSS)) == LOSS
-    assert LOSS.with_params(lossonlabel_2__loss__sigmoid=2.0).parts[1] == bp.RankNet(sigmoid=2.0).on("sale")
+    assert LOSS.with_params(part_2__loss__sigmoid=2.0).parts[1] == bp.RankNet(sigmoid=2.0).on("sale")
 
 
 # Queries

@@ -92,8 +92,8 @@ MUTANTS = [
         (
             "a sum of losses ignores the weights of its losses",
             "losses.composite.sums.CombinedLoss._derivatives",
-            "g *= weight",
-            "pass",
+            "weight * g",
+            "g",
         ),
         (
             "the value of a sum of losses ignores their scales",
