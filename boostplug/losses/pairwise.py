@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import called, frozen, shown
+from boostplug.core.checks import called, check_function, frozen
 from boostplug.core.values import Space
 from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
@@ -106,14 +106,8 @@ class PairwiseLoss(SmoothPairLoss):
     def __post_init__(self) -> None:
         for name in ("function", "first", "second", "weight"):
             given = getattr(self, name)
-            if not callable(given) and not (name == "weight" and given is None):
-                raise ValueError(f"PairwiseLoss: {name} must be a function of arrays; got {shown(given)}")
-            try:
-                hash(given)
-            except TypeError:
-                raise ValueError(
-                    f"PairwiseLoss: {name} must be hashable; got {shown(given)}; pass a function"
-                ) from None
+            if name != "weight" or given is not None:
+                check_function(f"PairwiseLoss: {name}", given)
         super().__post_init__()
         sampled = self._sampled
         if self.hessian == "global" and not np.isfinite(sampled.pair.largest_second):
