@@ -476,14 +476,8 @@ MUTANTS = [
         (
             "pairs weigh by the loser's ratio of clicks",
             "losses.composite.unbiased.Unbiased._corrected",
-            "_weighted(groups, 1.0 / bias[0], 1.0 / bias[1], places)",
-            "_weighted(groups, 1.0 / bias[1], 1.0 / bias[0], places)",
-        ),
-        (
-            "documents of a middle grade win only, or lose only",
-            "losses.composite.unbiased._places_in_pairs",
-            "(groups.n_grades > 2).any()",
-            "False",
+            "_weighted(groups, 1.0 / bias[0], 1.0 / bias[1], place)",
+            "_weighted(groups, 1.0 / bias[1], 1.0 / bias[0], place)",
         ),
         (
             "two clicked documents weigh as if one was certainly seen",

@@ -1,7 +1,7 @@
 """`Loss`: the interface and the conventions of all losses."""
 
 import inspect
-from abc import ABC, abstractmethod
+from abc import ABC, abstractmethod, update_abstractmethods
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Literal, TypeVar
 
@@ -365,7 +365,7 @@ class Loss(Named, ABC):
 def takes_from(
     parts: str, *names: str, combine: Callable[[Iterator[Any]], Any] = next
 ) -> Callable[[type[_L]], type[_L]]:
-    """Decorate a loss made of others: its attributes of these names are made of theirs.
+    """Decorate a loss made of others: its attributes and methods of these names are made of theirs.
 
     `parts` names the attribute that holds the other loss, whose values are passed on, or the list of several, whose
     values are taken together by `combine`.
@@ -381,7 +381,7 @@ def takes_from(
     def decorate(kind: type[_L]) -> type[_L]:
         for name in names:
             setattr(kind, name, passed_on(name))
-        return kind
+        return update_abstractmethods(kind)
 
     return decorate
 
