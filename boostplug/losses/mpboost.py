@@ -139,11 +139,9 @@ class MPBoost(PairLoss):
         pairs = pairs_to_learn(queries)
         if self.hessian == "gentle" or not len(pairs.query):
             return None
-        return (
-            self._pair_squares(queries, pairs)
-            if isinstance(pairs, ListedPairs)
-            else self._distances(queries, pairs).squares
-        )
+        if isinstance(pairs, ListedPairs):
+            return pairs.sums(pairs.weight * self._pair_distances(queries, pairs) ** 2)
+        return self._distances(queries, pairs).squares
 
     def _distances(self, queries: Queries, pairs: GradeGroups) -> "_PairDistances":
         return queries.remember((MPBoost, self.distance), lambda: _PairDistances(pairs.unweighted(), self.distance))
@@ -183,14 +181,6 @@ class MPBoost(PairLoss):
             return distances
 
         return queries.remember((MPBoost, self.distance, "pairs"), build)
-
-    def _pair_squares(self, queries: Queries, pairs: ListedPairs) -> Floats:
-        """Return the weighted sum of d² over each query's explicit pairs."""
-
-        def build() -> Floats:
-            return pairs.sums(pairs.weight * self._pair_distances(queries, pairs) ** 2)
-
-        return queries.remember((MPBoost, self.distance, "squares of pairs"), build)
 
 
 class _PairDistances:

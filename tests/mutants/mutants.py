@@ -49,7 +49,7 @@ MUTANTS = [
         ),
         (
             "MPBoost's scale ignores the weights of explicit pairs",
-            "losses.mpboost.MPBoost._pair_squares.build",
+            "losses.mpboost.MPBoost.pair_weight_of_queries",
             "pairs.weight * self._pair_distances(queries, pairs) ** 2",
             "self._pair_distances(queries, pairs) ** 2",
         ),

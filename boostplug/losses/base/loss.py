@@ -325,10 +325,6 @@ class Loss(Named, ABC):
                 raise ValueError(f"{shown(self)}.scale_terms must return two arrays of one number each; got {terms}")
             return terms
 
-        try:
-            hash(self)
-        except TypeError:  # a user's loss with a list as parameter
-            return compute()
         return queries.remember(("scale", self), compute, limit=_KEPT_SCALES)
 
     def _computed(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:

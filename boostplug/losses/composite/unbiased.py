@@ -177,7 +177,7 @@ class Unbiased(Loss):
         """Return the propensities as a tuple, which is hashable; refuse them where they are not used."""
         if (self.propensity is None) == (self.method in _KNOWN):
             raise ValueError(
-                "Unbiased: the methods 'ips' and 'kurennoy' need propensity, how likely users look at position 1, 2, …; "
+                "Unbiased: the methods 'ips' and 'kurennoy' need propensity, how likely users look at each position; "
                 f"the others take none; got method={self.method!r}, propensity={shown(self.propensity)}"
             )
         return None if self.propensity is None else tuple(propensities_of(self.propensity).tolist())
