@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_function, frozen
-from boostplug.data.grade_groups import LONG_LIST, GradeGroups, ListedPairs, pairs_of_grades
+from boostplug.data.grade_groups import BY_PAIR_UP_TO, GradeGroups, ListedPairs, pairs_of_grades
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.views import GroupArrays
 from boostplug.kernels.pairs.exponential_loss import by_grade as kernels
@@ -241,7 +241,7 @@ def _methods(arrays: GroupArrays, n_pairs: Floats, distance: Distance) -> tuple[
     if not isinstance(distance, DirectedDistance):
         return np.full(len(n_grades), FACTORISED), np.ones(len(n_grades), bool)
     exponentials = (n_grades - 1) * (n_documents + 4 * n_grades)
-    factorised = (n_documents > LONG_LIST) | (exponentials <= _EXPONENTIALS_PER_PAIR * n_pairs)
+    factorised = (n_documents > BY_PAIR_UP_TO) | (exponentials <= _EXPONENTIALS_PER_PAIR * n_pairs)
     few = n_grades * (n_grades - 1) // 2 <= 8 * n_documents + 64
     return np.where(factorised, FACTORISED, BY_PAIR), factorised & few
 

@@ -322,14 +322,14 @@ MUTANTS = [
         ["kernels/test_smooth_pairs.py", "losses/test_double_loops.py", "losses/test_extremes.py"],
         (
             "gains of distant blocks lose the gap between the blocks",
-            "kernels.pairs.far_field._sweep",
+            "kernels.pairs.boxes._sweep",
             "abs(beyond - edge) * passed[k]",
             "0.0",
         ),
         (
             "the tail of boxes far away is a constant",
-            "kernels.pairs.far_field._add_tail",
-            "step * m[k + 1] - far * m[k]",
+            "kernels.pairs.boxes._add_tail",
+            "step * m[k + 1] - width * m[k]",
             "0.0",
         ),
         (
