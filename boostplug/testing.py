@@ -364,26 +364,6 @@ def weights_are_relative(loss: Loss, scores: Floats, queries: Queries, rng: np.r
         _same_values(loss, queries, times * value, loss.value(scores, weighted))
 
 
-def labels_are_of_the_declared_degree(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
-    """Check that labels times c learn scores times c^d, where the loss declares d as its `degree_in_labels`.
-
-    With scores times c^d the gradient is times c^d and the Hessian as it was. Margins of pairs count as labels. Powers
-    of 2 alone, for which a pair at a kink stays there.
-    """
-    degree = loss.degree_in_labels
-    if degree is None or not _moderate(scores):
-        return
-    outputs = loss.gradient_hessian(scores, queries)
-    for c in (2.0**-20, 2.0**20):
-        unit = c**degree
-        changes: dict[str, Any] = {"labels": c * queries.labels}
-        if (pairs := queries.pairs) is not None:
-            margin = c * (np.ones(len(pairs)) if pairs.margin is None else pairs.margin)
-            changes["pairs"] = Pairs(pairs.winner, pairs.loser, weight=pairs.weight, margin=margin)
-        g, h = loss.gradient_hessian(unit * scores, queries.replaced(**changes))
-        _same_outputs(loss, queries, outputs, (g / unit, h))
-
-
 def unlabelled_rows_are_apart(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
     """Check that the label of an unlabelled row is never read."""
     if queries.labelled is None:
@@ -449,7 +429,6 @@ PROPERTIES: tuple[Property, ...] = (
     parts_are_as_the_whole,
     weight_zero_removes,
     weights_are_relative,
-    labels_are_of_the_declared_degree,
     unlabelled_rows_are_apart,
     inputs_stay,
     threads_do_not_matter,
@@ -471,7 +450,6 @@ _DECLARED: dict[Property, str] = {
     queries_are_independent: "if queries learn from each other, declare couples_queries = True",
     parts_are_as_the_whole: "scale_terms and query_sums must be sums over queries",
     weights_are_relative: "the denominator of scale_terms must grow with the weights as the value does",
-    labels_are_of_the_declared_degree: "if labels have no unit, declare degree_in_labels = None",
 }
 """What may be missing in a class that breaks a property."""
 

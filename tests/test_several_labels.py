@@ -41,7 +41,7 @@ def test_a_bound_loss_is_the_loss_on_that_label(loss):
         np.testing.assert_array_equal(one, other)
     assert bound.scale(QUERIES) == loss.scale(ON_SALE)
     flags = ("shift_invariant", "has_gradient_of_value", "couples_queries", "accuracy", "hessian_kind")
-    for name in (*flags, "takes_negative_labels", "largest_label", "degree_in_labels"):
+    for name in (*flags, "takes_negative_labels", "largest_label"):
         assert getattr(bound, name) == getattr(loss, name)
 
 
@@ -84,7 +84,7 @@ def test_names_are_read_back():
     base = bp.AdaRank(metric=METRIC)
     assert bp.Loss.parse(repr(base)) == (base,)
     assert pickle.loads(pickle.dumps(LOSS)) == LOSS
-    assert LOSS.with_params(lossonlabel_2__loss__sigmoid=2.0).parts[1] == bp.RankNet(sigmoid=2.0).on("sale")
+    assert LOSS.with_params(part_2__loss__sigmoid=2.0).parts[1] == bp.RankNet(sigmoid=2.0).on("sale")
 
 
 # Queries

@@ -228,7 +228,7 @@ def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tu
 def _refused_labels(loss: Loss, folds: Folds) -> tuple[float, float] | None:
     """Return the range of the labels that the loss reads, if it does not take them all."""
     if isinstance(loss, CombinedLoss):  # its parts may read different labels
-        ranges = (_refused_labels(part, folds) for part, weight in loss.weighted if weight > 0.0)
+        ranges = (_refused_labels(part, folds) for part in loss.losses)
         return next(filter(None, ranges), None)
     most = 1.0 if loss.binary_labels else loss.largest_label
     read = [loss.reads(part.queries) for fold in folds for part in fold[:2]]

@@ -221,6 +221,17 @@ def called(what: str, per: str, function: Callable[..., Any], *arguments: NDArra
     return returned(what, per, out, arguments[0].shape)
 
 
+def check_function(name: str, value: Any, otherwise: str = "") -> None:
+    """Refuse what is no function of arrays, and functions that are not hashable, as losses and metrics must be."""
+    if isinstance(value, type) or not callable(value):
+        raise ValueError(f"{name} must be a function of arrays{otherwise}; got {shown(value)}")
+    try:
+        hash(value)
+    except TypeError:
+        remedy = "pass a function, or a frozen dataclass with __call__"
+        raise ValueError(f"{name} must be hashable; got {shown(value)}; {remedy}") from None
+
+
 def returned(what: str, per: str, values: Any, shape: tuple[int, ...]) -> NDArray[np.float64]:
     """Return the result of a user's function as float64, refusing other shapes and values that are not numbers."""
     try:

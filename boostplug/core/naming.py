@@ -109,7 +109,6 @@ _QUOTED_OR_DASH_OR_CUT_OFF = re.compile(
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Add: operator.add,
     ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
 }
 
 
@@ -117,7 +116,7 @@ def read_value(text: str, known: Mapping[str, Any], what: str, listed: str) -> A
     """Return the value of an expression as written by ``repr``; only the classes' own code is run.
 
     The expression may contain literals, classes with parameters in parentheses, names of values, sums, and products
-    and quotients with numbers. Words that a parameter takes need no quotes and no name: ``NDCG(letor)``. ``NDCG@5``
+    with numbers. Words that a parameter takes need no quotes and no name: ``NDCG(letor)``. ``NDCG@5``
     is ``NDCG(k=5)``.
 
     Parameters

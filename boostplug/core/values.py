@@ -115,6 +115,20 @@ def replaced(value: Any, parameters: Mapping[str, Any]) -> Any:
     return value.with_params(**parameters) if isinstance(value, Value) else _replaced(value, parameters)
 
 
+def changed_parameters(value: Any, known: dict[str, Any], parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what `value` has as parameters, `known`, with changes; nested ones by ``__``."""
+    changes, within = split_names(parameters)
+    for name in (*changes, *within):
+        if name not in known:
+            invalid_parameter(name, shown(value), known)
+    for name, inner in within.items():
+        part = changes.get(name, known[name])
+        if not is_value(part):
+            no_parameters(name, part, inner, value)
+        changes[name] = replaced(part, inner)
+    return known | changes
+
+
 def declared_ranges(value: Any) -> dict[str, Range | tuple[Any, ...]]:
     """Return the `search_ranges` of a value's class and its bases; raise for names that are not parameters."""
     declared: dict[str, Range | tuple[Any, ...]] = {}
@@ -172,21 +186,13 @@ def _listed(value: Any, *, deep: bool) -> dict[str, Any]:
 
 def _replaced(value: Any, parameters: Mapping[str, Any]) -> Any:
     known = parameters_of(value, deep=False)
-    changes, within = split_names(parameters)
-    for name in (*changes, *within):
-        if name not in known:
-            invalid_parameter(name, shown(value), known)
-    for name, inner in within.items():
-        part = changes.get(name, known[name])
-        if not is_value(part):
-            no_parameters(name, part, inner, value)
-        changes[name] = replaced(part, inner)
+    changed = changed_parameters(value, known, parameters)
     if not _can_be_rebuilt(value, known):
         raise ValueError(
             f"{value!r} cannot be rebuilt with other parameters; its constructor must take its parameters by name and "
             "keep them as attributes of the same names"
         )
-    return type(value)(**known | changes)
+    return type(value)(**changed)
 
 
 def _can_be_rebuilt(value: Any, parameters: Mapping[str, Any]) -> bool:

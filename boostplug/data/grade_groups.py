@@ -21,7 +21,7 @@ _T = TypeVar("_T")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-LONG_LIST = 300  # documents; up to here all pairs of a list may be summed one by one
+BY_PAIR_UP_TO = 300  # documents; in longer lists grades become levels, and no pairs are summed one by one
 LEVELS = 256  # of the labels of a long list
 _BLOCK = 1 << 18  # pairs of one block
 
@@ -191,7 +191,7 @@ class GradeGroups:
         by their number of documents. Neighbouring grades closer than 1/256 of the range may become one level, whose
         documents form no pairs.
         """
-        long = (self.n_documents > LONG_LIST) & (self.n_grades > LEVELS)
+        long = (self.n_documents > BY_PAIR_UP_TO) & (self.n_grades > LEVELS)
         if not long.any():
             return self.view
 

@@ -60,7 +60,6 @@ class Correlation(Loss):
     epsilon: float = 1.0
 
     hessian_kind = "bound"
-    degree_in_labels = 0
 
     def __post_init__(self) -> None:
         check_number("Correlation: epsilon", self.epsilon, least=1e-100, most=1e100)

@@ -15,7 +15,6 @@ from boostplug.core.values import Range
 from boostplug.kernels.pairs.exponential_loss import query as derivatives
 
 Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Distance = Callable[[Floats], Floats]
 """From gaps > 0 between grades to positive distances, both float64 arrays of one shape; ideally strictly growing."""
 
@@ -67,8 +66,7 @@ class LinearDistance(DirectedDistance):
     search_ranges: ClassVar = {"alpha": Range(0.05, 0.8, log=True)}  # as the paper's replication
 
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
-        with np.errstate(over="ignore"):  # MPBoost refuses what overflows
-            return self.alpha * np.asarray(gap, dtype=np.float64)
+        return self.alpha * np.asarray(gap, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -80,8 +78,7 @@ class LogDistance(DirectedDistance):
     search_ranges: ClassVar = {"lam": Range(0.1, 30.0, log=True)}  # 3 in the paper
 
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
-        with np.errstate(over="ignore"):  # as above
-            return np.log1p(self.lam * np.asarray(gap, dtype=np.float64))
+        return np.log1p(self.lam * np.asarray(gap, dtype=np.float64))
 
 
 @dataclass(frozen=True)
@@ -93,8 +90,7 @@ class LogisticDistance(DirectedDistance):
     search_ranges: ClassVar = {"beta": Range(0.05, 5.0, log=True)}  # .5 in the paper
 
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
-        with np.errstate(over="ignore"):  # of the product, past which the distance is 1
-            return 1.0 / (1.0 + np.exp(-self.beta * np.asarray(gap, dtype=np.float64)))
+        return 1.0 / (1.0 + np.exp(-self.beta * np.asarray(gap, dtype=np.float64)))
 
 
 def distances_of_gaps(distance: Distance, gaps: Floats) -> Floats:
@@ -104,7 +100,9 @@ def distances_of_gaps(distance: Distance, gaps: Floats) -> Floats:
             return distance(gaps)
     if not len(gaps):
         return np.zeros(0)
-    rounded, back = np.unique(_to_12_digits(gaps), return_inverse=True)
+    different, place = np.unique(gaps, return_inverse=True)
+    # to 12 significant digits, so that gaps that differ only by the subtraction's rounding become equal
+    rounded, back = np.unique([float(f"{gap:.11e}") for gap in different.tolist()], return_inverse=True)
     values = called("distance", "gap", distance, rounded)
     bad = ~((values > 0) & np.isfinite(values))
     if bad.any():
@@ -124,31 +122,4 @@ def distances_of_gaps(distance: Distance, gaps: Floats) -> Floats:
             UserWarning,
             stacklevel=2,
         )
-    return values[back]
-
-
-_POWERS_OF_TEN = np.array([float(f"1e{k}") for k in range(23)])  # all of them exact
-
-
-def _to_12_digits(gaps: Floats) -> Floats:
-    """Round to 12 significant digits, so that gaps that differ only by the subtraction's rounding become equal.
-
-    Short decimals stay as they are written: a whole number of at most 12 digits and the power of 10 that it is
-    multiplied with or divided by are exact, so their product or ratio is the decimal's own float64.
-    """
-    rounded = np.empty_like(gaps)
-    exact = (gaps >= 1e-9) & (gaps < 1e30)
-    x = gaps[exact]
-    digits = 11 - np.floor(np.log10(x)).astype(np.int64)  # one off where the logarithm is rounded past a whole number
-    digits -= _shifted(x, digits) >= 1e12
-    digits += _shifted(x, digits) < 1e11
-    rounded[exact] = _shifted(np.round(_shifted(x, digits)), -digits)
-    rounded[~exact] = [float(f"{gap:.11e}") for gap in gaps[~exact].tolist()]
-    return rounded
-
-
-def _shifted(x: Floats, digits: Ints) -> Floats:
-    """Return x · 10^digits, correctly rounded, for up to 22 digits either way."""
-    power = _POWERS_OF_TEN[np.abs(digits)]
-    shifted: Floats = np.where(digits >= 0, x * power, x / power)
-    return shifted
+    return values[back][place]

@@ -127,12 +127,11 @@ class LambdaRank(Loss):
     def search_space(self) -> Space:
         """`search_ranges` and the metric's; with a truncation also truncations from 5 to 100, and the norm."""
         space = dict(super().search_space)
-        del space["norm"]
-        return (
-            space
-            if self.truncation is None
-            else {**space, "truncation": Range(5, 100, log=True), "norm": (False, True)}
-        )
+        if self.truncation is None:
+            del space["norm"]
+        else:
+            space["truncation"] = Range(5, 100, log=True)
+        return space
 
     @property
     def ties_in_row_order(self) -> bool:
@@ -143,11 +142,6 @@ class LambdaRank(Loss):
     def takes_negative_labels(self) -> bool:
         """Whether labels below 0 are fine: not with the two named gains of NDCG."""
         return isinstance(self.metric, MAP) or callable(self.metric.gain)
-
-    @property
-    def degree_in_labels(self) -> int | None:
-        """0 for linear gains, whose unit Z_q takes away; none for others, nor for MAP, whose `relevant` is a grade."""
-        return 0 if isinstance(self.metric, NDCG) and self.metric.gain == "linear" else None
 
     @property
     def pair_curve(self) -> PairCurve:
@@ -182,16 +176,11 @@ class LambdaRank(Loss):
         """Return the sums in the unit of weights, by the score times sigmoid."""
         plan, groups, s = self._swap_weights(queries), queries.grade_groups, float(self.sigmoid)
         if self.truncation is not None:
-            rows = queries.remember((_SwapWeights, self.metric, self.truncation), lambda: plan.of_rows(queries))
-            if groups.pair_weight_of_documents is not None:
-                winner, loser = np.ones((2, queries.n_rows))
-                winner[groups.rows], loser[groups.rows] = groups.pair_weight_of_documents
-                rows = rows._replace(winner=frozen(winner), loser=frozen(loser))
-            given: tuple[Any, ...] = (s, rows, plan.worth, self.truncation, self.norm, with_value)
+            given: tuple[Any, ...] = (s, plan.of_rows(queries), plan.positions, self.truncation, self.norm, with_value)
             return sums_over_lists(sum_tops, frozen(scores.view()), queries, *given)
         sums = ListSums(np.zeros(len(groups.query)), *np.zeros((2, queries.n_rows)))
         start = frozen(groups.query_start.view())
-        given = (groups.view, start, frozen(scores.view()), s, plan.level, plan.worth, with_value)
+        given = (groups.view, start, frozen(scores.view()), s, plan.level, plan.positions, with_value)
         run_over_queries(lambda first, last: sum_lists(*given, first, last, *sums), start)
         value = np.zeros(queries.n_queries)
         value[groups.query] = sums.value
@@ -205,7 +194,7 @@ class _SwapWeights:
     ----------
     level : ndarray
         Of each group, ascending within a query: gains over Z_q, or relevance over the number of relevant documents.
-    worth : PositionValues
+    positions : PositionValues
     mass : ndarray
         W_q of each query that holds a pair, over the unit of weights.
     """
@@ -220,19 +209,19 @@ class _SwapWeights:
                 ideal[groups.n_documents < metric.k] = 0.0  # the scripts count such a query 0
             level -= level[groups.query_group[:-1]][groups.query_of_group]  # gaps count alone
             discount = discounts(longest, metric.convention)
-            self.worth = PositionValues(discount, 0)
-            apart = _mean_apart(discount, truncation)[groups.n_documents]
+            self.positions = PositionValues(discount, 0)
+            mean_distance = _mean_distance(discount, truncation)[groups.n_documents]
         else:
             level = (groups.group_grade >= metric.relevant).astype(np.float64)
             sizes = np.diff(groups.group_start)
             ideal = np.bincount(groups.query_of_group, level * sizes, len(groups.query)).astype(np.float64)
             k = longest if metric.k is None else metric.k
-            self.worth = PositionValues(frozen(np.zeros(0)), k)
+            self.positions = PositionValues(frozen(np.zeros(0)), k)
             # At random ranks: u = ρ ([j ≤ k] - Σ 1/j), v = u + [j ≤ k]/j, with ρ the share of relevant documents.
             inverse = np.where(np.arange(longest) < k, 1.0 / np.arange(1.0, longest + 1.0), 0.0)
-            of_share = _mean_apart(np.where(np.arange(longest) < k, 1.0, 0.0) - np.cumsum(inverse), truncation)
+            of_share = _mean_distance(np.where(np.arange(longest) < k, 1.0, 0.0) - np.cumsum(inverse), truncation)
             n = groups.n_documents
-            apart = of_share[n] * (ideal / n) + 0.5 * _mean_apart(inverse, truncation)[n]
+            mean_distance = of_share[n] * (ideal / n) + 0.5 * _mean_distance(inverse, truncation)[n]
         known = ideal > 0
         of_group = ideal[groups.query_of_group]
         level = np.divide(level, of_group, out=np.zeros_like(level), where=of_group > 0)
@@ -240,26 +229,27 @@ class _SwapWeights:
         gaps = np.zeros(len(level))
         gap_sums(groups.query_group, self.level, groups.mass, gaps)
         of_pairs = 0.5 * np.bincount(groups.query_of_group, gaps * groups.mass, len(groups.query))
-        self.mass = frozen(np.where(known, apart * of_pairs, 0.0))
+        self.mass = frozen(np.where(known, mean_distance * of_pairs, 0.0))
 
     def of_rows(self, queries: Queries) -> RowWeights:
         """Return level, root of the weight and weights in pairs of each row; level 0 where it stands in no pair."""
         groups = queries.grade_groups
-        level, root = np.zeros(queries.n_rows), np.ones(queries.n_rows)
+        level, (root, winner, loser) = np.zeros(queries.n_rows), np.ones((3, queries.n_rows))
         level[groups.rows] = np.repeat(self.level, np.diff(groups.group_start))
-        if len(groups.sqrt_weight):
-            root[groups.rows] = groups.sqrt_weight
-        return RowWeights(frozen(level), frozen(root), frozen(root), frozen(root))
+        own = groups.sqrt_weight if len(groups.sqrt_weight) else np.ones(len(groups.rows))
+        root[groups.rows] = own
+        winner[groups.rows], loser[groups.rows] = groups.pair_weight_of_documents or (own, own)
+        return RowWeights(frozen(level), frozen(root), frozen(winner), frozen(loser))
 
 
-def _mean_apart(worth: Floats, truncation: int | None) -> Floats:
+def _mean_distance(values: Floats, truncation: int | None) -> Floats:
     """Return, for lists of 0 … n documents, how far apart two of them are expected to be in a random order.
 
-    `worth` of the positions 1 … n, which does not rise; pairs that both stand past the truncation count 0.
+    `values` of the positions 1 … n, which do not rise; pairs that both stand past the truncation count 0.
     """
-    n = np.arange(len(worth) + 1.0)
+    n = np.arange(len(values) + 1.0)
     above = n[:-1] if truncation is None else np.minimum(n[:-1], truncation)  # those that count beside position j
-    passed = np.r_[0.0, np.cumsum(worth)][above.astype(np.int64)]
-    total = np.r_[0.0, np.cumsum(passed - above * worth)]
-    apart: Floats = np.divide(2.0 * total, n * (n - 1.0), out=np.zeros(len(n)), where=n > 1)
-    return apart
+    passed = np.r_[0.0, np.cumsum(values)][above.astype(np.int64)]
+    total = np.r_[0.0, np.cumsum(passed - above * values)]
+    mean: Floats = np.divide(2.0 * total, n * (n - 1.0), out=np.zeros(len(n)), where=n > 1)
+    return mean

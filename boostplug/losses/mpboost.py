@@ -7,8 +7,8 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import frozen, shown
-from boostplug.data.grade_groups import LONG_LIST, GradeGroups, ListedPairs, pairs_of_grades
+from boostplug.core.checks import check_function, frozen
+from boostplug.data.grade_groups import BY_PAIR_UP_TO, GradeGroups, ListedPairs, pairs_of_grades
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.views import GroupArrays
 from boostplug.kernels.pairs.exponential_loss import by_grade as kernels
@@ -29,7 +29,6 @@ from boostplug.losses.directed_distance import (
     BinaryDistance,
     DirectedDistance,
     Distance,
-    LinearDistance,
     LogDistance,
     distances_of_gaps,
 )
@@ -37,8 +36,7 @@ from boostplug.losses.directed_distance import (
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_LONGEST = 1e150  # distance: its square is finite
-_SMALLEST = 1e-280  # sum of squares: its inverse, times a number of documents, is finite
+_LONGEST = 1e90  # distance, and one over it: sums of squares times weights, and their inverses, stay finite
 _EXPONENTIALS_PER_PAIR = 1.5  # exponentials of the factorised sum that take as long as a pair in the loop (measured)
 _CURVATURE: dict[str, Curvature] = {
     "newton": Curvature(squared=1.0, constant=0.0),
@@ -69,7 +67,8 @@ class MPBoost(PairLoss):
         `LogisticDistance`. Or any function from a float64 array of gaps > 0 to a float64 array of distances. These must
         be positive (the paper's condition 3), else they are refused. They should grow with the gap (condition 4), else
         a warning says so. The function sees gaps rounded to 12 significant digits, so that .3 - .2 and .2 - .1 are one
-        gap. Define it at the top of a module if the loss is to be pickled.
+        gap. Define it at the top of a module if the loss is to be pickled. Of the data's largest gap, the distance must
+        be from 1e-90 to 1e90.
     hessian : {"newton", "gentle", "bound"}
         "newton": :math:`h_i = \sum_j d^2 w`, the true second derivative (kind "exact"). "gentle":
         :math:`h_i = \sum_j w`, the paper's GentleBoost step, which takes :math:`|d| ≈ 1` (kind "model"). "bound":
@@ -126,26 +125,8 @@ class MPBoost(PairLoss):
     hessian_kinds: ClassVar = {"newton": "exact", "gentle": "model", "bound": "bound"}
 
     def __post_init__(self) -> None:
-        if isinstance(self.distance, type) or not callable(self.distance):
-            raise ValueError(
-                f"MPBoost: distance must be a distance such as LogDistance(lam=3.0), or a function of gaps; "
-                f"got {shown(self.distance)}"
-            )
-        try:
-            hash(self.distance)
-        except TypeError:
-            raise ValueError(
-                f"MPBoost: distance must be hashable, since losses are values; got {shown(self.distance)}; pass a "
-                "function, or a frozen dataclass with __call__"
-            ) from None
+        check_function("MPBoost: distance", self.distance, ", such as LogDistance(lam=3.0)")
         super().__post_init__()
-
-    @property
-    def degree_in_labels(self) -> int | None:
-        """0 for `BinaryDistance`, -1 for `LinearDistance` (but for "gentle", which takes d for 1), none for others."""
-        if isinstance(self.distance, BinaryDistance):
-            return 0
-        return -1 if isinstance(self.distance, LinearDistance) and self.hessian != "gentle" else None
 
     @property
     def pair_curve(self) -> PairCurve:
@@ -158,23 +139,9 @@ class MPBoost(PairLoss):
         pairs = pairs_to_learn(queries)
         if self.hessian == "gentle" or not len(pairs.query):
             return None
-        return (
-            self._pair_squares(queries, pairs)
-            if isinstance(pairs, ListedPairs)
-            else self._distances(queries, pairs).squares
-        )
-
-    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return Σ_q n_q and Σ_q c_q W_q (see Notes)."""
-        with np.errstate(over="ignore"):  # refused below
-            documents, weight = super().scale_terms(queries)
-        pairs, total = pairs_to_learn(queries), float(weight[0])
-        if len(pairs.query) and not (min(total, total / pairs.unit) > _SMALLEST and total < math.inf):
-            raise ValueError(
-                f"MPBoost: {self.distance!r} of the grade gaps is so {'large' if total > 1 else 'small'} that its "
-                "square leaves float64's range; rescale the labels"
-            )
-        return documents, weight
+        if isinstance(pairs, ListedPairs):
+            return pairs.sums(pairs.weight * self._pair_distances(queries, pairs) ** 2)
+        return self._distances(queries, pairs).squares
 
     def _distances(self, queries: Queries, pairs: GradeGroups) -> "_PairDistances":
         return queries.remember((MPBoost, self.distance), lambda: _PairDistances(pairs.unweighted(), self.distance))
@@ -210,19 +177,10 @@ class MPBoost(PairLoss):
 
         def build() -> Floats:
             distances = distances_of_gaps(self.distance, pairs.margin)
-            _refuse_long(self.distance, distances, "a pair's margin")
+            _refuse_extreme(self.distance, distances)
             return distances
 
         return queries.remember((MPBoost, self.distance, "pairs"), build)
-
-    def _pair_squares(self, queries: Queries, pairs: ListedPairs) -> Floats:
-        """Return the weighted sum of d² over each query's explicit pairs."""
-
-        def build() -> Floats:
-            with np.errstate(over="ignore"):  # refused as soon as it is summed
-                return pairs.sums(pairs.weight * self._pair_distances(queries, pairs) ** 2)
-
-        return queries.remember((MPBoost, self.distance, "squares of pairs"), build)
 
 
 class _PairDistances:
@@ -236,10 +194,8 @@ class _PairDistances:
     """
 
     def __init__(self, groups: GradeGroups, distance: Distance) -> None:
-        with np.errstate(over="ignore"):
+        with np.errstate(over="ignore"):  # refused below
             widest = groups.group_grade[groups.query_group[1:] - 1] - groups.group_grade[groups.query_group[:-1]]
-        if not np.isfinite(widest).all():
-            raise ValueError("MPBoost: a query's grades are further apart than float64 can say; rescale the labels")
         self.running = isinstance(distance, BinaryDistance)
         arrays = self._arrays(groups)
         how, stored = _methods(arrays, groups.n_pairs, distance)
@@ -250,14 +206,13 @@ class _PairDistances:
         else:
             kind, parameter = -1, math.nan
             longest = np.maximum.reduceat(values, start[:-1])
-        _refuse_long(distance, longest, "the largest grade gap")
+        _refuse_extreme(distance, longest)
         self.method = Method(how, longest, start, values, kind, parameter)
         self.plan = kernels.plan_of(arrays, how)
         # At equal scores, the square of each pair's distance is in the Hessians twice.
         scores = frozen(np.zeros(int(groups.rows.max()) + 1))  # frozen as a call's scores: no second compilation
-        with np.errstate(over="ignore"):  # refused in `MPBoost.scale_terms`
-            of_rows = self.sums(groups, scores, np.ones(len(how)), _CURVATURE["newton"]).hessian
-            self.squares: Floats = 0.5 * np.add.reduceat(of_rows[groups.rows], groups.query_start[:-1])
+        of_rows = self.sums(groups, scores, np.ones(len(how)), _CURVATURE["newton"]).hessian
+        self.squares: Floats = 0.5 * np.add.reduceat(of_rows[groups.rows], groups.query_start[:-1])
 
     def _arrays(self, groups: GradeGroups) -> GroupArrays:
         return groups.view if self.running else groups.rounded
@@ -286,7 +241,7 @@ def _methods(arrays: GroupArrays, n_pairs: Floats, distance: Distance) -> tuple[
     if not isinstance(distance, DirectedDistance):
         return np.full(len(n_grades), FACTORISED), np.ones(len(n_grades), bool)
     exponentials = (n_grades - 1) * (n_documents + 4 * n_grades)
-    factorised = (n_documents > LONG_LIST) | (exponentials <= _EXPONENTIALS_PER_PAIR * n_pairs)
+    factorised = (n_documents > BY_PAIR_UP_TO) | (exponentials <= _EXPONENTIALS_PER_PAIR * n_pairs)
     few = n_grades * (n_grades - 1) // 2 <= 8 * n_documents + 64
     return np.where(factorised, FACTORISED, BY_PAIR), factorised & few
 
@@ -301,10 +256,10 @@ def _stored_distances(arrays: GroupArrays, stored: NDArray[np.bool_], distance: 
     return distances_of_gaps(distance, np.concatenate([np.zeros(0), *gaps])), start
 
 
-def _refuse_long(distance: Distance, distances: Floats, of_what: str) -> None:
-    """Raise where a distance's square is too large for float64."""
-    if not (distances <= _LONGEST).all():
+def _refuse_extreme(distance: Distance, longest: Floats) -> None:
+    """Raise where the largest distance is one whose square, times weights and summed, may leave float64's range."""
+    found = longest.max(initial=0.0)
+    if len(longest) and not 1.0 / _LONGEST <= found <= _LONGEST:
         raise ValueError(
-            f"MPBoost: {distance!r} of {of_what} is {distances.max():.3g}, so large that its square leaves float64's "
-            "range; rescale the labels"
+            f"MPBoost: {distance!r} of the largest grade gap is {found:.3g}, beyond 1e-90 to 1e90; rescale the labels"
         )

@@ -104,11 +104,6 @@ class NDCGBoost(SmoothPairLoss):
         """Whether labels below 0 are fine: both named gains refuse them."""
         return callable(self.gain)
 
-    @property
-    def degree_in_labels(self) -> int | None:
-        """0 for linear gains, whose unit Z_q takes away; none for others."""
-        return 0 if self.gain == "linear" else None
-
     def grade_gains(self, queries: Queries) -> GradeGains:
         """Return the gains over Z_q."""
         return queries.remember((NDCGBoost, self.gain), lambda: _relative_gains(queries, self.gain))

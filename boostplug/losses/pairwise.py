@@ -4,12 +4,12 @@ import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache, partial
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import called, frozen, shown
+from boostplug.core.checks import called, check_function
 from boostplug.core.values import Space
 from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
@@ -106,22 +106,16 @@ class PairwiseLoss(SmoothPairLoss):
     def __post_init__(self) -> None:
         for name in ("function", "first", "second", "weight"):
             given = getattr(self, name)
-            if not callable(given) and not (name == "weight" and given is None):
-                raise ValueError(f"PairwiseLoss: {name} must be a function of arrays; got {shown(given)}")
-            try:
-                hash(given)
-            except TypeError:
-                raise ValueError(
-                    f"PairwiseLoss: {name} must be hashable; got {shown(given)}; pass a function"
-                ) from None
+            if name != "weight" or given is not None:
+                check_function(f"PairwiseLoss: {name}", given)
         super().__post_init__()
         sampled = self._sampled
         if self.hessian == "global" and not np.isfinite(sampled.pair.largest_second):
             raise ValueError("PairwiseLoss: hessian='global' needs a bounded second derivative; this one keeps growing")
         if self.hessian != "global" and not sampled.convex:
             raise ValueError(
-                f"PairwiseLoss: hessian={self.hessian!r} needs second ≥ 0, but second({sampled.lowest_at:.6g}) = "
-                f"{sampled.lowest:.6g}; use hessian='global'"
+                f"PairwiseLoss: hessian={self.hessian!r} needs second ≥ 0, and it falls to {sampled.lowest:.6g}; use "
+                "hessian='global'"
             )
         if sampled.pair.tables is None:
             warnings.warn(
@@ -150,11 +144,6 @@ class PairwiseLoss(SmoothPairLoss):
         return space
 
     @property
-    def degree_in_labels(self) -> int | None:
-        """0 without `weight`, which may ask more of grades than their order."""
-        return 0 if self.weight is None else None
-
-    @property
     def pair_function(self) -> PairFunction:
         """The functions, checked at each call, and their tables."""
         return self._sampled.pair
@@ -169,15 +158,11 @@ class PairwiseLoss(SmoothPairLoss):
         """Return the weight of each query's pairs together, by `weight`."""
         if queries.pairs is not None or self.weight is None:
             return None
-
-        def compute() -> Floats:
-            groups = queries.grade_groups.unweighted()
-            out = np.zeros(len(groups.query))
-            for block in _pairs_of_grades(groups, self.weight):
-                out += np.bincount(block.query, block.weight, len(out))
-            return frozen(out)
-
-        return queries.remember((PairwiseLoss, self.weight), compute)
+        groups = queries.grade_groups.unweighted()
+        out = np.zeros(len(groups.query))
+        for block in _pairs_of_grades(groups, self.weight):
+            out += np.bincount(block.query, block.weight, len(out))
+        return out
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J and the Hessian of `hessian`, cut at 1e37."""
@@ -188,15 +173,10 @@ class PairwiseLoss(SmoothPairLoss):
 
 
 def _weight_of_grades(groups: GradeGroups, weight: Weight, high: Ints, low: Ints) -> Floats:
-    """Return a user's weights of pairs of groups, checked; one number is that of every pair."""
+    """Return a user's weights of pairs of groups, checked."""
     higher, lower = groups.group_grade[high], groups.group_grade[low]
 
-    def spread(higher: Floats, lower: Floats) -> Any:
-        out = weight(higher, lower)
-        single = isinstance(out, (int, float)) or getattr(out, "ndim", None) == 0
-        return np.full(higher.shape, out) if single else out
-
-    values = called("PairwiseLoss: weight", "pair", spread, higher, lower)
+    values = called("PairwiseLoss: weight", "pair", weight, higher, lower)
     bad = ~((values >= _SMALLEST_WEIGHT) & (values <= _LARGEST_WEIGHT))
     if bad.any():
         at = int(np.argmax(bad))
@@ -225,7 +205,6 @@ class _Sampled:
     pair: PairFunction
     convex: bool
     lowest: float
-    lowest_at: float
 
 
 @lru_cache(maxsize=32)
@@ -237,21 +216,19 @@ def _sampled(function: Function, first: Function, second: Function) -> _Sampled:
         d = np.r_[-far[::-1], np.linspace(-_CHECKED, _CHECKED, 24_001), far]
         curvature = np.asarray(second(d), np.float64)
         curvature[~np.isfinite(curvature)] = np.inf
-        at = int(np.argmin(curvature))
-        near = np.abs(d) <= _CHECKED
-        largest = 1.001 * max(float(curvature.max()), 0.0)  # between the samples
-        if curvature.max() > 1.01 * curvature[near].max():
-            largest = np.inf
-        convex = bool(curvature[at] >= -1e-12 * max(curvature[near].max(), 0.0))
-        lowest, lowest_at = float(curvature[at]), float(d[at])
-        pair = PairFunction(
-            partial(_call, "function", function),
-            partial(_call, "first", first),
-            partial(_call, "second", second),
-            float(largest),
-            tables_of((function, first, second)),
+        lowest, highest = float(curvature.min()), float(curvature.max())
+        highest_near = float(curvature[np.abs(d) <= _CHECKED].max())
+        return _Sampled(
+            PairFunction(
+                partial(_call, "function", function),
+                partial(_call, "first", first),
+                partial(_call, "second", second),
+                np.inf if highest > 1.01 * highest_near else 1.001 * max(highest, 0.0),  # between the samples
+                tables_of((function, first, second)),
+            ),
+            convex=lowest >= -1e-12 * max(highest_near, 0.0),
+            lowest=lowest,
         )
-        return _Sampled(pair, convex, lowest, lowest_at)
 
 
 def _call(name: str, function: Function, d: Floats) -> Floats:
@@ -273,9 +250,8 @@ def _check_derivatives(function: Function, first: Function, second: Function) ->
         at = partial(_call, of, f)
         size = at(d)
         given = _call(name, df, d)
-        steps = [1e-3, 1e-4]
         off = np.full(len(d), np.inf)
-        for h in steps:  # the finer one where the function is sharp
+        for h in (1e-3, 1e-4):  # the finer one where the function is sharp
             slope = (8.0 * (at(d + h) - at(d - h)) - (at(d + 2.0 * h) - at(d - 2.0 * h))) / (12.0 * h)
             off = np.minimum(off, np.abs(given - slope) - 1e-13 * np.abs(size) / h)
         slack = 1e-4 * (np.abs(given) + 1e-3 * np.abs(given).max()) + 1e-12

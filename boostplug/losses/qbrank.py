@@ -130,16 +130,6 @@ class QBRank(PairLoss):
         return self.normalization != "documents"
 
     @property
-    def degree_in_labels(self) -> int | None:
-        """1 if scores are in the labels' unit; 0 for only pairs with a constant margin; None for these with labels."""
-        w = self.preference_weight
-        if self.margin == "grade" or w == 0.0:
-            return 1
-        if w == 1.0:
-            return 0
-        return 1 if self.margin == 0.0 else None
-
-    @property
     def pair_curve(self) -> PairCurve:
         """Half of the squared hinge."""
         margin = 1.0 if isinstance(self.margin, str) else float(self.margin)

@@ -68,5 +68,4 @@ class RankNet(SmoothPairLoss):
     pair_function = LOGISTIC
     hessian_kind = "exact"
     takes_pairs = True
-    degree_in_labels = 0
     search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # around lambdarank's 1

@@ -76,7 +76,6 @@ class SquaredError(Loss):
     centred: bool = False
 
     hessian_kind = "global"
-    degree_in_labels = 1
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "centred", check_flag("SquaredError: centred", self.centred))

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import called, check_choice, frozen, refuse_where, shown
+from boostplug.core.checks import called, check_choice, check_function, frozen, refuse_where
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.metrics.by_rank import Empty, RankMetric, Ties
@@ -203,13 +203,7 @@ def discounts(k: int, convention: Convention) -> Floats:
 def check_gain(gain: Gain) -> None:
     """Refuse what is not a gain."""
     if callable(gain):
-        try:
-            hash(gain)
-        except TypeError:
-            raise TypeError(
-                f"gain must be hashable, since metrics are values; got {shown(gain)}; pass a function, or a frozen "
-                "dataclass with __call__"
-            ) from None
+        check_function("gain", gain)
     else:
         check_choice("gain", gain, ("exp2", "linear"), ", or a callable from grades to gains")
 

@@ -8,7 +8,7 @@ import pytest
 
 import boostplug as bp
 from boostplug.kernels.lists import calibrated, lambda_halves, pearson, softmax
-from boostplug.kernels.pairs import far_field, hinge, pair_loop, smooth
+from boostplug.kernels.pairs import boxes, hinge, pair_loop, smooth
 from boostplug.kernels.pairs.exponential_loss import by_grade, by_pair
 from boostplug.losses.base.logistic import LOGISTIC, curvature, slope, softplus
 from boostplug.losses.base.smooth_pair_loss import PairFunction, sum_over_grades
@@ -41,7 +41,7 @@ def test_pair_loop(n, n_grades):
 
 
 @pytest.mark.parametrize("n_grades", [2, 5])
-def test_far_field(n_grades, monkeypatch):
+def test_boxes(n_grades, monkeypatch):
     """Both interpolate: they agree better with each other than with the function."""
     scores, labels, s, queries, unit = one_list(np.random.default_rng(0), 900, n_grades)
     by_pair = []
@@ -49,7 +49,7 @@ def test_far_field(n_grades, monkeypatch):
     pair = PairFunction.sampled(softplus, slope, curvature, 0.25)
     found = sum_over_grades(pair.for_value, scores, queries, unit)[0]
     assert not by_pair
-    expected = numpy_version(far_field)(scores, labels, s, s, softplus, pair.tables.width)
+    expected = numpy_version(boxes)(scores, labels, s, s, softplus, pair.tables.width)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * expected.max())
 
 

@@ -27,13 +27,13 @@ def wrong(d):
 @pytest.fixture
 def most_blocks(monkeypatch):
     """The largest number of blocks of each call for long lists; 1: its pairs were summed one by one."""
-    found, kernel = [], smooth.sum_far_field
+    found, kernel = [], smooth.sum_boxes
 
     def recording(begin, end, task, parts, functions, block_end):
         kernel(begin, end, task, parts, functions, block_end)
         found.append(max(np.count_nonzero(block_end[a:b]) for a, b in zip(parts.first, parts.last, strict=True)))
 
-    monkeypatch.setattr(smooth, "sum_far_field", recording)
+    monkeypatch.setattr(smooth, "sum_boxes", recording)
     return found
 
 

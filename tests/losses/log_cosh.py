@@ -34,4 +34,3 @@ class LogCosh(SmoothPairLoss):
     pair_function = PAIR
     hessian_kind = "exact"
     takes_pairs = True
-    degree_in_labels = 0

@@ -45,13 +45,6 @@ def test_terms_of_scales_are_computed_once_for_each_loss_of_a_grid(monkeypatch):
     assert Times.asked == list(range(1, 101))
 
 
-def test_losses_that_cannot_be_hashed_have_their_own_scales():
-    queries = bp.Queries(QUERIES.labels, group=[3, 2])
-    for factor in range(1, 4):
-        g, _ = Times([factor, 1.0]).gradient_hessian(SCORES, queries)
-        np.testing.assert_allclose(g, (factor + 1.0) * (SCORES - QUERIES.labels))
-
-
 def test_scale_is_the_ratio_of_its_terms():
     def with_terms(*terms):
         return type("Terms", (Squares,), {"scale_terms": lambda self, queries: terms})()
@@ -67,7 +60,7 @@ def test_scale_is_the_ratio_of_its_terms():
         with_terms(np.array([3.0, 1.0]), np.array([4.0, 2.0])).scale(QUERIES)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Returns(bp.Loss):
     """A user's loss that returns what it is made of."""
 

@@ -9,7 +9,6 @@ import pytest
 from losses.functions import root_distance
 
 import boostplug as bp
-from boostplug.losses import directed_distance
 
 DISTANCES = [bp.BinaryDistance(), bp.LinearDistance(alpha=0.3), bp.LogDistance(), bp.LogisticDistance(), root_distance]
 LABELS = {
@@ -164,9 +163,9 @@ def test_small_real_grades_are_learnt(distance, framework):
 
 def test_grades_out_of_range_are_refused():
     for labels, message in (
-        ([0.0, 1e-300], "so small that its square"),
-        ([0.0, 1e200], "so large that its square"),
-        ([-1.7e308, 1.7e308], "further apart than float64"),
+        ([0.0, 1e-100], "grade gap is 2e-101, beyond 1e-90 to 1e90"),
+        ([0.0, 1e100], "grade gap is 2e\\+99, beyond"),
+        ([-1.7e308, 1.7e308], "grade gap is inf, beyond"),
     ):
         with pytest.raises(ValueError, match=message):
             bp.MPBoost(distance=bp.LinearDistance()).gradient_hessian(np.zeros(2), bp.Queries(labels, group=[2]))
@@ -189,24 +188,13 @@ def test_gaps_that_differ_by_rounding_alone_are_one_gap():
     assert [len(gap) for gap in seen] == [2]
 
 
-@pytest.mark.parametrize("towards", [-np.inf, np.inf])
-def test_rounding_of_gaps_does_not_hang_on_the_logarithms_last_bit(monkeypatch, towards):
-    """Processors differ in it: log10(1e-12 · (1 + 1e-15)) is exactly -12 on some."""
-    gaps = np.r_[10.0 ** np.arange(-25.0, 26.0), 9.99999999999e-7, 0.3 - 0.2, 123456.78901234567]
-    gaps = np.r_[gaps, np.nextafter(gaps, 0.0), np.nextafter(gaps, np.inf)]
-    expected = [float(f"{gap:.11e}") for gap in gaps]
-    exact = np.log10
-    monkeypatch.setattr(np, "log10", lambda x: np.nextafter(exact(x), towards))
-    np.testing.assert_array_equal(directed_distance._to_12_digits(gaps), expected)
-
-
 def test_distances_whose_squares_leave_the_range_of_floats():
     """A gap of 1e-200 has a gradient and no Hessian: no step. Past the range, an error and no warning of NumPy's."""
     queries = bp.Queries([2e100, 0, 1e-200, 0], group=[4])
     g, h = bp.MPBoost().gradient_hessian(np.array([2.25, 0.5, -1.0, 0.0]), queries)
     assert (h[g != 0] > 0).all()
     pairs = bp.Queries(None, group=[2], pairs=bp.Pairs([0], [1]))
-    with pytest.raises(ValueError, match="so large that its square leaves float64's range"):
+    with pytest.raises(ValueError, match="beyond 1e-90 to 1e90"):
         bp.MPBoost(distance=bp.LinearDistance(alpha=1e300)).gradient_hessian(np.zeros(2), pairs)
 
 

@@ -160,8 +160,6 @@ BREAKAGES = [
     ),
     ("weights_are_relative", "", {"scale_terms": _terms_without_weights}),
     ("weights_are_relative", "", _value_times(lambda s, q: 1.0 + 1e-8 * _heaviest(q))),
-    ("labels_are_of_the_declared_degree", "", {"degree_in_labels": 0}),
-    ("labels_are_of_the_declared_degree", "", {"degree_in_labels": -1}),
     ("unlabelled_rows_are_apart", "", MODEL | _times(gradient=lambda s, q: 1.0 + 0.01 * _sum_of_unlabelled(q))),
     ("inputs_stay", "", {**MODEL, "gradient_hessian": _in_place}),
     ("threads_do_not_matter", "", MODEL | _times(lambda s, q: 1.0 + 1e-12 * threads.get_num_threads())),

@@ -35,9 +35,8 @@ def test_operators_make_the_same_sum():
         bp.NDCGBoost() * 0.7 + SQUARES * 0.3,
         np.float64(0.7) * bp.NDCGBoost() + SQUARES * np.float64(0.3),
         Fraction(7, 10) * bp.NDCGBoost() + Fraction(3, 10) * SQUARES,
-        bp.NDCGBoost() / (1.0 / 0.7) + 0.3 * SQUARES,
         sum([0.7 * bp.NDCGBoost(), 0.3 * SQUARES]),
-        (1.4 * bp.NDCGBoost() + 0.6 * SQUARES) / 2,
+        0.5 * (1.4 * bp.NDCGBoost() + 0.6 * SQUARES),
         bp.LossSum(parts=[BOTH]),
         bp.LossSum(parts=[bp.NDCGBoost() + 0.3 / 0.7 * SQUARES], weights=[0.7]),
         pickle.loads(pickle.dumps(BOTH)),
@@ -102,15 +101,22 @@ def test_explicit_pairs_reach_all_parts():
     np.testing.assert_allclose(loss.gradient_hessian(scores, queries), expected, rtol=1e-12)
 
 
-def test_a_part_of_weight_0_is_not_there():
-    scores, queries = problem()
-    loss = 0 * bp.NDCGBoost() + 1.0 * GLOBAL
-    assert (loss.hessian_kind, loss.takes_pairs, loss.takes_negative_labels) == ("global", True, True)
-    for one, other in zip(
-        loss.gradient_hessian(scores, queries), GLOBAL.gradient_hessian(scores, queries), strict=True
-    ):
-        np.testing.assert_array_equal(one, other)
-    assert len(loss.scale_terms(queries)[0]) == 1
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: 0 * EXACT,
+        lambda: -1.0 * EXACT,
+        lambda: np.nan * EXACT,
+        lambda: True * EXACT,
+        lambda: 1e101 * EXACT,
+        lambda: 1e60 * (1e60 * BOTH),
+        lambda: 1e-200 * (1e-200 * BOTH),
+        lambda: bp.LossSum(parts=[EXACT], weights=["1"]),
+    ],
+)
+def test_weights_are_above_0_and_at_most_1e100(make):
+    with pytest.raises(ValueError, match=r"LossSum: the weight of .* above 0 and of at most 1e\+100; got"):
+        make()
 
 
 class Frozen(bp.RankNet):
@@ -164,16 +170,16 @@ def test_an_exact_diagonal_beside_a_bound_is_neither(claimed):
 def test_what_holds_for_all_parts_holds_for_the_sum():
     linear = bp.MPBoost(distance=bp.LinearDistance())
     for loss, expected in (
-        (BOTH, (False, False, False, False, True, None, 2e-7)),
-        (EXACT + bp.RankNet(), (True, True, True, False, True, None, bp.RankNet().accuracy)),
-        (bp.RankNet() + bp.MPBoost(distance=bp.BinaryDistance()), (True, True, True, False, True, 0, 2e-7)),
-        (SQUARES + BOUND, (False, True, True, False, True, 1, 1e-9)),
-        (linear + 2 * linear, (True, True, True, False, True, -1, 1e-9)),
-        (linear + SQUARES, (False, True, True, False, True, None, 1e-9)),
-        (EXACT + bp.AdaRank(), (True, False, False, True, False, None, 2e-7)),
+        (BOTH, (False, False, False, False, True, 2e-7)),
+        (EXACT + bp.RankNet(), (True, True, True, False, True, bp.RankNet().accuracy)),
+        (bp.RankNet() + bp.MPBoost(distance=bp.BinaryDistance()), (True, True, True, False, True, 2e-7)),
+        (SQUARES + BOUND, (False, True, True, False, True, 1e-9)),
+        (linear + 2 * linear, (True, True, True, False, True, 1e-9)),
+        (linear + SQUARES, (False, True, True, False, True, 1e-9)),
+        (EXACT + bp.AdaRank(), (True, False, False, True, False, 2e-7)),
     ):
         found = (loss.shift_invariant, loss.takes_pairs, loss.takes_negative_labels, loss.couples_queries)
-        assert (*found, loss.has_gradient_of_value, loss.degree_in_labels, loss.accuracy) == expected, loss
+        assert (*found, loss.has_gradient_of_value, loss.accuracy) == expected, loss
 
 
 @pytest.mark.parametrize("loss", [*SUMS[:1], *SUMS[3:5], SUMS[-1], bp.AdaRank(base=BOTH)])
@@ -212,40 +218,25 @@ def test_the_largest_weights_bear_the_largest_scores(other):
 def test_parameters_stand_under_the_parts_names():
     assert BOTH.get_params(deep=False) == {"parts": BOTH.parts, "weights": BOTH.weights}
     listed = BOTH.get_params()
-    assert {name: listed[name] for name in ("ndcgboost", "ndcgboost_weight", "qbrank", "qbrank__margin")} == {
-        "ndcgboost": bp.NDCGBoost(),
-        "ndcgboost_weight": 0.7,
-        "qbrank": SQUARES,
-        "qbrank__margin": "grade",
+    assert {name: listed[name] for name in ("part_1", "weight_1", "part_2", "part_2__margin")} == {
+        "part_1": bp.NDCGBoost(),
+        "weight_1": 0.7,
+        "part_2": SQUARES,
+        "part_2__margin": "grade",
     }
     assert BOTH.with_params(**listed) == BOTH
-    changed = BOTH.with_params(qbrank_weight=0.5, qbrank__preference_weight=0.2, ndcgboost=bp.NDCGBoost(gain="linear"))
+    changed = BOTH.with_params(weight_2=0.5, part_2__preference_weight=0.2, part_1=bp.NDCGBoost(gain="linear"))
     assert changed == 0.7 * bp.NDCGBoost(gain="linear") + 0.5 * bp.QBRank(preference_weight=0.2)
-    assert (
-        BOTH.with_params(ndcgboost=bp.RankNet(), ndcgboost__sigmoid=2.0)
-        == 0.7 * bp.RankNet(sigmoid=2.0) + 0.3 * SQUARES
-    )
+    assert BOTH.with_params(part_1=bp.RankNet(), part_1__sigmoid=2.0) == 0.7 * bp.RankNet(sigmoid=2.0) + 0.3 * SQUARES
     assert BOTH.with_params(weights=(1, 2)) == bp.NDCGBoost() + 2 * SQUARES
-    assert BOTH.with_params(parts=(EXACT, bp.RankNet()), ranknet__sigmoid=3.0) == 0.7 * EXACT + 0.3 * bp.RankNet(
+    assert BOTH.with_params(parts=(EXACT, bp.RankNet()), part_2__sigmoid=3.0) == 0.7 * EXACT + 0.3 * bp.RankNet(
         sigmoid=3.0
     )
-    assert BOTH.with_params(qbrank=EXACT + bp.RankNet()).weights == (0.7, 0.3, 0.3)
-    deep = bp.AdaRank(base=BOTH).with_params(base__qbrank_weight=0.1, base__ndcgboost__sigmoid=2.0)
+    assert BOTH.with_params(part_2=EXACT + bp.RankNet()).weights == (0.7, 0.3, 0.3)
+    deep = bp.AdaRank(base=BOTH).with_params(base__weight_2=0.1, base__part_1__sigmoid=2.0)
     assert deep.base == 0.7 * bp.NDCGBoost(sigmoid=2.0) + 0.1 * SQUARES
-
-
-def test_names_of_parts_are_apart():
-    weights = type("Weights", (bp.RankNet,), {})()
-    odd = type("__My__Loss__", (bp.RankNet,), {})()
-    mpboost_1 = type("MPBoost_1", (bp.RankNet,), {})()
-    loss = EXACT + BOUND + 2 * EXACT + weights + odd + mpboost_1 + sum([bp.AdaRank()])
-    names = [name for name, value in loss.get_params().items() if isinstance(value, bp.Loss) and "__" not in name]
-    assert names == ["mpboost_1", "qbrank", "mpboost_2", "weights_1", "my_loss", "mpboost_1_x", "adarank"]
-    for k, name in enumerate(names):
-        changed = loss.with_params(**{f"{name}_weight": 7.0})
-        assert changed.weights == tuple(7.0 if j == k else weight for j, weight in enumerate(loss.weights))
-    assert loss.with_params(mpboost_2__distance__lam=9.0).parts[2] == bp.MPBoost(distance=bp.LogDistance(lam=9.0))
-    assert loss.with_params(my_loss__sigmoid=2.0).parts[4].sigmoid == 2.0
+    again = (EXACT + bp.MPBoost()).with_params(part_2__distance__lam=9.0)
+    assert again == EXACT + bp.MPBoost(distance=bp.LogDistance(lam=9.0))
 
 
 class Trial:
@@ -264,12 +255,11 @@ class Trial:
 def test_a_search_draws_parts_and_the_balance():
     trial = Trial()
     found = bp.suggest(trial, BOTH)
-    own = {name: drawn for name, drawn in trial.drawn.items() if "_weight" in name.rpartition("__")[2]}
-    assert own == {"objective__qbrank_weight": (0.3 / 8, 0.3 * 8), "objective__qbrank__preference_weight": (0.0, 1.0)}
+    own = {name: drawn for name, drawn in trial.drawn.items() if "weight" in name}
+    assert own == {"objective__weight_2": (0.3 / 8, 0.3 * 8), "objective__part_2__preference_weight": (0.0, 1.0)}
     assert found.weights == (0.7, 0.3 / 8)
     assert found.parts[0] == bp.NDCGBoost(sigmoid=0.25, hessian="global", normalization="query")
     assert trial.drawn.keys() == {f"objective__{name}" for name in BOTH.search_space}
-    assert "ranknet_weight" not in (EXACT + 0 * bp.RankNet()).search_space
 
 
 # Expressions
@@ -290,8 +280,8 @@ def test_every_registered_loss_is_read_back():
     ("text", "loss"),
     [
         (".7*ndcg-boost+.3*qbrank", 0.7 * bp.NDCGBoost() + 0.3 * bp.QBRank()),
-        ("NDCG-Boost * .7 + QBRANK/2", 0.7 * bp.NDCGBoost() + bp.QBRank() / 2),
-        ("2*(mpboost + 1/4*RankNet(sigmoid=2))", 2 * EXACT + 0.5 * bp.RankNet(sigmoid=2)),
+        ("NDCG-Boost * .7 + QBRANK*.5", 0.7 * bp.NDCGBoost() + 0.5 * bp.QBRank()),
+        ("2*(mpboost + .25*RankNet(sigmoid=2))", 2 * EXACT + 0.5 * bp.RankNet(sigmoid=2)),
         ("NDCGBoost", bp.NDCGBoost()),
         ("ndcg-boost(sigmoid=2.0, gain='linear')", bp.NDCGBoost(sigmoid=2.0, gain="linear")),
         ("MPBoost()", EXACT),
@@ -299,7 +289,7 @@ def test_every_registered_loss_is_read_back():
         ("QBRank(margin=1e-3)", bp.QBRank(margin=1e-3)),
         ("boostplug.AdaRank(metric=MRR(), base=qbrank)", bp.AdaRank(metric=bp.MRR(), base=bp.QBRank())),
         ("LossSum(parts=(RankNet(), MPBoost()), weights=[1, 2])", bp.RankNet() + 2 * EXACT),
-        ("listnet/2 + squared-error", bp.ListNet() / 2 + bp.SquaredError()),
+        ("0.5*listnet + squared-error", 0.5 * bp.ListNet() + bp.SquaredError()),
         ("RankNet(sigmoid=np.float64(0.5))", bp.RankNet(sigmoid=0.5)),  # as NumPy 2 shows a parameter of a grid
         ("LambdaRank(metric=MAP(k=np.int64(3)))", bp.LambdaRank(metric=bp.MAP(3))),
     ],
@@ -311,10 +301,10 @@ def test_expressions(text, loss):
 @pytest.mark.parametrize(
     "text",
     ["ndcg - boost", "QBRank(0.3)", "QBRank(margin=0", "-1*qbrank", "LogDistance()", "0.7*ndcg + qbrank", "'a'*qbrank",
-     "qbrank*(1/0)", "[1]*9*qbrank", "__import__('os').getcwd()", "RankNet(**{})", None, b"qbrank"],
+     "qbrank/2", "[1]*9*qbrank", "__import__('os').getcwd()", "RankNet(**{})", None, b"qbrank"],
 )  # fmt: skip
 def test_texts_that_are_no_loss(text):
-    with pytest.raises(ValueError, match=r"there is no|cannot be|too many|got -1|is no loss|division by zero"):
+    with pytest.raises(ValueError, match=r"there is no|cannot be|too many|got -1|is no loss"):
         bp.Loss.parse(text)
 
 
@@ -334,7 +324,8 @@ def problem_of_crr(rng, n=40):
 def test_it_is_the_sum_of_its_losses(w, pair_loss, label_loss):
     scores, queries = problem_of_crr(np.random.default_rng(0))
     one = bp.CRR(preference_weight=w, pair_loss=pair_loss, label_loss=label_loss)
-    other = w * pair_loss + (1.0 - w) * label_loss
+    parts = [weight * loss for weight, loss in ((w, pair_loss), (1.0 - w, label_loss)) if weight > 0.0]
+    other = sum(parts)
     np.testing.assert_array_equal(one.value(scores, queries), other.value(scores, queries))
     for x, y in zip(one.gradient_hessian(scores, queries), other.gradient_hessian(scores, queries), strict=True):
         np.testing.assert_array_equal(x, y)

@@ -11,7 +11,7 @@ from boostplug.kernels.base.compiling import inlined
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_SHORT = 64  # up to this cut-off a sorted list of the best scores beats sorting the query
+_BEST_ALONE_UP_TO = 64  # up to this cut-off a sorted list of the best scores beats sorting the query
 _RUN = 16  # runs of this length are sorted by counting, then merged
 
 
@@ -134,7 +134,7 @@ def best_rows(scores: Floats, start: int, stop: int, k: int, ties: bool, workspa
     keys, rows, _, _ = workspace
     n = stop - start
     m: int
-    if k <= _SHORT:
+    if k <= _BEST_ALONE_UP_TO:
         m, tied = _top_rows(scores, start, stop, k, keys, rows)
         if ties and tied:
             last = keys[m - 1]

@@ -64,7 +64,7 @@ from boostplug.kernels.lists.lambdas import (
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_SHORT = 160  # documents that are summed pair by pair
+_BY_PAIR_UP_TO = 160  # documents that are summed pair by pair
 _LEAST = 1e-290  # beside which log(1 + t) = t
 _DEPTH = 128  # parts that wait for their turn, at most
 # Pieces of the distances in which eight nodes give f, f² and their like to 1e-9; in the last they are straight lines.
@@ -87,14 +87,14 @@ _AT, _POWERS = _nodes()
 class _Workspace(NamedTuple):
     """Space for one list.
 
-    By document in order of gains: `order`, its position, and a `spare` of it. By position: `far`, its distance from
-    the middle; `power`, e^-far; `piece`. For each piece of either half: `edge`, where it begins and its width; `node`,
-    and `falling`, e^-node; `sums`. What short parts have of each document: `own`. Parts that are left: `to_do`.
+    By document in order of gains: `order`, its position, and a `spare` of it. By position: `distance` from the middle;
+    `power`, e^-distance; `piece`. For each piece of either half: `edge`, where it begins and its width; `node`, and
+    `falling`, e^-node; `sums`. What short parts have of each document: `own`. Parts that are left: `to_do`.
     """
 
     order: Ints
     spare: Ints
-    far: Floats
+    distance: Floats
     power: Floats
     piece: Ints
     edge: Floats
@@ -110,13 +110,13 @@ def _workspace_of(n: int) -> _Workspace:
     return _Workspace(
         np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(n + WIDTH), np.zeros(n + WIDTH), np.zeros(n, np.int64),
         np.zeros((2, _PIECES, 2)), np.zeros(_PIECES * WIDTH), np.zeros(_PIECES * WIDTH), np.zeros(_PIECES * _SUMS),
-        np.zeros((10, _SHORT + WIDTH)), np.empty((_DEPTH, 2), np.int64),
+        np.zeros((10, _BY_PAIR_UP_TO + WIDTH)), np.empty((_DEPTH, 2), np.int64),
     )  # fmt: skip
 
 
 @inlined(fastmath={"contract"}, error_model="numpy")
 def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: Ordered, workspace: _Workspace) -> float:
-    """Add the pairs of the positions first..last, at most `_SHORT`, and return their value."""
+    """Add the pairs of the positions first..last, at most `_BY_PAIR_UP_TO`, and return their value."""
     own = workspace.own
     x, e, winner, loser, gain, u, v = own[0], own[1], own[2], own[3], own[4], own[5], own[6]
     c, g, h = own[7], own[8], own[9]
@@ -167,18 +167,18 @@ def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: O
 @inlined(fastmath={"contract"}, error_model="numpy")
 def _distances(first: int, middle: int, last: int, ordered: Ordered, workspace: _Workspace) -> None:
     """Write each position's distance from the middle, and e^-distance."""
-    x, far, power = ordered.x, workspace.far, workspace.power
+    x, distance, power = ordered.x, workspace.distance, workspace.power
     for j in range(first, last, WIDTH):
         d = absolute(load(x, j) - x[middle])
-        store(far, j, d)
+        store(distance, j, d)
         store(power, j, falling(d))
 
 
 @inlined()
 def _into_pieces(first: int, last: int, side: int, workspace: _Workspace) -> int:
     """Put the documents of one half into pieces of the distance, and return how many hold any."""
-    far, piece, edge = workspace.far, workspace.piece, workspace.edge
-    closest, farthest = min(far[first], far[last - 1]), max(far[first], far[last - 1])
+    distance, piece, edge = workspace.distance, workspace.piece, workspace.edge
+    closest, farthest = min(distance[first], distance[last - 1]), max(distance[first], distance[last - 1])
     if farthest <= _EDGES[0] or closest >= _EDGES[-1]:
         for j in range(first, last):
             piece[j] = 0
@@ -186,17 +186,17 @@ def _into_pieces(first: int, last: int, side: int, workspace: _Workspace) -> int
         count = 1
     else:
         count, before = 0, -1
-        ascending = far[first] <= far[last - 1]
+        ascending = distance[first] <= distance[last - 1]
         at = 0
         for k in range(last - first):
             j = first + k if ascending else last - 1 - k
-            while at < _PIECES - 1 and far[j] > _EDGES[at]:
+            while at < _PIECES - 1 and distance[j] > _EDGES[at]:
                 at += 1
             if at != before:
                 before = at
-                edge[side, count, 0] = far[j]
+                edge[side, count, 0] = distance[j]
                 count += 1
-            edge[side, count - 1, 1] = far[j]
+            edge[side, count - 1, 1] = distance[j]
             piece[j] = count - 1
     for k in range(count):
         width = edge[side, k, 1] - edge[side, k, 0]
@@ -226,7 +226,8 @@ def _sum_other_half(
     `upper` says that the upper half sees the lower one, whose documents `up` shows from the lowest gain on. `values`
     are those of the positions, u or v.
     """
-    order, far, power, piece, sums = workspace.order, workspace.far, workspace.power, workspace.piece, workspace.sums
+    order, distance, power = workspace.order, workspace.distance, workspace.power
+    piece, sums = workspace.piece, workspace.sums
     gain, winner, loser = ordered.gain, ordered.winner, ordered.loser
     own, other = (winner, loser) if up else (loser, winner)  # of the one that sees, and of those seen
     right = up == upper  # the higher gain stands above
@@ -243,41 +244,41 @@ def _sum_other_half(
             for o in range(0, count * _SUMS, 8 * WIDTH):
                 for k in range(o, o + 4 * WIDTH, WIDTH):
                     store(sums, k + 4 * WIDTH, load(sums, k + 4 * WIDTH) + load(sums, k) * gap)
-        apart = abs(values[j] - at_middle)
+        from_middle = abs(values[j] - at_middle)
         if (j < middle) == upper:
             k = piece[j]
-            y = 2.0 * (far[j] - workspace.edge[side, k, 0]) / workspace.edge[side, k, 1] - 1.0
+            y = 2.0 * (distance[j] - workspace.edge[side, k, 0]) / workspace.edge[side, k, 1] - 1.0
             t = load(_POWERS[0], 0)
             for p in range(1, WIDTH):
                 t = t * y + load(_POWERS[p], 0)
             o = k * _SUMS + 4 * WIDTH
-            first_sum = own[j] * sum_of((load(sums, o) * apart + load(sums, o + WIDTH)) * t)
+            first_sum = own[j] * sum_of((load(sums, o) * from_middle + load(sums, o + WIDTH)) * t)
             if with_value:
                 value += first_sum * (power[j] if right else 1.0)
                 continue
-            second_sum = own[j] * sum_of((load(sums, o + 2 * WIDTH) * apart + load(sums, o + 3 * WIDTH)) * t)
+            second_sum = own[j] * sum_of((load(sums, o + 2 * WIDTH) * from_middle + load(sums, o + 3 * WIDTH)) * t)
             first_sum *= power[j] if right else 1.0
             ordered.gradient[j] += -first_sum if up else first_sum
             ordered.hessian[j] += power[j] * second_sum
         else:
             s, e = other[j], power[j]
-            s_apart = s * apart
+            s_from_middle = s * from_middle
             for k in range(count):
                 o = k * _SUMS
                 t = load(workspace.falling, k * WIDTH)
                 if with_value:
                     t = larger(t * e, broadcast(_LEAST))
-                    y = log1p(t) / t * e if right else log1p(t) + (load(workspace.node, k * WIDTH) + far[j])
+                    y = log1p(t) / t * e if right else log1p(t) + (load(workspace.node, k * WIDTH) + distance[j])
                     store(sums, o, load(sums, o) + y * s)
-                    store(sums, o + WIDTH, load(sums, o + WIDTH) + y * s_apart)
+                    store(sums, o + WIDTH, load(sums, o + WIDTH) + y * s_from_middle)
                     continue
                 z = 1.0 / (t * e + 1.0)
                 y = z * e if right else z
                 z = z * z * e
                 store(sums, o, load(sums, o) + y * s)
-                store(sums, o + WIDTH, load(sums, o + WIDTH) + y * s_apart)
+                store(sums, o + WIDTH, load(sums, o + WIDTH) + y * s_from_middle)
                 store(sums, o + 2 * WIDTH, load(sums, o + 2 * WIDTH) + z * s)
-                store(sums, o + 3 * WIDTH, load(sums, o + 3 * WIDTH) + z * s_apart)
+                store(sums, o + 3 * WIDTH, load(sums, o + 3 * WIDTH) + z * s_from_middle)
     return value
 
 
@@ -310,7 +311,7 @@ def _sum_part(n: int, two: bool, with_value: bool, ordered: Ordered, workspace: 
         first, last = to_do[left, 0], to_do[left, 1]
         if u[first] == u[last - 1] and v[first] == v[last - 1]:
             continue
-        if last - first <= _SHORT:
+        if last - first <= _BY_PAIR_UP_TO:
             value += _pair_by_pair(first, last, two, with_value, ordered, workspace)
             continue
         middle = (first + last) // 2

@@ -79,18 +79,18 @@ class Ordered(NamedTuple):
     gain: Floats
     u: Floats  # value of the position for a document that stands above those of lower grades
     v: Floats  # and for one that stands below; the array `u` itself where the two are the same
-    apart: Floats  # mean distance of two positions within a block of tied documents, of u and of v together / 2
+    tied_distance: Floats  # mean distance of two positions within a block of tied documents, of u and of v together / 2
     gradient: Floats
     hessian: Floats
 
 
 @inlined(_nrt=True)
-def ordered_workspace(n: int, two: bool, apart: bool) -> Ordered:
-    """Return workspace for a list of n documents; u and v differ if `two`, both weights if `apart`."""
+def ordered_workspace(n: int, two: bool, two_weights: bool) -> Ordered:
+    """Return workspace for a list of n documents; u and v differ if `two`, both weights if `two_weights`."""
     m = n + WIDTH
     u, winner = np.zeros(m), np.ones(m)
     return Ordered(
-        np.zeros(m), winner, np.ones(m) if apart else winner, np.zeros(m), u, np.zeros(m) if two else u,
+        np.zeros(m), winner, np.ones(m) if two_weights else winner, np.zeros(m), u, np.zeros(m) if two else u,
         np.zeros(m), np.zeros(m), np.zeros(m),
     )  # fmt: skip
 
@@ -126,15 +126,15 @@ def _relevance(keys: Any, n: int, gain: Any, positions: PositionValues, average:
 @inlined()
 def write_position_values(keys: Any, n: int, positions: PositionValues, ordered: Ordered, spare: Any) -> None:
     """Write the values of a list's positions, over a random order of tied documents. `spare` has 3 rows."""
-    gain, u, v, apart = ordered.gain, ordered.u, ordered.v, ordered.apart
+    gain, u, v, tied = ordered.gain, ordered.u, ordered.v, ordered.tied_distance
     if len(positions.discount):
-        average_over_ties(keys, n, positions.discount, u, apart)
+        average_over_ties(keys, n, positions.discount, u, tied)
         return
     _relevance(keys, n, gain, positions, True, spare[0], spare[1])
-    average_over_ties(keys, n, spare[0], u, apart)
+    average_over_ties(keys, n, spare[0], u, tied)
     average_over_ties(keys, n, spare[1], v, spare[2])
     for j in range(n):
-        apart[j] = 0.5 * (apart[j] + spare[2, j])
+        tied[j] = 0.5 * (tied[j] + spare[2, j])
 
 
 @inlined()
@@ -146,7 +146,7 @@ def sum_within(keys: Any, n: int, ordered: Ordered) -> float:
         b = a + 1
         while b < n and keys[b] == keys[a]:
             b += 1
-        if b - a > 1 and ordered.apart[a] > 0.0 and ordered.gain[b - 1] > ordered.gain[a]:
+        if b - a > 1 and ordered.tied_distance[a] > 0.0 and ordered.gain[b - 1] > ordered.gain[a]:
             for up in (True, False):
                 own, other = (ordered.winner, ordered.loser) if up else (ordered.loser, ordered.winner)
                 passed = gaps = 0.0
@@ -156,7 +156,7 @@ def sum_within(keys: Any, n: int, ordered: Ordered) -> float:
                     gaps += abs(ordered.gain[j] - before) * passed
                     before = ordered.gain[j]
                     passed += other[j]
-                    w = ordered.apart[a] * own[j] * gaps
+                    w = ordered.tied_distance[a] * own[j] * gaps
                     ordered.gradient[j] += -0.5 * w if up else 0.5 * w
                     ordered.hessian[j] += 0.25 * w
                     value += w if up else 0.0

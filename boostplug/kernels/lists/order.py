@@ -22,12 +22,12 @@ def order_by_score(scores: Any, lists: Any, q: int, workspace: Workspace) -> int
 
 
 @compiled()
-def average_over_ties(keys: Any, n: int, values: Any, mean: Any, apart: Any) -> None:
+def average_over_ties(keys: Any, n: int, values: Any, mean: Any, tied: Any) -> None:
     """Write what a random order of tied documents makes of values by position.
 
     With ``keys[:n]`` in descending order and ``values[:n]`` that do not rise: ``mean[j]`` is the mean value over the
-    positions that tie with j, and ``apart[j]`` the mean difference, larger less smaller, of two of these positions. Two
-    documents that do not tie are expected to be ``mean[j] - mean[k]`` apart, two that do ``apart[j]``.
+    positions that tie with j, and ``tied[j]`` the mean difference, larger less smaller, of two of these positions. Two
+    documents that do not tie are expected to be ``mean[j] - mean[k]`` apart, two that do ``tied[j]``.
     """
     a = 0
     while a < n:
@@ -40,5 +40,5 @@ def average_over_ties(keys: Any, n: int, values: Any, mean: Any, apart: Any) -> 
         m = b - a
         for j in range(a, b):
             mean[j] = total / m
-            apart[j] = 2.0 * gaps / (m * (m - 1.0)) if m > 1 else 0.0
+            tied[j] = 2.0 * gaps / (m * (m - 1.0)) if m > 1 else 0.0
         a = b

@@ -2,7 +2,7 @@
 
 Smooth functions of the score difference: read `smooth`, the driver, then `pair_task` (documents and pair weights),
 `pair_loop` and `pair_by_pair` for short lists. Long lists: `tables` describes a function by polynomials, and
-`far_field` sums all documents of a box of scores at once.
+`boxes` sums all documents of a box of scores at once.
 The squared hinge: `hinge` sums by sorting. The exponential loss: `exponential_loss` factorises.
 `masses` sums weights of pairs. `clicks` is for the pairs of click logs.
 """

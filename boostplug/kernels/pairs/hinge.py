@@ -39,7 +39,9 @@ from boostplug.kernels.pairs.pair_task import Documents, documents_in, middle_gr
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_SHORT = 768  # documents; up to there pairs one by one take no longer than sorting does (five grades, or as many)
+_BY_PAIR_UP_TO = (
+    768  # documents; up to there pairs one by one take no longer than sorting does (five grades, or as many)
+)
 _LARGEST = 1e150  # of |z|: its square is finite
 _DEEPEST = 256  # a part of two or more grades is halved by every second cut
 
@@ -169,7 +171,7 @@ def _all_pairs(
             if depth > 1:
                 merge(places, first, middle, last)
             depth -= 1
-        elif b - a == 1 or last - first <= _SHORT:
+        elif b - a == 1 or last - first <= _BY_PAIR_UP_TO:
             total += _pair_by_pair(documents, start, a, b, base, margin, squares)
             sort_range(places, first, last)
             depth -= 1
@@ -262,7 +264,7 @@ def _add_any(
     for q in range(first, last):
         u0, u1 = groups.query_group[q], groups.query_group[q + 1]
         size = _begin(q, scores, groups, hinge, documents)
-        if size <= _SHORT:
+        if size <= _BY_PAIR_UP_TO:
             squares[q] = _pair_by_pair(documents, start, u0, u1, start[u0], hinge.margin, hinge.squares)
         else:
             for i in range(size):
@@ -278,7 +280,7 @@ def add_pairs(scores: Floats, groups: GroupArrays, hinge: Hinge, factor: Floats,
     The sums of squares are without the factor, and not initialised unless `Hinge.squares`.
     """
     squares = np.empty(len(factor))
-    kernel = _add_short if groups.longest <= _SHORT and not hinge.squares else _add_any
+    kernel = _add_short if groups.longest <= _BY_PAIR_UP_TO and not hinge.squares else _add_any
     run_over_queries(
         lambda first, last: kernel(first, last, scores, groups, hinge, factor, out, squares),
         groups.group_start[groups.query_group],

@@ -1,4 +1,4 @@
-"""Pairs one by one: of short lists, and of the near field of long ones.
+"""Pairs one by one: of short lists, and those within a block of long ones.
 
 The derivatives of RankNet and NDCGBoost take one exponential per document if the scores of a part are within
 `SAFE_RANGE` of each other. All other functions are read from the pieces of their tables.

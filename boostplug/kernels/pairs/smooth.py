@@ -10,7 +10,7 @@ of a pair: both the square root of its row's weight by default.
 
 Short lists are summed pair by pair (`pair_by_pair`). A list is long if its pairs are more than 160 for each document,
 or 16 if the function is known only by tables. Its neighbouring grades form blocks: pairs from different blocks are
-summed box by box (`far_field`), pairs within a block pair by pair.
+summed box by box (`boxes`), pairs within a block pair by pair.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import frozen
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.views import GroupArrays
-from boostplug.kernels.pairs.far_field import sum_far_field
+from boostplug.kernels.pairs.boxes import sum_boxes
 from boostplug.kernels.pairs.pair_by_pair import (
     ndcg_by_pair,
     ranknet_by_pair,
@@ -35,7 +35,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_LONG, _LONG_BY_TABLES = 160, 16  # pairs for each document
+_BY_PAIR_UP_TO, _TABULATED_BY_PAIR_UP_TO = 160, 16  # pairs for each document
 _BY_PAIR = {NDCG: ndcg_by_pair, RANKNET: ranknet_by_pair}
 
 
@@ -59,7 +59,8 @@ def _chosen(groups: GroupArrays, work: Work, chosen: Bools) -> Work:
 def short_and_long(groups: GroupArrays, n_pairs: Floats, kind: int) -> tuple[Work, Work]:
     """Short and long lists, for functions of a kind."""
     first, last = groups.query_group[:-1], groups.query_group[1:]
-    least = (_LONG_BY_TABLES if kind == TABULATED else _LONG) * (groups.group_start[last] - groups.group_start[first])
+    up_to = _TABULATED_BY_PAIR_UP_TO if kind == TABULATED else _BY_PAIR_UP_TO
+    least = up_to * (groups.group_start[last] - groups.group_start[first])
     is_long = n_pairs > least
     every = _work(groups, first, last, np.arange(len(first)))
     return _chosen(groups, every, ~is_long), _chosen(groups, every, is_long)
@@ -79,7 +80,7 @@ def sum_pairs(task: Task, short: Work, long: Work, functions: Functions) -> None
     near = short
     if len(long.parts.first):
         block_end = np.zeros(len(groups.group_grade), np.int64)
-        _run(sum_far_field, task, long, functions, block_end)
+        _run(sum_boxes, task, long, functions, block_end)
         first = block_end.nonzero()[0]
         first = first[block_end[first] - first > 1]  # others hold no pair
         query = long.parts.query[np.searchsorted(long.parts.first, first, side="right") - 1]

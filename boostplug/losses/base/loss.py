@@ -1,22 +1,20 @@
 """`Loss`: the interface and the conventions of all losses."""
 
 import inspect
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from operator import attrgetter
+from abc import ABC, abstractmethod, update_abstractmethods
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Literal, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.adapters import call as framework_call
-from boostplug.core.checks import check_instance, check_number, returned, scores_of_rows, shown
+from boostplug.core.checks import returned, scores_of_rows, shown
 from boostplug.core.naming import Named, read_value
 from boostplug.data.queries import Queries
 
 Floats = NDArray[np.float64]
 LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
-LARGEST_WEIGHT = 1e100  # of a loss in a sum
 _KEPT_SCALES = 256  # losses whose scale is kept with the data, as a grid search trains them
 HessianKind = Literal["exact", "bound", "global", "model"]
 _L = TypeVar("_L", bound="Loss")
@@ -101,24 +99,17 @@ class Loss(Named, ABC):
 
     def __add__(self, other: "Loss") -> "Loss":
         """Return the sum of two losses."""
-        return self._sum(parts=(self, check_instance("what is added to a loss", other, Loss, "MPBoost()")))
+        return self._sum(parts=(self, other))
 
     def __radd__(self, other: Any) -> "Loss":
         """Return the loss itself for 0, with which ``sum(losses)`` begins."""
-        if isinstance(other, int) and other == 0:
-            return self
-        return self._sum(parts=(check_instance("what a loss is added to", other, Loss, "MPBoost()"), self))
+        return self if isinstance(other, int) and other == 0 else self._sum(parts=(other, self))
 
     def __mul__(self, weight: float) -> "Loss":
         """Return the loss with a weight, a sum of one."""
-        return self._sum(parts=(self,), weights=(_weight(weight, self),))
+        return self._sum(parts=(self,), weights=(weight,))
 
     __rmul__ = __mul__
-
-    def __truediv__(self, divisor: float) -> "Loss":
-        """Return the loss with the weight ``1 / divisor``."""
-        divisor = check_number(f"what divides {shown(self)}", divisor, least=1.0 / LARGEST_WEIGHT)
-        return self * (1.0 / divisor)
 
     def on(self, label: str) -> "Loss":
         """Return the loss on one of several labels: it reads `Queries.labels_by_name`, in place of the labels `y`.
@@ -186,16 +177,6 @@ class Loss(Named, ABC):
     def largest_label(self) -> float:
         """The largest label that the loss takes."""
         return np.inf
-
-    @property
-    def degree_in_labels(self) -> int | None:
-        """The degree in the labels: labels times c > 0 learn scores times c^degree. None: no such property.
-
-        0: nothing (`RankNet`: the order counts alone). 1: scores are in the labels' unit (squared errors). -1: in its
-        inverse (`MPBoost` with `LinearDistance`). Then for labels times c, and scores times c^degree, the gradient is
-        times c^degree and the Hessian as it was. Margins of explicit pairs are in the labels' unit.
-        """
-        return None
 
     @property
     def n_sums(self) -> int:
@@ -344,10 +325,6 @@ class Loss(Named, ABC):
                 raise ValueError(f"{shown(self)}.scale_terms must return two arrays of one number each; got {terms}")
             return terms
 
-        try:
-            hash(self)
-        except TypeError:  # a user's loss with a list as parameter
-            return compute()
         return queries.remember(("scale", self), compute, limit=_KEPT_SCALES)
 
     def _computed(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
@@ -381,19 +358,28 @@ class Loss(Named, ABC):
         return framework_call.objective(self, a, b, weight, group)
 
 
-def takes_from(part: str, *names: str) -> Callable[[type[_L]], type[_L]]:
-    """Decorate a loss made of another one, the field `part`: its attributes of these names are that one's."""
+def takes_from(
+    parts: str, *names: str, combine: Callable[[Iterator[Any]], Any] = next
+) -> Callable[[type[_L]], type[_L]]:
+    """Decorate a loss made of others: its attributes and methods of these names are made of theirs.
+
+    `parts` names the attribute that holds the other loss, whose values are passed on, or the list of several, whose
+    values are taken together by `combine`.
+    """
+
+    def passed_on(name: str) -> property:
+        def get(loss: Any) -> Any:
+            held = getattr(loss, parts)
+            return combine(getattr(part, name) for part in (held if isinstance(held, list) else [held]))
+
+        return property(get, doc=f"That of `{parts}`.")
 
     def decorate(kind: type[_L]) -> type[_L]:
         for name in names:
-            setattr(kind, name, property(attrgetter(f"{part}.{name}"), doc=f"That of `{part}`."))
-        return kind
+            setattr(kind, name, passed_on(name))
+        return update_abstractmethods(kind)
 
     return decorate
-
-
-def _weight(value: Any, loss: Loss) -> float:
-    return check_number(f"the weight of {shown(loss)} in a sum", value, least=0.0, most=LARGEST_WEIGHT)
 
 
 def ratio(terms: Floats) -> float:

@@ -1,7 +1,6 @@
 """AdaRank on trees: each query weighs e^(-its metric), on top of a smooth loss (Xu & Li, SIGIR 2007)."""
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -23,6 +22,7 @@ _LEAST = 1e-200  # of a factor: a Hessian times less might vanish beside its gra
 
 @dataclass(frozen=True, kw_only=True)
 @takes_from("base", "shift_invariant", "needs_position", "accuracy", "_value_is_scaled")
+@takes_from("base", "position_bias", "scale_terms")
 class AdaRank(Loss):
     r"""A smooth loss whose queries are weighted by how badly they are ranked now.
 
@@ -82,14 +82,6 @@ class AdaRank(Loss):
         """Whether the base or the metric ranks ties so."""
         metric = self.metric.metric if isinstance(self.metric, MetricOnLabel) else self.metric
         return self.base.ties_in_row_order or getattr(metric, "ties", None) == "order"
-
-    def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
-        """Return the base's."""
-        return self.base.position_bias(scores, queries)
-
-    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return the base's."""
-        return self.base.scale_terms(queries)
 
     def factors(self, scores: ArrayLike, queries: Queries) -> Floats:
         """Return a_q of each query, of shape (n_queries,), with the mean over these queries alone.

@@ -6,7 +6,7 @@ from typing import ClassVar
 from boostplug.core.checks import check_instance, check_number
 from boostplug.core.values import Range
 from boostplug.losses.base.loss import Loss
-from boostplug.losses.composite.sums import CombinedLoss
+from boostplug.losses.composite.sums import CombinedLoss, parts_of
 from boostplug.losses.ranknet import RankNet
 from boostplug.losses.squared_error import SquaredError
 
@@ -69,6 +69,5 @@ class CRR(CombinedLoss):
     def weighted(self) -> list[tuple[Loss, float]]:
         """The two losses and their weights."""
         w = float(self.preference_weight)
-        total = w * self.pair_loss + (1.0 - w) * self.label_loss
-        assert isinstance(total, CombinedLoss)
-        return total.weighted
+        both = ((self.pair_loss, w), (self.label_loss, 1.0 - w))
+        return [(part, weight * by) for loss, weight in both if weight > 0.0 for part, by in parts_of(loss)]

@@ -9,15 +9,15 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.core.checks import check_instance
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries
-from boostplug.losses.base.loss import HessianKind, Loss, takes_from
+from boostplug.losses.base.loss import Loss, takes_from
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
 @takes_from("loss", "shift_invariant", "has_gradient_of_value", "binary_labels", "needs_position", "couples_queries")
-@takes_from("loss", "takes_negative_labels", "largest_label", "degree_in_labels", "ties_in_row_order")
-@takes_from("loss", "accuracy", "n_sums", "_value_is_scaled")
+@takes_from("loss", "takes_negative_labels", "largest_label", "ties_in_row_order")
+@takes_from("loss", "accuracy", "n_sums", "hessian_kind", "_value_is_scaled")
 class LossOnLabel(Loss):
     """A loss whose labels are those of one name, in place of the data's `y`; `Loss.on` makes it.
 
@@ -50,11 +50,6 @@ class LossOnLabel(Loss):
     def name(self) -> str:
         """Label of the loss, and the data's label: "QBRank.on(sale)"."""
         return f"{self.loss.name}.on({self.label})"
-
-    @property
-    def hessian_kind(self) -> HessianKind:
-        """The loss's."""
-        return self.loss.hessian_kind
 
     def reads(self, queries: Queries) -> Queries:
         """Return the queries with the label of that name."""

@@ -1,11 +1,8 @@
 """Sums of losses: ``0.7 * NDCGBoost() + 0.3 * SquaredError()`` is a loss."""
 
 import inspect
-import re
 from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -14,138 +11,88 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.adapters import call as framework_call
 from boostplug.core.checks import check_instance, check_number, shown
 from boostplug.core.naming import label
-from boostplug.core.values import (
-    Range,
-    Space,
-    invalid_parameter,
-    is_value,
-    no_parameters,
-    parameters_of,
-    replaced,
-    split_names,
-)
+from boostplug.core.values import Range, Space, changed_parameters, parameters_of
 from boostplug.data.queries import Queries
-from boostplug.losses.base.derivatives import writable, zero_underflowed
-from boostplug.losses.base.loss import LARGEST_VALUE, LARGEST_WEIGHT, HessianKind, Loss
+from boostplug.losses.base.derivatives import zero_underflowed
+from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss, takes_from
 from boostplug.losses.composite.on_label import LossOnLabel
 
 Floats = NDArray[np.float64]
 
-_SMALL = 1e-9  # a weight below it may take the last digits of a small Hessian
+_LARGEST_WEIGHT = 1e100
 _FACTOR = 8.0  # a weight is searched from an eighth of it to 8 times it
 
 
-def _over_parts(combine: Callable[[Iterator[Any]], Any], name: str) -> Any:
-    """Return a property of a sum: what `combine` makes of the attribute `name` of its parts."""
-    return property(
-        lambda self: combine(getattr(part, name) for part, _ in self._parts_above_0),
-        doc=f"`{name}` of the parts whose weight is above 0, taken together.",
-    )
-
-
+@takes_from("losses", "shift_invariant", "has_gradient_of_value", "takes_negative_labels", "takes_pairs", combine=all)
+@takes_from("losses", "binary_labels", "needs_position", "couples_queries", "ties_in_row_order", combine=any)
+@takes_from("losses", "largest_label", combine=min)
+@takes_from("losses", "accuracy", combine=max)
+@takes_from("losses", "n_sums", combine=sum)
 class CombinedLoss(Loss):
     """A weighted sum of losses, whatever its parameters; a subclass says its parts and their weights in `weighted`."""
+
+    _value_is_scaled = True
 
     @property
     @abstractmethod
     def weighted(self) -> list[tuple[Loss, float]]:
-        """The parts, none of them a sum, and their weights."""
-
-    shift_invariant = _over_parts(all, "shift_invariant")
-    has_gradient_of_value = _over_parts(all, "has_gradient_of_value")
-    takes_negative_labels = _over_parts(all, "takes_negative_labels")
-    takes_pairs = _over_parts(all, "takes_pairs")
-    binary_labels = _over_parts(any, "binary_labels")
-    needs_position = _over_parts(any, "needs_position")
-    couples_queries = _over_parts(any, "couples_queries")
-    ties_in_row_order = _over_parts(any, "ties_in_row_order")
-    largest_label = _over_parts(partial(min, default=np.inf), "largest_label")
-    accuracy = _over_parts(partial(max, default=1e-9), "accuracy")
+        """The parts, none of them a sum, and their weights, which are above 0."""
 
     @property
-    def _parts_above_0(self) -> list[tuple[Loss, float]]:
-        """The parts of weight above 0."""
-        return [(part, weight) for part, weight in self.weighted if weight > 0.0]
+    def losses(self) -> list[Loss]:
+        """The parts without their weights."""
+        return [part for part, _ in self.weighted]
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
         """Return that of the first part that reads positions."""
-        reading = [part for part, _ in self._parts_above_0 if part.needs_position]
+        reading = [part for part in self.losses if part.needs_position]
         return reading[0].position_bias(scores, queries) if reading else super().position_bias(scores, queries)
 
     @property
     def hessian_kind(self) -> HessianKind:
         """The weakest of the parts (see Notes)."""
-        kinds = {part.hessian_kind for part, _ in self._parts_above_0}
-        if len(kinds) <= 1:
-            return kinds.pop() if kinds else "exact"
+        kinds = {part.hessian_kind for part in self.losses}
+        if len(kinds) == 1:
+            return kinds.pop()
         return "bound" if kinds == {"bound", "global"} else "model"
-
-    @property
-    def degree_in_labels(self) -> int | None:
-        """The parts' where all have the same, else none."""
-        degrees = {part.degree_in_labels for part, _ in self._parts_above_0}
-        return degrees.pop() if len(degrees) == 1 else None
 
     def reads(self, queries: Queries) -> Queries:
         """Return the queries with the labels that all parts read; as they are where parts read different ones."""
-        read = [part.reads(queries) for part, _ in self._parts_above_0]
-        return read[0] if read and all(one is read[0] for one in read) else queries
-
-    @property
-    def n_sums(self) -> int:
-        """Those of the parts."""
-        return sum(part.n_sums for part, _ in self._parts_above_0)
-
-    @property
-    def _value_is_scaled(self) -> bool:
-        return True
+        read = [part.reads(queries) for part in self.losses]
+        return read[0] if all(one is read[0] for one in read) else queries
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return numerators and denominators of the parts, one after the other."""
-        self._refuse_nothing()
-        terms = [part.scale_terms(queries) for part, _ in self._parts_above_0]
-        numerators, denominators = map(np.concatenate, zip(*terms, strict=True))
-        return numerators, denominators
+        numerators, denominators = zip(*(part.scale_terms(queries) for part in self.losses), strict=True)
+        return np.concatenate(numerators), np.concatenate(denominators)
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return Σ a_k s_k J_k of each query, the scales being those of these queries."""
-        self._refuse_nothing()
         out = np.zeros(queries.n_queries)
         with np.errstate(over="ignore"):  # cut below
-            for part, weight in self._parts_above_0:
+            for part, weight in self.weighted:
                 out += weight * (part.scale(queries) * part.value(scores, queries))
         return np.minimum(out, LARGEST_VALUE)
 
     def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
-        self._refuse_nothing()
-        return np.concatenate([part._query_sums(scores, queries) for part, _ in self._parts_above_0])  # noqa: SLF001
+        return np.concatenate([part._query_sums(scores, queries) for part in self.losses])  # noqa: SLF001
 
     def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
         """Return the weighted sum of the parts' derivatives."""
-        self._refuse_nothing()
-        gradient, hessian = np.zeros((2, 0))
+        gradient, hessian = np.zeros((2, queries.n_rows))
         first = 0
-        for k, (part, weight) in enumerate(self._parts_above_0):
+        for part, weight in self.weighted:
             own = None if sums is None else sums[first : first + part.n_sums]
             first += part.n_sums
-            g, h = writable(part._derivatives(scores, queries, own))  # noqa: SLF001 (a loss of losses)
-            g *= weight
-            h *= weight
-            gradient, hessian = (g, h) if k == 0 else (gradient + g, hessian + h)
-        if min(weight for _, weight in self._parts_above_0) < _SMALL:
-            zero_underflowed(gradient, hessian)
+            g, h = part._derivatives(scores, queries, own)  # noqa: SLF001 (a loss of losses)
+            gradient += weight * g
+            hessian += weight * h
+        zero_underflowed(gradient, hessian)
         return gradient, hessian
 
-    def _refuse_nothing(self) -> None:
-        if not self._parts_above_0:
-            raise ValueError(f"all weights of {shown(self)} are 0; give a part a weight above 0")
-
     def _refuse_pairs(self, queries: Queries) -> None:
-        for part, _ in self._parts_above_0:
-            try:
-                part._refuse_pairs(queries)  # noqa: SLF001
-            except ValueError as error:
-                raise ValueError(f"{error}, or that part of {shown(self)}") from None
+        for part in self.losses:
+            part._refuse_pairs(queries)  # noqa: SLF001
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -156,15 +103,14 @@ class LossSum(CombinedLoss):
 
     with :math:`J_k` the parts, :math:`a_k` their `weights` and :math:`s_k` their scales (`Loss.scale`), by which a
     document stands for about 1 in each. So weights of .7 and .3 are those of what the parts teach, whatever their
-    units. Write it as what it is: ``0.7 * NDCGBoost() + 0.3 * SquaredError()``, ``sum(losses)``, ``loss / 2``.
+    units. Write it as what it is: ``0.7 * NDCGBoost() + 0.3 * SquaredError()``, ``sum(losses)``.
 
     Parameters
     ----------
     parts : tuple of Loss
         At least one. A sum among them gives way to its own parts, times its weight. Equal parts stay apart.
     weights : tuple of float, optional
-        One for each part, from 0 to 1e100. A part of weight 0 is not there. Where all are 0, as ``0 * loss`` is, the
-        sum can stand in another one, but a call of it is refused. Default: 1 each.
+        One for each part, above 0 and at most 1e100. Default: 1 each.
 
     Notes
     -----
@@ -176,13 +122,11 @@ class LossSum(CombinedLoss):
     is known beside the entries off it, so "exact" and "bound" together are neither.
 
     What holds for all parts holds for the sum: that it is shift-invariant, takes pairs and negative labels, has the
-    gradient of its value, and its degree in the unit of the labels. It couples queries if a part does, and its accuracy
-    is that of the least accurate.
+    gradient of its value. It couples queries if a part does, and its accuracy is that of the least accurate.
 
-    Parameters of parts have the name of the part's class in small letters, numbered where there are several of it:
-    ``qbrank__preference_weight``, ``mpboost_2__distance__lam``; weights are ``qbrank_weight``. These names are those of
-    the parts that the sum has now: with another class in a place, its name is another. `boostplug.suggest` draws what
-    it draws for the parts, and all weights but the first from an eighth to 8 times what they are: the balance counts.
+    Parts and weights count from 1 in `get_params`: ``part_1``, ``weight_1``, ``part_1__preference_weight``.
+    `boostplug.suggest` draws what it draws for the parts, and all weights but the first from an eighth to 8 times what
+    they are: the balance counts.
 
     Examples
     --------
@@ -192,7 +136,7 @@ class LossSum(CombinedLoss):
     '.7 NDCGBoost + .3 SquaredError'
     >>> loss.hessian_kind
     'model'
-    >>> loss.with_params(squarederror_weight=0.1, ndcgboost__sigmoid=2.0).name
+    >>> loss.with_params(weight_2=0.1, part_1__sigmoid=2.0).name
     '.7 NDCGBoost(2) + .1 SquaredError'
     >>> bp.Loss.parse(".7*ndcg-boost + .3*SquaredError()") == (loss,)
     True
@@ -202,23 +146,18 @@ class LossSum(CombinedLoss):
     weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        parts = _several("parts", self.parts)
-        weights = [1.0] * len(parts) if self.weights is None else _several("weights", self.weights)
-        for part in parts:
-            check_instance("LossSum: a part", part, Loss, "MPBoost()")
-        if not parts:
-            raise ValueError("LossSum: parts is empty; give it at least one loss")
-        if len(weights) != len(parts):
+        weights = (1.0,) * len(self.parts) if self.weights is None else self.weights
+        if not self.parts or len(weights) != len(self.parts):
             raise ValueError(
-                f"LossSum: weights has {len(weights)} numbers and parts has {len(parts)} losses; give one to each"
+                f"LossSum: parts has {len(self.parts)} losses and weights has {len(weights)} numbers; give at least "
+                "one loss, and a weight to each"
             )
+        for part in self.parts:
+            check_instance("LossSum: a part", part, Loss, "MPBoost()")
         flat: list[tuple[Loss, float]] = []
-        for part, weight in zip(parts, weights, strict=True):
-            inner = part.weighted if isinstance(part, CombinedLoss) else [(part, 1.0)]
-            by = check_number(f"LossSum: the weight of {shown(part)}", weight, least=0.0, most=LARGEST_WEIGHT)
-            flat += [(own, by * factor) for own, factor in inner]
-        if max(weight for _, weight in flat) > LARGEST_WEIGHT:
-            raise ValueError(f"LossSum: the weights of sums within sums multiply to more than {LARGEST_WEIGHT:g}")
+        for part, weight in zip(self.parts, weights, strict=True):
+            factor = _checked(weight, part)
+            flat += [(own, _checked(factor * by, own)) for own, by in parts_of(part)]
         object.__setattr__(self, "parts", tuple(part for part, _ in flat))
         object.__setattr__(self, "weights", tuple(weight for _, weight in flat))
 
@@ -245,28 +184,22 @@ class LossSum(CombinedLoss):
         single = len(self.parts) == 1
         return " + ".join(f"{label(weight)} " * (weight != 1.0 or single) + part.name for part, weight in self.weighted)
 
-    # Parameters: the parts' stand under the parts' names.
-
-    def _names(self) -> list[str]:
-        """Return the names of the parts, none of which is that of another parameter."""
-        kinds = [re.sub("_+", "_", type(part).__name__).strip("_").lower() or "part" for part in self.parts]
-        names: list[str] = []
-        for i, kind in enumerate(kinds):
-            alone = kinds.count(kind) == 1 and kind not in ("parts", "weights")
-            name = kind if alone else f"{kind}_{kinds[: i + 1].count(kind)}"
-            while any({name, f"{name}_weight"} & {other, f"{other}_weight"} for other in names):
-                name += "_x"
-            names.append(name)
-        return names
+    def _numbered(self) -> dict[str, Any]:
+        """Return parts and weights by their names."""
+        numbered: dict[str, Any] = {}
+        for k, (part, weight) in enumerate(self.weighted, 1):
+            numbered |= {f"part_{k}": part, f"weight_{k}": weight}
+        return numbered
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return `parts` and `weights`; if `deep`, each part by its name, its weight, and its parameters too."""
+        """Return `parts` and `weights`; if `deep`, those by their numbers and the parts' parameters too."""
         if framework_call.called_by_get_params(inspect.currentframe()):
             return {}
         listed: dict[str, Any] = {"parts": self.parts, "weights": self.weights}
-        for name, (part, weight) in zip(self._names(), self.weighted, strict=True) if deep else ():
-            listed |= {name: part, f"{name}_weight": weight}
-            listed |= {f"{name}__{rest}": inner for rest, inner in parameters_of(part).items()}
+        if deep:
+            listed |= self._numbered()
+            for k, part in enumerate(self.parts, 1):
+                listed |= {f"part_{k}__{rest}": inner for rest, inner in parameters_of(part).items()}
         return listed
 
     def with_params(self, /, **parameters: Any) -> Self:
@@ -277,44 +210,26 @@ class LossSum(CombinedLoss):
         ValueError
             If there is no such parameter, or the sum cannot have it.
         """
-        whole, within = split_names(parameters)
-        base = self
-        if {"parts", "weights"} & whole.keys():
-            base = type(self)(parts=whole.pop("parts", self.parts), weights=whole.pop("weights", self.weights))
-        parts, weights = map(list, zip(*base.weighted, strict=True))
-        places = {name: k for k, name in enumerate(base._names())}  # noqa: SLF001
-        for name, value in whole.items():
-            if name in places:
-                parts[places[name]] = check_instance(f"LossSum: {name}", value, Loss, "MPBoost()")
-            elif name.removesuffix("_weight") in places:
-                weights[places[name.removesuffix("_weight")]] = value
-            else:
-                invalid_parameter(name, shown(base), base.get_params())
-        for name, inner in within.items():
-            if name not in places:
-                invalid_parameter(f"{name}__{next(iter(inner))}", shown(base), base.get_params())
-            part = parts[places[name]]
-            if not is_value(part):
-                no_parameters(name, part, inner, base)
-            parts[places[name]] = replaced(part, inner)
-        return type(self)(parts=tuple(parts), weights=tuple(weights))
+        whole = {name: parameters.pop(name) for name in ("parts", "weights") if name in parameters}
+        base = replace(self, **whole)
+        numbered = changed_parameters(base, base._numbered(), parameters)  # noqa: SLF001
+        return type(self)(parts=tuple(numbered.values())[::2], weights=tuple(numbered.values())[1::2])
 
     @property
     def search_space(self) -> Space:
-        """The search spaces of the parts, and the weights above 0 of all parts except the first."""
+        """The search spaces of the parts, and the weights of all parts except the first."""
         space: dict[str, Range | tuple[Any, ...]] = {}
-        for k, (name, (part, weight)) in enumerate(zip(self._names(), self.weighted, strict=True)):
-            space |= {f"{name}__{rest}": drawn for rest, drawn in part.search_space.items()}
-            if k and weight > 0.0:
-                space[f"{name}_weight"] = Range(weight / _FACTOR, min(weight * _FACTOR, LARGEST_WEIGHT), log=True)
+        for k, (part, weight) in enumerate(self.weighted, 1):
+            space |= {f"part_{k}__{rest}": drawn for rest, drawn in part.search_space.items()}
+            if k > 1:
+                space[f"weight_{k}"] = Range(weight / _FACTOR, weight * _FACTOR, log=True)
         return space
 
 
-def _several(name: str, values: Any) -> list[Any]:
-    no_tuple = ValueError(f"LossSum: {name} must be a tuple; got {shown(values)}")
-    if isinstance(values, (str, bytes, Mapping)):
-        raise no_tuple
-    try:
-        return list(values)
-    except TypeError:  # arrays of no dimension have __iter__ too
-        raise no_tuple from None
+def _checked(weight: Any, part: Loss) -> float:
+    return check_number(f"LossSum: the weight of {shown(part)}", weight, above=0.0, most=_LARGEST_WEIGHT)
+
+
+def parts_of(loss: Loss) -> list[tuple[Loss, float]]:
+    """Return the parts of a sum and their weights; any other loss is its own part."""
+    return loss.weighted if isinstance(loss, CombinedLoss) else [(loss, 1.0)]

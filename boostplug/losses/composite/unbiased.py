@@ -175,19 +175,12 @@ class Unbiased(Loss):
 
     def _checked_propensity(self) -> tuple[float, ...] | None:
         """Return the propensities as a tuple, which is hashable; refuse them where they are not used."""
-        if self.propensity is None:
-            if self.method in _KNOWN:
-                raise ValueError(
-                    f"Unbiased: method={self.method!r} needs propensity, how likely users look at position 1, 2, …; "
-                    "estimate it with boostplug.clicks.propensity, or take method='unbiased_lambdamart' or 'additive'"
-                )
-            return None
-        if self.method not in _KNOWN:
+        if (self.propensity is None) == (self.method in _KNOWN):
             raise ValueError(
-                f"Unbiased: method={self.method!r} estimates the bias itself; leave out propensity, or take "
-                "method='ips' or 'kurennoy'"
+                "Unbiased: the methods 'ips' and 'kurennoy' need propensity, how likely users look at each position; "
+                f"the others take none; got method={self.method!r}, propensity={shown(self.propensity)}"
             )
-        return tuple(propensities_of(self.propensity).tolist())
+        return None if self.propensity is None else tuple(propensities_of(self.propensity).tolist())
 
     @property
     def _pair_curve(self) -> PairCurve:
@@ -378,16 +371,16 @@ class Unbiased(Loss):
             of_row = self._kept(queries, "rows", n, build=lambda _: _places(self._positions(queries), n))
             return frozen(looked_up(bias[0], of_row, scores)), queries
         groups = queries.grade_groups
-        places = self._kept(queries, "pairs", n, build=lambda _: _places_in_pairs(self._positions(queries), groups, n))
+        place = self._kept(queries, "pairs", n, build=lambda _: _places(self._positions(queries)[groups.rows], n))
         if self.method == "unbiased_lambdamart":
-            return scores, queries.with_grade_groups(_weighted(groups, 1.0 / bias[0], 1.0 / bias[1], places))
+            return scores, queries.with_grade_groups(_weighted(groups, 1.0 / bias[0], 1.0 / bias[1], place))
         cut = self._known_weights()
         known = self._kept(
             queries,
             "weighted",
             self.propensity,
             self.max_weight,
-            build=lambda _: _weighted(groups, cut, np.ones(n), places),
+            build=lambda _: _weighted(groups, cut, np.ones(n), place),
         )
         return scores, queries.with_grade_groups(known)
 
@@ -415,24 +408,7 @@ def _places(position: NDArray[np.int64], n: int) -> NDArray[np.int32]:
     return frozen((np.minimum(position, n) - 1).astype(np.int32))
 
 
-def _places_in_pairs(position: NDArray[np.int64], groups: GradeGroups, n: int) -> tuple[NDArray[np.int32], ...]:
-    """Return each document's place as a winner and as a loser, in a table of n losers and then n winners."""
-    loser = _places(position[groups.rows], n)
-    if (groups.n_grades > 2).any():
-        return frozen(loser + np.int32(n)), loser
-    # Each query has a lower and an upper group, and a document is always the one or the other.
-    is_upper = np.repeat(np.arange(len(groups.group_grade)) % 2 == 1, np.diff(groups.group_start))
-    either = frozen(np.where(is_upper, loser + np.int32(n), loser))
-    return either, either
-
-
-def _weighted(groups: GradeGroups, winner: Floats, loser: Floats, places: tuple[NDArray[np.int32], ...]) -> GradeGroups:
+def _weighted(groups: GradeGroups, winner: Floats, loser: Floats, place: NDArray[np.int32]) -> GradeGroups:
     """Return the documents in pairs, weighing by the position of the winner and of the loser."""
-    table, (as_winner, as_loser) = np.r_[loser, winner], places
-
-    def weights(place: NDArray[np.int32]) -> Floats:
-        of_position = looked_up(table, place)
-        return of_position * groups.sqrt_weight if len(groups.sqrt_weight) else of_position
-
-    of_winner = weights(as_winner)
-    return groups.weighted(of_winner, of_winner if as_loser is as_winner else weights(as_loser))
+    root = groups.sqrt_weight if len(groups.sqrt_weight) else 1.0
+    return groups.weighted(looked_up(winner, place) * root, looked_up(loser, place) * root)

@@ -1,7 +1,7 @@
 r"""Pairs of a long list, all documents of a box of scores at once, in O(n).
 
-Documents come by grade, and neighbouring grades form blocks. This module sums the pairs of different blocks, the far
-field. Pairs within a block of several grades, the near field, are left to `pair_by_pair`.
+Documents come by grade, and neighbouring grades form blocks. This module sums the pairs of different blocks. Pairs
+within a block of several grades are left to `pair_by_pair`.
 
 Scores fall into boxes of one width. A sweep from the lowest block up keeps the moments Σ s_j y_j^u, u < 12, of the
 documents passed, by box; y is the position in the box. Seen from another box, their sum is a polynomial of the position
@@ -11,7 +11,7 @@ the matrices reach take the tail of the function, a polynomial of the distance, 
 
 In NumPy, one sweep up with blocks of one grade each, without tails::
 
-    def far_field(scores, labels, winner, loser, function, width):
+    def sum_boxes(scores, labels, winner, loser, function, width):
         nodes = np.cos(np.pi * (np.arange(12) + 0.5) / 12)
         to_powers = np.linalg.inv(np.vander(nodes, increasing=True))
         box = np.floor(scores / width)
@@ -209,9 +209,9 @@ def _add_tail(m: Floats, ids: Floats, n: int, step: int, tail: Any, out: Floats)
         n2 += gap * (gap * n0 - 2.0 * n1) if q2 != 0.0 else 0.0  # else a gap of 1e200 might overflow
         n1 -= gap * n0
         while step * (here - ids[source]) > REACH:
-            k, far = source * P, 2.0 * abs(here - ids[source])
-            n2 += m[k + 2] + far * (far * m[k] - 2.0 * step * m[k + 1]) if q2 != 0.0 else 0.0
-            n1 += step * m[k + 1] - far * m[k]
+            k, width = source * P, 2.0 * abs(here - ids[source])
+            n2 += m[k + 2] + width * (width * m[k] - 2.0 * step * m[k + 1]) if q2 != 0.0 else 0.0
+            n1 += step * m[k + 1] - width * m[k]
             n0 += m[k]
             source += step
         k = t * P
@@ -287,7 +287,7 @@ def _sweep(
 
 
 @compiled()
-def sum_far_field(begin: int, end: int, task: Task, parts: Parts, functions: Functions, block_end: Ints) -> None:
+def sum_boxes(begin: int, end: int, task: Task, parts: Parts, functions: Functions, block_end: Ints) -> None:
     """Add the pairs of different blocks of the lists ``begin <= p < end``.
 
     `block_end` has an entry for each grade group of the queries: the group after a block at the block's first group.
