@@ -209,13 +209,13 @@ def compare(
         chosen = pair.beside({} if losses is None else parse_losses(losses))
         metrics = [*pair.metrics] if metrics is DEFAULT_METRICS else [*pair.metrics, *parse_metrics(metrics)]
     weighed = clicked_parts(folds) if propensity is not None else ()
-    main, choosing, columns, left_out = metrics_of(folds, metric, metrics, weighed=weighed)
+    main, choosing, table_metrics, left_out = metrics_of(folds, metric, metrics, weighed=weighed)
     small = is_small(folds)
     jobs, minutes = limits_of(jobs, minutes, small=small)
     plan = plan_of(
         main,
         choosing,
-        columns,
+        table_metrics,
         rounds=rounds,
         seeds=seeds,
         early_stopping_rounds=early_stopping_rounds,
@@ -231,7 +231,7 @@ def compare(
     folder, kept = store_of(store, resume=resume), Kept()
     if folder is not None:
         digest = digest_of_comparison(loaded.fingerprints, names, plan)
-        kept = Kept.from_folder(folder, digest, methods, columns, resume=resume)
+        kept = Kept.from_folder(folder, digest, methods, table_metrics, resume=resume)
     notes = [*absent, *about_clicks, *left_out, *unsuited, *note_on_weights(folds, methods)]
     result = CompareResult(loaded, plan, methods, jobs=jobs, sweep=pair, minutes=minutes, notes=notes)
     _train(result, kept, progress, minutes)

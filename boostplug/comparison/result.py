@@ -75,7 +75,7 @@ class CompareResult:
         self._minutes, self._notes, self._warnings = (
             minutes,
             list(notes),
-            [*data.warnings, *data.nonsense(), *data.shared_data()],
+            [*data.warnings, *data.doubts(), *data.shared_data()],
         )
 
     def add(self, outcome: RunOutcome) -> None:

@@ -154,29 +154,29 @@ def published(sets: Sequence[PartitionedSet]) -> Iterator[str]:
         wait(queries)  # a training occupies the workers that would compute them
         client.publish_dataset(queries, name=name)
         try:
-            with _cancelled_without_workers(sets[0]):
+            with _cancel_when_all_workers_left(sets[0]):
                 yield name
         finally:
             client.unpublish_dataset(name)
 
 
 @contextmanager
-def _cancelled_without_workers(parts: PartitionedSet) -> Iterator[None]:
+def _cancel_when_all_workers_left(parts: PartitionedSet) -> Iterator[None]:
     """Cancel a training when all of its workers have left the cluster: the frameworks would wait for them for ever."""
-    client, over = parts.client, threading.Event()
+    client, finished = parts.client, threading.Event()
     workers = {address for held in client.who_has(parts.futures).values() for address in held}
-    before = {*client.futures}
+    earlier = {*client.futures}
 
     def watch() -> None:
-        while not over.wait(_SECONDS):
+        while not finished.wait(_SECONDS):
             if workers.isdisjoint(client.nthreads()):
-                client.cancel([Future(key, client) for key in {*client.futures} - before])
+                client.cancel([Future(key, client) for key in {*client.futures} - earlier])
 
     threading.Thread(target=watch, daemon=True).start()
     try:
         yield
     finally:
-        over.set()
+        finished.set()
 
 
 def queries_of_rows(numbers: NDArray[Any], name: str) -> Queries:

@@ -1,7 +1,7 @@
 """LambdaRank: pairs weigh what the metric loses when they change places (Burges, 2010), over whole lists."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -151,7 +151,8 @@ class LambdaRank(Loss):
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q W_q (see Notes)."""
         groups = queries.grade_groups
-        return np.array([groups.n_judged.sum()]), np.array([groups.unit * self._swap_weights(queries).mass.sum()])
+        weight = groups.unit * self._swap_weights(queries).pair_weight_of_queries.sum()
+        return np.array([groups.n_judged.sum()]), np.array([weight])
 
     def _swap_weights(self, queries: Queries) -> "_SwapWeights":
         key = (LambdaRank, self.metric, self.truncation)
@@ -174,13 +175,13 @@ class LambdaRank(Loss):
 
     def _sums(self, scores: Floats, queries: Queries, *, with_value: bool) -> ListSums:
         """Return the sums in the unit of weights, by the score times sigmoid."""
-        plan, groups, s = self._swap_weights(queries), queries.grade_groups, float(self.sigmoid)
+        weights, groups, s = self._swap_weights(queries), queries.grade_groups, float(self.sigmoid)
         if self.truncation is not None:
-            given: tuple[Any, ...] = (s, plan.of_rows(queries), plan.positions, self.truncation, self.norm, with_value)
-            return sums_over_lists(sum_tops, frozen(scores.view()), queries, *given)
+            how = s, weights.of_rows(queries), weights.positions, self.truncation, self.norm, with_value
+            return sums_over_lists(sum_tops, frozen(scores.view()), queries, *how)
         sums = ListSums(np.zeros(len(groups.query)), *np.zeros((2, queries.n_rows)))
         start = frozen(groups.query_start.view())
-        given = (groups.view, start, frozen(scores.view()), s, plan.level, plan.positions, with_value)
+        given = (groups.view, start, frozen(scores.view()), s, weights.level, weights.positions, with_value)
         run_over_queries(lambda first, last: sum_lists(*given, first, last, *sums), start)
         value = np.zeros(queries.n_queries)
         value[groups.query] = sums.value
@@ -195,7 +196,7 @@ class _SwapWeights:
     level : ndarray
         Of each group, ascending within a query: gains over Z_q, or relevance over the number of relevant documents.
     positions : PositionValues
-    mass : ndarray
+    pair_weight_of_queries : ndarray
         W_q of each query that holds a pair, over the unit of weights.
     """
 
@@ -229,7 +230,7 @@ class _SwapWeights:
         gaps = np.zeros(len(level))
         gap_sums(groups.query_group, self.level, groups.mass, gaps)
         of_pairs = 0.5 * np.bincount(groups.query_of_group, gaps * groups.mass, len(groups.query))
-        self.mass = frozen(np.where(known, mean_distance * of_pairs, 0.0))
+        self.pair_weight_of_queries = frozen(np.where(known, mean_distance * of_pairs, 0.0))
 
     def of_rows(self, queries: Queries) -> RowWeights:
         """Return level, root of the weight and weights in pairs of each row; level 0 where it stands in no pair."""

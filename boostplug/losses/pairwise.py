@@ -15,7 +15,7 @@ from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.tables import Function, tables_of
 from boostplug.losses.base.pair_loss import Normalization
-from boostplug.losses.base.smooth_pair_loss import PairBlock, PairFunction, SmoothPairLoss
+from boostplug.losses.base.smooth_pair_loss import PairFunction, SmoothPairLoss, WeightedPairs
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -148,7 +148,7 @@ class PairwiseLoss(SmoothPairLoss):
         """The functions, checked at each call, and their tables."""
         return self._sampled.pair
 
-    def pair_blocks(self, queries: Queries) -> Iterator[PairBlock] | None:
+    def pair_blocks(self, queries: Queries) -> Iterator[WeightedPairs] | None:
         """Return the explicit pairs, or those of different grades where there are weights or no tables."""
         if queries.pairs is not None or self.summation == "linear":
             return super().pair_blocks(queries)
@@ -187,7 +187,7 @@ def _weight_of_grades(groups: GradeGroups, weight: Weight, high: Ints, low: Ints
     return values
 
 
-def _pairs_of_grades(groups: GradeGroups, weight: Weight | None) -> Iterator[PairBlock]:
+def _pairs_of_grades(groups: GradeGroups, weight: Weight | None) -> Iterator[WeightedPairs]:
     """Yield the pairs of different grades, in blocks of bounded memory."""
     group_of = groups.group_of_document
     query_of = groups.query_of_group[group_of]
@@ -195,7 +195,7 @@ def _pairs_of_grades(groups: GradeGroups, weight: Weight | None) -> Iterator[Pai
         w = np.ones(len(i)) if weight is None else _weight_of_grades(groups, weight, group_of[i], group_of[j])
         if len(groups.view.winner):
             w = w * groups.view.winner[i] * groups.view.loser[j]
-        yield PairBlock(groups.rows[i], groups.rows[j], query_of[i], w)
+        yield WeightedPairs(groups.rows[i], groups.rows[j], query_of[i], w)
 
 
 @dataclass(frozen=True, eq=False)

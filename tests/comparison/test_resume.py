@@ -13,7 +13,7 @@ from scipy import sparse
 import boostplug as bp
 from boostplug.comparison.training import kept as module
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart
-from boostplug.comparison.training.kept import fingerprint, print_of_part
+from boostplug.comparison.training.kept import fingerprint, fingerprints_of_part
 from boostplug.comparison.training.store import Store
 
 SOME = {"losses": ["ranknet"], "baselines": "lambdarank", "frameworks": "lightgbm", "progress": False}
@@ -221,7 +221,7 @@ def test_data_are_known_by_their_values():
     ]
 
     def found(X, queries=queries):
-        return print_of_part(DataPart(X, queries))
+        return fingerprints_of_part(DataPart(X, queries))
 
     prints = [str(found(table)) for table in tables]
     assert len(set(prints)) == len(tables)

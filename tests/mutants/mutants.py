@@ -61,7 +61,7 @@ MUTANTS = [
         ),
         (
             "each worker takes AdaRank's mean over its own queries",
-            "losses.composite.adarank.AdaRank._derivatives",
+            "losses.composite.adarank.AdaRank._scaled_derivatives",
             "sums[-2:], sums[:-2]",
             "_terms(weight, defined), sums[:-2]",
         ),
@@ -91,7 +91,7 @@ MUTANTS = [
         ),
         (
             "a sum of losses ignores the weights of its losses",
-            "losses.composite.sums.CombinedLoss._derivatives",
+            "losses.composite.sums.CombinedLoss._scaled_derivatives",
             "weight * g",
             "g",
         ),

@@ -37,7 +37,7 @@ def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[D
         If something is missing, or makes no sense.
     """
     columns.check()
-    folds = [_fold(fold, columns) for fold in _triples(train, valid, test, columns)]
+    folds = [_fold(fold, columns) for fold in _read_folds(train, valid, test, columns)]
     for first, *_ in folds:
         _check_sizes(first, columns)
     return folds
@@ -67,8 +67,8 @@ def folds_of_folder(folder: Path) -> list[Fold]:
     return [load_fold(folder)]
 
 
-def _triples(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence[Sequence[Any]]:
-    """Return train, valid and test of each fold, as they were passed; of one table as `Inputs`."""
+def _read_folds(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence[Sequence[Any]]:
+    """Return train, valid and test of each fold: a single table is read and split, folders are loaded."""
     refuse_uncomputed(train, "train")
     parts, alone = (train, valid, test), valid is None and test is None
     if alone and (is_table_file(train) or is_frame(train)):

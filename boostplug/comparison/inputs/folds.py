@@ -17,7 +17,7 @@ from boostplug.comparison.inputs.data import folds_of, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.summary import Data, PartDigest, Size
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.comparison.training.kept import print_of_part
+from boostplug.comparison.training.kept import fingerprints_of_part
 from boostplug.core.extras import imported
 from boostplug.core.threads import Computed
 from boostplug.data.positions import propensities_of
@@ -99,7 +99,7 @@ class LoadedData:
     @Computed
     def fingerprints(self) -> list[list[dict[str, str]]]:
         """Digests of each part of each fold."""
-        return [[print_of_part(part) for part in fold] for fold in self.folds]
+        return [[fingerprints_of_part(part) for part in fold] for fold in self.folds]
 
     @Computed
     def contents(self) -> list[list["Content"]]:
@@ -129,7 +129,7 @@ class LoadedData:
                 found += [] if warning is None else [f"{where}{warning[0].upper()}{warning[1:]}"]
         return found
 
-    def nonsense(self) -> list[str]:
+    def doubts(self) -> list[str]:
         """Return a warning for each column that looks like an id, and for too few test queries."""
         found = [
             f"Column {name!r} has another value in nearly every row of train, as an id or a row number has: a "

@@ -129,7 +129,7 @@ def digest_of_comparison(folds: Sequence[Sequence[Mapping[str, str]]], framework
     Parameters
     ----------
     folds : sequence of sequence of mapping
-        Of each part of each fold, `print_of_part`.
+        Of each part of each fold, `fingerprints_of_part`.
     frameworks : iterable of str
     plan : Plan
     """
@@ -142,7 +142,7 @@ def digest_of_comparison(folds: Sequence[Sequence[Mapping[str, str]]], framework
     return str(joblib.hash([of_versions, _code_of_this_package(), settings, tuning, metrics, folds]))
 
 
-def print_of_part(part: DataPart) -> dict[str, str]:
+def fingerprints_of_part(part: DataPart) -> dict[str, str]:
     """Return digests of a part's features, labels, queries and weights, in which the values of another part differ."""
     queries = part.queries
     content = {

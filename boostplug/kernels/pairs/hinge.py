@@ -87,7 +87,7 @@ def _squared(w: float, z_i: float, z_j: float, margin: float) -> Any:
     return w * (x + margin) * (x + margin) if x > -margin else 0.0
 
 
-_derivatives = pair_loop(_hinge)
+_add_pair_by_pair = pair_loop(_hinge)
 _values = value_loop(_squared)
 
 
@@ -100,7 +100,7 @@ def _pair_by_pair(documents: Documents, start: Any, u0: int, u1: int, base: int,
         for i in range(start[u0 + 1] - base, start[u1] - base):
             total += documents.first[i]
     else:
-        _derivatives(documents.f, documents.loser, documents, start, u0, u1, base, False, margin)
+        _add_pair_by_pair(documents.f, documents.loser, documents, start, u0, u1, base, False, margin)
     return total
 
 
@@ -112,7 +112,7 @@ def _between(places: Any, documents: Documents, first: int, middle: int, last: i
     `Documents.second`; returns the sum of squares.
     """
     keys, order, _, _ = places
-    winner, loser, g, n = documents.winner, documents.loser, documents.first, documents.second
+    winner, loser, g, active = documents.winner, documents.loser, documents.first, documents.second
     squares = 0.0
     total = weight = square = 0.0  # Σ w x, Σ w, Σ w x² over the lower documents that are active with i
     j = first
@@ -132,7 +132,7 @@ def _between(places: Any, documents: Documents, first: int, middle: int, last: i
             j += 1
         k = order[i]
         g[k] -= winner[k] * total
-        n[k] += winner[k] * weight
+        active[k] += winner[k] * weight
         squares += winner[k] * square
     total = weight = 0.0
     i = last - 1
@@ -149,7 +149,7 @@ def _between(places: Any, documents: Documents, first: int, middle: int, last: i
             i -= 1
         k = order[j]
         g[k] += loser[k] * total
-        n[k] += loser[k] * weight
+        active[k] += loser[k] * weight
     return squares
 
 
@@ -187,7 +187,7 @@ def _all_pairs(
 @inlined()
 def _weights_of_all_pairs(documents: Documents, start: Any, u0: int, u1: int) -> None:
     """Write the weights of each document's pairs, active or not."""
-    winner, loser, n = documents.winner, documents.loser, documents.second
+    winner, loser, all_weight = documents.winner, documents.loser, documents.second
     base = start[u0]
     for upwards in (True, False):
         passed = 0.0
@@ -195,7 +195,7 @@ def _weights_of_all_pairs(documents: Documents, start: Any, u0: int, u1: int) ->
             u = u0 + k if upwards else u1 - 1 - k
             of_group = 0.0
             for i in range(start[u] - base, start[u + 1] - base):
-                n[i] = winner[i] * passed if upwards else n[i] + loser[i] * passed
+                all_weight[i] = winner[i] * passed if upwards else all_weight[i] + loser[i] * passed
                 of_group += loser[i] if upwards else winner[i]
             passed += of_group
 
@@ -247,7 +247,7 @@ def _add_short(
     for q in range(first, last):
         u0, u1 = groups.query_group[q], groups.query_group[q + 1]
         _begin(q, scores, groups, hinge, documents)
-        _derivatives(documents.f, documents.loser, documents, start, u0, u1, start[u0], False, hinge.margin)
+        _add_pair_by_pair(documents.f, documents.loser, documents, start, u0, u1, start[u0], False, hinge.margin)
         _finish(q, groups, hinge, factor[q], documents, out)
 
 

@@ -77,7 +77,7 @@ def sum_pairs(task: Task, short: Work, long: Work, functions: Functions) -> None
     functions : Functions
     """
     groups = task.groups
-    near = short
+    by_pair = short
     if len(long.parts.first):
         block_end = np.zeros(len(groups.group_grade), np.int64)
         _run(sum_boxes, task, long, functions, block_end)
@@ -85,12 +85,12 @@ def sum_pairs(task: Task, short: Work, long: Work, functions: Functions) -> None
         first = first[block_end[first] - first > 1]  # others hold no pair
         query = long.parts.query[np.searchsorted(long.parts.first, first, side="right") - 1]
         blocks = first, block_end[first], query
-        near = _work(groups, *(np.concatenate(both) for both in zip(short.parts, blocks, strict=True)))
+        by_pair = _work(groups, *(np.concatenate(both) for both in zip(short.parts, blocks, strict=True)))
     if functions.kind in _BY_PAIR:
-        too_far = np.zeros(len(near.parts.first), np.bool_)
-        _run(_BY_PAIR[functions.kind], task, near, too_far)
-        near = _chosen(groups, near, too_far)
-    _run(tabulated_by_pair if len(task.out) > 1 else tabulated_value_by_pair, task, near, functions)
+        wide = np.zeros(len(by_pair.parts.first), np.bool_)  # scores range further than the kernel takes
+        _run(_BY_PAIR[functions.kind], task, by_pair, wide)
+        by_pair = _chosen(groups, by_pair, wide)
+    _run(tabulated_by_pair if len(task.out) > 1 else tabulated_value_by_pair, task, by_pair, functions)
 
 
 def _run(kernel: Callable[..., Any], task: Task, work: Work, *arguments: Any) -> None:

@@ -205,8 +205,8 @@ class Loss(Named, ABC):
 
         Each is a sum over the queries, so that those of several machines add up. They depend on the data alone, never
         on scores. Where a denominator is 0, the scale is 1. Weights are relative: a denominator grows with them as the
-        value does, a numerator counts documents. Here: the number of the rows to
-        learn from (the judged ones, and those in explicit pairs), and their total weight.
+        value does, a numerator counts documents. Here: the number of the rows to learn from (the judged ones, and those
+        in explicit pairs), and their total weight.
         """
         rows = queries.judged
         if queries.pairs is not None:
@@ -269,7 +269,7 @@ class Loss(Named, ABC):
             If scores have another shape or hold NaN or infinity.
         """
         self._refuse_pairs(queries)
-        return self._derivatives(scores_of_rows(scores, queries.n_rows, finite=True), queries, sums)
+        return self._scaled_derivatives(scores_of_rows(scores, queries.n_rows, finite=True), queries, sums)
 
     def query_sums(self, scores: ArrayLike, queries: Queries) -> Floats:
         """Return the sums over queries that the derivatives depend on; those of several workers add up.
@@ -304,17 +304,17 @@ class Loss(Named, ABC):
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the derivatives of the value, as new arrays; scores are checked and read-only.
 
-        `scale` is that of all workers together. Losses made of other losses override `_derivatives` in its place.
+        `scale` is that of all workers together. Losses made of other losses override `_scaled_derivatives` instead.
         """
         raise NotImplementedError(f"{type(self).__name__} must define compute_gradient_hessian(scores, queries, scale)")
 
     def _query_sums(self, scores: Floats, queries: Queries) -> Floats:  # noqa: ARG002 (other losses need the scores)
         return self._remembered_terms(queries)
 
-    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+    def _scaled_derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
         """Return the scaled derivatives; `sums` are those of all workers, None on a single machine."""
         scale = self.scale(queries) if sums is None else ratio(sums)
-        return self._computed(scores, queries, scale)
+        return self._checked_outputs(scores, queries, scale)
 
     def _remembered_terms(self, queries: Queries) -> Floats:
         """Return `scale_terms` as one array, computed once for each data."""
@@ -327,7 +327,7 @@ class Loss(Named, ABC):
 
         return queries.remember(("scale", self), compute, limit=_KEPT_SCALES)
 
-    def _computed(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
+    def _checked_outputs(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return what `compute_gradient_hessian` does, checked to be two arrays."""
         outputs: Any = self.compute_gradient_hessian(scores, queries, scale)
         what = f"{type(self).__name__}.compute_gradient_hessian"

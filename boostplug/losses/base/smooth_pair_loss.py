@@ -1,7 +1,7 @@
 """`SmoothPairLoss`: a smooth function of the score difference, summed over pairs in linear time.
 
 To add one, state its `PairFunction`, made of the value and two derivatives as NumPy functions, and, if grades have
-gains, its `grade_gains`; everything else is inherited.
+gains, its `grade_gains`; everything else is inherited. Where weights follow the current ranks, see `losses.base.lists`.
 """
 
 from abc import ABC, abstractmethod
@@ -108,7 +108,7 @@ def sum_over_grades(
     return out
 
 
-class PairBlock(NamedTuple):
+class WeightedPairs(NamedTuple):
     """Some pairs: rows of winner and loser, index of the query among those that hold a pair, and the pair's weight."""
 
     winner: Ints
@@ -167,7 +167,7 @@ class SmoothPairLoss(PairLoss, ABC):
         """Return the gains of the grades; None if all pairs of different grades weigh the same."""
         return None
 
-    def pair_blocks(self, queries: Queries) -> Iterator[PairBlock] | None:
+    def pair_blocks(self, queries: Queries) -> Iterator[WeightedPairs] | None:
         """Return the pairs to sum one by one, in blocks: the explicit ones. None for the pairs of different grades."""
         return None if queries.pairs is None else _listed(queries)
 
@@ -192,20 +192,22 @@ class SmoothPairLoss(PairLoss, ABC):
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J and the Hessian."""
         pair, s, choice = self.pair_function, self._multiplier, getattr(self, "hessian", "newton")
-        factors, times = self.normalization_factors(queries) * (scale * s), 2.0 * s if choice == "bound" else s
-        blocks, n, flat = self.pair_blocks(queries), queries.n_rows, 2.0 * pair.largest_second
+        factors = self.normalization_factors(queries) * (scale * s)
+        hessian_factor = 2.0 * s if choice == "bound" else s
+        global_second = 2.0 * pair.largest_second
+        blocks, n = self.pair_blocks(queries), queries.n_rows
         gradient, hessian = np.zeros((2, n))
         if blocks is None:
             gradient, hessian = self._sum_over_grades(pair.for_derivatives, scores, queries, factors)
             if choice == "global":
-                hessian = flat * self._pair_weight_of_rows(queries, factors, scale)
+                hessian = global_second * self._pair_weight_of_rows(queries, factors, scale)
         for winner, loser, query, weight in blocks or ():
             d, w = s * (scores[winner] - scores[loser]), weight * factors[query]
-            g, h = w * pair.first(d), w * (flat if choice == "global" else pair.second(d))
+            g, h = w * pair.first(d), w * (global_second if choice == "global" else pair.second(d))
             gradient += np.bincount(winner, g, n) - np.bincount(loser, g, n)
             hessian += np.bincount(winner, h, n) + np.bincount(loser, h, n)
-        if times != 1.0:
-            hessian *= times
+        if hessian_factor != 1.0:
+            hessian *= hessian_factor
         positive_beside(gradient, hessian)
         return gradient, hessian
 
@@ -232,7 +234,7 @@ class SmoothPairLoss(PairLoss, ABC):
         return queries.remember((SmoothPairLoss, self, scale), compute)
 
 
-def _listed(queries: Queries) -> Iterator[PairBlock]:
+def _listed(queries: Queries) -> Iterator[WeightedPairs]:
     """Yield the explicit pairs."""
     listed = queries.listed_pairs
     n = len(listed.winner)
@@ -240,4 +242,4 @@ def _listed(queries: Queries) -> Iterator[PairBlock]:
     size = max(_BLOCK, n // 16)  # few blocks, since each costs a pass over all rows
     for first in range(0, n, size):
         part = slice(first, first + size)
-        yield PairBlock(listed.winner[part], listed.loser[part], query[part], listed.weight[part])
+        yield WeightedPairs(listed.winner[part], listed.loser[part], query[part], listed.weight[part])

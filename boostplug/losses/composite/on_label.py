@@ -70,8 +70,8 @@ class LossOnLabel(Loss):
     def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
         return self.loss._query_sums(scores, self.reads(queries))  # noqa: SLF001 (a loss of a loss)
 
-    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
-        return self.loss._derivatives(scores, self.reads(queries), sums)  # noqa: SLF001 (as above)
+    def _scaled_derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+        return self.loss._scaled_derivatives(scores, self.reads(queries), sums)  # noqa: SLF001 (as above)
 
     def _refuse_pairs(self, queries: Queries) -> None:
         pass

@@ -77,14 +77,14 @@ class CombinedLoss(Loss):
     def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
         return np.concatenate([part._query_sums(scores, queries) for part in self.losses])  # noqa: SLF001
 
-    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+    def _scaled_derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
         """Return the weighted sum of the parts' derivatives."""
         gradient, hessian = np.zeros((2, queries.n_rows))
         first = 0
         for part, weight in self.weighted:
             own = None if sums is None else sums[first : first + part.n_sums]
             first += part.n_sums
-            g, h = part._derivatives(scores, queries, own)  # noqa: SLF001 (a loss of losses)
+            g, h = part._scaled_derivatives(scores, queries, own)  # noqa: SLF001 (a loss of losses)
             gradient += weight * g
             hessian += weight * h
         zero_underflowed(gradient, hessian)

@@ -295,18 +295,18 @@ class Unbiased(Loss):
         of_all_positions[: len(table), : len(table)] = table
         return np.concatenate([terms, of_all_positions.ravel()])
 
-    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+    def _scaled_derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
         """Return the base's derivatives with corrected weights or scores, less those of pairs of clicked documents."""
         if sums is None:
             scale, table = self.scale(queries), self._table(scores, queries)
         else:
             scale, table = ratio(sums), None if len(sums) == 2 else sums[2:].reshape(self._shape_of_table)
         gradient, hessian = writable(
-            self.base._computed(*self._corrected(scores, queries, self._bias(table)), scale)  # noqa: SLF001
+            self.base._checked_outputs(*self._corrected(scores, queries, self._bias(table)), scale)  # noqa: SLF001
         )
         clicked = self._clicked_pairs(queries)
         if clicked is not None:  # the Hessian counts as positive
-            less = self.base._computed(frozen(scores[clicked.rows]), clicked.queries, scale)  # noqa: SLF001
+            less = self.base._checked_outputs(frozen(scores[clicked.rows]), clicked.queries, scale)  # noqa: SLF001
             subtract_rows(gradient, hessian, clicked.rows, *less)
         return gradient, hessian
 

@@ -147,7 +147,7 @@ def _sum_factorised(
         if method.how[q] != FACTORISED:
             continue
         low, high, n = gather(q, scores, groups, workspace, True)
-        out.far[q] = method.longest[q] * (high - low) > LARGEST_EXPONENT
+        out.far[q] = method.largest_distance[q] * (high - low) > LARGEST_EXPONENT
         if not out.far[q]:
             centre(workspace, n, low, high)
             _factorised(workspace, groups, method, q, c, factor[q], distances)
@@ -161,7 +161,7 @@ def _sum_running(
     """Sum the queries ``first <= q < last``, where all distances are 1, except those that are far."""
     for q in range(first, last):
         low, high, n = gather(q, scores, groups, workspace, False)
-        out.far[q] = method.longest[q] * (high - low) > LARGEST_EXPONENT
+        out.far[q] = method.largest_distance[q] * (high - low) > LARGEST_EXPONENT
         if not out.far[q]:
             centre(workspace, n, low, high)
             _running(workspace, groups, q, c, factor[q])

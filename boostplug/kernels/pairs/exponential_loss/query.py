@@ -37,7 +37,7 @@ class Method(NamedTuple):
     ----------
     how : ndarray of shape (n_queries,)
         `FACTORISED`, `RUNNING` or `BY_PAIR`.
-    longest : ndarray of shape (n_queries,)
+    largest_distance : ndarray of shape (n_queries,)
         Distance of the largest gap.
     start, values : ndarray
         Stored distances of query q from ``start[q]`` on: of group v to each lower group u, v ascending, then u. A query
@@ -47,7 +47,7 @@ class Method(NamedTuple):
     """
 
     how: Ints
-    longest: Floats
+    largest_distance: Floats
     start: Ints
     values: Floats
     kind: int
