@@ -156,7 +156,7 @@ def test_ranking_data_and_compare_take_them(tmp_path):
         frame, label="label", position="place", losses=[LOSS], baselines=[], frameworks=["lightgbm"], rounds=3, seeds=1
     )
     assert list(result.to_frame()["method"]) == ["Unbiased"]
-    assert "methods that correct it look worse than they are" in str(result)
+    assert "favour the order that was shown" in str(result)
     result.to_html(tmp_path / "report.html")
     assert "Clicks by position" in (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "learn from clicks at positions, and the data has no positions" in str(

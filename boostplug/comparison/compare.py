@@ -125,8 +125,8 @@ def compare(
         there are cores on small data, else 1. Each bins the data for itself. The result is that of one process with as
         many threads as each of them.
     progress : bool, optional
-        Bars on stderr with the mean validation score of each method so far; where that is no terminal, a line at most
-        every 30 seconds. Default: the bars alone.
+        Bars on stderr with the mean validation score of each method so far; where that is no terminal, as in a script
+        whose output is a file, a line at most every 30 seconds. False: neither.
     data : str, optional
         What the table calls the data. Default: the name of the folder, where `train` is one.
     store : str or path-like, optional

@@ -15,11 +15,11 @@ def live_bars(
 ) -> Iterator[tuple[Callable[[Method, int, int], None], Callable[[RunOutcome], None]]]:
     """Yield ``begin(method, seed, fold)`` and ``add(run)`` of bars on stderr.
 
-    Where stderr is no terminal, or `shown` is false, it is as with `progress_bar`.
+    Where stderr is no terminal, a line follows a training, at most every 30 seconds. Where `shown` is false, nothing.
     """
     n_runs = n_folds * len(plan.seeds)
     with bars(shown) as progress:
-        advance = first_bar(progress, shown, n_runs * len(methods))
+        advance = first_bar(progress, shown is not False, n_runs * len(methods))
         names = {method: visible(f"{method.framework} {method.name}") for method in methods}
         tasks = {method: progress.add_task(name, total=n_runs) for method, name in names.items()}
         values: dict[Method, list[float]] = {method: [] for method in methods}

@@ -309,8 +309,22 @@ def refuse_missing_labels(metrics: Iterable[Any], sets: Iterable[CheckedInputs])
                 raise ValueError(f"{one.where}labels hold no {metric.label!r}, for {metric.name}; pass eval_labels")
 
 
+class _SetByFit:
+    """An attribute that a fit on one machine sets in the instance; until then an error says where it is."""
+
+    def __get__(self, instance: Any, owner: type) -> Any:
+        if instance is None:
+            return self
+        raise AttributeError(
+            "position_bias_ is set by fit on one machine, with a loss that learns from clicks. After a fit on Dask, "
+            "where no machine holds all pages, call loss.position_bias(ranker.predict(X), queries) on pages in memory"
+        )
+
+
 class RankingScore:
     """Mixin for the `score` of a ranker."""
+
+    position_bias_ = _SetByFit()
 
     def score(
         self,

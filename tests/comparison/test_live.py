@@ -34,6 +34,16 @@ def test_each_method_has_a_bar_with_its_mean(monkeypatch):
         ]
 
 
+@pytest.mark.parametrize(("shown", "lines"), [(None, 1), (True, 1), (False, 0)])
+def test_a_script_prints_a_line_every_30_seconds(clock, capsys, shown, lines):
+    method = Method("a", "lightgbm", "lambdarank")
+    with live.live_bars(shown, Plan(bp.NDCG(10), [bp.NDCG(10)], Trees(), 10, None, 1, 0, [0]), [method], 3) as (_, add):
+        for fold in range(3):
+            clock[0] += 20
+            add(RunOutcome(method, fold, 0, validation=0.25))
+    assert capsys.readouterr().err.count("2 of 3 done") == lines
+
+
 @pytest.mark.parametrize("shown", [None, True, False])
 def test_it_changes_no_result(monkeypatch, capsys, shown):
     parts = [make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3)]

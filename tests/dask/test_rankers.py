@@ -452,6 +452,9 @@ def test_the_training_set_as_validation_set(client):
     ranker.fit(**given, eval_set=[(given["X"], given["y"])], verbose=False)
     value = ranker.score(frame[FEATURES], frame["y"], qid=frame["query"], metric=bp.NDCG(5))
     assert ranker.evals_result()["validation_0"]["pre_NDCG@5"][-1] == pytest.approx(value, abs=1e-6)
+    for fitted in (ranker, ranker.to_local()):
+        with pytest.raises(AttributeError, match="After a fit on Dask"):
+            _ = fitted.position_bias_
 
 
 def test_categories_with_a_validation_set_that_lies_on_one_worker(client):

@@ -146,6 +146,10 @@ class LossSum(CombinedLoss):
     weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
+        for name in ("parts", "weights"):
+            value = getattr(self, name)
+            if not isinstance(value, (tuple, list)) and (name == "parts" or value is not None):
+                raise ValueError(f"LossSum: {name} must be a tuple; got {shown(value)}")
         weights = (1.0,) * len(self.parts) if self.weights is None else self.weights
         if not self.parts or len(weights) != len(self.parts):
             raise ValueError(
