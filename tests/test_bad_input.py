@@ -312,7 +312,6 @@ CASES = {
         Case("a weight that is no number", lambda: [0.7, 0.3] * bp.NDCGBoost()),
         Case("a number as a part", lambda: bp.NDCGBoost() + 0.3),
         Case("a class as a part", lambda: 0.7 * bp.NDCGBoost() + bp.QBRank),
-        Case("a weight of 0", lambda: 0 * bp.RankNet() + bp.SquaredError()),
         Case(
             "pairs for a part that takes none",
             lambda: (bp.MPBoost() + bp.NDCGBoost()).value(ZERO, queries(pairs=bp.Pairs([0], [1]))),

@@ -36,7 +36,7 @@ class CombinedLoss(Loss):
     @property
     @abstractmethod
     def weighted(self) -> list[tuple[Loss, float]]:
-        """The parts, none of them a sum, and their weights, which are above 0."""
+        """The parts, none of them a sum, and their weights."""
 
     @property
     def losses(self) -> list[Loss]:
@@ -110,7 +110,7 @@ class LossSum(CombinedLoss):
     parts : tuple of Loss
         At least one. A sum among them gives way to its own parts, times its weight. Equal parts stay apart.
     weights : tuple of float, optional
-        One for each part, above 0 and at most 1e100. Default: 1 each.
+        One for each part, from 0 to 1e100. Default: 1 each.
 
     Notes
     -----
@@ -225,13 +225,13 @@ class LossSum(CombinedLoss):
         space: dict[str, Range | tuple[Any, ...]] = {}
         for k, (part, weight) in enumerate(self.weighted, 1):
             space |= {f"part_{k}__{rest}": drawn for rest, drawn in part.search_space.items()}
-            if k > 1:
+            if k > 1 and weight > 0.0:
                 space[f"weight_{k}"] = Range(weight / _FACTOR, weight * _FACTOR, log=True)
         return space
 
 
 def _checked(weight: Any, part: Loss) -> float:
-    return check_number(f"LossSum: the weight of {shown(part)}", weight, above=0.0, most=_LARGEST_WEIGHT)
+    return check_number(f"LossSum: the weight of {shown(part)}", weight, least=0.0, most=_LARGEST_WEIGHT)
 
 
 def parts_of(loss: Loss) -> list[tuple[Loss, float]]:
