@@ -53,7 +53,7 @@ class ApproxNDCG(bp.Loss):
 
 
 losses = [ApproxNDCG(), bp.RankNet()]
-result = bp.compare(bp.datasets.load_bundled(), losses=losses, rounds=150, seeds=1)
+result = bp.compare(bp.datasets.load_bundled(), losses=losses, rounds=60, seeds=1)
 print(result)
 result.to_frame().plot.barh("method", "NDCG@10", legend=False, title="test NDCG@10")
 plt.show()

@@ -54,7 +54,7 @@ class NDCGLoss2(bp.Loss):
 
 
 losses = [NDCGLoss2(), bp.RankNet()]
-result = bp.compare(bp.datasets.load_bundled(), losses=losses, rounds=150, seeds=1)
+result = bp.compare(bp.datasets.load_bundled(), losses=losses, rounds=60, seeds=1)
 print(result)
 result.to_frame().plot.barh("method", "NDCG@10", legend=False, title="test NDCG@10")
 plt.show()
