@@ -82,7 +82,7 @@ def _names(text: str) -> list[str]:
     return [name.strip() for name in found if name.strip()]
 
 
-def _shares(text: str) -> str | list[float] | tuple[str, str]:
+def _numbers_or_column(text: str) -> str | list[float] | tuple[str, str]:
     """Return numbers that are separated by commas, the name of a column, or "time" and the one after ``time:``."""
     try:
         return [float(share) for share in text.split(",")]
@@ -124,7 +124,7 @@ def compare(
     propensity: Annotated[
         Any,
         typer.Option(
-            parser=_shares,
+            parser=_numbers_or_column,
             metavar="NUMBERS",
             help="How likely users look at position 1, 2, …: 1,0.5,0.33. Clicks then choose and judge by DCG.",
         ),
@@ -135,7 +135,7 @@ def compare(
     split: Annotated[
         Any,
         typer.Option(
-            parser=_shares,
+            parser=_numbers_or_column,
             metavar="SHARES",
             help="Of one CSV or Parquet file: shares of the queries for training, validation and test, or the column "
             "that says train, valid or test of each row, or time:COLUMN, to train before and test after. Default: "

@@ -13,7 +13,7 @@ from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.comparison.inputs.clicks import metric_of_clicks, required_metric_of_clicks
 from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.recommendation import DEFAULT_LOSSES, DEFAULT_METRICS
-from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, check_columns
+from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Folds, check_columns
 from boostplug.comparison.training.runs import Method, Plan
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import require_optuna
@@ -28,7 +28,6 @@ from boostplug.metrics import Metric
 
 ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
-Folds = Sequence[Sequence[DataPart]]
 
 _LARGEST_SEED = 2**31 - 1
 _MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
@@ -176,12 +175,13 @@ def metrics_of(
         choosing = required_metric_of_clicks(main)
     if "test" in weighed:
         main = required_metric_of_clicks(main)
+        estimated = {one: metric_of_clicks(one) for one in columns}
         left_out = [
-            f"{one.name} is left out: weighed clicks do not tell it."
-            for one in columns
-            if metric_of_clicks(one) is None
+            f"{one.name} is left out: weighed clicks do not estimate it."
+            for one, found in estimated.items()
+            if found is None
         ]
-        columns = list(dict.fromkeys(found for one in columns if (found := metric_of_clicks(one)) is not None))
+        columns = list(dict.fromkeys(found for found in estimated.values() if found is not None))
     if not main.has_per_query:
         raise ValueError(
             f"metric={main.name!r} has no value per query, by which methods are tested; pass it in metrics, and pass "

@@ -21,7 +21,6 @@ from boostplug.comparison.arguments import (
     store_of,
     suited_losses,
 )
-from boostplug.comparison.inputs.clicks import clicked_parts
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import Columns
 from boostplug.comparison.live import live_bars
@@ -208,7 +207,7 @@ def compare(
         pair = sweep_of(sweep, parse_metrics(metrics), Metric.parse(metric))
         chosen = pair.beside({} if losses is None else parse_losses(losses))
         metrics = [*pair.metrics] if metrics is DEFAULT_METRICS else [*pair.metrics, *parse_metrics(metrics)]
-    weighed = clicked_parts(folds) if propensity is not None else ()
+    weighed = loaded.weighed_clicks
     main, choosing, table_metrics, left_out = metrics_of(folds, metric, metrics, weighed=weighed)
     small = is_small(folds)
     jobs, minutes = limits_of(jobs, minutes, small=small)

@@ -116,8 +116,8 @@ def read_value(text: str, known: Mapping[str, Any], what: str, listed: str) -> A
     """Return the value of an expression as written by ``repr``; only the classes' own code is run.
 
     The expression may contain literals, classes with parameters in parentheses, names of values, sums, and products
-    with numbers. Words that a parameter takes need no quotes and no name: ``NDCG(letor)``. ``NDCG@5``
-    is ``NDCG(k=5)``.
+    with numbers. Words that a parameter takes need no quotes and no name: ``NDCG(letor)``. ``NDCG@5`` is
+    ``NDCG(k=5)``.
 
     Parameters
     ----------

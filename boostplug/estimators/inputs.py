@@ -309,8 +309,8 @@ def refuse_missing_labels(metrics: Iterable[Any], sets: Iterable[CheckedInputs])
                 raise ValueError(f"{one.where}labels hold no {metric.label!r}, for {metric.name}; pass eval_labels")
 
 
-class _SetByFit:
-    """An attribute that a fit on one machine sets in the instance; until then an error says where it is."""
+class _NoPositionBias:
+    """`position_bias_` before a fit on one machine sets it in the instance: an error with the remedy."""
 
     def __get__(self, instance: Any, owner: type) -> Any:
         if instance is None:
@@ -324,7 +324,7 @@ class _SetByFit:
 class RankingScore:
     """Mixin for the `score` of a ranker."""
 
-    position_bias_ = _SetByFit()
+    position_bias_ = _NoPositionBias()
 
     def score(
         self,

@@ -68,10 +68,10 @@ def test_weighed_clicks_are_the_estimate_of_evaluate(parts):
     assert "MAP is left out" in " ".join(result.document["notes"])
     test = parts[2]
     log = bp.clicks.ClickLog(test.y, group=test.group, position=test.position)
+    scores = result.best.fit(parts[0].X, parts[0].y, group=parts[0].group).predict(test.X)
+    row = frame[frame["method"] == result.document["recommendation"]["method"]].iloc[0]
     for k in (3, 10):
-        ranker = result.best.fit(parts[0].X, parts[0].y, group=parts[0].group)
-        estimate = bp.clicks.evaluate(ranker.predict(test.X), log, metric=bp.DCG(k), method="clipped", propensity=THETA)
-        row = frame[frame["method"] == result.document["recommendation"]["method"]].iloc[0]
+        estimate = bp.clicks.evaluate(scores, log, metric=bp.DCG(k), method="clipped", propensity=THETA)
         assert row[f"DCG@{k}(linear).on(ips)"] == pytest.approx(estimate.estimate, rel=1e-6)
     size = f"effective sample size: {estimate.effective_sample_size:,.0f} clicks"
     assert any(note.startswith("test holds") and size in note for note in result.document["notes"])
@@ -96,7 +96,7 @@ def test_the_call_that_is_shown_makes_the_same_again(parts):
     ("options", "words"),
     [
         ({"propensity": [1.0, 0.5]}, r"position\[\d+\] = 3 has no propensity"),
-        ({"propensity": THETA, "metric": "MAP"}, "tell DCG alone"),
+        ({"propensity": THETA, "metric": "MAP"}, "estimate DCG alone"),
         ({"propensity": []}, "propensity is empty"),
     ],
 )

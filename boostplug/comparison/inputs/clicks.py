@@ -2,69 +2,80 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boostplug.clicks.propensity import effective_size
 from boostplug.comparison.inputs.frames import PARTS
-from boostplug.comparison.training.frameworks import DataPart
-from boostplug.data.positions import propensities_of, refuse_without_propensity
+from boostplug.comparison.training.frameworks import DataPart, Folds
+from boostplug.data.positions import refuse_without_propensity
 from boostplug.metrics import DCG, NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
 
 IPS = "ips"  # the label that holds the weighed clicks
 MAX_WEIGHT = 10.0  # of a click, as in `Unbiased`
 
-Folds = Sequence[Sequence[DataPart]]
+Floats = NDArray[np.float64]
+
+_PART_NAMES = {"valid": "validation", "test": "test"}
 
 
 def clicked_parts(folds: Folds) -> tuple[str, ...]:
     """Return which of "valid" and "test" have positions, so that their labels are clicks on pages that were shown."""
-    judging = list(zip(PARTS, zip(*folds, strict=True), strict=True))[1:]
-    return tuple(name for name, parts in judging if any(part.queries.position is not None for part in parts))
+    return tuple(name for name, parts in _judging(folds) if any(p.queries.position is not None for p in parts))
 
 
-def weighed_by_propensity(folds: Folds, propensity: Any) -> tuple[Folds, list[str]]:
-    """Return folds in which clicks that judge have the label `IPS` beside them, and a note on each such part.
+def weighed_by_propensity(folds: Folds, theta: Floats) -> Folds:
+    """Return folds whose clicks on validation and test have the label `IPS` beside them; `theta` is by position.
 
     A click at position p weighs 1/θ_p, at most `MAX_WEIGHT` (Joachims, Swaminathan & Schnabel, WSDM 2017).
     """
-    theta = propensities_of(propensity)
-    named = clicked_parts(folds)
-    if not named:
+    if not clicked_parts(folds):
         raise ValueError(
             "propensity weighs clicks of the validation and test parts, and neither has positions; name their column "
             "by position=, pass RankingData(X, y, qid=…, position=…), or leave out propensity"
         )
-    weighed, clicks, weights = [], dict[str, list[Any]](), dict[str, list[Any]]()
-    for train, *judging in folds:
-        parts = [train]
-        for name, part in zip(PARTS[1:], judging, strict=True):
-            queries = part.queries
-            if queries.position is not None:
-                refuse_without_propensity(queries.position, len(theta))
-                weight = np.minimum(1.0 / theta[queries.position - 1], MAX_WEIGHT)
-                labels = {**queries.labels_by_name, IPS: queries.labels * weight}
-                part = replace(part, queries=queries.replaced(labels_by_name=labels))  # noqa: PLW2901
-                clicks.setdefault(name, []).append(queries.labels)
-                weights.setdefault(name, []).append(weight)
-            parts.append(part)
-        weighed.append(parts)
+    return [[train, *(_weighed(part, theta) for part in judging)] for train, *judging in folds]
+
+
+def _weighed(part: DataPart, theta: Floats) -> DataPart:
+    queries = part.queries
+    if queries.position is None:
+        return part
+    refuse_without_propensity(queries.position, len(theta))
+    weight = np.minimum(1.0 / theta[queries.position - 1], MAX_WEIGHT)
+    labels = {**queries.labels_by_name, IPS: queries.labels * weight}
+    return replace(part, queries=queries.replaced(labels_by_name=labels))
+
+
+def notes_on_clicks(folds: Folds) -> list[str]:
+    """Return a note on the weighed clicks of each part that has some."""
     notes = []
-    for name, of_folds in clicks.items():
-        times, weight = np.concatenate(of_folds), np.concatenate(weights[name])
-        largest = weight[times > 0].max(initial=0.0)
+    for name, parts in _judging(folds):
+        weighed = [part.queries for part in parts if part.queries.position is not None]
+        if not weighed:
+            continue
+        labels = np.concatenate([queries.labels for queries in weighed])
+        clicked = labels > 0
+        times = labels[clicked]
+        weight = np.concatenate([queries.labels_by_name[IPS] for queries in weighed])[clicked] / times
         notes.append(
             f"{name} holds {times.sum():,.0f} clicks. Each counts 1/propensity of its position, at most "
-            f"{MAX_WEIGHT:g} (largest: {largest:.3g}); effective sample size: {effective_size(weight, times):,.0f} "
-            "clicks. The metrics estimate what users would find, if the propensities are right."
+            f"{MAX_WEIGHT:g} (largest: {weight.max(initial=0.0):.3g}); effective sample size: "
+            f"{effective_size(weight, times):,.0f} clicks. The metrics estimate what users would find, if the "
+            "propensities are right."
         )
-    return weighed, notes
+    return notes
+
+
+def _judging(folds: Folds) -> list[tuple[str, tuple[DataPart, ...]]]:
+    """Return "valid" and "test", each with its parts of all folds."""
+    return list(zip(PARTS, zip(*folds, strict=True), strict=True))[1:]
 
 
 def metric_of_clicks(metric: Metric) -> Metric | None:
-    """Return the metric that weighed clicks estimate: DCG for NDCG, whose ideal they do not tell; None for others."""
+    """Return the metric that weighed clicks estimate: DCG for NDCG, whose ideal is unknown; None for others."""
     if isinstance(metric, (NDCG, DCG)):
         return MetricOnLabel(DCG(metric.k, convention=metric.convention, gain="linear", ties=metric.ties), IPS)
     return metric if isinstance(metric, MetricOnLabel) else None
@@ -74,17 +85,15 @@ def required_metric_of_clicks(metric: Metric) -> Metric:
     """Return `metric_of_clicks`, refusing a metric that weighed clicks cannot estimate."""
     found = metric_of_clicks(metric)
     if found is None:
-        raise ValueError(f"metric={metric.name!r}: clicks weighed by propensity tell DCG alone; pass metric='DCG@10'")
+        raise ValueError(f"metric={metric.name!r}: weighed clicks estimate DCG alone; pass metric='DCG@10'")
     return found
 
 
 def biased_verdict(parts: Sequence[str]) -> str:
     """Return why clicks on some parts give no verdict, and what to pass."""
+    named = " and the ".join(_PART_NAMES[name] for name in parts)
     return (
-        f"Clicks judge the {' and the '.join(_LONG[name] for name in parts)} part{'s' * (len(parts) > 1)}, and they "
-        "favour the order that was shown: no method is recommended by them. Pass propensity=, an array or what "
-        "boostplug.clicks.propensity returns, or parts with judgements and without positions."
+        f"Clicks judge the {named} part{'s' * (len(parts) > 1)}, and they favour the order that was shown: no method "
+        "is recommended by them. Pass propensity=, an array or what boostplug.clicks.propensity returns, or parts with "
+        "judgements and without positions."
     )
-
-
-_LONG = {"valid": "validation", "test": "test"}

@@ -12,7 +12,7 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.inputs.clicks import clicked_parts, weighed_by_propensity
+from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, weighed_by_propensity
 from boostplug.comparison.inputs.data import folds_of, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.summary import Data, PartDigest, Size
@@ -78,13 +78,23 @@ class LoadedData:
 
     def weighed(self, propensity: Any) -> tuple["LoadedData", list[str]]:
         """Return the data with clicks that judge by propensities, and notes on them."""
-        folds, notes = weighed_by_propensity(self.folds, propensity)
-        return replace(self, folds=folds, propensity=tuple(propensities_of(propensity).tolist())), notes
+        theta = propensities_of(propensity)
+        folds = weighed_by_propensity(self.folds, theta)
+        return replace(self, folds=folds, propensity=tuple(theta.tolist())), notes_on_clicks(folds)
 
     @Computed
+    def _clicked(self) -> tuple[str, ...]:
+        return clicked_parts(self.folds)
+
+    @property
     def biased_clicks(self) -> tuple[str, ...]:
         """The parts that clicks without propensities judge."""
-        return () if self.propensity is not None else clicked_parts(self.folds)
+        return self._clicked if self.propensity is None else ()
+
+    @property
+    def weighed_clicks(self) -> tuple[str, ...]:
+        """The parts that clicks by propensities judge."""
+        return () if self.propensity is None else self._clicked
 
     @property
     def tests(self) -> list[DataPart]:

@@ -1,6 +1,6 @@
 """One training run in LightGBM or XGBoost: the same trees, rounds, stopping rule and metric for every objective."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter, process_time
 from types import MappingProxyType
@@ -48,6 +48,10 @@ class DataPart:
         """The id of each query; its number where the data have none."""
         starts = self.queries.boundaries[:-1]
         return np.arange(len(starts)) if self.qid is None else self.qid[np.minimum(starts, len(self.qid) - 1)]
+
+
+Folds = Sequence[Sequence[DataPart]]
+"""Training, validation and test part of each fold."""
 
 
 class Watch:

@@ -110,7 +110,8 @@ class LossSum(CombinedLoss):
     parts : tuple of Loss
         At least one. A sum among them gives way to its own parts, times its weight. Equal parts stay apart.
     weights : tuple of float, optional
-        One for each part, from 0 to 1e100. Default: 1 each.
+        One for each part, from 0 to 1e100. Default: 1 each. A part of weight 0 teaches nothing, but still needs the
+        data that it learns from.
 
     Notes
     -----
@@ -146,9 +147,8 @@ class LossSum(CombinedLoss):
     weights: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        for name in ("parts", "weights"):
-            value = getattr(self, name)
-            if not isinstance(value, (tuple, list)) and (name == "parts" or value is not None):
+        for name, value in (("parts", self.parts), ("weights", () if self.weights is None else self.weights)):
+            if not isinstance(value, (tuple, list)):
                 raise ValueError(f"LossSum: {name} must be a tuple; got {shown(value)}")
         weights = (1.0,) * len(self.parts) if self.weights is None else self.weights
         if not self.parts or len(weights) != len(self.parts):
