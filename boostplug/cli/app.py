@@ -159,6 +159,13 @@ def compare(
         ),
     ] = None,
     baselines: Annotated[Any, _list("Built-in objectives, such as lambdarank,rank:ndcg. Default: all.")] = None,
+    incumbent: Annotated[
+        str | None,
+        typer.Option(
+            help="The method in use, by its name in the table ('QBRank in lightgbm' where both frameworks have it): it "
+            "is kept unless another is significantly better. Default: the better LambdaMART."
+        ),
+    ] = None,
     frameworks: Annotated[Any, _list("lightgbm,xgboost, or one of them. Default: those that are installed.")] = None,
     rounds: Annotated[int, _number("Boosting rounds at most; early stopping ends most trainings before.")] = 1000,
     seeds: Annotated[int, _number("How many seeds.")] = 3,

@@ -1,6 +1,7 @@
 """The arguments of `compare`, checked."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice, product
 from os import PathLike
 from pathlib import Path
@@ -356,8 +357,10 @@ def frameworks_of(asked: str | Iterable[str] | None) -> tuple[list[str], list[st
     return [name for name in names if name not in absent], notes
 
 
-def methods_of(frameworks: Sequence[str], losses: Losses, baselines: str | Iterable[str] | None) -> list[Method]:
-    """Return what is compared: in each framework the baselines, and then the losses."""
+def methods_of(
+    frameworks: Sequence[str], losses: Losses, baselines: str | Iterable[str] | None, incumbent: str | None = None
+) -> list[Method]:
+    """Return what is compared: in each framework the baselines, and then the losses; `incumbent` is the reference."""
     losses = parse_losses(losses)
     known = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
     wanted = known if baselines is None else _several(baselines, "baselines", str)
@@ -374,4 +377,16 @@ def methods_of(frameworks: Sequence[str], losses: Losses, baselines: str | Itera
         methods += [Method(name, framework, loss, is_reference=False) for name, loss in losses.items()]
     if not methods:
         raise ValueError("there is nothing to compare: losses and baselines are both empty")
-    return methods
+    return methods if incumbent is None else _referred_to(incumbent, methods)
+
+
+def _referred_to(incumbent: str, methods: Sequence[Method]) -> list[Method]:
+    """Return the methods with the incumbent as reference: "NAME" in each framework, "NAME in FRAMEWORK" in one."""
+    found = [m for m in methods if incumbent in (m.name, f"{m.name} in {m.framework}")]
+    if not found:
+        listed = ", ".join(dict.fromkeys(m.name for m in methods))
+        raise ValueError(
+            f"incumbent must be the name of a method ({listed}), got {shown(incumbent)}; add it to losses or baselines"
+        )
+    frameworks = {m.framework for m in found}
+    return [replace(m, is_reference=m in found) if m.framework in frameworks else m for m in methods]

@@ -41,6 +41,7 @@ def compare(
     *,
     losses: Losses = None,
     baselines: str | Iterable[str] | None = None,
+    incumbent: str | None = None,
     frameworks: str | Iterable[str] | None = None,
     rounds: int = 1000,
     seeds: int | Iterable[int] = 3,
@@ -95,6 +96,11 @@ def compare(
     baselines : name or iterable of names, optional
         Of LightGBM: ``lambdarank``, ``rank_xendcg``, ``regression``; of XGBoost: ``rank:ndcg``, ``rank:pairwise``,
         ``reg:squarederror``. Default: all.
+    incumbent : str, optional
+        The method that is in use, by its name in the table; "QBRank in lightgbm" where both frameworks have one of that
+        name. It is what its framework's methods are compared with, and what is recommended unless another is
+        significantly better on test. Default: the framework's LambdaMART, ``lambdarank`` or ``rank:ndcg``; with both
+        frameworks, the one that is better on validation.
     frameworks : "lightgbm", "xgboost", or an iterable of them, optional
         Default: both, or the one that is installed.
     rounds : int, default 1000
@@ -226,13 +232,14 @@ def compare(
     )
     names, absent = frameworks_of(frameworks)
     check_trainable(folds, names, plan)
-    methods, unsuited = suited_losses(methods_of(names, chosen, baselines), losses, folds)
+    methods, unsuited = suited_losses(methods_of(names, chosen, baselines, incumbent), losses, folds)
     folder, kept = store_of(store, resume=resume), Kept()
     if folder is not None:
         digest = digest_of_comparison(loaded.fingerprints, names, plan)
         kept = Kept.from_folder(folder, digest, methods, table_metrics, resume=resume)
     notes = [*absent, *about_clicks, *left_out, *unsuited, *note_on_weights(folds, methods)]
     result = CompareResult(loaded, plan, methods, jobs=jobs, sweep=pair, minutes=minutes, notes=notes)
+    result.runs.incumbent = incumbent
     _train(result, kept, progress, minutes)
     return result
 

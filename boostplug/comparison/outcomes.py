@@ -34,6 +34,7 @@ class Runs:
     jobs: int = 1
     sweep: Sweep | None = None
     command: str | None = None  # of a shell, where one made the comparison
+    incumbent: str | None = None  # as `compare` got it
     outcomes: list[RunOutcome] = field(default_factory=list)
     _tested: dict[Any, Pooled] = field(default_factory=dict)  # by method, reference and runs
 
@@ -61,7 +62,7 @@ class Runs:
         return {(run.fold, run.seed): run for run in self.outcomes if run.method == method and run.error is None}
 
     def reference_of(self, method: Method) -> Method | None:
-        """Return the reference of a method: its framework's own LambdaMART, if that is among the methods."""
+        """Return the reference of a method: of its framework the incumbent, else the LambdaMART, if it has one."""
         return next((m for m in self.methods if m.is_reference and m.framework == method.framework), None)
 
     def n_at_cap(self, method: Method) -> int:
@@ -129,7 +130,7 @@ class Runs:
         methods, runs = self._candidates(partial=partial)
         means = {method: float(np.mean([self.finished(method)[run].validation for run in runs])) for method in methods}
         means = {method: mean for method, mean in means.items() if np.isfinite(mean)}
-        return (self._first(means), means, runs) if means else None
+        return (self.first(means), means, runs) if means else None
 
     def best_of_frameworks(self, *, partial: bool) -> list[Method]:
         """Return the method of each framework that is best on validation, the best of all first."""
@@ -140,11 +141,17 @@ class Runs:
         by_framework: dict[str, dict[Method, float]] = {best.framework: {best: means[best]}}
         for method, mean in means.items():
             by_framework.setdefault(method.framework, {})[method] = mean
-        return [*map(self._first, by_framework.values())]
+        return [*map(self.first, by_framework.values())]
 
-    def _first(self, means: dict[Method, float]) -> Method:
+    def first(self, means: dict[Method, float]) -> Method:
         """Return the method with the best mean; of equal ones the first."""
         return (max if self.plan.valid_metric.greater_is_better else min)(means, key=means.__getitem__)
+
+    def is_ahead(self, method: Method, other: Method, means: dict[Method, float]) -> bool:
+        """Return whether a method is better on validation than another, which need not have finished."""
+        return other not in means or (
+            method != other and self.first({other: means[other], method: means[method]}) == method
+        )
 
     def _candidates(self, *, partial: bool) -> tuple[list[Method], list[Run]]:
         """Return the methods among which the validation part chooses, and the runs that all of them have finished.
@@ -164,7 +171,8 @@ class Runs:
 
     def estimator(self, method: Method, runs: Sequence[Run]) -> dict[str, Any]:
         """Return the arguments of `recommendation.estimator`; if settings differ between folds, those of the first."""
-        done, plan = [self.finished(method)[run] for run in runs], self.plan
+        finished, plan = self.finished(method), self.plan
+        done = [finished[run] for run in runs if run in finished] or [*finished.values()]
         objective, parameters = method.objective, {}
         if (tuned := done[0].tuned) is not None:
             done = [run for run in done if run.fold == done[0].fold]

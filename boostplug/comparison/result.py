@@ -1,6 +1,6 @@
 """`CompareResult`: the finished runs of a comparison, what they add up to, and where it can be written."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boostplug.comparison import recommendation
+from boostplug.comparison.decision import Decision, cheaper, decide
 from boostplug.comparison.document import as_json, versions
 from boostplug.comparison.inputs.clicks import biased_verdict
 from boostplug.comparison.inputs.folds import LoadedData
@@ -19,6 +20,7 @@ from boostplug.comparison.report.text import latex, markdown, render, text
 from boostplug.comparison.report.words import advice
 from boostplug.comparison.significance import Pooled, holm
 from boostplug.comparison.summary import (
+    Challenger,
     Comparison,
     FrameworkDifference,
     Mean,
@@ -111,16 +113,9 @@ class CompareResult:
     @property
     def summary(self) -> Comparison:
         """All of it as values."""
-        runs, chosen = self.runs, self._recommended()
-        methods = [_summary(runs, method) for method in runs.methods]
-        comparisons: dict[str, int] = {}
-        for framework in dict.fromkeys(row.framework for row in methods):
-            tested = {i: row.p for i, row in enumerate(methods) if row.framework == framework and row.p is not None}
-            for i in [i for i in tested if chosen is not None and methods[i].key == chosen.key]:
-                methods[i] = replace(methods[i], p_holm=tested.pop(i))  # chosen before the test part was read
-            comparisons[framework] = len(tested)
-            for i, p in zip(tested, holm([*tested.values()]).tolist(), strict=True):
-                methods[i] = replace(methods[i], p_holm=p)
+        runs = self.runs
+        rows, comparisons = self._rows()
+        decision = decide(runs, rows, comparisons, partial=self._is_partial)
         return Comparison(
             versions=versions(),
             data=runs.data.summary(),
@@ -128,7 +123,7 @@ class CompareResult:
             test=Test(
                 kind="paired randomisation over queries, two-sided",
                 flips=FLIPS,
-                correction="Holm, within each framework, but for the recommended method",
+                correction="Holm, within each framework, but for the method that is best on validation",
                 comparisons=comparisons,
                 queries=runs.n_defined(),
                 repeated=runs.n_repeated(),
@@ -140,11 +135,13 @@ class CompareResult:
             not_run=self._not_run(),
             warnings=list(self._warnings),
             notes=list(self._notes),
-            methods=methods,
-            recommendation=chosen,
+            methods=[*rows.values()],
+            recommendation=None
+            if decision is None or runs.data.biased_clicks
+            else _recommendation(runs, rows, decision),
             clicks=runs.data.biased_clicks,
-            trade_off=None if runs.sweep is None else front_of(methods, runs.sweep),
-            between_frameworks=self._between_frameworks(),
+            trade_off=None if runs.sweep is None else front_of([*rows.values()], runs.sweep),
+            between_frameworks=() if decision is None else self._between_frameworks(decision),
         )
 
     @property
@@ -156,50 +153,40 @@ class CompareResult:
         """
         return dict(to_json(details(self.runs), finite=True))
 
-    def _recommended(self) -> Recommendation | None:
-        """Return the method that is best on the validation part; the test part plays no role."""
-        chosen = self.runs.best(partial=self._is_partial)
-        if chosen is None or self.runs.data.biased_clicks:
-            return None
-        method, means, runs = chosen
-        reference, found = self.runs.reference_of(method), self.runs.contrast(method)
-        of_estimator = self.runs.estimator(method, runs)
-        return Recommendation(
-            framework=method.framework,
-            method=method.name,
-            objective=_objective_text(of_estimator["objective"]),
-            validation=means[method],
-            test=float(np.mean([self.runs.finished(method)[run].test[self.runs.plan.metric.name] for run in runs])),
-            runs=len(runs),
-            among=len(means),
-            within_one_standard_error=[
-                MethodName(framework=other.framework, method=other.name)
-                for other in means
-                if other != method and self.runs.is_close(method, other, runs)
-            ],
-            is_reference=method.is_reference,
-            reference=None if reference is None else reference.name,
-            **_difference(found, has_verdict=self.runs.has_verdict(method)),
-            queries=None if found is None else found.n_queries,
-            rounds=of_estimator["rounds"],
-            params=of_estimator["params"],
-            code=recommendation.code(**of_estimator, weighted=self.runs.data.summary().weighted),
-        )
+    def _rows(self) -> tuple[dict[Method, MethodSummary], dict[str, int]]:
+        """Return the table's rows with Holm's p, and the number of comparisons that it corrects for in each framework.
 
-    def _between_frameworks(self) -> tuple[FrameworkDifference, ...]:
+        The method that is best on validation keeps its own p: it was chosen before the test part was read.
+        """
+        rows = {method: _summary(self.runs, method) for method in self.runs.methods}
+        chosen = self.runs.best(partial=self._is_partial)
+        comparisons: dict[str, int] = {}
+        for framework in dict.fromkeys(method.framework for method in rows):
+            tested = {m: row.p for m, row in rows.items() if m.framework == framework and row.p is not None}
+            if chosen is not None and chosen[0] in tested:
+                rows[chosen[0]] = replace(rows[chosen[0]], p_holm=tested.pop(chosen[0]))
+            comparisons[framework] = len(tested)
+            for method, p in zip(tested, holm([*tested.values()]).tolist(), strict=True):
+                rows[method] = replace(rows[method], p_holm=p)
+        return rows, comparisons
+
+    def _between_frameworks(self, decision: Decision) -> tuple[FrameworkDifference, ...]:
         """Return the best of each other framework beside the recommended method; nothing beside the cap of rounds."""
-        best = self.runs.best_of_frameworks(partial=self._is_partial)
+        ours = decision.recommended
         return tuple(
             FrameworkDifference(
                 framework=other.framework,
                 method=other.name,
-                reference_framework=best[0].framework,
-                reference=best[0].name,
+                reference_framework=ours.framework,
+                reference=ours.name,
                 **_difference(found),
                 queries=found.n_queries,
             )
-            for other in best[1:]
-            if self.runs.has_verdict(other, best[0]) and (found := self.runs.contrast(other, best[0])) is not None
+            for other in self.runs.best_of_frameworks(partial=self._is_partial)
+            if other.framework != ours.framework
+            and other != decision.challenger
+            and self.runs.has_verdict(other, ours)
+            and (found := self.runs.contrast(other, ours)) is not None
         )
 
     @property
@@ -208,7 +195,7 @@ class CompareResult:
 
     @property
     def recommendation(self) -> str:
-        """In words: the method that is best on the validation part, what to expect of it, and its line of code."""
+        """In words: whether to keep the incumbent or for which method to leave it, why, and the line of code."""
         return "\n".join(advice(self.summary))
 
     @property
@@ -229,11 +216,10 @@ class CompareResult:
         """
         if self.runs.data.biased_clicks:
             raise ValueError(f"nothing is best: {biased_verdict(self.runs.data.biased_clicks)}")
-        chosen = self.runs.best(partial=self._is_partial)
-        if chosen is None:
+        decision = decide(self.runs, *self._rows(), partial=self._is_partial)
+        if decision is None:
             raise ValueError("nothing is best: no run is finished (the table names the reasons)")
-        method, _, runs = chosen
-        return recommendation.estimator(**self.runs.estimator(method, runs))
+        return recommendation.estimator(**self.runs.estimator(decision.recommended, decision.runs))
 
     def to_frame(self) -> Any:
         """Return the table as a pandas DataFrame, a row per method, in the order of the printed one.
@@ -332,6 +318,48 @@ def _summary(runs: Runs, method: Method) -> MethodSummary:
         errors=list(dict.fromkeys(run.error for run in outcomes if run.error)),
         runs=[RunSummary(**{f.name: getattr(run, f.name) for f in fields(RunSummary)}) for run in outcomes],
     )
+
+
+def _recommendation(runs: Runs, rows: Mapping[Method, MethodSummary], decision: Decision) -> Recommendation:
+    """Return the summary of a decision, with the code of the recommended method."""
+    ours, best = decision.recommended, decision.challenger
+    of_estimator = runs.estimator(ours, decision.runs)
+    found = _difference(decision.found) | {"p": decision.p}
+    return Recommendation(
+        framework=ours.framework,
+        method=ours.name,
+        outcome=decision.outcome,
+        incumbent=None if decision.incumbent is None else _name(decision.incumbent),
+        challenger=Challenger(framework=best.framework, method=best.name, **_values(runs, best, decision)),
+        objective=_objective_text(of_estimator["objective"]),
+        **_values(runs, ours, decision),
+        runs=len(decision.runs),
+        among=len(decision.means),
+        **found,
+        comparisons=decision.comparisons,
+        queries=None if decision.found is None else decision.found.n_queries,
+        within_one_standard_error=[
+            _name(other) for other in decision.means if other != best and runs.is_close(best, other, decision.runs)
+        ],
+        cheaper=cheaper(runs, rows, decision),
+        rounds=of_estimator["rounds"],
+        params=of_estimator["params"],
+        code=recommendation.code(**of_estimator, weighted=runs.data.summary().weighted),
+    )
+
+
+def _name(method: Method) -> MethodName:
+    return MethodName(framework=method.framework, method=method.name)
+
+
+def _values(runs: Runs, method: Method, decision: Decision) -> dict[str, Any]:
+    """Return the means of a method on validation and test, over the runs that decide as far as it has finished them."""
+    done = runs.finished(method)
+    common = [done[run] for run in decision.runs if run in done] or [*done.values()]
+    return {
+        "validation": float(np.mean([run.validation for run in common])),
+        "test": float(np.mean([run.test[runs.plan.metric.name] for run in common])),
+    }
 
 
 def _difference(found: Pooled | None, *, has_verdict: bool = True) -> dict[str, Any]:

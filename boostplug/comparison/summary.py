@@ -13,8 +13,9 @@ import numpy as np
 
 from boostplug.core.checks import shown
 
-SCHEMA = "boostplug.compare/2"
+SCHEMA = "boostplug.compare/3"
 SIGNIFICANT = 0.05  # below it, p is significant
+FEWEST_QUERIES = 30  # on test; on fewer, "no significant difference" says nothing
 
 Numbers = list[float | None]
 
@@ -161,22 +162,72 @@ class MethodSummary(MethodName):
     runs: list[RunSummary]
 
 
+class Outcome(StrEnum):
+    """Outcome of the test part for a method beside its reference, or for a challenger beside the incumbent."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    LEVEL = "level"  # no significant difference
+    AT_CAP = "at the cap"  # no verdict, since a training ended at the cap of rounds
+    TOO_FEW = "too few queries"  # no verdict, since nothing but a huge difference shows on so few
+    CLICKS = "clicks"  # no verdict, since clicks without propensities judge
+    UNCHALLENGED = "unchallenged"  # the incumbent itself is best on validation
+    NO_INCUMBENT = "no incumbent"  # none among the methods, or without a finished run
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether there is a significant difference."""
+        return self in (Outcome.BETTER, Outcome.WORSE)
+
+    @classmethod
+    def from_test(cls, difference: float, p: float, sign: int, n_queries: int | None = None) -> "Outcome":
+        """Return the outcome of a test, whose p is NaN at the cap; `sign` is -1 where lower is better."""
+        if isnan(p):
+            return cls.AT_CAP
+        if p < SIGNIFICANT:
+            return cls.BETTER if difference * sign > 0 else cls.WORSE
+        return cls.TOO_FEW if n_queries is not None and n_queries < FEWEST_QUERIES else cls.LEVEL
+
+
+@dataclass(frozen=True, kw_only=True)
+class Challenger(MethodName):
+    """The method beside which the incumbent is kept or not."""
+
+    validation: float
+    test: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cheaper(MethodName):
+    """A method that is level with the incumbent, and its training time in shares of the incumbent's."""
+
+    time: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class Recommendation(MethodName):
-    """The method that is best on the validation part."""
+    """The challenger if it is significantly better than the incumbent on test, else the incumbent.
 
+    The challenger is the method that is best on validation, or, where that is not significantly better, the best there
+    of those of the incumbent's framework that are, by Holm's p. `difference`, `interval` and `p` are the challenger's
+    beside the incumbent; p is corrected for so many `comparisons`, 0 for the best on validation.
+    """
+
+    outcome: Outcome
+    incumbent: MethodName | None
+    challenger: Challenger
     objective: str
     validation: float
     test: float | None
     runs: int
     among: int
-    within_one_standard_error: list[MethodName]
-    is_reference: bool
-    reference: str | None
     difference: float | None
     interval: Numbers | None
     p: float | None
+    comparisons: int
     queries: int | None
+    within_one_standard_error: list[MethodName]
+    cheaper: list[Cheaper]
     rounds: int
     params: dict[str, Any]
     code: str
@@ -194,21 +245,6 @@ class FrameworkDifference(MethodName):
     queries: int
 
 
-class Outcome(StrEnum):
-    """Outcome of the test part for a method beside its reference."""
-
-    BETTER = "better"
-    WORSE = "worse"
-    LEVEL = "level"  # no significant difference
-    AT_CAP = "at the cap"  # no verdict, since a training ended at the cap of rounds
-    CLICKS = "clicks"  # no verdict, since clicks without propensities judge
-
-    @property
-    def is_clear(self) -> bool:
-        """Whether there is a significant difference."""
-        return self in (Outcome.BETTER, Outcome.WORSE)
-
-
 class Contrast(NamedTuple):
     """A difference to the reference."""
 
@@ -220,22 +256,22 @@ class Contrast(NamedTuple):
     @classmethod
     def from_summary(cls, found: MethodSummary | Recommendation | FrameworkDifference) -> "Contrast | None":
         """Return the difference of a method, with Holm's p in the table, else its own; None without a reference."""
-        if found.reference is None or found.difference is None:
+        if isinstance(found, Recommendation):
+            beside = None if found.incumbent is None else found.incumbent.method
+        else:
+            beside = found.reference
+        if beside is None or found.difference is None:
             return None
         p = getattr(found, "p_holm", found.p)
         low, high = found.interval or (None, None)
         ends = None if low is None or high is None or isnan(low) else (low, high)  # NaN: of one query
-        return cls(found.reference, found.difference, ends, nan if p is None else p)
+        return cls(beside, found.difference, ends, nan if p is None else p)
 
     def outcome(self, document: "Comparison") -> Outcome:
-        """Return the outcome, by p and the sign of the difference."""
+        """Return the outcome in the table, by p and the sign of the difference."""
         if "test" in document.clicks:
             return Outcome.CLICKS
-        if isnan(self.p):
-            return Outcome.AT_CAP
-        if not self.p < SIGNIFICANT:
-            return Outcome.LEVEL
-        return Outcome.BETTER if self.difference * document.settings.sign > 0 else Outcome.WORSE
+        return Outcome.from_test(self.difference, self.p, document.settings.sign)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -381,6 +417,8 @@ def from_json(kind: Any, value: Any) -> Any:
     if origin is Literal and value in inner:
         return value
     plain = (int, float) if kind is float else kind
+    if isinstance(kind, type) and issubclass(kind, StrEnum) and value in {*kind}:
+        return kind(value)
     if kind is Any or (origin is None and isinstance(value, plain) and (kind is bool or not isinstance(value, bool))):
         return value
     raise TypeError(f"{shown(value)} is no {getattr(kind, '__name__', kind)}")

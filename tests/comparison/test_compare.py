@@ -146,7 +146,7 @@ def test_same_seeds_same_numbers_in_any_company(parts, result):
 def test_json_holds_what_the_table_shows(result, tmp_path):
     result.to_json(tmp_path / "out.json")
     document = json.loads((tmp_path / "out.json").read_text())
-    assert document["schema"] == "boostplug.compare/2"
+    assert document["schema"] == "boostplug.compare/3"
     assert {"boostplug", "python", "lightgbm", "xgboost", "numpy"} <= set(document["versions"])
     assert document["settings"]["seeds"] == [0, 1]
     assert document["settings"]["params"]["num_leaves"] == 15

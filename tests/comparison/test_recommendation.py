@@ -1,20 +1,17 @@
-"""What a comparison recommends, by what, and that the estimator it hands over grows the trees it was chosen for."""
+"""The estimator and the line of code that a comparison recommends grow the trees that it was chosen for."""
 
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
-import reports
 import xgboost as xgb
 from scipy import sparse
 
 import boostplug as bp
 from boostplug.comparison import recommendation
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
-from boostplug.comparison.training.runs import Method, RunOutcome
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.values import Range
-from boostplug.datasets import make_ranking
 from boostplug.losses import LOSSES
 
 QUICK = {"rounds": 4, "num_threads": 1, "progress": False}
@@ -102,124 +99,3 @@ def test_the_line_of_code_names_the_loss(loss):
     assert found.n_estimators == 7
     assert "seed" not in line
     assert line.startswith("bp.LGBMRanker(objective=")
-
-
-# --- What is chosen, and in which words -----------------------------------------------------------------------------
-
-
-def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40):
-    """Return a result of invented runs: by framework and name, the validation and the test values."""
-    metric = bp.Metric.parse(metric)
-    part = make_ranking(n, n_features=2, mean_list_size=6, random_state=0)
-    part = DataPart(part.X, part.queries, part.qid)
-    methods = []
-    for framework, name in values:
-        own = FRAMEWORKS[framework].baselines
-        objective = name if name in own else bp.RankNet()
-        methods.append(Method(name, framework, objective, reference and name == own[0]))
-    result = reports.result_of(methods, part, metric, seeds=seeds)
-    defined = ~np.isnan(metric.per_query(np.zeros(part.queries.n_rows), part.queries))
-    noise = np.random.default_rng(0).normal(0, 0.02, n)
-    for method in methods:
-        for seed in seeds:
-            of_run = values[method.framework, method.name]
-            of_run = of_run[seed] if isinstance(of_run, list) else of_run
-            if of_run is None:
-                continue
-            if of_run == "failed":
-                result.add(RunOutcome(method, 0, seed, error="broken"))
-                continue
-            validation, test = of_run
-            rng = np.random.default_rng(len(result.runs.outcomes))
-            on_test = np.where(defined, test + noise + rng.normal(0, 0.01, n), np.nan)
-            on_validation = np.where(defined, validation + rng.normal(0, 0.1, n), np.nan)
-            of_test = {"test": {metric.name: float(np.nanmean(on_test))}, "per_query": {metric.name: on_test}}
-            of_validation = {"validation": validation, "validation_per_query": on_validation}
-            result.add(RunOutcome(method, 0, seed, rounds=5 + seed, **of_validation, **of_test))
-    return result
-
-
-def many(result):
-    return result.document["test"]["queries"]
-
-
-LGB, XGB = "lightgbm", "xgboost"
-
-
-def test_validation_alone_chooses():
-    found = made({(LGB, "lambdarank"): (0.5, 0.5), (LGB, "a"): (0.6, 0.4), (LGB, "b"): (0.55, 0.9)})
-    assert found.document["recommendation"]["method"] == "a"
-    text = found.recommendation
-    assert text.startswith("Recommended: a in lightgbm, the best of 3 by validation NDCG@10 (.6000, mean of 1 run; ")
-    assert "below lambdarank in NDCG@10 (95 % interval -" in text
-    assert (
-        f"significantly worse on {many(found)} test queries. The validation part misleads here: prefer lambdarank"
-        in text
-    )
-
-
-@pytest.mark.parametrize(
-    ("metric", "lead", "advice"),
-    [
-        ("NDCG@10", 0.001, "either will do"),
-        ("NDCG@10", -0.001, "you can keep lambdarank"),
-        ("PairError", -0.001, "either will do"),
-        ("PairError", 0.001, "you can keep lambdarank"),
-    ],
-)
-def test_what_cannot_be_told_apart_is_said(metric, lead, advice):
-    best = 0.4 if metric == "PairError" else 0.6
-    found = made({(LGB, "lambdarank"): (0.5, 0.5), (LGB, "a"): (best, 0.5)}, metric=metric)
-    off = found.document["recommendation"]["difference"]  # of the noise alone
-    found = made({(LGB, "lambdarank"): (0.5, 0.5), (LGB, "a"): (best, 0.5 - off + lead)}, metric=metric)
-    words = rf"no significant difference on {many(found)} test queries; {advice}."
-    assert words in found.recommendation
-
-
-def test_the_least_error_is_recommended():
-    found = made({(LGB, "lambdarank"): (0.3, 0.3), (LGB, "a"): (0.2, 0.2)}, metric="PairError")
-    assert "Recommended: a in" in found.recommendation
-    assert "below lambdarank in PairError (95 % interval -" in found.recommendation
-    assert "significantly better" in found.recommendation
-    found = made({(LGB, "lambdarank"): (0.3, 0.2), (LGB, "a"): (0.2, 0.3)}, metric="PairError")
-    assert "Recommended: a in" in found.recommendation
-    assert "above lambdarank in PairError (95 % interval +" in found.recommendation
-    assert "significantly worse" in found.recommendation
-
-
-def test_across_frameworks_the_reference_is_the_frameworks_own():
-    found = made({(LGB, "lambdarank"): (0.5, 0.9), (XGB, "rank:ndcg"): (0.5, 0.5), (XGB, "a"): (0.6, 0.6)})
-    assert "above rank:ndcg in NDCG@10" in found.recommendation
-
-
-def test_what_failed_in_part_is_not_recommended():
-    whole, half = [(0.5, 0.5), (0.5, 0.5)], [(0.9, 0.9), "failed"]
-    found = made({(LGB, "lambdarank"): whole, (LGB, "a"): half, (LGB, "b"): [(0.6, 0.5)] * 2}, seeds=(0, 1))
-    row = found.document["recommendation"]
-    assert (row["method"], row["among"], row["runs"]) == ("b", 2, 2)
-    assert row["rounds"] == 6  # the mean of 5 and 6, halves up
-
-
-def test_an_interrupted_comparison_is_judged_by_what_all_have_finished():
-    lucky, late = [(0.5, 0.5), (0.95, 0.5)], [(0.6, 0.5), None]
-    found = made({(LGB, "lambdarank"): lucky, (LGB, "a"): late}, seeds=(0, 1))
-    found.interrupted = True
-    row = found.document["recommendation"]
-    assert (row["method"], row["among"], row["runs"], row["rounds"]) == ("a", 2, 1, 5)
-    assert "The comparison was interrupted: this is of what is finished." in found.recommendation
-    found = made({(LGB, "lambdarank"): [(0.5, 0.5), None], (LGB, "a"): [None, None]}, seeds=(0, 1))
-    found.interrupted = True
-    assert found.document["recommendation"]["method"] == "lambdarank"
-
-
-def test_those_within_one_standard_error_are_named():
-    values = {(LGB, "a"): (0.6, 0.5), (XGB, "b"): (0.6 - 1e-9, 0.5), (LGB, "far"): (0.2, 0.5)}
-    close = made(values, n=400).document["recommendation"]["within_one_standard_error"]
-    assert {"framework": LGB, "method": "far"} not in close
-    found = made(values, n=400)
-    for cell in found.runs.outcomes[:2]:
-        cell.validation_per_query[:] = found.runs.outcomes[0].validation_per_query
-    assert found.document["recommendation"]["within_one_standard_error"] == [{"framework": XGB, "method": "b"}]
-    assert "Equally good on validation, within one standard error: b in xgboost.\n" in found.recommendation
-    found.runs.outcomes[1].validation_per_query[:] -= 0.01  # always, which has no standard error
-    assert found.document["recommendation"]["within_one_standard_error"] == []

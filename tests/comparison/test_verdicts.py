@@ -36,7 +36,7 @@ def test_no_method_at_the_cap_gets_a_verdict(slow_start):
     assert "5 cap" in printed
     assert "No verdict on methods that trained to the cap of 5 rounds" in printed
     assert "significant" not in printed
-    assert "No verdict" in result.recommendation or "own LambdaMART" in result.recommendation
+    assert document["recommendation"]["outcome"] in {"at the cap", "unchallenged"}
 
 
 def test_a_method_that_stops_early_is_not_marked_and_gets_a_verdict(slow_start):
@@ -75,11 +75,12 @@ def test_without_early_stopping_the_rounds_are_the_users_choice(slow_start):
 
 
 def test_one_p_for_one_question(slow_start):
-    """The recommended method's p is its own; each other's is Holm's over the others."""
+    """The p of the best method on validation is its own; each other's is Holm's over the others."""
     losses = {f"loss {k}": bp.QBRank(preference_weight=w) for k, w in enumerate((0.1, 0.4, 0.7, 1.0))}
     result = compared(slow_start, losses=losses, rounds=2000, early_stopping_rounds=5)
     found, methods = result.document["recommendation"], result.document["methods"]
-    own = next(m for m in methods if m["method"] == found["method"])
+    assert found["comparisons"] == 0
+    own = next(m for m in methods if m["method"] == found["challenger"]["method"])
     others = [m for m in methods if m["p"] is not None and m is not own]
     assert own["p_holm"] == own["p"] == found["p"] or own["reference"] is None
     ordered = sorted(m["p"] for m in others)
@@ -119,8 +120,8 @@ def test_the_next_step_says_how_many_queries_a_difference_of_this_size_needs(set
     """The interval is as wide as 1/√n, so four times the queries halve it; 80 % probability takes twice as many."""
     document = settled.document
     document["recommendation"] |= {
-        "is_reference": False, "reference": "lambdarank", "difference": 0.01, "interval": [-0.01, 0.03], "p": 0.4,
-        "queries": 100,
+        "outcome": "level", "incumbent": {"framework": "lightgbm", "method": "lambdarank"}, "difference": 0.01,
+        "interval": [-0.01, 0.03], "p": 0.4, "queries": 100,
     }  # fmt: skip
     needs = "With about 720 more test queries, a difference of this size is significant with 80 % probability."
     assert needs in " ".join(reports.text(document).split())

@@ -17,7 +17,7 @@ from boostplug.comparison.summary import Comparison, Details
 
 # id, heading, its name in the navigation, content
 _SECTIONS = (
-    ("differences", "Differences to LambdaMART", "Differences", differences),
+    ("differences", "Differences to the reference", "Differences", differences),
     ("trade-off", "Two metrics against each other", "Trade-off", trade_off),
     ("methods", "All methods", "All methods", methods),
     ("curves", "Learning curves", "Curves", curves),

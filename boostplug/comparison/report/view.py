@@ -85,8 +85,8 @@ def _by_validation(document: Comparison, details: Details) -> list[Shown]:
     best_first = sorted(values, key=lambda i: -document.settings.sign * values[i])
     chosen = [i for i in best_first if found and methods[i].key == found.key]
     referred = {(m.framework, m.reference) for m in methods if m.reference}
-    if found and found.is_reference:
-        referred.add(found.key)
+    if found and found.incumbent:
+        referred.add(found.incumbent.key)
     references = [i for i in best_first if methods[i].key in referred]
     firsts = {methods[i].framework: i for i in reversed(best_first)}
     of_frameworks = [firsts[name] for name in frameworks if name in firsts]

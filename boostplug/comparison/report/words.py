@@ -5,7 +5,15 @@ from typing import Any
 
 from boostplug.comparison.inputs.clicks import biased_verdict
 from boostplug.comparison.report.report_table import probability, short, signed
-from boostplug.comparison.summary import SIGNIFICANT, Comparison, Contrast, MethodName, Outcome, Recommendation
+from boostplug.comparison.summary import (
+    FEWEST_QUERIES,
+    SIGNIFICANT,
+    Comparison,
+    Contrast,
+    MethodName,
+    Outcome,
+    Recommendation,
+)
 
 RECOMMENDED = "Recommended: "
 _INDENT = "    "  # of a line of code
@@ -129,13 +137,14 @@ def about_differences(document: Comparison) -> list[str]:
     many = ", ".join(
         counted(n, "comparison") + (f" in {framework}" if len(numbers) > 1 else "") for framework, n in numbers.items()
     )
-    own = document.recommendation is not None and Contrast.from_summary(document.recommendation) is not None
+    found = document.recommendation
+    own = found is not None and found.p is not None
     which = "test queries of the runs that both have" if document.is_partial else f"{test.queries:,} test queries"
     return [
-        f"Δ: difference in {document.settings.metric} to LambdaMART ({listed}), with a {percent(document)} interval "
+        f"Δ: difference in {document.settings.metric} to the reference ({listed}), with a {percent(document)} interval "
         f"(Student's t over the {which}, mean over seeds). "
         f"p: paired randomisation test over them ({test.flips:,} sign flips). "
-        + ("p of the recommended method is not corrected: validation chose it before the test. " if own else "")
+        + ("p of the best on validation is not corrected: it was chosen before the test. " if own else "")
         + (f"Holm's method corrects the others ({many}). " if many else "")
         + "Other seeds or training data may give other differences."
     ]
@@ -233,7 +242,7 @@ def verdicts(document: Comparison) -> list[str]:
         if not ours:
             continue
         _, method, found = max(ours, key=lambda one: one[0])
-        if document.recommendation is not None and document.recommendation.key == method.key:
+        if document.recommendation is not None and document.recommendation.challenger.key == method.key:
             continue  # the recommendation has these words
         n = document.test.comparisons.get(framework, 0)
         corrected = ("corrected ", f", one of {n}") if n > 1 else ("", "")
@@ -246,7 +255,7 @@ def verdicts(document: Comparison) -> list[str]:
 
 
 def between_frameworks(document: Comparison) -> list[str]:
-    """Return one sentence per other framework on its best method beside the recommended one."""
+    """Return one sentence per other framework on its best method beside the recommended one, but for the challenger."""
     return [
         f"Across frameworks: {found.method} is best on validation in {found.framework}; on test it is "
         f"{_against(contrast, document, f' in {found.reference_framework}')} "
@@ -261,6 +270,28 @@ def _significance(p: float, before: str = "", after: str = "") -> str:
     return f"{before}p {_equal(p)}{after}: {'significant' if p < SIGNIFICANT else 'not significant'}"
 
 
+HEADLINES = {
+    Outcome.BETTER: "significantly better than {incumbent}: change to it",
+    Outcome.LEVEL: "keep it: {challenger} is not significantly different",
+    Outcome.WORSE: "keep it: {challenger}, the best on validation, is significantly worse",
+    Outcome.AT_CAP: "keep it for now: trainings ended at the cap of {rounds} rounds",
+    Outcome.TOO_FEW: "keep it for now: {queries} test queries are too few for a verdict",
+    Outcome.UNCHALLENGED: "keep it: it is the best on validation",
+    Outcome.NO_INCUMBENT: "best on validation; nothing to compare it with",
+}
+"""The badge of the page for each outcome; for `Outcome.CLICKS` there is no recommendation."""
+
+
+def headline(found: Recommendation, document: Comparison) -> str:
+    """Return the outcome of the recommended method in a few words."""
+    return HEADLINES[found.outcome].format(
+        challenger=_beside(found.challenger, found),
+        incumbent=_beside(found.incumbent, found) if found.incumbent else "",
+        rounds=f"{document.settings.rounds:,}",
+        queries=f"{found.queries or 0:,}",
+    )
+
+
 def advice(document: Comparison) -> list[str]:
     """Return the recommendation in lines of words, and one of code, which is indented."""
     found, settings = document.recommendation, document.settings
@@ -269,56 +300,75 @@ def advice(document: Comparison) -> list[str]:
     if found is None:
         return ["Nothing to recommend: no run is finished."]
     runs = counted(found.runs, "run")
-    words = (
-        f"{RECOMMENDED}{found.method} in {found.framework}, the best of {found.among} by validation "
-        f"{settings.validation_metric} ({short(found.validation)}, mean of {runs}; test {short(found.test)})."
-    )
-    if document.interrupted:
-        words += " The comparison was interrupted: this is of what is finished."
-    if document.out_of_time:
-        words += " The time was up before all was run: this is of what is finished."
-    lines = [f"{words} {verdict(found, document)[1]}"]
-    close = [
-        other.method + (f" in {other.framework}" if other.framework != found.framework else "")
-        for other in found.within_one_standard_error
-    ]
-    if close:
+    lines = [f"{RECOMMENDED}{_choice(found, document)}{_unfinished_choice(document)} {_reasons(found, document)}"]
+    if found.cheaper:
+        level = ", ".join(f"{_beside(one, found)} ({100 * one.time:.0f} % of the time)" for one in found.cheaper)
+        lines.append(f"Level with it on validation and test, and cheaper to train: {level}.")
+    if close := [_beside(other, found) for other in found.within_one_standard_error]:
         more = f" and {len(close) - _MOST_NAMES} more" if len(close) > _MOST_NAMES else ""
-        lines.append(f"Equally good on validation, within one standard error: {', '.join(close[:_MOST_NAMES])}{more}.")
+        best = _beside(found.challenger, found)
+        lines.append(f"Within one standard error of {best} on validation: {', '.join(close[:_MOST_NAMES])}{more}.")
     folds = settings.tune and document.data.folds > 1
     averaged = "its runs on the first fold, with the setting tuned there" if folds else runs
     regression = ", and fitted without qid, which XGBoost's regression does not take" * found.code.startswith("xgb.")
     return [*lines, f"To train it (rounds: mean of {averaged}){regression}:", f"{_INDENT}{found.code}"]
 
 
-def verdict(found: Recommendation, document: Comparison) -> tuple[str, str]:
-    """Return the outcome of the test part for the recommended method as a headline and a sentence."""
-    contrast, reference = Contrast.from_summary(found), found.reference
-    if contrast is None and found.is_reference:
-        alone = ", and there is no other to compare it with" if found.among == 1 else ""
-        why = alone or ": on these data none of the others is called for"
-        headline = "the framework's own LambdaMART is best on validation: keep it"
-        return headline, f"It is {found.framework}'s own LambdaMART{why}."
-    if contrast is None:
-        why = f"{reference} has no finished run" if reference else "LambdaMART is not among the methods"
-        sentence = f"It has nothing to be compared with in {found.framework}: {why}."
-        return "best on validation; nothing to compare it with", sentence
-    outcome, queries = contrast.outcome(document), f"{found.queries:,} test queries"
-    against = f"On test it is {_against(contrast, document)}"
-    if outcome is Outcome.AT_CAP:
-        cap = f"trainings ended at the cap of {document.settings.rounds:,} rounds"
-        return f"no verdict: {cap}", f"{against}. There is no verdict, since {cap}."
-    against += f", p {_equal(contrast.p)}"
-    if outcome is Outcome.LEVEL:
-        above = contrast.difference * document.settings.sign > 0
-        keep = "" if above else f", and no better on test: you can keep {reference}"
-        choice = "either will do" if above else f"you can keep {reference}"
-        step = _next_step(contrast, found.queries or 0)
-        sentence = f"{against}: no significant difference on {queries}; {choice}. {step}"
-        return f"not significantly different from {reference}{keep}", sentence
-    remedy = f" The validation part misleads here: prefer {reference}, or choose on more validation queries."
-    sentence = f"{against}: significantly {outcome} on {queries}."
-    return f"significantly {outcome} than {reference}", sentence + remedy * (outcome is Outcome.WORSE)
+def _beside(method: MethodName, found: Recommendation) -> str:
+    """Return a method's name, with its framework if that is not the recommended method's."""
+    return method.method + (f" in {method.framework}" if method.framework != found.framework else "")
+
+
+def _choice(found: Recommendation, document: Comparison) -> str:
+    """Return what is recommended, with its values."""
+    values = f"validation {short(found.validation)}, test {short(found.test)}; mean of {counted(found.runs, 'run')}"
+    named = f"{found.method} in {found.framework}"
+    if found.outcome in (Outcome.UNCHALLENGED, Outcome.NO_INCUMBENT, Outcome.BETTER):
+        kept = "keep " * (found.outcome is Outcome.UNCHALLENGED)
+        return f"{kept}{named}, {_best(found, document)} ({values})."
+    return f"keep {named} ({values})."
+
+
+def _best(found: Recommendation, document: Comparison) -> str:
+    """Return how the challenger was chosen."""
+    validation = f"validation {document.settings.validation_metric}"
+    if found.comparisons:
+        return f"by {validation} the best of those that are significantly better on test"
+    return f"the best of {found.among} by {validation}"
+
+
+def _unfinished_choice(document: Comparison) -> str:
+    words = " The comparison was interrupted: this is of what is finished." * document.interrupted
+    return words + " The time was up before all was run: this is of what is finished." * document.out_of_time
+
+
+def _reasons(found: Recommendation, document: Comparison) -> str:
+    """Return why the recommended method is kept or chosen, by the test part."""
+    outcome, queries = found.outcome, f"{found.queries or 0:,} test queries"
+    if outcome is Outcome.UNCHALLENGED:
+        return "There is no other to compare it with." if found.among == 1 else "On these data no other is called for."
+    contrast = Contrast.from_summary(found)
+    if outcome is Outcome.NO_INCUMBENT or contrast is None:
+        return "It has nothing to be compared with: no reference has a finished run."
+    where = f" in {found.incumbent.framework}" if found.incumbent and len(document.frameworks) > 1 else ""
+    against = f"{_against(contrast, document, where)}"
+    if not isnan(contrast.p):
+        corrected = f"corrected p {_equal(contrast.p)}, one of {found.comparisons}"
+        against += f", {corrected}" if found.comparisons else f", p {_equal(contrast.p)}"
+    if outcome is Outcome.BETTER:
+        return f"On test it is {against}: significantly better on {queries}."
+    values = f"{short(found.challenger.validation)}; test {short(found.challenger.test)}"
+    against = f"{_where(found.challenger, document)} is {_best(found, document)} ({values}). On test it is {against}"
+    ends = {
+        Outcome.LEVEL: f": no significant difference on {queries}. {_next_step(contrast, found.queries or 0)}",
+        Outcome.WORSE: f": significantly worse on {queries}. The validation part misleads here: choose on more "
+        "validation queries.",
+        Outcome.AT_CAP: f". There is no verdict, since trainings ended at the cap of {document.settings.rounds:,} "
+        "rounds: raise the rounds.",
+        Outcome.TOO_FEW: f". {found.queries or 0:,} test queries are too few for a verdict: judge on {FEWEST_QUERIES} "
+        "or more.",
+    }
+    return against + ends[outcome]
 
 
 def _next_step(contrast: Contrast, n_queries: int) -> str:

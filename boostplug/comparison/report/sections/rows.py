@@ -1,4 +1,4 @@
-"""Rows of methods with a plot: differences to each framework's LambdaMART, and queries won and lost."""
+"""Rows of methods with a plot: differences to each framework's reference, and queries won and lost."""
 
 from collections.abc import Callable, Sequence
 from itertools import pairwise
@@ -45,8 +45,8 @@ def differences(view: View) -> Child:
                 "p",
                 "The interval shows how far the mean difference could move with other test queries. It does not cover "
                 "other training data. p is the probability of a difference at least this large if both methods were "
-                "equally good. It is corrected for the number of methods, except for the recommended one, which the "
-                "validation part chose before. Intervals are not corrected, so near .05 interval and p may disagree. "
+                "equally good. It is corrected for the number of methods, except for the best on validation, which was "
+                "chosen before the test. Intervals are not corrected, so near .05 interval and p may disagree. "
                 "A p above .05 does not prove that there is no difference.",
             ),
         ),

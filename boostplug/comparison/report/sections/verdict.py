@@ -13,11 +13,11 @@ from boostplug.comparison.report.words import (
     advice,
     at_cap,
     between_frameworks,
+    headline,
     is_code,
     percent,
     uncompared,
     unfinished,
-    verdict,
     warning_lines,
 )
 from boostplug.comparison.summary import Contrast
@@ -42,7 +42,6 @@ def recommendation(view: View) -> Child:
     if found is None:
         return el("p.headline", words[0])
     method = next(m for m in view.methods if m.recommended)
-    headline, _ = verdict(found, document)
     provisional = "Provisional: " if document.is_partial else ""
     figures: list[tuple[str, Child]] = [
         (f"{view.metric} on test", short(found.test)),
@@ -50,9 +49,9 @@ def recommendation(view: View) -> Child:
     ]
     kind = "open"
     if (contrast := Contrast.from_summary(found)) is not None:
-        outcome = contrast.outcome(document)
-        kind = outcome if outcome.is_clear else kind
-        figures.append((f"Difference to {contrast.reference} on test", signed(contrast.difference)))
+        kind = found.outcome if found.outcome.is_clear else kind
+        sides = f"{found.challenger.method} less {contrast.reference}, on test"
+        figures.append((sides, signed(contrast.difference)))
         if contrast.interval is not None:
             figures.append((f"{percent(document)} interval", interval(contrast.interval)))
         if not isnan(contrast.p):
@@ -64,7 +63,7 @@ def recommendation(view: View) -> Child:
         figures.append(("Time per round", f"{method.milliseconds.shown} ms"))
     return [
         el("p.headline", el("strong", found.method), f" in {found.framework}"),
-        el(f"p.verdict {kind}", f"{provisional}{headline}"),
+        el(f"p.verdict {kind}", f"{provisional}{headline(found, document)}"),
         el("dl.figures", [el("div", el("dt", name), el("dd", shown)) for name, shown in figures]),
         [el("p", line) for line in words],
         copyable("the line of code", found.code),

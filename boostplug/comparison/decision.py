@@ -1,0 +1,136 @@
+"""The decision of a comparison: whether the incumbent is kept, and for which method it is left."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import nan
+
+from boostplug.comparison.outcomes import Run, Runs
+from boostplug.comparison.significance import Pooled
+from boostplug.comparison.summary import FEWEST_QUERIES, SIGNIFICANT, Cheaper, MethodSummary, Outcome
+from boostplug.comparison.training.runs import Method
+
+_CHEAPER = 0.8  # of the incumbent's training time, at most; times of equal trainings differ by some per cent
+
+Rows = Mapping[Method, MethodSummary]
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """The incumbent, the method that challenges it, and the outcome.
+
+    Validation chooses the challenger, so that its p is not corrected. Where it is not significantly better on test, a
+    method that is, by Holm's p, takes its place, if it is ahead of the incumbent on validation too; of several the best
+    there.
+    """
+
+    challenger: Method
+    incumbent: Method | None
+    outcome: Outcome
+    found: Pooled | None  # the challenger beside the incumbent
+    p: float | None
+    comparisons: int  # that Holm's method corrects p for; 0 for the best on validation
+    means: dict[Method, float]  # on validation, of all candidates
+    runs: list[Run]  # of these means
+
+    @property
+    def recommended(self) -> Method:
+        """The challenger where it is better or has no opponent, else the incumbent."""
+        left = self.incumbent is None or self.outcome is Outcome.BETTER
+        return self.challenger if left or self.incumbent is None else self.incumbent
+
+
+def decide(runs: Runs, rows: Rows, comparisons: Mapping[str, int], *, partial: bool) -> Decision | None:
+    """Return the decision; None where no run is finished.
+
+    Parameters
+    ----------
+    runs : Runs
+    rows : mapping of Method to MethodSummary
+        With Holm's p.
+    comparisons : mapping of str to int
+        The numbers that Holm's method corrects for in each framework.
+    partial : bool
+        Whether runs were left out.
+    """
+    chosen = runs.best(partial=partial)
+    if chosen is None:
+        return None
+    best, means, common = chosen
+    incumbent = _incumbent(runs, means)
+    if incumbent is None or incumbent == best:
+        outcome = Outcome.NO_INCUMBENT if incumbent is None else Outcome.UNCHALLENGED
+        first = Decision(best, incumbent, outcome, None, None, 0, means, common)
+    else:
+        first = _beside(runs, best, incumbent, means, common)
+    if first.outcome in (Outcome.BETTER, Outcome.UNCHALLENGED, Outcome.NO_INCUMBENT) or incumbent is None:
+        return first
+    ahead = {method: means[method] for method in means if runs.is_ahead(method, incumbent, means)}
+    better = {method: mean for method, mean in ahead.items() if _is_better(runs, rows[method], incumbent)}
+    better.pop(best, None)
+    if not better:
+        return first
+    other = runs.first(better)
+    n = comparisons.get(incumbent.framework, 0)
+    return Decision(other, incumbent, Outcome.BETTER, runs.contrast(other), rows[other].p_holm, n, means, common)
+
+
+def _incumbent(runs: Runs, means: dict[Method, float]) -> Method | None:
+    """Return the reference that is best on validation, of several frameworks' ones."""
+    references = [method for method in runs.methods if method.is_reference and runs.finished(method)]
+    complete = {method: means[method] for method in references if method in means}
+    return runs.first(complete) if complete else next(iter(references), None)
+
+
+def _beside(runs: Runs, best: Method, incumbent: Method, means: dict[Method, float], common: list[Run]) -> Decision:
+    found = runs.contrast(best, incumbent)
+    if found is None:
+        return Decision(best, None, Outcome.NO_INCUMBENT, None, None, 0, means, common)
+    p = found.p if runs.has_verdict(best, incumbent) else None
+    sign = 1 if runs.plan.metric.greater_is_better else -1
+    outcome = Outcome.from_test(found.difference, nan if p is None else p, sign, found.n_queries)
+    return Decision(best, incumbent, outcome, found, p, 0, means, common)
+
+
+def _is_better(runs: Runs, row: MethodSummary, incumbent: Method) -> bool:
+    """Return whether a method of the incumbent's framework is significantly better by Holm's p."""
+    if row.framework != incumbent.framework or row.p_holm is None or row.difference is None:
+        return False
+    return row.p_holm < SIGNIFICANT and (row.difference > 0) == runs.plan.metric.greater_is_better
+
+
+def cheaper(runs: Runs, rows: Rows, decision: Decision) -> list[Cheaper]:
+    """Return what may take the kept incumbent's place for less: level with it on both parts, and faster to train.
+
+    Level are methods without a significant difference on test that are no worse on validation than by one standard
+    error. Those of another framework are left out, but for the challenger: they are not compared with the incumbent.
+    """
+    incumbent = decision.incumbent
+    if incumbent is None or decision.outcome not in (Outcome.LEVEL, Outcome.UNCHALLENGED, Outcome.WORSE):
+        return []
+    if incumbent not in decision.means or not (seconds := _seconds(rows[incumbent])):
+        return []
+    level = [method for method in decision.means if _is_level(runs, rows, decision, method, incumbent)]
+    times = {method: (_seconds(rows[method]) or seconds) / seconds for method in level}
+    return [
+        Cheaper(framework=method.framework, method=method.name, time=times[method])
+        for method in sorted(level, key=times.__getitem__)
+        if times[method] <= _CHEAPER
+    ]
+
+
+def _is_level(runs: Runs, rows: Rows, decision: Decision, method: Method, incumbent: Method) -> bool:
+    if method == incumbent:
+        return False
+    if method == decision.challenger:
+        return decision.outcome is Outcome.LEVEL
+    row = rows[method]
+    if method.framework != incumbent.framework or row.p_holm is None or row.p_holm < SIGNIFICANT:
+        return False
+    enough = (found := runs.contrast(method)) is not None and found.n_queries >= FEWEST_QUERIES
+    ahead = runs.is_ahead(method, incumbent, decision.means)
+    return enough and (ahead or runs.is_close(incumbent, method, decision.runs))
+
+
+def _seconds(row: MethodSummary) -> float | None:
+    """Return the mean time of a training up to its best round."""
+    return None if row.seconds_per_round is None or row.rounds is None else row.seconds_per_round * row.rounds

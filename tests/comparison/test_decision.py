@@ -1,0 +1,217 @@
+"""The decision of a comparison: the incumbent is kept unless another method is significantly better on test."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import reports
+
+import boostplug as bp
+from boostplug.comparison.report.words import HEADLINES
+from boostplug.comparison.summary import Comparison, Outcome, from_json, to_json
+from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart
+from boostplug.comparison.training.runs import Method, RunOutcome
+from boostplug.datasets import make_ranking
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "compare.md"
+
+
+def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40, trained=6, seconds=()):
+    """Return a result of invented runs: by framework and name, the validation and the test values."""
+    metric = bp.Metric.parse(metric)
+    part = make_ranking(n, n_features=2, mean_list_size=6, random_state=0)
+    part = DataPart(part.X, part.queries, part.qid)
+    methods = []
+    for framework, name in values:
+        own = FRAMEWORKS[framework].baselines
+        objective = name if name in own else bp.RankNet()
+        is_reference = name == own[0] if reference is True else reference == name
+        methods.append(Method(name, framework, objective, is_reference))
+    result = reports.result_of(methods, part, metric, seeds=seeds)
+    defined = ~np.isnan(metric.per_query(np.zeros(part.queries.n_rows), part.queries))
+    noise = np.random.default_rng(0).normal(0, 0.02, n)
+    for method in methods:
+        for seed in seeds:
+            of_run = values[method.framework, method.name]
+            of_run = of_run[seed] if isinstance(of_run, list) else of_run
+            if of_run is None:
+                continue
+            if of_run == "failed":
+                result.add(RunOutcome(method, 0, seed, error="broken"))
+                continue
+            validation, test = of_run
+            rng = np.random.default_rng(len(result.runs.outcomes))
+            on_test = np.where(defined, test + noise + rng.normal(0, 0.01, n), np.nan)
+            on_validation = np.where(defined, validation + rng.normal(0, 0.1, n), np.nan)
+            of_test = {"test": {metric.name: float(np.nanmean(on_test))}, "per_query": {metric.name: on_test}}
+            of_validation = {"validation": validation, "validation_per_query": on_validation}
+            of_training = {"rounds": 5 + seed, "rounds_trained": trained + seed}
+            of_training["seconds_per_round"] = dict(seconds).get(method.name, 1.0)
+            result.add(RunOutcome(method, 0, seed, **of_training, **of_validation, **of_test))
+    return result
+
+
+LGB, XGB = "lightgbm", "xgboost"
+IN_USE = {(LGB, "lambdarank"): (0.5, 0.5)}
+
+
+def chosen(result):
+    """Return the recommended method, the challenger, and the outcome."""
+    found = result.document["recommendation"]
+    return found["method"], found["challenger"]["method"], found["outcome"]
+
+
+CASES = {
+    Outcome.BETTER: ({**IN_USE, (LGB, "a"): (0.6, 0.6)}, {}, "a", "significantly better on 36 test queries."),
+    Outcome.LEVEL: (
+        {**IN_USE, (LGB, "a"): (0.6, 0.501)}, {}, "lambdarank", "no significant difference on 36 test queries. With"
+    ),
+    Outcome.WORSE: (
+        {**IN_USE, (LGB, "a"): (0.6, 0.4)}, {}, "lambdarank",
+        "significantly worse on 36 test queries. The validation part misleads here",
+    ),
+    Outcome.AT_CAP: (
+        {**IN_USE, (LGB, "a"): (0.6, 0.6)}, {"trained": 9}, "lambdarank",
+        "There is no verdict, since trainings ended at the cap of 9 rounds: raise the rounds.",
+    ),
+    Outcome.TOO_FEW: (
+        {**IN_USE, (LGB, "a"): (0.6, 0.5)}, {"n": 20}, "lambdarank",
+        "18 test queries are too few for a verdict: judge on 30 or more.",
+    ),
+    Outcome.UNCHALLENGED: (
+        {**IN_USE, (LGB, "a"): (0.4, 0.9)}, {"n": 20}, "lambdarank",
+        "On these data no other is called for.",
+    ),
+    Outcome.NO_INCUMBENT: (
+        {(LGB, "a"): (0.6, 0.6), (LGB, "b"): (0.5, 0.9)}, {}, "a",
+        "It has nothing to be compared with: no reference has a finished run.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("outcome", CASES, ids=str)
+def test_each_outcome_has_its_recommendation(outcome):
+    values, options, recommended, words = CASES[outcome]
+    found = made(values, **options)
+    challenger = "lambdarank" if outcome is Outcome.UNCHALLENGED else "a"
+    assert chosen(found) == (recommended, challenger, outcome.value)
+    kept = outcome not in (Outcome.BETTER, Outcome.NO_INCUMBENT)
+    assert found.recommendation.startswith(f"Recommended: {'keep ' * kept}{recommended} in lightgbm")
+    assert words in found.recommendation
+    built_in = isinstance(found.best.get_params()["objective"], str)
+    assert built_in == (recommended == "lambdarank")
+    assert found.recommendation.splitlines()[-1].strip().startswith("bp.LGBMRanker(objective=")
+    document = found.document
+    assert to_json(from_json(Comparison, document)) == document
+    badge = re.search('<p class="verdict [^"]*">([^<]*)</p>', reports.page(document))[1]
+    pattern = re.sub(r"\\{\w+\\}", ".+", re.escape(HEADLINES[outcome]))
+    assert re.fullmatch(pattern, badge)
+
+
+def test_the_guide_lists_the_words_of_each_outcome():
+    """Clicks have tests of their own; they end in no recommendation."""
+    rows = [line.split("|") for line in GUIDE.read_text(encoding="utf-8").splitlines() if line.startswith("| *")]
+    listed = {row[1].strip(" *"): row[3].strip() for row in rows}
+    assert set(listed) == {outcome.value for outcome in Outcome}
+    for outcome, words in HEADLINES.items():
+        plain = words.format(challenger="QBRank", incumbent="lambdarank", rounds="1,000", queries="18")
+        assert listed[outcome.value] == f"“{plain}”"
+
+
+def test_lower_is_better_for_errors():
+    found = made({(LGB, "lambdarank"): (0.3, 0.3), (LGB, "a"): (0.2, 0.2)}, metric="PairError")
+    assert chosen(found) == ("a", "a", "better")
+    assert "below lambdarank in PairError (95 % interval -" in found.recommendation
+    found = made({(LGB, "lambdarank"): (0.3, 0.2), (LGB, "a"): (0.2, 0.3)}, metric="PairError")
+    assert chosen(found) == ("lambdarank", "a", "worse")
+    assert "above lambdarank in PairError (95 % interval +" in found.recommendation
+
+
+def test_another_that_is_significantly_better_takes_the_place_of_the_best_on_validation():
+    """By Holm's p, since the test part has chosen it."""
+    others = {(LGB, "b"): (0.55, 0.6), (LGB, "c"): (0.54, 0.7), (LGB, "d"): (0.53, 0.5)}
+    others |= {(LGB, "behind"): (0.49, 0.9)}  # on validation
+    found = made({**IN_USE, (LGB, "a"): (0.6, 0.4), **others})
+    assert chosen(found) == ("b", "b", "better")
+    assert found.document["recommendation"]["comparisons"] == 4
+    assert "the best of those that are significantly better on test" in found.recommendation
+    assert "corrected p <.001, one of 4" in found.recommendation
+    row = next(m for m in found.document["methods"] if m["method"] == "b")
+    assert found.document["recommendation"]["p"] == row["p_holm"]
+
+
+def test_of_two_frameworks_one_method_is_the_incumbent():
+    values = {(LGB, "lambdarank"): (0.5, 0.9), (XGB, "rank:ndcg"): (0.49, 0.5), (XGB, "a"): (0.6, 0.6)}
+    found = made(values)
+    assert chosen(found) == ("lambdarank", "a", "worse")
+    assert "below lambdarank in lightgbm in NDCG@10" in found.recommendation
+    assert "Across frameworks" not in str(found)  # the challenger's difference is the recommendation's
+    found = made({**values, (XGB, "rank:ndcg"): (0.51, 0.5)})
+    assert chosen(found) == ("a", "a", "better")
+    assert "above rank:ndcg in xgboost in NDCG@10" in found.recommendation
+
+
+def test_an_incumbent_that_has_not_finished_is_none():
+    found = made({(LGB, "lambdarank"): "failed", (LGB, "a"): (0.6, 0.6), (LGB, "b"): (0.5, 0.5)})
+    assert chosen(found) == ("a", "a", "no incumbent")
+
+
+def test_what_is_level_and_cheaper_is_named():
+    values = {**IN_USE, (LGB, "a"): (0.501, 0.501), (LGB, "b"): (0.501, 0.501), (LGB, "c"): (0.501, 0.2)}
+    values |= {(LGB, "far"): (0.2, 0.5), (XGB, "b"): (0.501, 0.501)}
+    cheap = {"a": 0.5, "b": 0.9, "c": 0.1, "far": 0.1}
+    found = made(values, seconds=cheap)
+    assert chosen(found)[2] == "level"
+    assert found.document["recommendation"]["cheaper"] == [{"framework": LGB, "method": "a", "time": 0.5}]
+    assert "Level with it on validation and test, and cheaper to train: a (50 % of the time)." in found.recommendation
+    few = made(values, seconds=cheap, n=20)
+    assert few.document["recommendation"]["cheaper"] == []
+
+
+def test_what_failed_in_part_is_not_recommended():
+    whole, half = [(0.5, 0.5), (0.5, 0.5)], [(0.9, 0.9), "failed"]
+    found = made({(LGB, "lambdarank"): whole, (LGB, "a"): half, (LGB, "b"): [(0.6, 0.6)] * 2}, seeds=(0, 1))
+    row = found.document["recommendation"]
+    assert (row["method"], row["among"], row["runs"]) == ("b", 2, 2)
+    assert row["rounds"] == 6  # the mean of 5 and 6, halves up
+
+
+def test_an_interrupted_comparison_is_judged_by_what_all_have_finished():
+    lucky, late = [(0.5, 0.5), (0.95, 0.5)], [(0.6, 0.6), None]
+    found = made({(LGB, "lambdarank"): lucky, (LGB, "a"): late}, seeds=(0, 1))
+    found.interrupted = True
+    row = found.document["recommendation"]
+    assert (row["method"], row["among"], row["runs"], row["rounds"]) == ("a", 2, 1, 5)
+    assert "The comparison was interrupted: this is of what is finished." in found.recommendation
+    found = made({(LGB, "lambdarank"): [(0.5, 0.5), None], (LGB, "a"): [None, None]}, seeds=(0, 1))
+    found.interrupted = True
+    assert found.document["recommendation"]["method"] == "lambdarank"
+
+
+def test_those_within_one_standard_error_are_named():
+    values = {(LGB, "a"): (0.6, 0.5), (XGB, "b"): (0.6 - 1e-9, 0.5), (LGB, "far"): (0.2, 0.5)}
+    close = made(values, n=400).document["recommendation"]["within_one_standard_error"]
+    assert {"framework": LGB, "method": "far"} not in close
+    found = made(values, n=400)
+    for cell in found.runs.outcomes[:2]:
+        cell.validation_per_query[:] = found.runs.outcomes[0].validation_per_query
+    assert found.document["recommendation"]["within_one_standard_error"] == [{"framework": XGB, "method": "b"}]
+    assert "Within one standard error of a on validation: b in xgboost.\n" in found.recommendation
+    found.runs.outcomes[1].validation_per_query[:] -= 0.01  # always, which has no standard error
+    assert found.document["recommendation"]["within_one_standard_error"] == []
+
+
+def test_the_incumbent_is_the_reference_of_its_frameworks(parts):
+    """A name in both frameworks is in both; "NAME in FRAMEWORK" in one."""
+    options = {"losses": ["ranknet"], "rounds": 3, "seeds": 1, "num_threads": 1, "progress": False}
+    for incumbent, references in (("RankNet", {"RankNet"}), ("RankNet in xgboost", {"lambdarank", "RankNet"})):
+        result = bp.compare(*parts, incumbent=incumbent, **options)
+        assert {m["reference"] for m in result.document["methods"]} - {None} == references
+        kept = result.document["recommendation"]["incumbent"]
+        assert kept["method"] in references
+        assert f"incumbent={incumbent!r}" in result.details["python"]
+    with pytest.raises(
+        ValueError, match=r"incumbent must be the name of a method \(lambdarank, .*\), got 'CRR'; add it"
+    ):
+        bp.compare(*parts, incumbent="CRR", **options)
