@@ -162,7 +162,7 @@ def test_a_loss_that_cannot_be_pickled_is_refused(tiny):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
-@pytest.mark.ci
+@pytest.mark.frameworks  # joblib's processes wait for 42 s
 def test_processes_end_after_a_parent_that_is_killed(tmp_path):
     """They finish the job that they are at. Standard output is closed when the last one that holds it is gone."""
     script = tmp_path / "script.py"

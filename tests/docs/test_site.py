@@ -96,11 +96,6 @@ def site(tmp_path_factory):
     return tree / "site"
 
 
-@pytest.fixture(scope="module")
-def pages(site):
-    return {path: Page(path) for path in site.rglob("*.html") if "_static" not in path.parts}
-
-
 def ends(path, page):
     """Yield what the links of a page lead to within the site: a file and a place in it, or ""."""
     for link in page.links:
@@ -110,7 +105,8 @@ def ends(path, page):
             yield target, unquote(parts.fragment)
 
 
-def test_every_link_leads_somewhere(site, pages):
+def check_links(site, pages):
+    """Check that every link leads somewhere."""
     dead = {
         f"{path.relative_to(site)}: {target.name}#{place}"
         for path, page in pages.items()
@@ -132,10 +128,6 @@ def reachable(site, pages):
     return found
 
 
-def test_every_page_can_be_reached_from_home(site, pages):
-    assert {path.relative_to(site).as_posix() for path in pages.keys() - reachable(site, pages)} <= {"search.html"}
-
-
 def inventory(site):
     """Return where the site has each Python name: what other projects' documentation links by."""
     packed = (site / "objects.inv").read_bytes().split(b"\n", 4)[4]
@@ -154,9 +146,11 @@ def public_names():
         yield from (f"boostplug.{module}.{name}" for name in home.__all__ if id(getattr(home, name)) not in known)
 
 
-def test_every_public_name_has_a_place_that_can_be_reached(site, pages):
+def check_names(site, pages):
+    """Check that every page and every public name can be reached from home."""
     places = dict(inventory(site))
     found = reachable(site, pages)
+    assert {path.relative_to(site).as_posix() for path in pages.keys() - found} <= {"search.html"}
     names = set(public_names())
     assert len(names) > 70
     for name in sorted(names):
@@ -166,7 +160,8 @@ def test_every_public_name_has_a_place_that_can_be_reached(site, pages):
         assert place in pages[site / path].places
 
 
-def test_pages_fit_narrow_and_wide_windows(site):
+def check_widths(site):
+    """Check that pages fit narrow and wide windows, and ask no other server."""
     with chromium() as browser:
         for width in (400, 1400):
             page = browser.new_page(viewport={"width": width, "height": 900})
@@ -182,3 +177,11 @@ def test_pages_fit_narrow_and_wide_windows(site):
                 assert page.evaluate(beyond) <= 0, f"{name} at {width}"
                 assert page.evaluate(CUT_OFF) == [], f"{name} at {width}"
                 assert errors == [], f"{name} at {width}"
+
+
+def test_the_site(site):
+    """One test, since processes of pytest would each build the site."""
+    pages = {path: Page(path) for path in site.rglob("*.html") if "_static" not in path.parts}
+    check_links(site, pages)
+    check_names(site, pages)
+    check_widths(site)
