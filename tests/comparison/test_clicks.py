@@ -83,7 +83,7 @@ def test_cut_weights_leave_no_bias_on_average(parts):
     """At η = 2 the weights of positions 4 to 10 are cut at 10; the labels are then shrunk to their mean relevance."""
     theta = THETA**2
     click, position = np.array([1.0, 0.0, 1.0, 0.0, 0.0, 1.0]), np.array([1, 3, 4, 4, 10, 10])
-    part = bp.RankingData(np.zeros((6, 1)), click, group=[6], position=position)
+    part = bp.RankingData(np.zeros((6, 6)), click, group=[6], position=position)
     loaded, notes = LoadedData.from_arguments(parts[0], part, part, Columns(), None).weighed(theta)
     assert "for 2 the mean of such positions makes up for the rest" in notes[0]
     found = loaded.folds[0][1].queries.labels_by_name["ips"]
