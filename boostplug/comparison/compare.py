@@ -152,8 +152,9 @@ def compare(
     propensity : array-like of shape (n_positions,), optional
         How likely users look at position 1, 2, …, or what `boostplug.clicks.propensity` returns. Clicks on the
         validation part then stop and choose, and those on the test part judge, by the DCG that they estimate: each
-        weighs 1 over its propensity, at most 10. NDCG becomes DCG, since clicks do not tell the ideal order, and other
-        metrics are left out. Parts without positions are judged by their labels.
+        weighs 1 over its propensity, at most 10; the mean of the positions where that cuts makes up for the rest. NDCG
+        becomes DCG, since clicks do not tell the ideal order, and other metrics are left out. Parts without positions
+        are judged by their labels.
     labels : iterable of str, optional
         Columns of more labels, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``,
         "NDCG@10.on(sale)". Of other data, `RankingData` holds them.

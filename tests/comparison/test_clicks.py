@@ -8,6 +8,8 @@ from typer.testing import CliRunner
 
 import boostplug as bp
 from boostplug.cli.app import app
+from boostplug.comparison.inputs.folds import LoadedData
+from boostplug.comparison.inputs.frames import Columns
 
 pytest.importorskip("xgboost")
 
@@ -75,6 +77,20 @@ def test_weighed_clicks_are_the_estimate_of_evaluate(parts):
         assert row[f"DCG@{k}(linear).on(ips)"] == pytest.approx(estimate.estimate, rel=1e-6)
     size = f"effective sample size: {estimate.effective_sample_size:,.0f} clicks"
     assert any(note.startswith("test holds") and size in note for note in result.document["notes"])
+
+
+def test_cut_weights_leave_no_bias_on_average(parts):
+    """At η = 2 the weights of positions 4 to 10 are cut at 10; the labels are then shrunk to their mean relevance."""
+    theta = THETA**2
+    click, position = np.array([1.0, 0.0, 1.0, 0.0, 0.0, 1.0]), np.array([1, 3, 4, 4, 10, 10])
+    part = bp.RankingData(np.zeros((6, 6)), click, group=[6], position=position)
+    loaded, notes = LoadedData.from_arguments(parts[0], part, part, Columns(), None).weighed(theta)
+    assert "for 2 the mean of such positions makes up for the rest" in notes[0]
+    found = loaded.folds[0][1].queries.labels_by_name["ips"]
+    rate = 2 / (2 * theta[3] + 2 * theta[9])
+    at_4, at_10 = (1 - 10 * theta[3]) * rate, (1 - 10 * theta[9]) * rate
+    np.testing.assert_allclose(found, [1, 0, 10 + at_4, at_4, at_10, 10 + at_10])
+    assert found[2:].sum() == pytest.approx(4 * rate)
 
 
 def test_weighed_clicks_choose_for_judgements(parts):

@@ -29,7 +29,9 @@ def clicked_parts(folds: Folds) -> tuple[str, ...]:
 def weighed_by_propensity(folds: Folds, theta: Floats) -> Folds:
     """Return folds whose clicks on validation and test have the label `IPS` beside them; `theta` is by position.
 
-    A click at position p weighs 1/θ_p, at most `MAX_WEIGHT` (Joachims, Swaminathan & Schnabel, WSDM 2017).
+    A click at position p weighs 1/θ_p, at most `MAX_WEIGHT` (Joachims, Swaminathan & Schnabel, WSDM 2017). Where this
+    cuts a weight to w, the label is w × click + (1 - w θ_p) r, with r the rate Σ clicks / Σ θ of a part's documents at
+    such positions. The labels are then right on average there, as in doubly robust estimates (Oosterhuis, TOIS 2023).
     """
     if not clicked_parts(folds):
         raise ValueError(
@@ -44,25 +46,29 @@ def _weighed(part: DataPart, theta: Floats) -> DataPart:
     if queries.position is None:
         return part
     refuse_without_propensity(queries.position, len(theta))
-    weight = np.minimum(1.0 / theta[queries.position - 1], MAX_WEIGHT)
-    labels = {**queries.labels_by_name, IPS: queries.labels * weight}
-    return replace(part, queries=queries.replaced(labels_by_name=labels))
+    of_row = theta[queries.position - 1]
+    weighed = queries.labels * np.minimum(1.0 / of_row, MAX_WEIGHT)
+    cut = of_row * MAX_WEIGHT < 1.0
+    if cut.any():
+        weighed[cut] += (1.0 - MAX_WEIGHT * of_row[cut]) * queries.labels[cut].sum() / of_row[cut].sum()
+    return replace(part, queries=queries.replaced(labels_by_name={**queries.labels_by_name, IPS: weighed}))
 
 
-def notes_on_clicks(folds: Folds) -> list[str]:
-    """Return a note on the weighed clicks of each part that has some."""
+def notes_on_clicks(folds: Folds, theta: Floats) -> list[str]:
+    """Return a note on the weighed clicks of each part that has some; `theta` is by position."""
     notes = []
     for name, parts in _judging(folds):
-        weighed = [part.queries for part in parts if part.queries.position is not None]
+        weighed = [(p.queries.labels, p.queries.position) for p in parts if p.queries.position is not None]
         if not weighed:
             continue
-        labels = np.concatenate([queries.labels for queries in weighed])
-        clicked = labels > 0
-        times = labels[clicked]
-        weight = np.concatenate([queries.labels_by_name[IPS] for queries in weighed])[clicked] / times
+        labels, position = map(np.concatenate, zip(*weighed, strict=True))
+        times, of_click = labels[labels > 0], theta[position[labels > 0] - 1]
+        weight = np.minimum(1.0 / of_click, MAX_WEIGHT)
+        cut = times[of_click * MAX_WEIGHT < 1.0].sum()
+        more = f"; for {cut:,.0f} the mean of such positions makes up for the rest" if cut else ""
         notes.append(
             f"{name} holds {times.sum():,.0f} clicks. Each counts 1/propensity of its position, at most "
-            f"{MAX_WEIGHT:g} (largest: {weight.max(initial=0.0):.3g}); effective sample size: "
+            f"{MAX_WEIGHT:g} (largest: {weight.max(initial=0.0):.3g}{more}); effective sample size: "
             f"{effective_size(weight, times):,.0f} clicks. The metrics estimate what users would find, if the "
             "propensities are right."
         )

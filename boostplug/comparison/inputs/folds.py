@@ -80,7 +80,7 @@ class LoadedData:
         """Return the data with clicks that judge by propensities, and notes on them."""
         theta = propensities_of(propensity)
         folds = weighed_by_propensity(self.folds, theta)
-        return replace(self, folds=folds, propensity=tuple(theta.tolist())), notes_on_clicks(folds)
+        return replace(self, folds=folds, propensity=tuple(theta.tolist())), notes_on_clicks(folds, theta)
 
     @Computed
     def _clicked(self) -> tuple[str, ...]:

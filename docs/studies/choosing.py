@@ -1,0 +1,201 @@
+"""Choice of a ranker on clicks: its cost in true NDCG@10, with and without propensities.
+
+``python -m studies.choosing DATA RESULT.json PAGE.md`` trains for about 20 minutes on one core, and fills the tables of
+the page. DATA is the folder that holds the data sets. With a fourth argument, the number of the first seed, it
+explores: logs of other seeds than the page's.
+"""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug import LGBMRanker
+from boostplug.clicks import simulate
+from boostplug.comparison.compare import compare
+from boostplug.comparison.document import as_json
+from boostplug.comparison.summary import to_json
+from boostplug.core.files import write_file
+from boostplug.datasets import RankingData
+from boostplug.losses import Loss, RankNet, Unbiased
+from boostplug.replication.tables import markdown, rounded
+from studies.quality.sets import SETS
+from studies.tables import decimals, fill
+
+__all__ = ["main", "tables"]
+
+Floats = NDArray[np.float64]
+
+_SETS = ("yandex", "nfcorpus")
+_ETAS, _SEEDS = (0.0, 1.0, 2.0), 5
+_SESSIONS, _PLACES = 12_000, 10
+_QUERIES, _DOCUMENTS = 65, 30  # of the training log; 185 sessions a query, as in `studies.clicks`
+_FEW = 10  # queries whose labels train a production ranker
+_TREES = {"num_leaves": 15, "learning_rate": 0.15, "max_bin": 63, "min_rows": 50}
+_TRAININGS: dict[str, dict[str, Any]] = {
+    "same models": {"rounds": 50, "early_stopping_rounds": None},
+    "stopped early": {"rounds": 100},
+}
+_WAYS = ("clicks", "propensities", "grades")
+
+
+def taken(data: RankingData, queries: Any, rng: np.random.Generator | None = None) -> RankingData:
+    """Return some queries; with a generator, at most `_DOCUMENTS` random documents of each."""
+    edges = data.queries.boundaries
+    of_query = [np.arange(edges[q], edges[q + 1]) for q in queries]
+    if rng is not None:
+        of_query = [np.sort(rng.permutation(rows)[:_DOCUMENTS]) for rows in of_query]
+    kept = np.concatenate(of_query)
+    return RankingData(data.X[kept], data.y[kept], group=[len(rows) for rows in of_query])
+
+
+def parts(folder: Path, name: str, seed: int) -> tuple[RankingData, RankingData, RankingData]:
+    """Return candidates of few training queries, those of all validation queries, and all other queries complete."""
+    train, valid, test = (
+        RankingData(np.asarray(part.X, np.float32), part.queries.labels, group=part.group)
+        for part in SETS[name].load(folder, seed % 5)
+    )
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(train.n_queries)
+    rest = taken(train, order[_QUERIES:])
+    truth = RankingData(
+        np.concatenate([test.X, rest.X]), np.concatenate([test.y, rest.y]), group=[*test.group, *rest.group]
+    )
+    return taken(train, order[:_QUERIES], rng), taken(valid, range(valid.n_queries), rng), truth
+
+
+def production_rankers(data: RankingData, seed: int) -> list[LGBMRanker]:
+    """Return two rankers that have learnt from the labels of few queries each."""
+    rng, rankers = np.random.default_rng(seed), []
+    for _ in range(2):
+        some = np.isin(data.queries.query_of_row, rng.permutation(data.n_queries)[:_FEW])
+        ranker = LGBMRanker(objective="lambdarank", n_estimators=20, num_leaves=7, n_jobs=1, verbose=-1)
+        rankers.append(ranker.fit(data.X[some], data.y[some], qid=data.queries.query_of_row[some]))
+    return rankers
+
+
+def pages(data: RankingData, rankers: list[LGBMRanker], eta: float, seed: int) -> RankingData:
+    """Return the pages of a log, with clicks as labels."""
+    log = simulate(data, eta=eta, ranker=rankers, sessions=_SESSIONS, max_position=_PLACES, random_state=seed)
+    return RankingData.from_clicks(data.X, log)
+
+
+def of_log(folder: Path, name: str, eta: float, seed: int) -> dict[str, Any]:
+    """Return, for one log, each method's value on validation and true NDCG@10, by how it trains and what judges."""
+    data, judged, truth = parts(folder, name, seed)
+    rankers = production_rankers(data, seed)
+    train, shown = pages(data, rankers, eta, seed), pages(judged, rankers, eta, seed + 1000)
+    theta = np.arange(1.0, _PLACES + 1.0) ** -eta
+    losses: dict[str, Loss] = {
+        "clicks as labels": RankNet(),
+        "unbiased_lambdamart": Unbiased(),
+        "additive": Unbiased(method="additive"),
+        "ips": Unbiased(method="ips", propensity=theta),
+    }
+    judges: dict[str, tuple[RankingData, dict[str, Any]]] = {
+        "clicks": (shown, {}),
+        "propensities": (shown, {"propensity": theta}),
+        "grades": (judged, {}),
+    }
+    methods: dict[str, Any] = {}
+    for training, rounds in _TRAININGS.items():
+        for way, (valid, options) in judges.items():
+            result = compare(
+                train,
+                valid,
+                truth,
+                losses=losses,
+                baselines="lambdarank",
+                frameworks="lightgbm",
+                seeds=[seed],
+                metrics="NDCG@10",
+                params=_TREES,
+                num_threads=1,
+                progress=False,
+                **rounds,
+                **options,
+            )
+            methods.setdefault(training, {})[way] = {
+                one["method"]: [one["validation"]["mean"], one["test"]["NDCG@10"]["mean"]]
+                for one in result.document["methods"]
+            }
+    return {"set": name, "eta": eta, "seed": seed, "methods": methods}
+
+
+def costs(methods: Mapping[str, Mapping[str, list[float]]]) -> dict[str, float]:
+    """Return how far the true NDCG@10 of what each way chooses is below the best that any way has trained."""
+    best = max(truth for of_way in methods.values() for _, truth in of_way.values())
+    return {way: best - max(of_way.values())[1] for way, of_way in methods.items()}
+
+
+def tables(logs: list[dict[str, Any]]) -> dict[str, list[str]]:
+    """Return the tables of the page."""
+    made = {}
+    for training in _TRAININGS:
+        body, of_all = [], {way: [] for way in _WAYS}
+        for name in _SETS:
+            for eta in _ETAS:
+                own = [costs(log["methods"][training]) for log in logs if (log["set"], log["eta"]) == (name, eta)]
+                by_way = {way: [one[way] for one in own] for way in _WAYS}
+                body.append([SETS[name].title, f"{eta:g}", *_cells(by_way)])
+                if eta > 0:
+                    of_all = {way: of_all[way] + by_way[way] for way in _WAYS}
+        body.append(["both", "1 and 2", *_cells(of_all)])
+        made[training] = markdown(["set", "η", *_WAYS, "propensities / clicks"], body, numbers=True)
+    made["seeds"] = markdown(
+        ["set", "η", *(f"{way}, {training}" for training in _TRAININGS for way in _WAYS[:2])],
+        [
+            [SETS[name].title, f"{eta:g}", *(
+                " ".join(
+                    decimals(costs(log["methods"][training])[way])
+                    for log in logs
+                    if (log["set"], log["eta"]) == (name, eta)
+                )
+                for training in _TRAININGS
+                for way in _WAYS[:2]
+            )]
+            for name in _SETS
+            for eta in _ETAS
+        ],
+    )  # fmt: skip
+    made["methods"] = _methods(logs)
+    return made
+
+
+def _cells(by_way: Mapping[str, list[float]]) -> list[str]:
+    """Return the mean cost of each way, and the share of the second in the first."""
+    means = [float(np.mean(values)) for values in by_way.values()]
+    share = f"{means[1] / means[0]:.0%}".replace("%", " %") if means[0] else "–"
+    return [*map(decimals, means), share]
+
+
+def _methods(logs: list[dict[str, Any]]) -> list[str]:
+    """Return the true NDCG@10 of each method after equal rounds, and how often each way chooses it."""
+    cases = [(name, eta) for name in _SETS for eta in _ETAS]
+    body = []
+    for method in logs[0]["methods"]["same models"]["clicks"]:
+        cells = []
+        for case in cases:
+            own = [log["methods"]["same models"] for log in logs if (log["set"], log["eta"]) == case]
+            mean = np.mean([one["clicks"][method][1] for one in own])
+            times = [sum(max(one[way], key=one[way].__getitem__) == method for one in own) for way in _WAYS]
+            cells.append(f"{decimals(float(mean))} ({', '.join(map(str, times))})")
+        body.append([method, *cells])
+    return markdown(["method", *(f"{SETS[name].title}, η = {eta:g}" for name, eta in cases)], body, numbers=True)
+
+
+def main(folder: str, result: str, page: str | None = None, first_seed: str = "0") -> None:
+    """Train, keep the figures and fill the page."""
+    seeds = range(int(first_seed), int(first_seed) + _SEEDS)
+    logs = [of_log(Path(folder), name, eta, seed) for name in _SETS for seed in seeds for eta in _ETAS]
+    logs = to_json(rounded(logs), finite=True)
+    write_file(Path(result), as_json(logs))
+    if page is not None:
+        fill(Path(page), tables(logs))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
