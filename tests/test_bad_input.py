@@ -473,6 +473,10 @@ CASES = {
         ),
         Case("a qid column and qid", lambda: fit_xgb(X=pd.DataFrame({"a": Y, "qid": QID}))),
         Case("X with fewer rows than labels", lambda: fit_xgb(X=X[1:])),
+        Case(
+            "LGBMRanker: fewer rows than two leaves need",
+            lambda: bp.LGBMRanker(objective=LOSS, verbose=-1, n_jobs=1).fit(X, Y, qid=QID),
+        ),
         Case("a negative weight", lambda: fit_lgb(sample_weight=[1, -1, 1])),
         Case("ids in two places", lambda: fit_lgb(qid=np.roll(QID, 2))),
         Case("no ids for the validation set", lambda: fit_lgb(eval_set=[(X[1:], Y[1:])])),

@@ -183,12 +183,43 @@ def test_rankers_take_labels_of_validation_sets_and_score_by_them(name):
     assert told[-1] == pytest.approx(score)
 
 
-def test_a_label_that_teaches_nothing_is_named_as_the_cause():
+def _lightgbm_train(loss, labels):
     lgb = pytest.importorskip("lightgbm")
     data = lgb.Dataset(DATA.X, DATA.y, group=DATA.group)
-    bp.set_labels(data, view=np.full(DATA.n_rows, np.nan))
-    with pytest.warns(UserWarning, match="no row is labelled"):
-        lgb.train({"objective": bp.RankNet().on("view"), "verbose": -1}, data, 2)
+    bp.set_labels(data, labels)
+    lgb.train({"objective": loss, "verbose": -1}, data, 2)
+
+
+def _xgboost_train(loss, labels):
+    xgb = pytest.importorskip("xgboost")
+    data = xgb.DMatrix(DATA.X, DATA.y, group=DATA.group)
+    bp.set_labels(data, labels)
+    xgb.train({}, data, 2, obj=loss)
+
+
+def _lightgbm_ranker(loss, labels):
+    pytest.importorskip("lightgbm")
+    bp.LGBMRanker(objective=loss, n_estimators=2, verbose=-1).fit(DATA.X, DATA.y, qid=DATA.qid, labels=labels)
+
+
+def _xgboost_ranker(loss, labels):
+    pytest.importorskip("xgboost")
+    bp.XGBRanker(objective=loss, n_estimators=2).fit(DATA.X, DATA.y, qid=DATA.qid, labels=labels)
+
+
+@pytest.mark.parametrize("train", [_lightgbm_train, _xgboost_train, _lightgbm_ranker, _xgboost_ranker])
+@pytest.mark.parametrize(
+    ("value", "cause"),
+    [(np.nan, "no row is labelled"), (0.0, "none of the 40 queries holds two documents of different grades")],
+)
+def test_a_label_that_teaches_nothing_is_named_as_the_cause(train, value, cause):
+    """The same by all ways: LightGBM's zeros in place of missing labels are in `y` only."""
+    loss = bp.RankNet().on("view")
+    with pytest.warns(UserWarning, match="nothing to learn") as caught:
+        train(loss, {"view": np.full(DATA.n_rows, value)})
+    text = str(caught[0].message)
+    assert text.startswith(f"{loss!r} has nothing to learn from: {cause}")
+    assert text.endswith(("labelled; the model stays constant", "(with positive weight); the model stays constant"))
 
 
 # Data sets and comparisons

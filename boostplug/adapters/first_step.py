@@ -36,10 +36,11 @@ def warn_at_first_step(
 def _nothing_to_learn(loss: ObjectiveLike, call: Call) -> str:
     queries = loss.reads(call.queries)
     cause = why_nothing_is_learnt(queries)
-    zeros = call.adapter is not None and call.adapter.makes_zeros_of_missing_labels and not queries.labels.any()
+    of_dataset = queries is call.queries and queries.pairs is None  # not labels by name, which keep NaN
+    makes_zeros = call.adapter is not None and call.adapter.makes_zeros_of_missing_labels
     if cause is None:
         cause = "its gradient has vanished at these scores"
-    elif zeros and call.queries.pairs is None:
+    elif of_dataset and makes_zeros and not queries.labels.any():
         cause += "; all labels are 0, LightGBM's replacement for missing and NaN labels"
     return f"{loss!r} has nothing to learn from: {cause}; the model stays constant"
 

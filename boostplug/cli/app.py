@@ -146,7 +146,8 @@ def compare(
         Any,
         _list(
             "Names, separated by commas; or with parameters, and sums: 'mpboost, .7*ndcg-boost + "
-            ".3*SquaredError(centred=True)'; or 'all'. Default: those that we recommend."
+            ".3*SquaredError(centred=True)'; module:name for a loss of your own in module.py; or 'all'. Default: those "
+            "that we recommend."
         ),
     ] = None,
     sweep: Annotated[
@@ -228,7 +229,7 @@ def compare(
 
     boostplug compare --data rows.csv --label grade --qid query --report report.html
 
-    boostplug compare --data FOLDER --losses "CRR(), QBRank(preference_weight=0.3)"
+    boostplug compare --data FOLDER --losses "CRR(), QBRank(preference_weight=0.3), my_losses:MyLoss"
 
     FOLDER holds LETOR files, such as train.txt, vali.txt and test.txt. Progress goes to stderr. After Ctrl-C, a crash
     or a failed run, the same command with --resume continues.
@@ -265,9 +266,11 @@ def _compare(
         folder = store or (_STORE if os.access(Path(), os.W_OK) else None)
         if folder is None:
             _complain("compare", "finished trainings are not kept, as the current folder is read-only; name a --store")
+        from boostplug.cli.own_losses import with_own_losses
         from boostplug.comparison.compare import compare as run
         from boostplug.comparison.console import progress_bar
 
+        arguments |= {name: with_own_losses(f"--{name}", arguments[name]) for name in ("losses", "sweep")}
         with progress_bar(True, 1) as advance:
             advance("reading the data", 0)
             parts, name = _load(*paths.values())

@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -51,6 +52,7 @@ from boostplug.model.lightgbm import refitted
 with needed_by("boostplug.LGBMRanker needs", "lightgbm"):
     import lightgbm as lgb
 
+_NO_FEATURE = "num_features()) > (0)"  # in LightGBM's error where no feature has a split
 _VECTORS = ("monotone_constraints", "feature_contri", "max_bin_by_feature")
 _PLACES = ("categorical_feature", "interaction_constraints")
 
@@ -233,12 +235,16 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 init_model=init_model,
             )
         except lgb.basic.LightGBMError as error:
-            raise RefusedByLightGBMError(str(error)) from error
+            cause = self._too_few_rows(train.queries.n_rows) if _NO_FEATURE in str(error) else None
+            raise RefusedByLightGBMError(cause or str(error)) from error
         finally:
             del self._fit_queries, self._fit_places
         self._fitted_columns = columns._replace(reader=type(self).__name__)
         self._columns_by_role = {"qid": "qid", **train.columns}
         self.position_bias_ = fitted_position_bias(loss, self.predict, train)
+        cause = self._too_few_rows(train.queries.n_rows)
+        if cause is not None and all(tree["num_leaves"] == 1 for tree in self.booster_.dump_model()["tree_info"]):
+            warnings.warn(f"the model is constant: {cause}", UserWarning, stacklevel=2)
         return self
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -375,6 +381,18 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             value = [int(k) if k.strip().isdecimal() else k for k in value.split(",")]
         each = list(value) if np.iterable(value) else [value]
         return [check_integer("eval_at", k, 1, ", or a list of such") for k in each]
+
+    def _too_few_rows(self, n_rows: int) -> str | None:
+        """Return the message that so few rows have no split into two leaves; None where the parameters allow one."""
+        parameters = self.get_params()
+        name = next((alias for alias in ALIASES["min_data_in_leaf"] if parameters.get(alias) is not None), "")
+        least = parameters.get(name)
+        if not isinstance(least, (int, float, np.number)) or n_rows >= 2 * least:
+            return None
+        return (
+            f"LightGBM makes no split, since {n_rows} rows are fewer than 2 × {name}={least}; pass a smaller one, such "
+            f"as {name}={max(1, n_rows // 10)}, or more rows"
+        )
 
     def _names_metric(self) -> bool:
         return any(self.get_params().get(alias) is not None for alias in ALIASES["metric"])

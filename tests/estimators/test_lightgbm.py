@@ -169,3 +169,54 @@ def test_a_model_to_go_on_from_has_the_same_columns(form, tmp_path):
 
 
 # --- scikit-learn -------------------------------------------------------------------------------------------------
+
+
+# --- too few rows for a split -------------------------------------------------------------------------------------
+
+FEW = bp.datasets.make_ranking(n_queries=10, mean_list_size=12, random_state=0)
+
+
+def fit_few(n, objective=LOSS, **params):
+    """Fit on n rows, one query."""
+    return bp.LGBMRanker(objective=objective, verbose=-1, n_jobs=1, n_estimators=3, **params).fit(
+        FEW.X[:n], FEW.y[:n].astype(int), group=[n]
+    )
+
+
+def test_the_error_for_too_few_rows_names_the_minimum_of_a_leaf_and_a_value_that_trains():
+    message = r"no split, since 20 rows are fewer than 2 × min_child_samples=20; pass a smaller one, such as "
+    with pytest.raises(ValueError, match=message + "min_child_samples=2, or more rows"):
+        fit_few(20)
+    assert np.ptp(fit_few(20, min_child_samples=2).predict(FEW.X)) > 0
+
+
+@pytest.mark.parametrize(
+    ("objective", "params", "named"),
+    [
+        (LOSS, {"feature_pre_filter": False}, "min_child_samples=20"),
+        ("lambdarank", {}, "min_child_samples=20"),
+        ("lambdarank", {"min_data_in_leaf": 11}, "min_data_in_leaf=11"),
+        ("lambdarank", {"min_data": 11}, "min_data=11"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*will be ignored:UserWarning", "ignore:Found `min_data:UserWarning")
+def test_a_model_that_is_constant_for_too_few_rows_gets_a_warning(objective, params, named):
+    with pytest.warns(UserWarning, match=f"the model is constant: LightGBM makes no split, since 20 rows .*{named};"):
+        ranker = fit_few(20, objective, **params)
+    assert np.ptp(ranker.predict(FEW.X)) == 0
+
+
+def test_the_minimum_of_a_leaf_is_no_cause_where_the_rows_suffice():
+    """Here the features are constant."""
+    y, ones = FEW.y[:20].astype(int), np.ones((20, 2))
+    params = {"verbose": -1, "n_jobs": 1, "n_estimators": 3, "min_child_samples": 10}
+    with pytest.raises(ValueError, match="num_features"):
+        bp.LGBMRanker(objective=LOSS, **params).fit(ones, y, group=[20])
+    assert np.ptp(bp.LGBMRanker(objective="lambdarank", **params).fit(ones, y, group=[20]).predict(ones)) == 0
+
+
+def test_new_trees_of_too_few_rows_leave_a_model_that_is_continued_without_a_warning():
+    first = fit_few(20, min_child_samples=2)
+    again = bp.LGBMRanker(objective=LOSS, verbose=-1, n_jobs=1, n_estimators=2, feature_pre_filter=False)
+    again.fit(FEW.X[:20], FEW.y[:20], group=[20], init_model=first)
+    assert np.ptp(again.predict(FEW.X)) > 0
