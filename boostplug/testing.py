@@ -17,8 +17,9 @@ from boostplug.core.threads import set_num_threads
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.losses.base.loss import Loss
+from boostplug.model.readers import check_export
 
-__all__ = ["PROPERTIES", "check_loss", "example_data", "suited", "suited_data"]
+__all__ = ["PROPERTIES", "check_export", "check_loss", "example_data", "suited", "suited_data"]
 
 Floats = NDArray[np.float64]
 Property = Callable[[Loss, Floats, Queries, np.random.Generator], None]

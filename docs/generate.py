@@ -386,6 +386,7 @@ PAGES = {
                 (
                     "testing",
                     "testing.check_loss",
+                    "testing.check_export",
                     "testing.example_data",
                     "testing.suited_data",
                     "testing.suited",
