@@ -1,7 +1,8 @@
-"""The properties that every loss keeps, for the project's own losses and for users'.
+"""The properties that every loss keeps, for the project's own losses and for users', and a check of exported models.
 
 Each property is a function (loss, scores, queries, rng) that raises AssertionError. `PROPERTIES` lists them all.
-`check_loss` runs them on data made for the purpose, and names the one that fails.
+`check_loss` runs them on data made for the purpose, and names the one that fails. `check_export` scores an exported
+model as a search engine does.
 """
 
 import copy

@@ -379,7 +379,7 @@ PAGES = {
     ),
     "testing.md": Page(
         "Testing",
-        "Check the properties of a loss of your own, on difficult data.",
+        "Check the properties of a loss of your own on difficult data, and the scores of exported models.",
         (
             Section(
                 "Checks",

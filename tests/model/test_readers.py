@@ -137,6 +137,8 @@ def test_vespa_reads_categories():
     check(model, "vespa", [0, 1, 2, 3, 0.5, -1, NAN], [LEFT, RIGHT, RIGHT, LEFT, RIGHT, RIGHT, RIGHT])
     frame = pd.DataFrame({"a": pd.Categorical(["w", "x", "z", None], categories=list("wxyz"))})
     check_export(json.dumps(model), "vespa", frame, [LEFT, RIGHT, LEFT, RIGHT])
+    model["tree_info"][0]["tree_structure"]["default_left"] = True
+    check_export(json.dumps(model), "vespa", frame, [LEFT, RIGHT, LEFT, LEFT])
 
 
 @pytest.mark.parametrize(
@@ -260,6 +262,8 @@ def test_plugins_differ_in_what_they_refuse():
         check([xgboost(missing=None)], PLUGINS[0], [0.0], [LEFT])
     with pytest.raises(ValueError, match="the model: missing_as_zero is unknown or null"):
         check({"splits": [xgboost()], "missing_as_zero": True}, PLUGINS[0], [0.0], [LEFT])
+    with pytest.raises(ValueError, match="the model: missing_as_zero must be true or false; got 1"):
+        check({"splits": [xgboost()], "missing_as_zero": 1}, PLUGINS[1], [0.0], [LEFT])
     with pytest.raises(ValueError, match=r"tree 0: missing must be one of the children \[1, 2\]; got 5"):
         check([xgboost(missing=5)], PLUGINS[1], [0.0], [LEFT])
 
