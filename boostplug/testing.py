@@ -1,7 +1,8 @@
-"""The properties that every loss keeps, for the project's own losses and for users'.
+"""The properties that every loss keeps, for the project's own losses and for users', and a check of exported models.
 
 Each property is a function (loss, scores, queries, rng) that raises AssertionError. `PROPERTIES` lists them all.
-`check_loss` runs them on data made for the purpose, and names the one that fails.
+`check_loss` runs them on data made for the purpose, and names the one that fails. `check_export` scores an exported
+model as a search engine does.
 """
 
 import copy
@@ -17,8 +18,9 @@ from boostplug.core.threads import set_num_threads
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.losses.base.loss import Loss
+from boostplug.model.readers import check_export
 
-__all__ = ["PROPERTIES", "check_loss", "example_data", "suited", "suited_data"]
+__all__ = ["PROPERTIES", "check_export", "check_loss", "example_data", "suited", "suited_data"]
 
 Floats = NDArray[np.float64]
 Property = Callable[[Loss, Floats, Queries, np.random.Generator], None]

@@ -379,13 +379,14 @@ PAGES = {
     ),
     "testing.md": Page(
         "Testing",
-        "Check the properties of a loss of your own, on difficult data.",
+        "Check the properties of a loss of your own on difficult data, and the scores of exported models.",
         (
             Section(
                 "Checks",
                 (
                     "testing",
                     "testing.check_loss",
+                    "testing.check_export",
                     "testing.example_data",
                     "testing.suited_data",
                     "testing.suited",
