@@ -72,7 +72,7 @@ class _Columns(NamedTuple):
     values: NDArray[np.float64]
     names: list[str] | None
 
-    def places(self, default: Sequence[str] | None = None) -> dict[str, int]:
+    def by_name(self, default: Sequence[str] | None = None) -> dict[str, int]:
         """Return the column of each name. XGBoost's names f0, f1, … are the default."""
         n = self.values.shape[1]
         names = self.names or default or [f"f{k}" for k in range(n)]
@@ -105,8 +105,7 @@ def check_export(
     scores : array
         Scores of these rows by the model that was exported.
     feature_names : sequence of str, optional
-        Names of the columns of X. The default are the columns' own names in a DataFrame, else the names in the text,
-        which for XGBoost's format are f0, f1, …
+        Names of the columns of X, by default those of a DataFrame, else those in the text (XGBoost's are f0, f1, …).
     missing : {"zero", "nan"}, optional
         Value of features that the engine does not find. The default is "nan" for "elasticsearch-ltr" (since version
         1.5.9), "opensearch-ltr" (since 3.3) and "vespa", and "zero" for "solr" and "ranklib". Pass "zero" for an older
@@ -209,8 +208,8 @@ def _solr(text: str, columns: _Columns) -> _Model:
     if model["class"] != _SOLR_CLASS:
         _refuse("the model", f"class must be {_SOLR_CLASS}; got {shown(model['class'])}")
     names = [_fields(x, f"feature {k}", ("name",), ())["name"] for k, x in enumerate(_list(model, "features"))]
-    places = columns.places(names)
-    used = {name: _place(name, places, "features") for name in names}
+    by_name = columns.by_name(names)
+    used = {name: _column(name, by_name, "features") for name in names}
     if len(used) < len(names) or not names:
         _refuse("features", f"must be different names, at least one; got {shown(names)}")
 
@@ -249,7 +248,7 @@ def _plugin(text: str, columns: _Columns, settings: tuple[str, ...] = (), fields
 
 
 def _xgboost_trees(model: dict[str, Any], columns: _Columns, fields: tuple[str, ...]) -> list[_Tree]:
-    places = columns.places()
+    by_name = columns.by_name()
 
     def read(node: Any, place: str) -> _Split | float:
         node = _fields(node, place, ("nodeid",), _XGBOOST_FIELDS)
@@ -263,8 +262,9 @@ def _xgboost_trees(model: dict[str, Any], columns: _Columns, fields: tuple[str, 
         if node.get("missing", node["no"]) not in ids:
             _refuse(place, f"missing must be one of the children {ids}; got {shown(node['missing'])}")
         missing_left = node.get("missing") == node["yes"]
-        threshold = float(np.float32(_number(node, "split_condition", place)))
-        return _Split(_place(node["split"], places, place), threshold, *children, missing_left)  # type: ignore[call-arg]
+        threshold = float(np.float32(_number(node, "split_condition", place)))  # older versions of Vespa do not round
+        left, right = children
+        return _Split(_column(node["split"], by_name, place), threshold, left, right, missing_left)
 
     return [_tree(root, f"tree {k}", read) for k, root in enumerate(_list(model, "splits", least=1))]
 
@@ -311,7 +311,7 @@ def _vespa(text: str, columns: _Columns) -> _Model:
         if not isinstance(value, str):
             _refuse("pandas_categorical", f"a category must be a text, since Vespa reads others as null; got {value}")
     names = _list(model, "feature_names")
-    places = columns.places(names)
+    by_name = columns.by_name(names)
 
     def read(node: Any, place: str) -> _Split | float:
         node = _fields(node, place, ())
@@ -322,7 +322,7 @@ def _vespa(text: str, columns: _Columns) -> _Model:
             _refuse(place, f"split_feature must be below {len(names)}; got {shown(node['split_feature'])}")
         by_category = node["decision_type"] == "=="  # else Vespa takes <, where LightGBM has <=
         return _Split(
-            _place(names[node["split_feature"]], places, place),
+            _column(names[node["split_feature"]], by_name, place),
             np.nan if by_category else _number(node, "threshold", place),
             node["left_child"],
             node["right_child"],
@@ -372,10 +372,10 @@ def _list(value: dict[str, Any], field: str, place: str = "the model", least: in
     return list(value[field])
 
 
-def _place(name: Any, places: dict[str, int], place: str) -> int:
-    if not isinstance(name, str) or name not in places:
+def _column(name: Any, columns: dict[str, int], place: str) -> int:
+    if not isinstance(name, str) or name not in columns:
         _refuse(place, f"unknown feature {shown(name)}")
-    return places[name]
+    return columns[name]
 
 
 def _number(value: dict[str, Any], field: str, place: str) -> float:
