@@ -8,6 +8,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from functools import partial
 from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
@@ -363,6 +364,41 @@ def replicate(
     shown = result.full if full else result.summary
     unwritten = _deliver("replicate", shown, {figures: result.to_figures, output: shown.to_file})
     if unwritten or result.failed:
+        raise typer.Exit(_FAILED)
+
+
+@app.command()
+def export(
+    model: Annotated[
+        Path, typer.Argument(exists=True, dir_okay=False, help="Model file of LightGBM, XGBoost or Ensemble.save.")
+    ],
+    to: Annotated[
+        str, typer.Option(help="solr, elasticsearch-ltr, opensearch-ltr, ranklib, vespa, or xgboost (UBJSON or JSON).")
+    ],
+    output: Annotated[Path, typer.Option(dir_okay=False, writable=True, help="File to write.")],
+    feature_names: Annotated[
+        Any, _list("The engine's names of the features, in the order of the columns. Default: the model's.")
+    ] = None,
+    missing: Annotated[
+        str | None, typer.Option(help="zero or nan: what the engine holds where a feature is missing.")
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="Name of the model in Solr.")] = None,
+) -> None:
+    """Write a model as a search engine takes it; docs/guides/search_engines.md has the requests that upload it.
+
+    boostplug export model.txt --to solr --output model.json
+
+    Exit status: 0; 1 if the file could not be written; 2 for invalid options, and models that the engine cannot hold.
+    """
+    with _reported("export"):
+        _check_outputs({"--output": output})
+        if output.resolve() == model.resolve():
+            raise ValueError(f"--output: {output} is the model itself; name another file")
+        from boostplug.cli.models import read_model, write_model
+        from boostplug.model.export import export as run
+
+        found = run(read_model(model), to, feature_names=feature_names, missing=missing, name=name)
+    if _deliver("export", f"{to}: {output}", {output: partial(write_model, found)}):
         raise typer.Exit(_FAILED)
 
 

@@ -161,7 +161,7 @@ class Ensemble:
         difference between the means on its two sides; a feature as a ranker as if it ranged from 0 to 1, as LETOR's
         normalised features do: with abs(weight). Raises ValueError if there are other estimators (`Fitted`).
         """
-        self._refuse_fitted("feature_importances")
+        self.refuse_fitted("feature_importances")
         moved = np.zeros(self.n_features)
         for weak, weight in self.terms:
             match weak:
@@ -176,7 +176,7 @@ class Ensemble:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model in types that JSON has; see `save`."""
-        self._refuse_fitted("save and to_dict", chain.from_iterable(self.rounds))
+        self.refuse_fitted("save and to_dict", chain.from_iterable(self.rounds))
         return saved.to_document(self.rounds, self.n_features, self.feature_names)
 
     @classmethod
@@ -233,8 +233,8 @@ class Ensemble:
         ValueError
             If a feature as a ranker weighs less than 2.3e-308, which LightGBM does not read.
         """
-        self._refuse_fitted("to_lightgbm")
-        text = lightgbm_model(*self._sum, self.feature_names, self.n_features)
+        self.refuse_fitted("to_lightgbm")
+        text = lightgbm_model(*self.trees_and_slopes, self.feature_names, self.n_features)
         imported("lightgbm", "Ensemble.to_lightgbm needs")
         return booster_of(text)
 
@@ -261,16 +261,16 @@ class Ensemble:
             beyond single precision.
         """
         xgb = imported("xgboost", "Ensemble.to_xgboost needs")
-        self._refuse_fitted("to_xgboost")
+        self.refuse_fitted("to_xgboost")
         booster = xgb.Booster()
         with warnings.catch_warnings():
             warnings.filterwarnings("ignore", r"(?s).*booster=gblinear. is deprecated")
-            booster.load_model(bytearray(xgboost_model(*self._sum, self.feature_names, self.n_features)))
+            booster.load_model(bytearray(xgboost_model(*self.trees_and_slopes, self.feature_names, self.n_features)))
             booster.save_config()  # now, not at the first prediction, XGBoost warns
         return booster
 
     @Computed
-    def _sum(self) -> tuple[list[Tree], dict[int, float]]:
+    def trees_and_slopes(self) -> tuple[list[Tree], dict[int, float]]:
         """The same function as one step function per feature with stumps, scaled trees, and slopes of features."""
         jumps: dict[int, dict[float, list[float]]] = {}
         below: dict[int, list[float]] = {}
@@ -297,14 +297,15 @@ class Ensemble:
     def _fitted(self) -> tuple[tuple[Fitted, float], ...]:
         return tuple((weak, weight) for weak, weight in self.terms if isinstance(weak, Fitted))
 
-    def _refuse_fitted(self, what: str, terms: Iterable[tuple[WeakRanker, float]] | None = None) -> None:
+    def refuse_fitted(self, what: str, terms: Iterable[tuple[WeakRanker, float]] | None = None) -> None:
+        """Raise ValueError where there are other estimators (`Fitted`); `what` is not for them."""
         for weak, _ in self._fitted if terms is None else terms:
             if isinstance(weak, Fitted):
                 raise ValueError(f"{what}: not for an ensemble with {weak!r}; use trees or stumps as weak rankers")
 
     @Computed
     def _compiled(self) -> tuple[Forest, Line]:
-        trees, slopes = self._sum
+        trees, slopes = self.trees_and_slopes
         columns, values = np.array([*slopes], np.int64), np.array([*slopes.values()], np.float64)
         return joined(trees), Line(frozen(columns), frozen(values))
 

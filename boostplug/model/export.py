@@ -2,17 +2,34 @@
 
 import json
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
+from boostplug.core.extras import imported
+from boostplug.data.tables import read_features
+from boostplug.model.ensemble import Ensemble
+from boostplug.model.formats import TARGETS, converted, fitted_model, own_names
 from boostplug.model.lightgbm import booster_of, named
+from boostplug.model.readers import check_export
 from boostplug.model.xgboost import singles
 
 
-def export(booster: Any) -> Any:
-    """Return a copy of a trained booster that converters to ONNX and the like can read.
+def export(
+    model: Any,
+    to: str | None = None,
+    *,
+    feature_names: Sequence[str] | None = None,
+    missing: str | None = None,
+    name: str | None = None,
+    X: Any = None,
+) -> Any:
+    """Return a model as others read it: a plain booster, or with `to` the text that a search engine takes.
+
+    Without `to`, a copy of a trained booster that converters to ONNX and the like can read.
 
     LightGBM saves a model of a custom objective as ``objective: custom``, which converters refuse. XGBoost's ranking
     objectives are taken for classifiers. The copy says lambdarank and reg:squarederror instead, whose predictions are
@@ -27,21 +44,55 @@ def export(booster: Any) -> Any:
     Other objectives keep their names, as their predictions may be no scores. So do LightGBM's linear trees and models
     trained with zero_as_missing: converters that took them would drop the slopes, or see zeros as numbers.
 
+    With `to`, the text scores in the engine as `predict` does here, to single precision, in which engines compute:
+    thresholds are moved so that a single-precision number goes to the same side as in the model. The `guide
+    <../guides/search_engines.md>`_ has the requests to send.
+
     Parameters
     ----------
-    booster : lightgbm.Booster or xgboost.Booster
-        From ``lgb.train``, ``xgb.train``, a file, or a ranker (whose `export` returns a whole plain ranker).
+    model : lightgbm.Booster or xgboost.Booster
+        From ``lgb.train``, ``xgb.train``, a file, or a ranker (whose `export` returns a whole plain ranker). With `to`
+        also a fitted ranker of either framework, a reference ranker, or an `Ensemble`.
+    to : {"solr", "elasticsearch-ltr", "opensearch-ltr", "ranklib", "vespa", "xgboost"}, optional
+        - "solr": JSON of a `MultipleAdditiveTreesModel`, all features in the model's order;
+        - "elasticsearch-ltr", "opensearch-ltr": JSON of the type model/xgboost+json;
+        - "ranklib": XML of the type model/ranklib, features numbered from 1;
+        - "vespa": JSON as LightGBM or XGBoost dump it;
+        - "xgboost": a plain `xgboost.XGBRanker`, for `eland` and whatever else reads XGBoost's models.
+    feature_names : sequence of str, optional
+        The engine's names of the features, in the order of the columns. Default: the model's.
+    missing : {"zero", "nan"}, optional
+        What the engine holds where a feature is missing. "zero": 0, so a missing value goes where 0 goes. "nan": NaN,
+        as OpenSearch since 3.3 and the plugin of Elasticsearch since 1.5.9, so it goes where the model sends it.
+        Default: "zero", but a model that has learnt from missing values is refused. Vespa and XGBoost treat missing
+        values as the model does.
+    name : str, default "boostplug"
+        Of the model in Solr.
+    X : array-like of shape (n_rows, n_features), optional
+        Rows on which `boostplug.testing.check_export` compares the text's scores with the model's.
 
     Returns
     -------
     lightgbm.Booster or xgboost.Booster
         Of the same features, names, categories and attributes. Its training set is gone: `refit` of LightGBM's would
         take the objective by its new name.
+    str or xgboost.XGBRanker
+        With `to`.
 
     Raises
     ------
     ValueError
-        If it is neither, or has several scores per row.
+        If the model is none of these, or has several scores per row. With `to`, for categorical splits (Vespa reads
+        LightGBM's), linear trees, LightGBM's zero_as_missing, XGBoost's `missing`, features as weak rankers, and names
+        that an engine cannot tell apart.
+    AssertionError
+        If the text scores some rows of `X` otherwise.
+
+    Warns
+    -----
+    UserWarning
+        If missing values that the model knows count as 0, or if values near 0 go to another side in Solr, which adds
+        1e-6 to each threshold.
 
     Examples
     --------
@@ -53,6 +104,43 @@ def export(booster: Any) -> Any:
     >>> "objective=lambdarank" in bp.export(booster).model_to_string()
     True
     """
+    if to is None:
+        if not all(given is None for given in (feature_names, missing, name, X)):
+            raise ValueError("feature_names, missing, name and X are of an export to an engine; pass to='solr', …")
+        return _plain(model)
+    if to not in TARGETS:
+        raise ValueError(f"to must be one of {', '.join(TARGETS)}; got {shown(to)}")
+    fitted = fitted_model(model)
+    plain = fitted if isinstance(fitted, Ensemble) else _plain(fitted)
+    found = converted(plain, to, feature_names, missing, name)
+    if X is not None:
+        _check(found, to, X, plain, feature_names, missing)
+    return found
+
+
+def _check(found: Any, to: str, X: Any, plain: Any, feature_names: Sequence[str] | None, missing: str | None) -> None:
+    """Compare the scores of what was exported with the model's on some rows."""
+    rows = np.asarray(read_features(X, least=0), np.float64)
+    if missing != "nan" and to not in ("vespa", "xgboost"):
+        rows = np.nan_to_num(rows, nan=0.0)
+    scores = _predicted(plain, rows)
+    if to == "xgboost":
+        differing = np.flatnonzero(np.abs(found.predict(rows) - scores) > 1e-5 * np.abs(scores).max(initial=0.0))
+        assert not len(differing), f"{len(differing)} of {len(rows)} rows differ, the first is {differing[0]}"
+    else:
+        names = own_names(plain) if feature_names is None else feature_names
+        check_export(found, to, rows, scores, feature_names=names, missing=missing)
+
+
+def _predicted(plain: Any, rows: NDArray[np.float64]) -> NDArray[np.floating]:
+    """Return the scores of an ensemble or a booster; columns are taken by their places."""
+    if type(plain).__module__.partition(".")[0] != "xgboost":
+        return np.asarray(plain.predict(rows))
+    names = plain.feature_names
+    return np.asarray(plain.predict(imported("xgboost", "export needs").DMatrix(rows, feature_names=names)))
+
+
+def _plain(booster: Any) -> Any:
     for framework, copied in _COPIES.items():
         kind = getattr(sys.modules.get(framework), "Booster", None)
         if kind is not None and isinstance(booster, kind):

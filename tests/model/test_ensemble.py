@@ -179,7 +179,7 @@ def test_no_threshold_hangs_on_the_number_of_rounds():
     random = np.random.default_rng(0)
     cuts = random.normal(size=40)
     model = Ensemble([[(Stump(0, float(random.choice(cuts))), 1.0)] for _ in range(10_000)], n_features=1)
-    (steps,), slopes = model._sum
+    (steps,), slopes = model.trees_and_slopes
     assert steps.leaf.sum() == 41
     assert not slopes
     X = random.normal(size=(100, 1))

@@ -12,6 +12,7 @@ import subprocess
 import numpy as np
 import pytest
 
+import boostplug as bp
 from boostplug.testing import check_export
 
 JAR = os.environ.get("BOOSTPLUG_RANKLIB_JAR")
@@ -106,3 +107,14 @@ def test_both_refuse(broken, tmp_path):
         check_export(text, "ranklib", X, [0.0])
     with pytest.raises(subprocess.CalledProcessError):
         scores_of_ranklib(text, X, tmp_path)
+
+
+def test_ranklib_scores_an_export_as_the_model_does(tmp_path):
+    lgb = pytest.importorskip("lightgbm")
+    data = bp.datasets.make_ranking(40, n_features=3, missing=0.0, random_state=0)
+    train = lgb.Dataset(data.X, data.y, group=data.group)
+    booster = lgb.train({"objective": bp.QBRank(), "num_leaves": 15, "verbose": -1, "num_threads": 1}, train, 40)
+    X = data.X.astype(np.float32)
+    scores = scores_of_ranklib(bp.export(booster, to="ranklib"), X, tmp_path)
+    expected = booster.predict(X.astype(np.float64))
+    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-5 * np.abs(expected).max())

@@ -1,0 +1,159 @@
+"""Models in the formats of search engines, one writer each, from the trees of a `TreeModel`.
+
+Engines compare in single precision. There, x ≤ t of a tree is x ≤ b and x < a: b is the largest single-precision number
+up to t, and a the next one above b.
+"""
+
+import json
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.model.trees import TreeModel
+from boostplug.weak_rankers.tree import Tree
+
+Singles = NDArray[np.float32]
+
+_LARGEST = np.finfo(np.float32).max
+_SLACK = np.float32(1e-6)  # Solr adds it to each threshold when it loads a model
+_ZERO = np.float32(1.1e-35)
+_STEPS = 2  # by which rounding may miss the threshold that gives the wanted sum
+
+
+def all_trees(model: TreeModel, *, zero_is_missing: bool) -> list[Tree]:
+    """Return the trees, the first of them the constant; with `zero_is_missing`, missing values go where 0 goes."""
+    trees = model.trees
+    if zero_is_missing:
+        trees = [replace(tree, missing_left=tree.threshold >= 0.0) for tree in trees]
+    return [Tree.from_steps(0, (), (model.constant,)), *trees] if model.constant or not trees else trees
+
+
+def solr(trees: Sequence[Tree], names: Sequence[str], name: str) -> str:
+    """Return the JSON of Solr's `MultipleAdditiveTreesModel`; numbers are texts, which every version reads."""
+    less_slack = [_less_slack(tree) for tree in trees]
+    _warn_of_slack(trees, names, less_slack)
+
+    def node(at: int, left: Any, right: Any, tree: Tree, threshold: Singles) -> dict[str, Any]:
+        split = {"feature": names[tree.feature[at]], "threshold": str(threshold[at])}
+        return {**split, "left": left, "right": right} if left else {"value": str(np.float32(tree.value[at]))}
+
+    roots = [_nested(tree, node, threshold) for tree, threshold in zip(trees, less_slack, strict=True)]
+    return _json(
+        {
+            "class": "org.apache.solr.ltr.model.MultipleAdditiveTreesModel",
+            "name": name,
+            "features": [{"name": feature} for feature in names],
+            "params": {"trees": [{"weight": "1", "root": root} for root in roots]},
+        }
+    )
+
+
+def xgboost_dump(trees: Sequence[Tree], names: Sequence[str]) -> str:
+    """Return the JSON dump of XGBoost's trees, as the plugins of Elasticsearch and OpenSearch read it, and Vespa."""
+
+    def node(at: int, left: Any, right: Any, tree: Tree, bound: NDArray[np.float64]) -> dict[str, Any]:
+        if not left:
+            return {"nodeid": at, "leaf": float(np.float32(tree.value[at]))}
+        yes, no = left["nodeid"], right["nodeid"]
+        return {
+            "nodeid": at,
+            "depth": int(depth[at]),
+            "split": names[tree.feature[at]],
+            "split_condition": float(bound[at]),
+            "yes": yes,
+            "no": no,
+            "missing": yes if tree.missing_left[at] else no,
+            "children": [left, right],
+        }
+
+    roots = []
+    for tree in trees:
+        depth = _depth(tree)
+        bound = np.minimum(_at_most(tree), np.nextafter(_LARGEST, np.float32(0.0)))  # so that a number is above it
+        roots.append(_nested(tree, node, np.nextafter(bound, np.float32(np.inf)).astype(np.float64)))
+    return _json(roots)
+
+
+def ranklib(trees: Sequence[Tree]) -> str:
+    """Return RankLib's XML of an ensemble; features are numbered from 1."""
+
+    def node(at: int, left: Any, right: Any, tree: Tree, bound: Singles) -> str:
+        if not left:
+            return f"<output> {np.float32(tree.value[at])} </output>"
+        split = f"<feature> {tree.feature[at] + 1} </feature><threshold> {bound[at]} </threshold>"
+        return f'{split}<split pos="left">{left}</split><split pos="right">{right}</split>'
+
+    roots = [_nested(tree, node, np.maximum(_at_most(tree), -_LARGEST)) for tree in trees]
+    lines = [f'<tree id="{k}" weight="1">\n<split>{root}</split>\n</tree>' for k, root in enumerate(roots, start=1)]
+    return "\n".join(["## LambdaMART", f"## No. of trees = {len(trees)}", "", "<ensemble>", *lines, "</ensemble>", ""])
+
+
+def _nested(tree: Tree, node: Callable[..., Any], numbers: NDArray[Any]) -> Any:
+    """Return the root of a tree as `node` makes it of a place, its children's nodes, the tree and its numbers."""
+    made: list[Any] = [None] * len(tree.value)
+    for at in range(len(made) - 1, -1, -1):  # children come after their parents
+        below = (None, None) if tree.leaf[at] else (made[tree.left[at]], made[tree.right[at]])
+        made[at] = node(at, *below, tree, numbers)
+    return made[0]
+
+
+def _depth(tree: Tree) -> NDArray[np.int64]:
+    depth = np.zeros(len(tree.value), np.int64)
+    for at in np.flatnonzero(~tree.leaf):
+        depth[[tree.left[at], tree.right[at]]] = depth[at] + 1
+    return depth
+
+
+def _at_most(tree: Tree) -> Singles:
+    """Return the largest single-precision number up to each threshold."""
+    with np.errstate(over="ignore"):
+        rounded = tree.threshold.astype(np.float32)
+    bound: Singles = np.where(rounded > tree.threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded)
+    return bound
+
+
+def _less_slack(tree: Tree) -> Singles:
+    """Return the threshold whose sum with Solr's slack is nearest to the wanted bound, from below."""
+    bound = np.maximum(_at_most(tree), -_LARGEST)
+    candidates: list[Singles] = [bound - _SLACK]
+    for way in (-np.inf, np.inf):
+        step = candidates[0]
+        for _ in range(_STEPS):
+            with np.errstate(over="ignore"):
+                step = np.clip(np.nextafter(step, np.float32(way)), -_LARGEST, _LARGEST)
+            candidates.append(step)
+    sums = np.array([one + _SLACK for one in candidates])
+    best = np.where(sums <= bound, sums, -np.inf).argmax(axis=0)
+    chosen: Singles = np.array(candidates)[best, np.arange(len(bound))]
+    return np.maximum(chosen, -_LARGEST)
+
+
+def _warn_of_slack(trees: Sequence[Tree], names: Sequence[str], less_slack: Sequence[Singles]) -> None:
+    """Warn of the features with values that go to the other side, because no threshold and slack sum to the bound.
+
+    Where the bound is 0 but for what LightGBM takes for 0, they are below 1.2e-13, and there is no warning.
+    """
+    found: dict[str, tuple[float, float]] = {}
+    for tree, threshold in zip(trees, less_slack, strict=True):
+        bound, reached = np.maximum(_at_most(tree), -_LARGEST), threshold + _SLACK
+        for at in np.flatnonzero(~tree.leaf & (reached < bound) & (np.abs(bound) > _ZERO)):
+            low, high = found.get(names[tree.feature[at]], (np.inf, -np.inf))
+            found[names[tree.feature[at]]] = (min(low, float(reached[at])), max(high, float(bound[at])))
+    if found:
+        listed = ", ".join(f"{name!r} from {low:.3g} to {high:.3g}" for name, (low, high) in found.items())
+        warnings.warn(
+            f"Solr adds 1e-6 to thresholds, so that some values near 0 go to the other side of a split: {listed}; "
+            "multiply these features by 1,000 before training if they have such values",
+            stacklevel=4,
+        )
+
+
+def _json(value: Any) -> str:
+    try:
+        return json.dumps(value, ensure_ascii=False)
+    except RecursionError:
+        raise ValueError("export: a tree is too deep for JSON; train with max_depth up to 100") from None

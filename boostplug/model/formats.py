@@ -1,0 +1,167 @@
+"""What `export` makes of a model for each place that it goes to: checks, the trees, and the writer."""
+
+import json
+import sys
+import warnings
+from collections.abc import Sequence
+from math import inf, isnan, nextafter
+from typing import Any
+
+import numpy as np
+
+from boostplug.core.checks import shown
+from boostplug.core.extras import imported
+from boostplug.model import engines
+from boostplug.model.ensemble import Ensemble
+from boostplug.model.trees import TreeModel, beyond_zero
+from boostplug.model.xgboost import xgboost_model
+
+TARGETS = ("solr", "elasticsearch-ltr", "opensearch-ltr", "ranklib", "vespa", "xgboost")
+_WITH_DIRECTIONS = (
+    "elasticsearch-ltr",
+    "opensearch-ltr",
+    "vespa",
+    "xgboost",
+)  # that treat a missing value as the trees say
+
+
+def converted(plain: Any, to: str, feature_names: Sequence[str] | None, missing: str | None, name: str | None) -> Any:
+    """Return a model as `to` reads it, a text or a ranker; `plain` is an ensemble, or a booster that `export` made."""
+    if to == "vespa" and _framework(plain) == "lightgbm":
+        return _dumped(plain, feature_names, missing)
+    model = _tree_model(plain)
+    names = _names(model.names, feature_names)
+    keeps = _keeps_directions(model, to, missing)
+    if to == "vespa" and isinstance(plain, Ensemble):
+        return _dumped(plain.to_lightgbm(), names, missing)
+    trees = engines.all_trees(model, zero_is_missing=not keeps)
+    if to == "xgboost":
+        return _xgboost_ranker(trees, names)
+    if to == "solr":
+        return engines.solr(trees, names, "boostplug" if name is None else name)
+    return engines.ranklib(trees) if to == "ranklib" else engines.xgboost_dump(trees, names)
+
+
+def own_names(plain: Any) -> list[str]:
+    """Return the names that a model has for its features; XGBoost's f0, f1, … where it has none."""
+    if _framework(plain) == "lightgbm":
+        return list(plain.feature_name())
+    n_features = plain.n_features if isinstance(plain, Ensemble) else plain.num_features()
+    return list(plain.feature_names or [f"f{k}" for k in range(n_features)])
+
+
+def _framework(plain: Any) -> str:
+    return type(plain).__module__.partition(".")[0]
+
+
+def _tree_model(plain: Any) -> TreeModel:
+    if isinstance(plain, Ensemble):
+        return TreeModel.from_ensemble(plain)
+    return TreeModel.from_lightgbm(plain) if _framework(plain) == "lightgbm" else TreeModel.from_xgboost(plain)
+
+
+def _dumped(booster: Any, feature_names: Sequence[str] | None, missing: str | None) -> str:
+    """Return LightGBM's own dump, in which Vespa finds categories too."""
+    _check_missing("vespa", missing)
+    document = booster.dump_model()
+    if '"leaf_coeff"' in json.dumps(document["tree_info"]):
+        raise ValueError("export: the trees are linear, and Vespa reads constant leaves; leave out linear_tree")
+    document["feature_names"] = _names(document["feature_names"], feature_names)
+    for tree in document["tree_info"]:
+        _as_vespa_reads(tree["tree_structure"])
+    return json.dumps(document, ensure_ascii=False)
+
+
+def _as_vespa_reads(root: dict[str, Any]) -> None:
+    """Change the splits of a tree's dump, which Vespa reads in another way than LightGBM.
+
+    Vespa sends what is below a threshold left, LightGBM also what equals it; and Vespa sends missing values by default
+    where LightGBM takes them for 0.
+    """
+    waiting = [root]
+    for node in waiting:
+        if "threshold" not in node:
+            continue
+        waiting += [node["left_child"], node["right_child"]]
+        if node["missing_type"] == "Zero":
+            raise ValueError("export: zeros are missing values in the model; train without zero_as_missing")
+        if node["decision_type"] == "<=":
+            if node["missing_type"] == "None":
+                node["default_left"] = node["threshold"] >= 0.0
+            at_most = float(beyond_zero(np.array(node["threshold"])))
+            node["threshold"] = min(nextafter(at_most, inf), sys.float_info.max)
+
+
+def _names(own: list[str], feature_names: Sequence[str] | None) -> list[str]:
+    names = own if feature_names is None else list(feature_names)
+    if len(names) != len(own):
+        raise ValueError(f"feature_names must hold {len(own)} names, one per feature; got {len(names)}")
+    taken = set[str]()
+    for name in names:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable() or name in taken:
+            raise ValueError(
+                f"feature_names holds {shown(name)}, and engines find features by names; give each a printable name of "
+                "its own"
+            )
+        taken.add(name)
+    return names
+
+
+def _keeps_directions(model: TreeModel, to: str, missing: str | None) -> bool:
+    """Return whether the directions of missing values are kept; else they go where 0 goes."""
+    _check_missing(to, missing)
+    if to in ("vespa", "xgboost"):
+        return True
+    if missing is None and model.learnt_missing:
+        newer = (
+            "OpenSearch since 3.3, missing='nan'" if to == "opensearch-ltr" else "plugins since 1.5.9, missing='nan'"
+        )
+        remedy = f"; for {newer}" if to in _WITH_DIRECTIONS else ""
+        raise ValueError(
+            f"missing=None: the model has learnt from missing values where they go, and {to} fills them with 0. Train "
+            f"with 0 in their place, or pass missing='zero', if scores may change{remedy}"
+        )
+    if missing == "zero" and model.learnt_missing:
+        changed = sum(int((tree.missing_left != (tree.threshold >= 0.0))[~tree.leaf].sum()) for tree in model.trees)
+        total = sum(int((~tree.leaf).sum()) for tree in model.trees)
+        warnings.warn(
+            f"missing values count as 0 in the export: at {changed:,} of {total:,} splits they go to another side than "
+            "in the model",
+            stacklevel=4,
+        )
+    return missing == "nan"
+
+
+def _check_missing(to: str, missing: str | None) -> None:
+    if missing not in (None, "zero", "nan"):
+        raise ValueError(f"missing must be 'zero', 'nan' or None; got {shown(missing)}")
+    if missing == "zero" and to in ("vespa", "xgboost"):
+        raise ValueError(f"missing='zero': {to} treats missing values as the trees do; pass missing=None")
+    if missing == "nan" and to not in _WITH_DIRECTIONS:
+        raise ValueError(f"missing='nan': {to} fills missing values with 0; pass missing='zero', or None")
+
+
+def _xgboost_ranker(trees: Sequence[Any], names: Sequence[str]) -> Any:
+    xgb = imported("xgboost", "export(to='xgboost') needs")
+    booster = xgb.Booster()
+    booster.load_model(bytearray(xgboost_model(trees, {}, names, len(names))))
+    booster.save_config()  # now, not at the first prediction, XGBoost warns
+    # eland adds base_score, and .5 where there is none
+    ranker = xgb.XGBRanker(objective="rank:ndcg", n_estimators=len(trees), base_score=0.0)
+    ranker._Booster = booster  # noqa: SLF001 (load_model would take the booster's objective)
+    return ranker
+
+
+def fitted_model(model: Any) -> Any:
+    """Return the booster of a fitted ranker of either framework, the ensemble of a reference ranker, or `model`."""
+    if hasattr(model, "model_"):
+        return model.model_
+    if hasattr(model, "get_booster"):
+        missing = getattr(model, "missing", np.nan)
+        if missing is not None and not isnan(missing):
+            raise ValueError(
+                f"export: the ranker reads {missing!r} as missing (its parameter missing), which engines do not; train "
+                "with NaN in its place"
+            )
+        return model.get_booster()
+    return model.booster_ if hasattr(model, "booster_") else model

@@ -1,0 +1,177 @@
+"""`TreeModel`: the trees of any model that scores by a sum of trees, as LightGBM, XGBoost and `Ensemble` hold them."""
+
+import json
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.model.ensemble import Ensemble
+from boostplug.weak_rankers.tree import Tree
+
+# Objectives of which predictions are no scores but functions of them.
+_LIGHTGBM_LINKS = {"binary", "cross_entropy", "cross_entropy_lambda", "poisson", "gamma", "tweedie"}
+_XGBOOST_LINKS = ("binary:logistic", "reg:logistic", "reg:gamma", "reg:tweedie", "count:", "survival:")
+
+_CATEGORICAL, _DEFAULT_LEFT, _MISSING_TYPE = 1, 2, 2  # bits of LightGBM's decision_type, and where its type begins
+_MISSING_IS_ZERO, _MISSING_IS_NAN = 1, 2
+_ZERO = float(np.float32(1e-35))  # LightGBM takes numbers up to it for 0
+
+
+@dataclass(frozen=True, eq=False)
+class TreeModel:
+    """A sum of trees and a constant.
+
+    Attributes
+    ----------
+    framework : {"lightgbm", "xgboost", "boostplug"}
+    trees : list of Tree
+    constant : float
+    names : list of str
+        Of the features.
+    learnt_missing : bool
+        Whether training data had missing values, as far as the trees show it.
+    """
+
+    framework: str
+    trees: list[Tree]
+    constant: float
+    names: list[str]
+    learnt_missing: bool
+
+    @classmethod
+    def from_ensemble(cls, model: Ensemble) -> "TreeModel":
+        """Return the trees of an ensemble: of the stumps of a feature one tree.
+
+        Only a split that holds missing values apart from all known ones shows that training data had some.
+        """
+        model.refuse_fitted("export")
+        trees, slopes = model.trees_and_slopes
+        if slopes:
+            raise ValueError(
+                "export: the model adds up features (weak ranker Feature), and the format holds trees alone; "
+                "fit with stumps or trees as weak rankers"
+            )
+        names = model.feature_names or [f"f{k}" for k in range(model.n_features)]
+        learnt = any(np.isneginf(tree.threshold).any() for tree in trees)
+        return cls("boostplug", trees, 0.0, [*names], learnt)
+
+    @classmethod
+    def from_lightgbm(cls, booster: Any) -> "TreeModel":
+        """Return the trees of a `lightgbm.Booster`, which reads NaN as 0 where training data had none.
+
+        Raises
+        ------
+        ValueError
+            For categorical splits, linear trees, zeros as missing values, and predictions that are no scores.
+        """
+        head, *blocks = booster.model_to_string().partition("\nend of trees")[0].split("\nTree=")
+        objective = next(iter(re.findall(r"^objective=(\S+)( \S*sqrt)?", head, re.MULTILINE)), ("", ""))
+        if objective[0] in _LIGHTGBM_LINKS or objective[1]:
+            _refuse_link("".join(objective))
+        fields = [dict(line.partition("=")[::2] for line in block.splitlines()[1:]) for block in blocks]
+        scale = 1.0 / len(blocks) if "\naverage_output" in head else 1.0  # a random forest
+        kinds = set[int]()
+        trees = [_lightgbm_tree(of_tree, scale, kinds) for of_tree in fields]
+        return cls("lightgbm", trees, 0.0, booster.feature_name(), _MISSING_IS_NAN in kinds)
+
+    @classmethod
+    def from_xgboost(cls, booster: Any) -> "TreeModel":
+        """Return the trees of an `xgboost.Booster`.
+
+        All missing values of a model go to the same side, unless training data had some: tree methods without any
+        give every split the same default.
+
+        Raises
+        ------
+        ValueError
+            For categorical splits, gblinear, and predictions that are no scores.
+        """
+        learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+        name = learner["objective"]["name"]
+        if name.startswith(_XGBOOST_LINKS):
+            _refuse_link(name)
+        model = learner["gradient_booster"]["model"]
+        if "trees" not in model:
+            raise ValueError("export: the booster is gblinear, which has no trees; train with booster='gbtree'")
+        names = booster.feature_names or [f"f{k}" for k in range(booster.num_features())]
+        trees = [_xgboost_tree(tree, names) for tree in model["trees"]]
+        directions = {bool(side) for tree in trees for side in tree.missing_left[~tree.leaf]}
+        (constant,) = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"]))
+        return cls("xgboost", trees, float(np.float32(constant)), [*names], len(directions) > 1)
+
+
+def _refuse_link(objective: str) -> None:
+    raise ValueError(
+        f"export: predictions of objective {objective} are functions of the scores, which the format does not apply; "
+        "train with a ranking objective or a loss"
+    )
+
+
+def _lightgbm_tree(fields: dict[str, str], scale: float, kinds: set[int]) -> Tree:
+    """Return a tree from the lines of its text, and add how its splits treat missing values to `kinds`."""
+    if fields.get("is_linear") == "1":
+        raise ValueError("export: the trees are linear, and the format holds constant leaves; leave out linear_tree")
+    value = scale * _row(fields, "leaf_value", np.float64)
+    n = len(value) - 1
+    feature, kind = _row(fields, "split_feature", np.int64)[:n], _row(fields, "decision_type", np.int64)[:n]
+    if (kind & _CATEGORICAL).any():
+        raise ValueError("export: the trees split by categories, and the format has none; encode them as numbers")
+    missing = kind >> _MISSING_TYPE
+    if (missing == _MISSING_IS_ZERO).any():
+        raise ValueError("export: zeros are missing values in the model; train without zero_as_missing")
+    kinds.update(missing.tolist())
+    threshold = beyond_zero(np.minimum(_row(fields, "threshold", np.float64)[:n], np.finfo(np.float64).max))
+    left, right = (_row(fields, name, np.int64)[:n] for name in ("left_child", "right_child"))
+    left, right = (np.where(child < 0, n + ~child, child) for child in (left, right))
+    to_left = np.where(missing == _MISSING_IS_NAN, kind & _DEFAULT_LEFT > 0, threshold >= 0.0)
+    leaf = np.full(n + 1, -1)
+    return Tree(
+        feature=np.r_[feature, leaf],
+        threshold=np.r_[threshold, np.zeros(n + 1)],
+        left=np.r_[left, leaf],
+        right=np.r_[right, leaf],
+        value=np.r_[np.zeros(n), value],
+        missing_left=np.r_[to_left, np.ones(n + 1, bool)],
+    )
+
+
+def beyond_zero(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return thresholds that keep on one side all numbers that LightGBM takes for 0."""
+    negative = (threshold >= -_ZERO) & (threshold < 0.0)
+    below: NDArray[np.float64] = np.where(negative, np.nextafter(-_ZERO, -np.inf), threshold)
+    return np.where((threshold >= 0.0) & (threshold < _ZERO), _ZERO, below)
+
+
+def _row(fields: dict[str, str], name: str, kind: type) -> NDArray[Any]:
+    return np.array(fields.get(name, "").split(), kind)
+
+
+def _xgboost_tree(tree: dict[str, Any], names: list[str]) -> Tree:
+    left, right = (np.array(tree[f"{side}_children"]) for side in ("left", "right"))
+    leaf = left < 0
+    feature = np.where(leaf, -1, tree["split_indices"])
+    if np.any(np.array(tree["split_type"])[~leaf] == 1):
+        name = names[feature[~leaf & (np.array(tree["split_type"]) == 1)][0]]
+        raise ValueError(
+            f"export: the trees split {name!r} by categories, and the format has none; encode them as numbers"
+        )
+    condition = np.array(tree["split_conditions"], np.float32)
+    # x < condition in single precision: x is at most the number before
+    below = np.nextafter(condition, np.float32(-np.inf)).astype(np.float64)
+    order = [0]  # a child comes after its parent
+    for node in order:
+        order += [] if leaf[node] else [left[node], right[node]]
+    number = np.zeros(len(leaf), np.int64)
+    number[order] = np.arange(len(order))
+    left, right = (np.where(leaf, -1, number[child])[order] for child in (left, right))
+    return Tree(
+        feature=feature[order],
+        threshold=np.where(leaf, 0.0, below)[order],
+        left=left,
+        right=right,
+        value=np.where(leaf, condition, 0.0).astype(np.float64)[order],
+        missing_left=np.array(tree["default_left"], bool)[order],
+    )

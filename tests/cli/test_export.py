@@ -1,0 +1,69 @@
+"""``boostplug export``: files of models become files for search engines."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import boostplug as bp
+from boostplug.cli.app import app
+from boostplug.testing import check_export
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+
+@pytest.fixture(scope="module")
+def data():
+    return bp.datasets.make_ranking(30, n_features=3, missing=0.0, random_state=0)
+
+
+def models(data, folder):
+    """Yield files of models with the models."""
+    booster = lgb.train({"verbose": -1, "num_threads": 1}, lgb.Dataset(data.X, data.y), 5)
+    booster.save_model(folder / "lightgbm.txt")
+    yield folder / "lightgbm.txt", booster.predict
+    trained = xgb.train({"nthread": 1}, xgb.DMatrix(data.X, data.y), 5)
+    for name in ("xgboost.json", "xgboost.ubj"):
+        trained.save_model(folder / name)
+        yield folder / name, lambda X: trained.predict(xgb.DMatrix(X))
+    reference = bp.RankBoostRanker(n_estimators=5).fit(data.X, data.y, group=data.group)
+    reference.model_.save(folder / "reference.json")
+    yield folder / "reference.json", reference.predict
+
+
+def run(*options):
+    return CliRunner().invoke(app, ["export", *map(str, options)])
+
+
+def test_each_kind_of_file(data, tmp_path):
+    X = data.X.astype(np.float32)
+    for path, predict in models(data, tmp_path):
+        done = run(
+            path, "--to", "solr", "--name", "mine", "--feature-names", "a,b,c", "--output", tmp_path / "out.json"
+        )
+        assert done.exit_code == 0, done.output
+        assert "out" in done.output
+        text = (tmp_path / "out.json").read_text()
+        assert json.loads(text)["name"] == "mine"
+        check_export(text, "solr", X, predict(X.astype(np.float64)), feature_names=["a", "b", "c"])
+
+
+def test_a_ranker_of_xgboost(data, tmp_path):
+    path, predict = next(models(data, tmp_path))
+    assert run(path, "--to", "xgboost", "--output", tmp_path / "out.ubj").exit_code == 0
+    ranker = xgb.XGBRanker()
+    ranker.load_model(tmp_path / "out.ubj")
+    np.testing.assert_allclose(ranker.predict(data.X), predict(data.X), rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b'{"a": 1}', b"{L\x00", b"tree\nversion=v4\n"], ids=str)
+def test_other_files_are_refused_in_one_line(content, tmp_path):
+    path = tmp_path / "model"
+    path.write_bytes(content)
+    done = run(path, "--to", "solr", "--output", tmp_path / "out.json")
+    assert done.exit_code == 2
+    assert "Traceback" not in done.output
+    assert str(path.name) in done.output
+    assert not (tmp_path / "out.json").exists()

@@ -1,0 +1,320 @@
+"""Exports to search engines: read by readers of their own, they score as the model does, to single precision."""
+
+import json
+import re
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+import boostplug as bp
+from boostplug.model.engines import solr
+from boostplug.testing import check_export
+from boostplug.weak_rankers import Feature, Tree
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+ENGINES = ("solr", "elasticsearch-ltr", "opensearch-ltr", "ranklib", "vespa")
+N_FEATURES = 5
+RANKERS = [
+    bp.RankBoostRanker(n_estimators=20),
+    bp.NDCGBoostRanker(n_estimators=5, classifier=DecisionTreeClassifier(max_depth=3)),
+    bp.NDCGBoostRanker(n_estimators=8),
+    bp.MPBoostRanker(n_estimators=8),
+    bp.QBRankRanker(n_estimators=8),
+]
+
+
+def data(rng, n=1500, *, missing):
+    """Return single-precision features with zeros, ties, negatives and large numbers, labels, and group sizes."""
+    X = rng.normal(0, 1, (n, N_FEATURES))
+    X[:, 1] = rng.integers(-2, 3, n)
+    X[:, 2] *= 1e6
+    X[rng.random(X.shape) < 0.2] = 0.0
+    y = np.clip((X[:, 0] + 0.3 * X[:, 1] + rng.normal(0, 0.5, n)).round(), 0, 3)
+    if missing:
+        X[rng.random(X.shape) < 0.1] = np.nan
+    return X.astype(np.float32), y, np.full(n // 10, 10)
+
+
+def thresholds_of(model):
+    """Return the features and thresholds of a model's splits, by the framework's own words."""
+    if isinstance(model, bp.Ensemble):
+        model = model.to_lightgbm()
+    if isinstance(model, lgb.Booster):
+        table = model.trees_to_dataframe().dropna(subset=["threshold"])
+        return table["split_feature"].map(model.feature_name().index), table["threshold"]
+    table = model.trees_to_dataframe()
+    table = table[table["Feature"] != "Leaf"]
+    return table["Feature"].str[1:].astype(int), table["Split"]
+
+
+def rows_of(model, rng, *, missing, n=10_000):
+    """Return rows with values on thresholds, one single-precision step beside them, zeros, negatives, and missing."""
+    X = data(rng, n, missing=missing)[0]
+    features, thresholds = (np.asarray(values) for values in thresholds_of(model))
+    if len(features):
+        for _ in range(3 * N_FEATURES):
+            drawn = rng.integers(0, len(features), n)
+            at = np.clip(thresholds[drawn], -3e38, 3e38).astype(np.float32)
+            at = np.where(rng.random(n) < 0.3, np.nextafter(at, np.float32(rng.choice([-np.inf, np.inf]))), at)
+            chosen = rng.random(n) < 0.2
+            X[np.flatnonzero(chosen), features[drawn][chosen]] = at[chosen]
+    if missing:
+        X[rng.random(X.shape) < 0.05] = np.nan
+    return X
+
+
+def scores(model, X):
+    if isinstance(model, xgb.Booster):
+        best = model.attr("best_iteration")
+        return model.predict(xgb.DMatrix(X), iteration_range=(0, int(best) + 1 if best else 0))
+    return model.predict(X.astype(np.float64))
+
+
+def lightgbm_model(rng, depth, n_trees, *, missing, **params):
+    X, y, group = data(rng, missing=missing)
+    given = {"objective": bp.QBRank(), "max_depth": depth, "num_leaves": min(2**depth, 63), "verbose": -1, **params}
+    return lgb.train(given | {"num_threads": 1, "min_data_in_leaf": 5}, lgb.Dataset(X, y, group=group), n_trees)
+
+
+def xgboost_model(rng, depth, n_trees, *, missing, **params):
+    X, y, group = data(rng, missing=missing)
+    given = {"max_depth": depth, "verbosity": 0, "nthread": 1, "base_score": 0.25, **params}
+    return xgb.train(given, xgb.DMatrix(X, y, group=group), n_trees, obj=bp.QBRank())
+
+
+SHAPES = [(1, 1), (3, 40), pytest.param(6, 500, marks=pytest.mark.ci), (10, 30)]
+
+
+@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(("depth", "n_trees"), SHAPES)
+@pytest.mark.parametrize("train", [lightgbm_model, xgboost_model])
+def test_random_models_score_in_each_engine_as_here(train, depth, n_trees, missing):
+    rng = np.random.default_rng([depth, n_trees, missing])
+    model = train(rng, depth, n_trees, missing=missing)
+    check_everywhere(model, rng, missing=missing)
+
+
+def check_everywhere(model, rng, *, missing):
+    X = rows_of(model, rng, missing=missing)
+    expected = scores(model, X)
+    for to in ENGINES:
+        with_nan = missing and to not in ("solr", "ranklib")
+        options = {"missing": "nan"} if with_nan and to != "vespa" else {}
+        rows, wanted = (X, expected) if with_nan or not missing else (np.nan_to_num(X), scores(model, np.nan_to_num(X)))
+        with warnings.catch_warnings():
+            warnings.filterwarnings("ignore", "missing values count as 0|Solr adds")
+            text = bp.export(model, to=to, **options or ({"missing": "zero"} if missing and to != "vespa" else {}))
+        names = [f"f{k}" for k in range(N_FEATURES)] if isinstance(model, xgb.Booster) else None
+        if isinstance(model, lgb.Booster):
+            names = model.feature_name()
+        if to == "solr":
+            rows, wanted = without_the_slack(rows, wanted)
+        check_export(text, to, rows, wanted, feature_names=names, **options)
+    ranker = bp.export(model, to="xgboost")
+    np.testing.assert_allclose(ranker.predict(X), expected, rtol=0, atol=1e-5 * np.abs(expected).max())
+
+
+def without_the_slack(rows, wanted):
+    """Return the rows without values so near 0 that Solr cannot tell them apart, and their scores."""
+    kept = ~((rows != 0) & (np.abs(rows) < 2e-6)).any(axis=1)
+    return rows[kept], wanted[kept]
+
+
+@pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
+def test_reference_rankers_score_in_each_engine_as_here(ranker):
+    rng = np.random.default_rng(5)
+    X, y, group = data(rng, 400, missing=False)
+    check_everywhere(ranker.fit(X, y, group=group).model_, rng, missing=False)
+
+
+@pytest.mark.parametrize("train", [lightgbm_model, xgboost_model])
+def test_dart_and_continued_and_early_stopped_models(train):
+    rng = np.random.default_rng(11)
+    dart = {"boosting": "dart"} if train is lightgbm_model else {"booster": "dart", "rate_drop": 0.3}
+    check_everywhere(train(rng, 4, 30, missing=False, **dart), rng, missing=False)
+    X, y, group = data(rng, missing=False)
+    valid = data(rng, missing=False)
+    if train is lightgbm_model:
+        params = {"objective": "lambdarank", "verbose": -1, "num_threads": 1, "metric": "ndcg", "eval_at": 3}
+        sets = [lgb.Dataset(X, y, group=group), lgb.Dataset(valid[0], valid[1], group=valid[2])]
+        stopped = lgb.train(params, sets[0], 200, valid_sets=sets[1:], callbacks=[lgb.early_stopping(3, verbose=False)])
+        continued = lgb.train(params, lgb.Dataset(X, y, group=group), 5, init_model=stopped)
+    else:
+        params = {"objective": "rank:ndcg", "eval_metric": "ndcg@3", "nthread": 1}
+        sets = [xgb.DMatrix(X, y, group=group), xgb.DMatrix(valid[0], valid[1], group=valid[2])]
+        options = {"evals": [(sets[1], "valid")], "early_stopping_rounds": 3, "verbose_eval": False}
+        stopped = xgb.train(params, sets[0], 200, **options)
+        continued = xgb.train(params, sets[0], 5, xgb_model=stopped)
+        continued.set_attr(best_iteration=None)
+    for model in (stopped, continued):
+        check_everywhere(model, rng, missing=False)
+
+
+@pytest.mark.parametrize("kind", [bp.LGBMRanker, bp.XGBRanker])
+def test_rankers_and_rows_to_check(kind):
+    rng = np.random.default_rng(3)
+    X, y, group = data(rng, missing=False)
+    quiet = {"verbose": -1} if kind is bp.LGBMRanker else {}
+    ranker = kind(objective=bp.QBRank(), n_estimators=5, n_jobs=1, **quiet).fit(X, y, group=group)
+    names = ["title", "body", "votes", "age", "price"]
+    text = bp.export(ranker, to="solr", name="mine", feature_names=names, X=X)
+    document = json.loads(text)
+    assert document["name"] == "mine"
+    assert document["features"] == [{"name": name} for name in names]
+    assert set(re.findall(r'"feature": "(\w+)"', text)) <= set(names)
+    plain = bp.export(ranker.export(), to="xgboost", feature_names=names, X=X)
+    assert type(plain) is xgb.XGBRanker
+    assert plain.get_booster().feature_names == names
+    broken = re.sub('"value": "[^"]*"', '"value": "9"', text, count=1)
+    with pytest.raises(AssertionError, match="rows differ"):
+        check_export(broken, "solr", X, ranker.predict(X), feature_names=names)
+
+
+def test_missing_values_are_refused_where_the_engine_fills_with_0():
+    rng = np.random.default_rng(1)
+    for train in (lightgbm_model, xgboost_model):
+        learnt, plain = (train(rng, 5, 20, missing=missing) for missing in (True, False))
+        for to in ("solr", "ranklib", "elasticsearch-ltr", "opensearch-ltr"):
+            with pytest.raises(ValueError, match="has learnt from missing values"):
+                bp.export(learnt, to=to)
+            bp.export(plain, to=to)
+            with pytest.warns(
+                UserWarning, match=r"missing values count as 0 in the export: at [\d,]+ of [\d,]+ splits"
+            ):
+                bp.export(learnt, to=to, missing="zero")
+        for to in ("solr", "ranklib"):
+            with pytest.raises(ValueError, match="missing='nan'"):
+                bp.export(learnt, to=to, missing="nan")
+        with pytest.raises(ValueError, match="missing='zero'"):
+            bp.export(learnt, to="vespa", missing="zero")
+
+
+def test_a_missing_value_goes_where_0_goes_unless_the_model_knows_better():
+    rng = np.random.default_rng(2)
+    X = data(rng, missing=False)[0]
+    holes = np.where(rng.random(X.shape) < 0.3, np.nan, X)
+    for train in (lightgbm_model, xgboost_model):
+        model = train(rng, 5, 20, missing=False)
+        text = bp.export(model, to="opensearch-ltr")
+        names = model.feature_name() if train is lightgbm_model else None
+        for missing in ("nan", "zero"):
+            check_export(
+                text, "opensearch-ltr", holes, scores(model, np.nan_to_num(holes)), feature_names=names, missing=missing
+            )
+
+
+def boosted(**params):
+    X, y, group = data(np.random.default_rng(0), missing=False)
+    return lgb.train({"verbose": -1, "num_threads": 1, **params}, lgb.Dataset(X, y, group=group), 3)
+
+
+def with_categories(framework):
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.integers(0, 6, 500), rng.normal(0, 1, 500)])
+    y = np.isin(X[:, 0], (1, 4)) + 0.0
+    if framework == "lightgbm":
+        return lgb.train({"verbose": -1, "min_data_per_group": 5}, lgb.Dataset(X, y, categorical_feature=[0]), 3)
+    matrix = xgb.DMatrix(X, y, feature_types=["c", "q"], enable_categorical=True)
+    return xgb.train({"tree_method": "hist", "max_cat_to_onehot": 1}, matrix, 3)
+
+
+def linear_ranker():
+    X, y, group = data(np.random.default_rng(0), 200, missing=False)
+    return bp.AdaRankRanker(n_estimators=3).fit(X, y, group=group)
+
+
+def xgb_ranker_with_another_missing():
+    X, y, group = data(np.random.default_rng(0), 200, missing=False)
+    return xgb.XGBRanker(missing=-999.0, n_estimators=2).fit(X, y, group=group)
+
+
+REFUSED = {
+    "categories": lambda: with_categories("lightgbm"),
+    "by categories": lambda: with_categories("xgboost"),
+    "linear_tree": lambda: boosted(objective="regression", linear_tree=True),
+    "zero_as_missing": lambda: boosted(objective="regression", zero_as_missing=True),
+    "functions of the scores": lambda: boosted(objective="poisson"),
+    "gblinear": lambda: xgb.train({"booster": "gblinear"}, xgb.DMatrix(np.eye(4), np.arange(4.0)), 2),
+    "weak ranker Feature": linear_ranker,
+    "reads -999.0 as missing": xgb_ranker_with_another_missing,
+    "export takes": lambda: "model.txt",
+}
+
+
+@pytest.mark.filterwarnings("ignore:.*gblinear", "ignore:.*deprecated")
+@pytest.mark.parametrize("words", REFUSED)
+def test_what_an_engine_cannot_hold_is_refused(words):
+    with pytest.raises(ValueError, match=words):
+        bp.export(REFUSED[words](), to="solr")
+
+
+def test_vespa_takes_categories_of_lightgbm():
+    booster = with_categories("lightgbm")
+    X = np.column_stack([np.arange(6.0), np.zeros(6)])
+    check_export(bp.export(booster, to="vespa"), "vespa", X, booster.predict(X), feature_names=booster.feature_name())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"to": "lucene"}, "to must be one of solr"),
+        ({"to": "solr", "missing": "none"}, "missing must be 'zero', 'nan' or None"),
+        ({"to": "solr", "feature_names": ["a", "b"]}, "feature_names must hold 5 names"),
+        ({"to": "solr", "feature_names": ["a", "b", "c", "d", "a"]}, "feature_names holds 'a'"),
+        ({"to": "ranklib", "feature_names": ["a", "b", "c", "d", " "]}, "feature_names holds ' '"),
+        ({"missing": "zero"}, "are of an export to an engine"),
+    ],
+)
+def test_arguments(options, words):
+    with pytest.raises(ValueError, match=words):
+        bp.export(boosted(objective="regression"), **options)
+
+
+def test_solr_warns_of_values_that_its_slack_sends_elsewhere():
+    step = Tree.from_steps(0, [1e-13], [0.0, 1.0])
+    with pytest.warns(UserWarning, match=r"'tiny' from 0 to 1e-13"):
+        text = solr([step], ["tiny"], "model")
+    check_export(text, "solr", [[0.0], [2e-13], [1.0]], [0.0, 1.0, 1.0])
+    for threshold in (0.0, 1e-5, -1e-5, 0.3, 7.0, -1e9, 3e38):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            text = solr([replace(step, threshold=np.array([threshold, 0.0, 0.0]))], ["tiny"], "model")
+        at = np.float32(threshold)
+        at = np.nextafter(at, np.float32(-np.inf)) if float(at) > threshold else at
+        above = np.nextafter(at, np.float32(np.inf))
+        check_export(text, "solr", np.array([[at], [above]], np.float64), [0.0, 1.0])
+
+
+def test_an_ensemble_of_features_goes_nowhere():
+    model = bp.Ensemble([[(Feature(0), 1.0)]], n_features=1)
+    for to in (*ENGINES, "xgboost"):
+        with pytest.raises(ValueError, match="weak ranker Feature"):
+            bp.export(model, to=to)
+
+
+def test_eland_reads_the_trees_of_a_lightgbm_model():
+    """Its transformer, without a server: nodes go left where a value is below the threshold."""
+    transformers = pytest.importorskip("eland.ml.transformers")
+    rng = np.random.default_rng(4)
+    booster = lightgbm_model(rng, 4, 20, missing=False)
+    ranker = bp.export(booster, to="xgboost")
+    made = transformers.get_model_transformer(ranker, feature_names=booster.feature_name()).transform().to_dict()
+    assert "weighted_sum" in made["ensemble"]["aggregate_output"]
+    X = rows_of(booster, rng, missing=False, n=300)
+    found = np.zeros(len(X))
+    for tree in made["ensemble"]["trained_models"]:
+        nodes = {node["node_index"]: node for node in tree["tree"]["tree_structure"]}
+        for row, values in enumerate(X):
+            node = nodes[0]
+            while "leaf_value" not in node:
+                assert node["decision_type"] == "lt"
+                left = values[node["split_feature"]] < np.float32(node["threshold"])
+                node = nodes[node["left_child" if left else "right_child"]]
+            found[row] += np.ravel(node["leaf_value"])[0]
+    expected = scores(booster, X)
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
