@@ -67,20 +67,23 @@ def _dumped(booster: Any, feature_names: Sequence[str] | None, missing: str | No
     if '"leaf_coeff"' in json.dumps(document["tree_info"]):
         raise ValueError("export: the trees are linear, and Vespa reads constant leaves; leave out linear_tree")
     document["feature_names"] = _names(document["feature_names"], feature_names)
+    share = 1.0 / len(document["tree_info"]) if document.get("average_output") else 1.0  # a random forest
+    document["average_output"] = False
     for tree in document["tree_info"]:
-        _as_vespa_reads(tree["tree_structure"])
+        _as_vespa_reads(tree["tree_structure"], share)
     return json.dumps(document, ensure_ascii=False)
 
 
-def _as_vespa_reads(root: dict[str, Any]) -> None:
-    """Change the splits of a tree's dump, which Vespa reads in another way than LightGBM.
+def _as_vespa_reads(root: dict[str, Any], share: float) -> None:
+    """Change a tree's dump, which Vespa reads in another way than LightGBM.
 
-    Vespa sends what is below a threshold left, LightGBM also what equals it; and Vespa sends missing values by default
-    where LightGBM takes them for 0.
+    Vespa sends what is below a threshold left, LightGBM also what equals it; Vespa sends missing values by default where
+    LightGBM takes them for 0; and it adds up all leaves, of which a random forest counts a `share` each.
     """
     waiting = [root]
     for node in waiting:
         if "threshold" not in node:
+            node["leaf_value"] *= share
             continue
         waiting += [node["left_child"], node["right_child"]]
         if node["missing_type"] == "Zero":

@@ -155,6 +155,23 @@ def test_dart_and_continued_and_early_stopped_models(train):
         check_everywhere(model, rng, missing=False)
 
 
+FORESTS = {
+    "LightGBM's": lambda: boosted(objective="regression", boosting="rf", bagging_fraction=0.6, bagging_freq=1),
+    "XGBoost's": lambda: regression_of_xgboost(num_parallel_tree=4, subsample=0.5),
+    "an exact tree method": lambda: regression_of_xgboost(tree_method="exact"),
+}
+
+
+def regression_of_xgboost(**params):
+    X, y, _ = data(np.random.default_rng(0), missing=False)
+    return xgb.train({"nthread": 1, **params}, xgb.DMatrix(X, y), 3)
+
+
+@pytest.mark.parametrize("name", FORESTS)
+def test_forests_and_a_base_score_of_the_data(name):
+    check_everywhere(FORESTS[name](), np.random.default_rng(1), missing=False)
+
+
 @pytest.mark.parametrize("kind", [bp.LGBMRanker, bp.XGBRanker])
 def test_rankers_and_rows_to_check(kind):
     rng = np.random.default_rng(3)
