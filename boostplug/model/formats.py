@@ -77,8 +77,8 @@ def _dumped(booster: Any, feature_names: Sequence[str] | None, missing: str | No
 def _as_vespa_reads(root: dict[str, Any], share: float) -> None:
     """Change a tree's dump, which Vespa reads in another way than LightGBM.
 
-    Vespa sends what is below a threshold left, LightGBM also what equals it; Vespa sends missing values by default where
-    LightGBM takes them for 0; and it adds up all leaves, of which a random forest counts a `share` each.
+    Vespa sends what is below a threshold left, LightGBM also what equals it. Vespa sends missing values by default
+    where LightGBM takes them for 0. And it adds up all leaves, of which a random forest counts a `share` each.
     """
     waiting = [root]
     for node in waiting:
