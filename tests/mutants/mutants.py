@@ -522,4 +522,64 @@ MUTANTS = [
             "1.0",
         ),
     ),
+    *_caught_by(
+        ["comparison/test_decision.py"],
+        (
+            "the incumbent is left for a method that is level",
+            "comparison.decision.Decision.recommended",
+            "self.outcome is Outcome.BETTER",
+            "self.outcome is not Outcome.WORSE",
+        ),
+        (
+            "a method behind the incumbent on validation may take its place",
+            "comparison.outcomes.Runs.is_ahead",
+            "self.first({other: means[other], method: means[method]}) == method",
+            "True",
+        ),
+        (
+            "what is level and cheaper may be dearer",
+            "comparison.decision.cheaper",
+            "times[method] <= _CHEAPER",
+            "times[method] >= _CHEAPER",
+        ),
+    ),
+    *_caught_by(
+        ["model/test_engines.py"],
+        (
+            "thresholds in single precision are rounded to the nearest",
+            "model.engines._at_most",
+            "rounded > tree.threshold",
+            "rounded != rounded",
+        ),
+        (
+            "numbers that LightGBM takes for 0 are split",
+            "model.trees.beyond_zero",
+            "(threshold >= -_ZERO) & (threshold < 0.0)",
+            "threshold != threshold",
+        ),
+        (
+            "missing values go where the model sends them in engines that fill with 0",
+            "model.engines.all_trees",
+            "replace(tree, missing_left=tree.threshold >= 0.0)",
+            "tree",
+        ),
+        (
+            "the constant of a model is lost",
+            "model.engines.all_trees",
+            "Tree.from_steps(0, (), (model.constant,))",
+            "Tree.from_steps(0, (), (0.0,))",
+        ),
+        (
+            "Solr's slack is forgotten",
+            "model.engines._less_slack",
+            "bound - _SLACK",
+            "bound",
+        ),
+        (
+            "XGBoost's models are always taken for trained without missing values",
+            "model.trees.TreeModel.from_xgboost",
+            "len(directions) > 1",
+            "len(directions) > 2",
+        ),
+    ),
 ]
