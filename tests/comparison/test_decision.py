@@ -73,7 +73,7 @@ CASES = {
     ),
     Outcome.AT_CAP: (
         {**IN_USE, (LGB, "a"): (0.6, 0.6)}, {"trained": 9}, "lambdarank",
-        "There is no verdict, since trainings ended at the cap of 9 rounds: raise the rounds.",
+        "but trainings ended at the cap of 9 rounds, and more rounds may change the order: raise the rounds.",
     ),
     Outcome.TOO_FEW: (
         {**IN_USE, (LGB, "a"): (0.6, 0.5)}, {"n": 20}, "lambdarank",
@@ -97,7 +97,8 @@ def test_each_outcome_has_its_recommendation(outcome):
     challenger = "lambdarank" if outcome is Outcome.UNCHALLENGED else "a"
     assert chosen(found) == (recommended, challenger, outcome.value)
     kept = outcome not in (Outcome.BETTER, Outcome.NO_INCUMBENT)
-    assert found.recommendation.startswith(f"Recommended: {'keep ' * kept}{recommended} in lightgbm")
+    head = "No verdict yet" if outcome in (Outcome.AT_CAP, Outcome.TOO_FEW) else "Recommended"
+    assert found.recommendation.startswith(f"{head}: {'keep ' * kept}{recommended} in lightgbm")
     assert words in found.recommendation
     built_in = isinstance(found.best.get_params()["objective"], str)
     assert built_in == (recommended == "lambdarank")

@@ -173,3 +173,25 @@ def test_dart_goes_without_early_stopping(parts, framework, params):
         best = result.best.fit(parts[0].X, parts[0].y, qid=parts[0].qid)
         found = bp.NDCG(10)(best.predict(parts[2].X), parts[2].queries)
         assert found == result.document["methods"][0]["runs"][0]["test"]["NDCG@10"]
+
+
+def test_a_column_of_places_gets_a_warning():
+    """Trained on as a feature, the places that users saw make clicks look like judgements."""
+    frame = pd.DataFrame(
+        {"qid": np.repeat(np.arange(60), 5), "x": np.arange(300.0) % 7, "place": np.tile([2, 1, 3, 5, 4], 60)}
+    )
+    frame["label"] = (frame["place"] < 3) * 1
+    options = {
+        "losses": ["ranknet"],
+        "baselines": (),
+        "frameworks": "lightgbm",
+        "rounds": 2,
+        "seeds": 1,
+        "label": "label",
+    }
+    found = bp.compare(frame, **options).document["warnings"]
+    assert [line for line in found if "'place' numbers the rows of each query" in line]
+    assert not any("'x' numbers" in line for line in found)
+    assert not any(
+        "numbers the rows of each" in line for line in bp.compare(frame, drop=["place"], **options).document["warnings"]
+    )

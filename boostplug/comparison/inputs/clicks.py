@@ -100,6 +100,6 @@ def biased_verdict(parts: Sequence[str]) -> str:
     named = " and the ".join(_PART_NAMES[name] for name in parts)
     return (
         f"Clicks judge the {named} part{'s' * (len(parts) > 1)}, and they favour the order that was shown: no method "
-        "is recommended by them. Pass propensity=, an array or what boostplug.clicks.propensity returns, or parts with "
-        "judgements and without positions."
+        "is recommended by them. Pass propensity= (--propensity 1,0.5,…), an array or what boostplug.clicks.propensity "
+        "returns, or parts with judgements and without positions."
     )

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, weighed_by_propensity
 from boostplug.comparison.inputs.data import folds_of, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
-from boostplug.comparison.summary import Data, PartDigest, Size
+from boostplug.comparison.summary import FEWEST_QUERIES, Data, PartDigest, Size
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.kept import fingerprints_of_part
 from boostplug.core.extras import imported
@@ -28,7 +28,6 @@ Hashes = NDArray[np.uint64]
 
 _ROWS = 1 << 16  # of a table at once
 _MOST_NAMED = 3
-_LEAST_QUERIES = 30  # of a test part
 _LEAST_ROWS = 50  # in which numbers that all differ are no accident
 _UNIQUE = 0.95
 _DIGITS = 16  # of a digest, enough to tell data apart
@@ -147,11 +146,17 @@ class LoadedData:
             for train in [fold[0] for fold in self.folds[:1]]
             for name in _ids(train)
         ]
+        found += [
+            f"Column {name!r} numbers the rows of each query, as the places where users saw them do. If they are, pass "
+            f"position={name!r}; else, if it is no measurement, drop=[{name!r}]."
+            for train in [fold[0] for fold in self.folds[:1]]
+            for name in _places(train)
+        ]
         n = sum(test.queries.n_queries for test in self.tests)
-        if n < _LEAST_QUERIES:
+        if n < FEWEST_QUERIES:
             found.append(
                 f"The test part has {n} quer{'y' if n == 1 else 'ies'}: too few to tell methods apart. Take at least "
-                f"{_LEAST_QUERIES}; some hundreds are better."
+                f"{FEWEST_QUERIES}; some hundreds are better."
             )
         return found
 
@@ -196,6 +201,22 @@ def _ids(part: DataPart) -> list[str]:
         for name, column in part.X.items()
         if (column.dtype.kind not in "fc" or (column % 1 == 0).all()) and column.nunique() > _UNIQUE * n
     ]
+
+
+def _places(part: DataPart) -> list[str]:
+    """Return the columns that hold 1 to n, in some order, in each query of n rows."""
+    queries = part.queries
+    if not hasattr(part.X, "iloc") or queries.n_rows < _LEAST_ROWS:
+        return []
+    starts = queries.boundaries[queries.query_of_row]
+    wanted = np.arange(1, queries.n_rows + 1) - starts
+    found = []
+    for name, column in part.X.items():
+        if column.dtype.kind in "iuf" and column.min() == 1 and column.max() == wanted.max():
+            values = column.to_numpy(np.float64)
+            if np.array_equal(values[np.lexsort((values, starts))], wanted):
+                found.append(str(name))
+    return found
 
 
 class Content(NamedTuple):

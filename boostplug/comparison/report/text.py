@@ -22,7 +22,7 @@ from boostplug.comparison.report.report_table import (
     short,
     signed,
 )
-from boostplug.comparison.report.words import RECOMMENDED, advice, below_table, is_code, percent
+from boostplug.comparison.report.words import NO_VERDICT, RECOMMENDED, advice, below_table, is_code, percent
 from boostplug.comparison.summary import Comparison, Contrast, MethodSummary
 from boostplug.core.text import visible
 
@@ -92,7 +92,7 @@ def render(document: Comparison, options: "ConsoleOptions") -> "RenderResult":
         yield Text(visible(line), style="bold" if line.startswith(("INCOMPLETE", "PARTIAL", "WARNING")) else "")
     yield Text("")
     for line in advice(document):
-        yield Text(visible(line), style="bold" if line.startswith(RECOMMENDED) else "")
+        yield Text(visible(line), style="bold" if line.startswith((RECOMMENDED, NO_VERDICT)) else "")
 
 
 def _width(table: "RichTable") -> int:

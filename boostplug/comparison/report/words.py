@@ -15,7 +15,7 @@ from boostplug.comparison.summary import (
     Recommendation,
 )
 
-RECOMMENDED = "Recommended: "
+RECOMMENDED, NO_VERDICT = "Recommended: ", "No verdict yet: "
 _INDENT = "    "  # of a line of code
 _HOPELESS = 100.0  # times as many queries
 _FOR_80_PERCENT = (2.80 / 1.96) ** 2  # times the queries that make p < .05 with 50 % probability
@@ -274,8 +274,8 @@ HEADLINES = {
     Outcome.BETTER: "significantly better than {incumbent}: change to it",
     Outcome.LEVEL: "keep it: {challenger} is not significantly different",
     Outcome.WORSE: "keep it: {challenger}, the best on validation, is significantly worse",
-    Outcome.AT_CAP: "keep it for now: trainings ended at the cap of {rounds} rounds",
-    Outcome.TOO_FEW: "keep it for now: {queries} test queries are too few for a verdict",
+    Outcome.AT_CAP: "no verdict yet: trainings ended at the cap of {rounds} rounds",
+    Outcome.TOO_FEW: "no verdict yet: {queries} test queries are too few",
     Outcome.UNCHALLENGED: "keep it: it is the best on validation",
     Outcome.NO_INCUMBENT: "best on validation; nothing to compare it with",
 }
@@ -300,7 +300,8 @@ def advice(document: Comparison) -> list[str]:
     if found is None:
         return ["Nothing to recommend: no run is finished."]
     runs = counted(found.runs, "run")
-    lines = [f"{RECOMMENDED}{_choice(found, document)}{_unfinished_choice(document)} {_reasons(found, document)}"]
+    head = NO_VERDICT if found.outcome in (Outcome.AT_CAP, Outcome.TOO_FEW) else RECOMMENDED
+    lines = [f"{head}{_choice(found, document)}{_unfinished_choice(document)} {_reasons(found, document)}"]
     if found.cheaper:
         level = ", ".join(f"{_beside(one, found)} ({100 * one.time:.0f} % of the time)" for one in found.cheaper)
         lines.append(f"Level with it on validation and test, and cheaper to train: {level}.")
@@ -326,7 +327,8 @@ def _choice(found: Recommendation, document: Comparison) -> str:
     if found.outcome in (Outcome.UNCHALLENGED, Outcome.NO_INCUMBENT, Outcome.BETTER):
         kept = "keep " * (found.outcome is Outcome.UNCHALLENGED)
         return f"{kept}{named}, {_best(found, document)} ({values})."
-    return f"keep {named} ({values})."
+    until = "" if found.outcome in (Outcome.LEVEL, Outcome.WORSE) else " for now"
+    return f"keep {named}{until} ({values})."
 
 
 def _best(found: Recommendation, document: Comparison) -> str:
@@ -363,8 +365,8 @@ def _reasons(found: Recommendation, document: Comparison) -> str:
         Outcome.LEVEL: f": no significant difference on {queries}. {_next_step(contrast, found.queries or 0)}",
         Outcome.WORSE: f": significantly worse on {queries}. The validation part misleads here: choose on more "
         "validation queries.",
-        Outcome.AT_CAP: f". There is no verdict, since trainings ended at the cap of {document.settings.rounds:,} "
-        "rounds: raise the rounds.",
+        Outcome.AT_CAP: f", but trainings ended at the cap of {document.settings.rounds:,} rounds, and more rounds may "
+        "change the order: raise the rounds.",
         Outcome.TOO_FEW: f". {found.queries or 0:,} test queries are too few for a verdict: judge on {FEWEST_QUERIES} "
         "or more.",
     }
