@@ -204,6 +204,8 @@ def _value(kind: Any, default: Any) -> str:
         return ""
     words = {Path: "path", str: "text", Any: "text", int: "integer", float: "number"}
     (takes,) = (words[one] for one in (get_args(kind) or (kind,)) if one is not type(None))
+    if default is inspect.Parameter.empty:
+        return f"{takes}, required"
     return takes if default is None else f"{takes}, default `{default}`"
 
 

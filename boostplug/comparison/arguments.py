@@ -358,7 +358,10 @@ def frameworks_of(asked: str | Iterable[str] | None) -> tuple[list[str], list[st
 
 
 def methods_of(
-    frameworks: Sequence[str], losses: Losses, baselines: str | Iterable[str] | None, incumbent: str | None = None
+    frameworks: Sequence[str],
+    losses: Losses,
+    baselines: str | Iterable[str] | None,
+    incumbent: str | Loss | None = None,
 ) -> list[Method]:
     """Return what is compared: in each framework the baselines, and then the losses; `incumbent` is the reference."""
     losses = parse_losses(losses)
@@ -380,13 +383,14 @@ def methods_of(
     return methods if incumbent is None else _referred_to(incumbent, methods)
 
 
-def _referred_to(incumbent: str, methods: Sequence[Method]) -> list[Method]:
+def _referred_to(incumbent: str | Loss, methods: Sequence[Method]) -> list[Method]:
     """Return the methods with the incumbent as reference: "NAME" in each framework, "NAME in FRAMEWORK" in one."""
-    found = [m for m in methods if incumbent in (m.name, f"{m.name} in {m.framework}")]
+    name = incumbent.casefold() if isinstance(incumbent, str) else incumbent
+    found = [m for m in methods if name in (m.name.casefold(), f"{m.name} in {m.framework}".casefold(), m.objective)]
     if not found:
         listed = ", ".join(dict.fromkeys(m.name for m in methods))
         raise ValueError(
-            f"incumbent must be the name of a method ({listed}), got {shown(incumbent)}; add it to losses or baselines"
+            f"incumbent must be one of the methods ({listed}), got {shown(incumbent)}; add it to losses or baselines"
         )
     frameworks = {m.framework for m in found}
     return [replace(m, is_reference=m in found) if m.framework in frameworks else m for m in methods]

@@ -41,7 +41,7 @@ def compare(
     *,
     losses: Losses = None,
     baselines: str | Iterable[str] | None = None,
-    incumbent: str | None = None,
+    incumbent: str | Loss | None = None,
     frameworks: str | Iterable[str] | None = None,
     rounds: int = 1000,
     seeds: int | Iterable[int] = 3,
@@ -96,9 +96,9 @@ def compare(
     baselines : name or iterable of names, optional
         Of LightGBM: ``lambdarank``, ``rank_xendcg``, ``regression``; of XGBoost: ``rank:ndcg``, ``rank:pairwise``,
         ``reg:squarederror``. Default: all.
-    incumbent : str, optional
-        The method that is in use, by its name in the table; "QBRank in lightgbm" where both frameworks have one of that
-        name. It is what its framework's methods are compared with, and what is recommended unless another is
+    incumbent : str or Loss, optional
+        The method that is in use: a loss, or a name in the table; "QBRank in lightgbm" where both frameworks have one
+        of that name. It is what its framework's methods are compared with, and what is recommended unless another is
         significantly better on test. Default: the framework's LambdaMART, ``lambdarank`` or ``rank:ndcg``; with both
         frameworks, the one that is better on validation.
     frameworks : "lightgbm", "xgboost", or an iterable of them, optional

@@ -101,8 +101,8 @@ def _is_better(runs: Runs, row: MethodSummary, incumbent: Method) -> bool:
 def cheaper(runs: Runs, rows: Rows, decision: Decision) -> list[Cheaper]:
     """Return what may take the kept incumbent's place for less: level with it on both parts, and faster to train.
 
-    Level are methods without a significant difference on test that are no worse on validation than by one standard
-    error. Those of another framework are left out, but for the challenger: they are not compared with the incumbent.
+    Level are methods without a significant difference that are behind by one standard error at most, on validation and
+    on test. Those of another framework, which are not compared with the incumbent, are left out but for the challenger.
     """
     incumbent = decision.incumbent
     if incumbent is None or decision.outcome not in (Outcome.LEVEL, Outcome.UNCHALLENGED, Outcome.WORSE):
@@ -112,9 +112,9 @@ def cheaper(runs: Runs, rows: Rows, decision: Decision) -> list[Cheaper]:
     level = [method for method in decision.means if _is_level(runs, rows, decision, method, incumbent)]
     times = {method: (_seconds(rows[method]) or seconds) / seconds for method in level}
     return [
-        Cheaper(framework=method.framework, method=method.name, time=times[method])
+        Cheaper(framework=method.framework, method=method.name, time=times[method], difference=found.difference)
         for method in sorted(level, key=times.__getitem__)
-        if times[method] <= _CHEAPER
+        if times[method] <= _CHEAPER and (found := runs.contrast(method, incumbent)) is not None
     ]
 
 
@@ -122,13 +122,20 @@ def _is_level(runs: Runs, rows: Rows, decision: Decision, method: Method, incumb
     if method == incumbent:
         return False
     if method == decision.challenger:
-        return decision.outcome is Outcome.LEVEL
+        return decision.outcome is Outcome.LEVEL and _is_near(runs, decision.found)
     row = rows[method]
     if method.framework != incumbent.framework or row.p_holm is None or row.p_holm < SIGNIFICANT:
         return False
-    enough = (found := runs.contrast(method)) is not None and found.n_queries >= FEWEST_QUERIES
     ahead = runs.is_ahead(method, incumbent, decision.means)
-    return enough and (ahead or runs.is_close(incumbent, method, decision.runs))
+    return _is_near(runs, runs.contrast(method)) and (ahead or runs.is_close(incumbent, method, decision.runs))
+
+
+def _is_near(runs: Runs, found: Pooled | None) -> bool:
+    """Return whether a difference on enough queries is at least minus one standard error, a quarter of the interval."""
+    if found is None or found.n_queries < FEWEST_QUERIES:
+        return False
+    sign = 1 if runs.plan.metric.greater_is_better else -1
+    return sign * found.difference >= -0.25 * (found.interval[1] - found.interval[0])
 
 
 def _seconds(row: MethodSummary) -> float | None:

@@ -14,6 +14,7 @@ from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.comparison.training.tuning import tuned_objective
 from boostplug.core.threads import Computed
+from boostplug.losses import Loss
 
 Floats = NDArray[np.float64]
 Run = tuple[int, int]
@@ -34,7 +35,7 @@ class Runs:
     jobs: int = 1
     sweep: Sweep | None = None
     command: str | None = None  # of a shell, where one made the comparison
-    incumbent: str | None = None  # as `compare` got it
+    incumbent: str | Loss | None = None  # as `compare` got it
     outcomes: list[RunOutcome] = field(default_factory=list)
     _tested: dict[Any, Pooled] = field(default_factory=dict)  # by method, reference and runs
 

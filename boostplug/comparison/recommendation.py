@@ -130,7 +130,7 @@ def call(runs: Runs) -> str:
         **({"sweep": f"({', '.join(map(expression, runs.sweep.losses))})"} if runs.sweep else {}),
         "losses": as_list if distinct_names(list(losses.values())) == list(losses) else as_mapping,
         "baselines": repr(_baselines(runs)),
-        **({"incumbent": repr(runs.incumbent)} if runs.incumbent else {}),
+        **({"incumbent": expression(runs.incumbent)} if runs.incumbent else {}),
         "frameworks": repr(_frameworks(runs)),
         "rounds": repr(plan.rounds),
         "seeds": repr(_seeds(plan.seeds)),

@@ -199,9 +199,10 @@ class Challenger(MethodName):
 
 @dataclass(frozen=True, kw_only=True)
 class Cheaper(MethodName):
-    """A method that is level with the incumbent, and its training time in shares of the incumbent's."""
+    """A method level with the incumbent: training time in shares of the incumbent's, and difference on test."""
 
     time: float
+    difference: float
 
 
 @dataclass(frozen=True, kw_only=True)

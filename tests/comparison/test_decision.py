@@ -164,8 +164,11 @@ def test_what_is_level_and_cheaper_is_named():
     cheap = {"a": 0.5, "b": 0.9, "c": 0.1, "far": 0.1}
     found = made(values, seconds=cheap)
     assert chosen(found)[2] == "level"
-    assert found.document["recommendation"]["cheaper"] == [{"framework": LGB, "method": "a", "time": 0.5}]
-    assert "Level with it on validation and test, and cheaper to train: a (50 % of the time)." in found.recommendation
+    assert found.document["recommendation"]["cheaper"] == [
+        {"framework": LGB, "method": "a", "time": 0.5, "difference": pytest.approx(0.0016, abs=5e-5)}
+    ]
+    words = "Level with it within one standard error, and cheaper to train: a (50 % of the time, +.0016)."
+    assert words in found.recommendation
     few = made(values, seconds=cheap, n=20)
     assert few.document["recommendation"]["cheaper"] == []
 
@@ -206,13 +209,16 @@ def test_those_within_one_standard_error_are_named():
 def test_the_incumbent_is_the_reference_of_its_frameworks(parts):
     """A name in both frameworks is in both; "NAME in FRAMEWORK" in one."""
     options = {"losses": ["ranknet"], "rounds": 3, "seeds": 1, "num_threads": 1, "progress": False}
-    for incumbent, references in (("RankNet", {"RankNet"}), ("RankNet in xgboost", {"lambdarank", "RankNet"})):
+    for incumbent, references in (
+        ("ranknet", {"RankNet"}),
+        (bp.RankNet(), {"RankNet"}),
+        ("RankNet in xgboost", {"lambdarank", "RankNet"}),
+    ):
         result = bp.compare(*parts, incumbent=incumbent, **options)
         assert {m["reference"] for m in result.document["methods"]} - {None} == references
         kept = result.document["recommendation"]["incumbent"]
         assert kept["method"] in references
-        assert f"incumbent={incumbent!r}" in result.details["python"]
-    with pytest.raises(
-        ValueError, match=r"incumbent must be the name of a method \(lambdarank, .*\), got 'CRR'; add it"
-    ):
+        written = repr(incumbent) if isinstance(incumbent, str) else "bp.RankNet()"
+        assert f"incumbent={written}" in result.details["python"]
+    with pytest.raises(ValueError, match=r"incumbent must be one of the methods \(lambdarank, .*\), got 'CRR'; add it"):
         bp.compare(*parts, incumbent="CRR", **options)

@@ -195,3 +195,30 @@ def test_a_column_of_places_gets_a_warning():
     assert not any(
         "numbers the rows of each" in line for line in bp.compare(frame, drop=["place"], **options).document["warnings"]
     )
+
+
+def test_parts_with_and_without_weights_get_a_warning():
+    train, valid, test = (make_ranking(40, n_features=3, random_state=s) for s in range(3))
+    weighted = [RankingData(part.X, part.y, group=part.group, weight=np.arange(1.0, 41.0)) for part in (train, test)]
+    options = {"losses": ["ranknet"], "baselines": (), "frameworks": "lightgbm", "rounds": 2, "seeds": 1}
+    found = bp.compare(weighted[0], valid, weighted[1], **options).document["warnings"]
+    assert "valid has no weights, and train has some: give all parts weights, or none." in found
+    found = bp.compare(train, valid, weighted[1], **options).document["warnings"]
+    assert "test has weights, and train has none: give all parts weights, or none." in found
+
+
+def test_the_column_that_splits_may_be_dropped_too():
+    data = make_ranking(60, n_features=3, random_state=0)
+    frame = pd.DataFrame(data.X).rename(columns=str).assign(label=data.y, qid=data.qid, date=data.qid % 50)
+    options = {
+        "losses": ["ranknet"],
+        "baselines": (),
+        "frameworks": "lightgbm",
+        "rounds": 2,
+        "seeds": 1,
+        "label": "label",
+    }
+    result = bp.compare(frame, split=("time", "date"), drop=["date"], **options)
+    assert result.document["data"]["features"] == 3
+    with pytest.raises(ValueError, match="--split time:COLUMN"):
+        bp.compare(frame, split=("time", ""), **options)

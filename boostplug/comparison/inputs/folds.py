@@ -152,6 +152,11 @@ class LoadedData:
             for train in [fold[0] for fold in self.folds[:1]]
             for name in _places(train)
         ]
+        found += [
+            f"{name} has {'weights' if weighted else 'no weights'}, and train has {'none' if weighted else 'some'}: "
+            "give all parts weights, or none."
+            for name, weighted in self._weighted_otherwise().items()
+        ]
         n = sum(test.queries.n_queries for test in self.tests)
         if n < FEWEST_QUERIES:
             found.append(
@@ -159,6 +164,11 @@ class LoadedData:
                 f"{FEWEST_QUERIES}; some hundreds are better."
             )
         return found
+
+    def _weighted_otherwise(self) -> dict[str, bool]:
+        """Return the parts of the first fold that have weights where train has none, or none where it has some."""
+        weighted = {name: part.queries.row_weight is not None for name, part in zip(PARTS, self.folds[0], strict=True)}
+        return {name: has for name, has in weighted.items() if has != weighted["train"]}
 
     def summary(self) -> Data:
         """Return what was compared on, by name and size."""

@@ -38,7 +38,7 @@ class Columns(NamedTuple):
     def time(self) -> str | None:
         """The column of times that splits, if one does."""
         match self.split:
-            case ("time", str(column)):
+            case ("time", str(column)) if column:
                 return column
         return None
 
@@ -60,7 +60,7 @@ class Columns(NamedTuple):
         if not isinstance(split, str) and self.time is None and not _are_shares(split):
             raise ValueError(
                 "split must be three shares above 0 that sum to 1, such as (0.6, 0.2, 0.2), the name of a column that "
-                f"holds 'train', 'valid' and 'test', or ('time', column); got {shown(split)}"
+                f"holds 'train', 'valid' and 'test', or ('time', column), --split time:COLUMN; got {shown(split)}"
             )
 
     def inputs(self, frame: Any, source: Source) -> Inputs:
@@ -76,7 +76,8 @@ class Columns(NamedTuple):
                 refuse_absent(name, what, there)
         no_features = (self.label, self.qid, self.weight, self.position, self.time or self.split, *self.labels)
         kept = there if self.features is None else (*self.features, *no_features)
-        left_out = [name for name in there if name not in kept or name in self.drop]
+        split = self.time or self.split  # is no feature, whether dropped or not
+        left_out = [name for name in there if name not in kept or (name in self.drop and name != split)]
         return Inputs(
             X=split_columns(frame, left_out)[0],
             y=self.label,

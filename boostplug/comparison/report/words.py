@@ -303,8 +303,11 @@ def advice(document: Comparison) -> list[str]:
     head = NO_VERDICT if found.outcome in (Outcome.AT_CAP, Outcome.TOO_FEW) else RECOMMENDED
     lines = [f"{head}{_choice(found, document)}{_unfinished_choice(document)} {_reasons(found, document)}"]
     if found.cheaper:
-        level = ", ".join(f"{_beside(one, found)} ({100 * one.time:.0f} % of the time)" for one in found.cheaper)
-        lines.append(f"Level with it on validation and test, and cheaper to train: {level}.")
+        level = ", ".join(
+            f"{_beside(one, found)} ({100 * one.time:.0f} % of the time, {signed(one.difference)})"
+            for one in found.cheaper
+        )
+        lines.append(f"Level with it within one standard error, and cheaper to train: {level}.")
     if close := [_beside(other, found) for other in found.within_one_standard_error]:
         more = f" and {len(close) - _MOST_NAMES} more" if len(close) > _MOST_NAMES else ""
         best = _beside(found.challenger, found)
@@ -359,10 +362,11 @@ def _reasons(found: Recommendation, document: Comparison) -> str:
         against += f", {corrected}" if found.comparisons else f", p {_equal(contrast.p)}"
     if outcome is Outcome.BETTER:
         return f"On test it is {against}: significantly better on {queries}."
+    ahead = contrast.difference * document.settings.sign > 0
     values = f"{short(found.challenger.validation)}; test {short(found.challenger.test)}"
     against = f"{_where(found.challenger, document)} is {_best(found, document)} ({values}). On test it is {against}"
     ends = {
-        Outcome.LEVEL: f": no significant difference on {queries}. {_next_step(contrast, found.queries or 0)}",
+        Outcome.LEVEL: f": no significant difference on {queries}." + f" {_next_step(contrast, found)}" * ahead,
         Outcome.WORSE: f": significantly worse on {queries}. The validation part misleads here: choose on more "
         "validation queries.",
         Outcome.AT_CAP: f", but trainings ended at the cap of {document.settings.rounds:,} rounds, and more rounds may "
@@ -373,15 +377,15 @@ def _reasons(found: Recommendation, document: Comparison) -> str:
     return against + ends[outcome]
 
 
-def _next_step(contrast: Contrast, n_queries: int) -> str:
+def _next_step(contrast: Contrast, found: Recommendation) -> str:
     """Return how many test queries make a difference of this size significant with 80 % probability."""
-    if contrast.interval is None or not contrast.difference:
+    if contrast.interval is None or not found.queries:
         return "More test queries would tell."
     low, high = contrast.interval
-    needed = _FOR_80_PERCENT * n_queries * (0.5 * (high - low) / abs(contrast.difference)) ** 2
-    if needed > _HOPELESS * n_queries:
-        return "The difference is too small to become significant with more test queries."
-    more = needed - n_queries
+    needed = _FOR_80_PERCENT * found.queries * (0.5 * (high - low) / abs(contrast.difference)) ** 2
+    more = needed - found.queries
+    if needed > _HOPELESS * found.queries:
+        return f"To make so small a difference significant takes more than {_HOPELESS:g} times as many test queries."
     step = 10 ** max(0, len(str(int(more))) - 2)
     return (
         f"With about {step * max(1, round(more / step)):,} more test queries, a difference of this size is significant "
