@@ -146,7 +146,8 @@ def _plain(booster: Any) -> Any:
         if kind is not None and isinstance(booster, kind):
             return copied(booster)
     raise ValueError(
-        f"export takes a lightgbm.Booster or an xgboost.Booster; got {shown(booster)}; a ranker has a method export()"
+        f"export takes a booster of LightGBM or XGBoost, and with to= a fitted ranker; got {shown(booster)}; pass its "
+        "booster_ or get_booster(), or read a file by lgb.Booster(model_file=…) or xgb.Booster(model_file=…)"
     )
 
 

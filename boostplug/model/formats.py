@@ -27,6 +27,8 @@ _WITH_DIRECTIONS = (
 
 def converted(plain: Any, to: str, feature_names: Sequence[str] | None, missing: str | None, name: str | None) -> Any:
     """Return a model as `to` reads it, a text or a ranker; `plain` is an ensemble, or a booster that `export` made."""
+    if name is not None and to != "solr":
+        raise ValueError(f"name={name!r} is of a model in Solr; {to} takes none: leave it out")
     if to == "vespa" and _framework(plain) == "lightgbm":
         return _dumped(plain, feature_names, missing)
     model = _tree_model(plain)
@@ -113,6 +115,12 @@ def _names(own: list[str], feature_names: Sequence[str] | None) -> list[str]:
 def _keeps_directions(model: TreeModel, to: str, missing: str | None) -> bool:
     """Return whether the directions of missing values are kept; else they go where 0 goes."""
     _check_missing(to, missing)
+    if to == "xgboost" and model.learnt_missing:
+        warnings.warn(
+            "the model has learnt from missing values where they go. XGBoost keeps that, and eland does not: fill them "
+            "with 0 in training for Elastic",
+            stacklevel=4,
+        )
     if to in ("vespa", "xgboost"):
         return True
     if missing is None and model.learnt_missing:

@@ -115,7 +115,9 @@ def check_everywhere(model, rng, *, missing):
         if to == "solr":
             rows, wanted = without_the_slack(rows, wanted)
         check_export(text, to, rows, wanted, feature_names=names, **options)
-    ranker = bp.export(model, to="xgboost")
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error" if not missing else "ignore", "the model has learnt")
+        ranker = bp.export(model, to="xgboost")
     np.testing.assert_allclose(ranker.predict(X), expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
 
@@ -209,6 +211,8 @@ def test_missing_values_are_refused_where_the_engine_fills_with_0():
                 bp.export(learnt, to=to, missing="nan")
         with pytest.raises(ValueError, match="missing='zero'"):
             bp.export(learnt, to="vespa", missing="zero")
+        with pytest.warns(UserWarning, match="eland does not"):
+            bp.export(learnt, to="xgboost")
 
 
 def test_a_missing_value_goes_where_0_goes_unless_the_model_knows_better():
@@ -284,6 +288,7 @@ def test_vespa_takes_categories_of_lightgbm():
         ({"to": "solr", "feature_names": ["a", "b"]}, "feature_names must hold 5 names"),
         ({"to": "solr", "feature_names": ["a", "b", "c", "d", "a"]}, "feature_names holds 'a'"),
         ({"to": "ranklib", "feature_names": ["a", "b", "c", "d", " "]}, "feature_names holds ' '"),
+        ({"to": "vespa", "name": "mine"}, "name='mine' is of a model in Solr"),
         ({"missing": "zero"}, "are of an export to an engine"),
     ],
 )
