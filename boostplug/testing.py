@@ -190,7 +190,25 @@ def gradient_is_the_values(loss: Loss, scores: Floats, queries: Queries, rng: np
         # difference over half the step tells how much.
         slack = scale * (4.0 * abs(slope - halved) + of_tables[queries.query_of_row[i]])
         slack += 1e-6 * abs(g[i]) + 1e-10 * scale * (1.0 + float(np.abs(here).sum()))
-        _expect(abs(g[i] - scale * slope) <= slack, f"row {i}: gradient {g[i]}, difference {scale * slope}")
+        wrong_sign = " (the sign is wrong)" * bool(abs(g[i] + scale * slope) <= slack < abs(g[i]))
+        _expect(abs(g[i] - scale * slope) <= slack, f"row {i}: gradient {g[i]}, difference {scale * slope}{wrong_sign}")
+
+
+def better_documents_rise(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
+    """Check that a step against the gradient takes better documents up, where all scores are equal."""
+    if queries.pairs is not None or loss.needs_position or not queries.n_rows:
+        return
+    read = loss.reads(queries)
+    judged = read.judged.astype(np.float64)
+    query, n = read.query_of_row, read.n_queries
+    labels = np.where(read.judged, read.labels, 0.0)
+    mean = np.bincount(query, labels, n) / np.maximum(np.bincount(query, judged, n), 1.0)
+    better = judged * (labels - mean[query])
+    g = loss.gradient_hessian(np.zeros(queries.n_rows), queries)[0]
+    g = g - (np.bincount(query, judged * g, n) / np.maximum(np.bincount(query, judged, n), 1.0))[query]
+    largest = float(np.abs(g).max() * np.abs(better).sum())
+    together = float(g @ better)
+    _expect(together <= 1e-9 * largest, f"at equal scores, gradient times labels is {together}: better documents sink")
 
 
 def hessian_is_its_kind(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
@@ -423,6 +441,7 @@ PROPERTIES: tuple[Property, ...] = (
     shapes_and_types,
     hessian_is_positive,
     gradient_is_the_values,
+    better_documents_rise,
     hessian_is_its_kind,
     gradients_sum_to_zero,
     shifts_change_nothing,
@@ -445,6 +464,7 @@ _DECLARED: dict[Property, str] = {
     gradient_is_the_values: (
         "if weights that depend on scores count as constants, declare has_gradient_of_value = False"
     ),
+    better_documents_rise: "the gradient or the order of its pairs has the wrong sign",
     hessian_is_its_kind: 'if it is another formula, declare hessian_kind = "model"',
     gradients_sum_to_zero: "if scores have a zero of their own, declare shift_invariant = False",
     shifts_change_nothing: "if scores have a zero of their own, declare shift_invariant = False",

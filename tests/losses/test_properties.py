@@ -133,6 +133,7 @@ BREAKAGES = [
     ("hessian_is_positive", "", _times(hessian=lambda s, q: 0.0)),
     ("gradient_is_the_values", "", _value_times(lambda s, q: 1.0001)),
     ("gradient_is_the_values", "long", _value_times(lambda s, q: 1.0 + 1e-4 * _long_queries(q))),
+    ("better_documents_rise", "", LOOSE | _times(gradient=lambda s, q: -1.0)),
     ("hessian_is_its_kind", "", _times(hessian=lambda s, q: 1.0001)),
     ("hessian_is_its_kind", "long", _times(hessian=lambda s, q: 1.0 + 1e-4 * _long(q))),
     ("hessian_is_its_kind", "long", BOUND | _times(hessian=lambda s, q: 2.0 - 0.1 * _long(q))),
@@ -246,3 +247,28 @@ def test_check_loss_names_the_declaration_that_is_missing(loss, name, wrong, mon
     monkeypatch.setattr(type(loss), name, wrong)
     with pytest.raises(AssertionError, match=name):
         check_loss(loss)
+
+
+class Backwards(bp.LambdaRank):
+    """A loss whose value does not tell the sign of its gradient."""
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        gradient, hessian = super().compute_gradient_hessian(scores, queries, scale)
+        return -gradient, hessian
+
+
+class Opposite(bp.RankNet):
+    """A gradient that is that of minus the value."""
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        gradient, hessian = super().compute_gradient_hessian(scores, queries, scale)
+        return -gradient, hessian
+
+
+def test_check_loss_sees_a_wrong_sign():
+    with pytest.raises(
+        AssertionError, match=r"better_documents_rise.*better documents sink; the gradient or the order"
+    ):
+        check_loss(Backwards())
+    with pytest.raises(AssertionError, match=r"gradient_is_the_values.*\(the sign is wrong\)"):
+        check_loss(Opposite())
