@@ -45,8 +45,8 @@ def export(
     trained with zero_as_missing: converters that took them would drop the slopes, or see zeros as numbers.
 
     With `to`, the text scores in the engine as `predict` does here, to single precision, in which engines compute:
-    thresholds are moved so that a single-precision number goes to the same side as in the model. The `guide
-    <../guides/search_engines.md>`_ has the requests to send.
+    thresholds are moved so that a single-precision number goes to the same side as in the model. The requests to send
+    are in docs/guides/search_engines.md.
 
     Parameters
     ----------
