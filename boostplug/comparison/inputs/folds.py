@@ -167,7 +167,11 @@ class LoadedData:
 
     def _weighted_otherwise(self) -> dict[str, bool]:
         """Return the parts of the first fold that have weights where train has none, or none where it has some."""
-        weighted = {name: part.queries.row_weight is not None for name, part in zip(PARTS, self.folds[0], strict=True)}
+        weighted = {
+            name: part.queries.row_weight is not None
+            for fold in self.folds[:1]
+            for name, part in zip(PARTS, fold, strict=True)
+        }
         return {name: has for name, has in weighted.items() if has != weighted["train"]}
 
     def summary(self) -> Data:
