@@ -35,8 +35,9 @@ class Decision:
     @property
     def recommended(self) -> Method:
         """The challenger where it is better or has no opponent, else the incumbent."""
-        left = self.incumbent is None or self.outcome is Outcome.BETTER
-        return self.challenger if left or self.incumbent is None else self.incumbent
+        if self.incumbent is None or self.outcome is Outcome.BETTER:
+            return self.challenger
+        return self.incumbent
 
 
 def decide(runs: Runs, rows: Rows, comparisons: Mapping[str, int], *, partial: bool) -> Decision | None:

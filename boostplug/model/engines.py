@@ -20,14 +20,14 @@ Singles = NDArray[np.float32]
 
 _LARGEST = np.finfo(np.float32).max
 _SLACK = np.float32(1e-6)  # Solr adds it to each threshold when it loads a model
-_ZERO = np.float32(1.1e-35)
+_NEXT_TO_ZERO = np.float32(1.1e-35)  # just above what LightGBM takes for 0
 _STEPS = 2  # by which rounding may miss the threshold that gives the wanted sum
 
 
-def all_trees(model: TreeModel, *, zero_is_missing: bool) -> list[Tree]:
-    """Return the trees, the first of them the constant; with `zero_is_missing`, missing values go where 0 goes."""
+def all_trees(model: TreeModel, *, missing_is_zero: bool) -> list[Tree]:
+    """Return the trees, the first of them the constant; with `missing_is_zero`, missing values go where 0 goes."""
     trees = model.trees
-    if zero_is_missing:
+    if missing_is_zero:
         trees = [replace(tree, missing_left=tree.threshold >= 0.0) for tree in trees]
     return [Tree.from_steps(0, (), (model.constant,)), *trees] if model.constant or not trees else trees
 
@@ -140,7 +140,7 @@ def _warn_of_slack(trees: Sequence[Tree], names: Sequence[str], less_slack: Sequ
     found: dict[str, tuple[float, float]] = {}
     for tree, threshold in zip(trees, less_slack, strict=True):
         bound, reached = np.maximum(_at_most(tree), -_LARGEST), threshold + _SLACK
-        for at in np.flatnonzero(~tree.leaf & (reached < bound) & (np.abs(bound) > _ZERO)):
+        for at in np.flatnonzero(~tree.leaf & (reached < bound) & (np.abs(bound) > _NEXT_TO_ZERO)):
             low, high = found.get(names[tree.feature[at]], (np.inf, -np.inf))
             found[names[tree.feature[at]]] = (min(low, float(reached[at])), max(high, float(bound[at])))
     if found:

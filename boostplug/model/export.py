@@ -12,9 +12,10 @@ from boostplug.core.checks import shown
 from boostplug.core.extras import imported
 from boostplug.data.tables import read_features
 from boostplug.model.ensemble import Ensemble
-from boostplug.model.formats import TARGETS, converted, fitted_model, own_names
+from boostplug.model.formats import TARGETS, converted, fitted_model
 from boostplug.model.lightgbm import booster_of, named
 from boostplug.model.readers import check_export
+from boostplug.model.trees import names_of
 from boostplug.model.xgboost import singles
 
 
@@ -128,7 +129,7 @@ def _check(found: Any, to: str, X: Any, plain: Any, feature_names: Sequence[str]
         differing = np.flatnonzero(np.abs(found.predict(rows) - scores) > 1e-5 * np.abs(scores).max(initial=0.0))
         assert not len(differing), f"{len(differing)} of {len(rows)} rows differ, the first is {differing[0]}"
     else:
-        names = own_names(plain) if feature_names is None else feature_names
+        names = names_of(plain) if feature_names is None else feature_names
         check_export(found, to, rows, scores, feature_names=names, missing=missing)
 
 

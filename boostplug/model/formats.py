@@ -17,12 +17,8 @@ from boostplug.model.trees import TreeModel, beyond_zero
 from boostplug.model.xgboost import xgboost_model
 
 TARGETS = ("solr", "elasticsearch-ltr", "opensearch-ltr", "ranklib", "vespa", "xgboost")
-_WITH_DIRECTIONS = (
-    "elasticsearch-ltr",
-    "opensearch-ltr",
-    "vespa",
-    "xgboost",
-)  # that treat a missing value as the trees say
+_WITH_DIRECTIONS = ("elasticsearch-ltr", "opensearch-ltr", "vespa", "xgboost")
+"""Targets where a missing value may go where the trees send it."""
 
 
 def converted(plain: Any, to: str, feature_names: Sequence[str] | None, missing: str | None, name: str | None) -> Any:
@@ -36,20 +32,12 @@ def converted(plain: Any, to: str, feature_names: Sequence[str] | None, missing:
     keeps = _keeps_directions(model, to, missing)
     if to == "vespa" and isinstance(plain, Ensemble):
         return _dumped(plain.to_lightgbm(), names, missing)
-    trees = engines.all_trees(model, zero_is_missing=not keeps)
+    trees = engines.all_trees(model, missing_is_zero=not keeps)
     if to == "xgboost":
         return _xgboost_ranker(trees, names)
     if to == "solr":
         return engines.solr(trees, names, "boostplug" if name is None else name)
     return engines.ranklib(trees) if to == "ranklib" else engines.xgboost_dump(trees, names)
-
-
-def own_names(plain: Any) -> list[str]:
-    """Return the names that a model has for its features; XGBoost's f0, f1, … where it has none."""
-    if _framework(plain) == "lightgbm":
-        return list(plain.feature_name())
-    n_features = plain.n_features if isinstance(plain, Ensemble) else plain.num_features()
-    return list(plain.feature_names or [f"f{k}" for k in range(n_features)])
 
 
 def _framework(plain: Any) -> str:

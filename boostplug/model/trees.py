@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.model.ensemble import Ensemble
-from boostplug.weak_rankers.tree import Tree
+from boostplug.weak_rankers.tree import Tree, in_breadth
 
 # Objectives of which predictions are no scores but functions of them.
 _LIGHTGBM_LINKS = {"binary", "cross_entropy", "cross_entropy_lambda", "poisson", "gamma", "tweedie"}
@@ -26,7 +26,6 @@ class TreeModel:
 
     Attributes
     ----------
-    framework : {"lightgbm", "xgboost", "boostplug"}
     trees : list of Tree
     constant : float
     names : list of str
@@ -35,7 +34,6 @@ class TreeModel:
         Whether training data had missing values, as far as the trees show it.
     """
 
-    framework: str
     trees: list[Tree]
     constant: float
     names: list[str]
@@ -54,9 +52,8 @@ class TreeModel:
                 "export: the model adds up features (weak ranker Feature), and the format holds trees alone; "
                 "fit with stumps or trees as weak rankers"
             )
-        names = model.feature_names or [f"f{k}" for k in range(model.n_features)]
         learnt = any(np.isneginf(tree.threshold).any() for tree in trees)
-        return cls("boostplug", trees, 0.0, [*names], learnt)
+        return cls(trees, 0.0, names_of(model), learnt)
 
     @classmethod
     def from_lightgbm(cls, booster: Any) -> "TreeModel":
@@ -75,7 +72,7 @@ class TreeModel:
         scale = 1.0 / len(blocks) if "\naverage_output" in head else 1.0  # a random forest
         kinds = set[int]()
         trees = [_lightgbm_tree(of_tree, scale, kinds) for of_tree in fields]
-        return cls("lightgbm", trees, 0.0, booster.feature_name(), _MISSING_IS_NAN in kinds)
+        return cls(trees, 0.0, names_of(booster), _MISSING_IS_NAN in kinds)
 
     @classmethod
     def from_xgboost(cls, booster: Any) -> "TreeModel":
@@ -96,11 +93,19 @@ class TreeModel:
         model = learner["gradient_booster"]["model"]
         if "trees" not in model:
             raise ValueError("export: the booster is gblinear, which has no trees; train with booster='gbtree'")
-        names = booster.feature_names or [f"f{k}" for k in range(booster.num_features())]
+        names = names_of(booster)
         trees = [_xgboost_tree(tree, names) for tree in model["trees"]]
         directions = {bool(side) for tree in trees for side in tree.missing_left[~tree.leaf]}
         (constant,) = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"]))
-        return cls("xgboost", trees, float(np.float32(constant)), [*names], len(directions) > 1)
+        return cls(trees, float(np.float32(constant)), names, len(directions) > 1)
+
+
+def names_of(model: Any) -> list[str]:
+    """Return the names of the features of an ensemble or a booster; f0, f1, … where it has none."""
+    if hasattr(model, "feature_name"):
+        return list(model.feature_name())  # LightGBM's
+    n_features = model.n_features if isinstance(model, Ensemble) else model.num_features()
+    return list(model.feature_names or [f"f{k}" for k in range(n_features)])
 
 
 def _refuse_link(objective: str) -> None:
@@ -161,12 +166,7 @@ def _xgboost_tree(tree: dict[str, Any], names: list[str]) -> Tree:
     condition = np.array(tree["split_conditions"], np.float32)
     # x < condition in single precision: x is at most the number before
     below = np.nextafter(condition, np.float32(-np.inf)).astype(np.float64)
-    order = [0]  # a child comes after its parent
-    for node in order:
-        order += [] if leaf[node] else [left[node], right[node]]
-    number = np.zeros(len(leaf), np.int64)
-    number[order] = np.arange(len(order))
-    left, right = (np.where(leaf, -1, number[child])[order] for child in (left, right))
+    order, left, right = in_breadth(left, right)
     return Tree(
         feature=feature[order],
         threshold=np.where(leaf, 0.0, below)[order],

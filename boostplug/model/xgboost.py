@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from boostplug.model.lightgbm import leaves_below
 from boostplug.model.names import allowed_names
-from boostplug.weak_rankers.tree import Tree
+from boostplug.weak_rankers.tree import Tree, in_breadth
 
 _LOWEST = np.finfo(np.float32).min
 _NO_PARENT = 2**31 - 1
@@ -75,13 +75,8 @@ def _tree(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:
     condition[swapped] = _LOWEST
     left, right = np.where(swapped, [tree.right, tree.left], [tree.left, tree.right])
     # In XGBoost's own trees a right child comes next after the left one, and parts of XGBoost rely on it.
-    order = [0]
-    for node in order:
-        if not leaf[node]:
-            order += [left[node], right[node]]
-    number = np.argsort(order)
+    order, left, right = in_breadth(left, right)
     leaf = leaf[order]
-    left, right = (np.where(leaf, -1, number[children[order]]) for children in (left, right))
     inner = np.flatnonzero(~leaf)
     parents = np.full(len(order), _NO_PARENT)
     parents[left[inner]] = parents[right[inner]] = inner

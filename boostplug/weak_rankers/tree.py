@@ -205,6 +205,21 @@ class Tree:
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
 
+def in_breadth(left: Ints, right: Ints) -> tuple[list[int], Ints, Ints]:
+    """Return a tree's nodes level by level, each right child next after the left one, and their children's new numbers.
+
+    Children of leaves are -1, as they are given.
+    """
+    order = [0]
+    for node in order:
+        if left[node] >= 0:
+            order += [int(left[node]), int(right[node])]
+    number = np.full(len(left), -1)
+    number[order] = np.arange(len(order))
+    left, right = (np.where(child < 0, -1, number[child])[order] for child in (left, right))
+    return order, left, right
+
+
 def joined(trees: Sequence[Tree]) -> Forest:
     """Return the trees' nodes in common arrays."""
     sizes = [len(tree.value) for tree in trees]

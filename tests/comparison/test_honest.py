@@ -175,20 +175,16 @@ def test_dart_goes_without_early_stopping(parts, framework, params):
         assert found == result.document["methods"][0]["runs"][0]["test"]["NDCG@10"]
 
 
+ONE_LOSS = {"losses": ["ranknet"], "baselines": (), "frameworks": "lightgbm", "rounds": 2, "seeds": 1}
+
+
 def test_a_column_of_places_gets_a_warning():
     """Trained on as a feature, the places that users saw make clicks look like judgements."""
     frame = pd.DataFrame(
         {"qid": np.repeat(np.arange(60), 5), "x": np.arange(300.0) % 7, "place": np.tile([2, 1, 3, 5, 4], 60)}
     )
     frame["label"] = (frame["place"] < 3) * 1
-    options = {
-        "losses": ["ranknet"],
-        "baselines": (),
-        "frameworks": "lightgbm",
-        "rounds": 2,
-        "seeds": 1,
-        "label": "label",
-    }
+    options = {**ONE_LOSS, "label": "label"}
     found = bp.compare(frame, **options).document["warnings"]
     assert [line for line in found if "'place' numbers the rows of each query" in line]
     assert not any("'x' numbers" in line for line in found)
@@ -200,24 +196,16 @@ def test_a_column_of_places_gets_a_warning():
 def test_parts_with_and_without_weights_get_a_warning():
     train, valid, test = (make_ranking(40, n_features=3, random_state=s) for s in range(3))
     weighted = [RankingData(part.X, part.y, group=part.group, weight=np.arange(1.0, 41.0)) for part in (train, test)]
-    options = {"losses": ["ranknet"], "baselines": (), "frameworks": "lightgbm", "rounds": 2, "seeds": 1}
-    found = bp.compare(weighted[0], valid, weighted[1], **options).document["warnings"]
+    found = bp.compare(weighted[0], valid, weighted[1], **ONE_LOSS).document["warnings"]
     assert "valid has no weights, and train has some: give all parts weights, or none." in found
-    found = bp.compare(train, valid, weighted[1], **options).document["warnings"]
+    found = bp.compare(train, valid, weighted[1], **ONE_LOSS).document["warnings"]
     assert "test has weights, and train has none: give all parts weights, or none." in found
 
 
 def test_the_column_that_splits_may_be_dropped_too():
     data = make_ranking(60, n_features=3, random_state=0)
     frame = pd.DataFrame(data.X).rename(columns=str).assign(label=data.y, qid=data.qid, date=data.qid % 50)
-    options = {
-        "losses": ["ranknet"],
-        "baselines": (),
-        "frameworks": "lightgbm",
-        "rounds": 2,
-        "seeds": 1,
-        "label": "label",
-    }
+    options = {**ONE_LOSS, "label": "label"}
     result = bp.compare(frame, split=("time", "date"), drop=["date"], **options)
     assert result.document["data"]["features"] == 3
     with pytest.raises(ValueError, match="--split time:COLUMN"):

@@ -356,7 +356,7 @@ def _reasons(found: Recommendation, document: Comparison) -> str:
     if outcome is Outcome.NO_INCUMBENT or contrast is None:
         return "It has nothing to be compared with: no reference has a finished run."
     where = f" in {found.incumbent.framework}" if found.incumbent and len(document.frameworks) > 1 else ""
-    against = f"{_against(contrast, document, where)}"
+    against = _against(contrast, document, where)
     if not isnan(contrast.p):
         corrected = f"corrected p {_equal(contrast.p)}, one of {found.comparisons}"
         against += f", {corrected}" if found.comparisons else f", p {_equal(contrast.p)}"
