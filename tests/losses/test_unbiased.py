@@ -54,7 +54,7 @@ def classes(scores, queries, scale, n):
     return {key: (weight, total / weight) for key, (weight, total) in found.items()}
 
 
-def ratios_by_loops(found, rho, n, p, least):
+def ratios_by_loops(found, rho, n, power, least):
     t, u = np.ones((2, n + 1))
     for _ in range(200):
         before = np.r_[t, u]
@@ -66,7 +66,7 @@ def ratios_by_loops(found, rho, n, p, least):
             last = sums[first]
             for k in range(1, n + 1):
                 last = sums[k] if sums[k] > 0 else last
-                own[k] = np.clip((last / sums[first]) ** (1.0 / (p + 1.0)), least, 1.0 / least)
+                own[k] = np.clip((last / sums[first]) ** power, least, 1.0 / least)
         if np.abs(np.r_[t, u] - before).max() <= 1e-8:
             break
     return t[1:], u[1:]
@@ -94,15 +94,15 @@ def test_ips_is_a_plain_loop(name, weight):
 
 
 @pytest.mark.parametrize("weight", [False, True])
-@pytest.mark.parametrize(("p", "max_position"), [(0.0, 20), (1.0, 5)])
+@pytest.mark.parametrize(("power", "max_position"), [(1.0, 20), (0.5, 5)])
 @pytest.mark.parametrize("name", BASES)
-def test_unbiased_lambdamart_is_a_plain_loop(name, p, max_position, weight):
+def test_unbiased_lambdamart_is_a_plain_loop(name, power, max_position, weight):
     base, rho = BASES[name]
     scores, queries = pages(weight=weight)
-    loss = bp.Unbiased(base=base, p=p, max_position=max_position)
+    loss = bp.Unbiased(base=base, power=power, max_position=max_position)
     scale = base.pair_curve.scale
     found = classes(scores, queries, scale, max_position)
-    t, u = ratios_by_loops(found, lambda d: rho(d / scale), max_position, p, 0.1)
+    t, u = ratios_by_loops(found, lambda d: rho(d / scale), max_position, power, 0.1)
     curve = loss.position_bias(scores, queries)
     n = min(max_position, queries.position.max())
     np.testing.assert_allclose(curve["clicked"], t[:n], rtol=1e-9)
@@ -110,6 +110,50 @@ def test_unbiased_lambdamart_is_a_plain_loop(name, p, max_position, weight):
     place = np.minimum(queries.position, max_position) - 1
     expected = value_by_loops(base, rho, scores, queries, lambda i, j: 1.0 / (t[place[i]] * u[place[j]]))
     np.testing.assert_allclose(loss.value(scores, queries), expected, rtol=1e-8, atol=1e-12)
+
+
+@pytest.mark.parametrize("method", ["ips", "kurennoy"])
+def test_power_is_one_of_the_propensities(method):
+    scores, queries = pages()
+    loss = bp.Unbiased(method=method, propensity=THETA, power=0.5)
+    same = bp.Unbiased(method=method, propensity=np.sqrt(THETA))
+    for one, other in zip(loss.gradient_hessian(scores, queries), same.gradient_hessian(scores, queries), strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+    np.testing.assert_allclose(loss.position_bias(scores, queries)["propensity"], np.sqrt(THETA)[:12])
+
+
+@pytest.mark.parametrize("method", ["unbiased_lambdamart", "additive", "ips", "kurennoy"])
+def test_without_power_clicks_are_labels(method):
+    scores, queries = pages()
+    theta = THETA if method in ("ips", "kurennoy") else None
+    loss = bp.Unbiased(method=method, propensity=theta, power=0.0)
+    for one, other in zip(
+        loss.gradient_hessian(scores, queries), bp.RankNet().gradient_hessian(scores, queries), strict=True
+    ):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-15)
+
+
+def test_power_shrinks_the_added_bias():
+    scores, queries = pages()
+    full, half = (bp.Unbiased(method="additive", power=power).position_bias(scores, queries) for power in (1.0, 0.5))
+    np.testing.assert_allclose(half["bias"], 0.5 * full["bias"], rtol=1e-12)
+    assert np.abs(full["bias"]).max() > 0.1
+
+
+def test_the_ridge_does_not_depend_on_the_size_of_the_log():
+    scores, queries = pages()
+    times = 7
+    more = bp.Queries(
+        np.tile(queries.labels, times),
+        group=np.tile(np.diff(queries.boundaries), times),
+        position=np.tile(queries.position, times),
+    )
+    loss = bp.Unbiased(method="additive", ridge=0.3)
+    np.testing.assert_allclose(
+        loss.position_bias(np.tile(scores, times), more)["bias"],
+        loss.position_bias(scores, queries)["bias"],
+        rtol=1e-9,
+    )
 
 
 @pytest.mark.parametrize("shrunk", [1.0, 0.03])

@@ -504,10 +504,10 @@ MUTANTS = [
             "np.where(sums > 0.0, last, there[0])",
         ),
         (
-            "the ratio is not raised to 1/(p + 1)",
+            "the ratio is not raised to the power",
             "losses.composite.position_bias._ratios",
-            "1.0 / (p + 1.0)",
-            "1.0",
+            "** power",
+            "** 1.0",
         ),
         (
             "the added bias is the other way round",

@@ -65,35 +65,36 @@ class PositionPairs(NamedTuple):
         return out
 
 
-def click_ratios(pairs: PositionPairs, curve: PairCurve, p: float, least: float) -> tuple[Floats, Floats]:
+def click_ratios(pairs: PositionPairs, curve: PairCurve, power: float, least: float) -> tuple[Floats, Floats]:
     r"""Return the ratios t⁺ and t⁻ of each position: what pairs cost there, of clicks and of their absence.
 
-    .. math:: t^+_k = \Bigl(\frac{\sum_l L_{kl} / t^-_l}{\sum_l L_{1l} / t^-_l}\Bigr)^{1/(p+1)}, \qquad
-              t^-_l = \Bigl(\frac{\sum_k L_{kl} / t^+_k}{\sum_k L_{k1} / t^+_k}\Bigr)^{1/(p+1)}
+    .. math:: t^+_k = \Bigl(\frac{\sum_l L_{kl} / t^-_l}{\sum_l L_{1l} / t^-_l}\Bigr)^{\text{power}}, \qquad
+              t^-_l = \Bigl(\frac{\sum_k L_{kl} / t^+_k}{\sum_k L_{k1} / t^+_k}\Bigr)^{\text{power}}
 
     with :math:`L_{kl}` the loss of the pairs whose winner stands at k and whose loser at l (Hu et al. 2019, Eqs. 27 and
-    28), taken in turn from 1 until neither changes by more than 1e-8, at most 200 times. A position without pairs has
-    the ratio of the last one above that has some. Ratios lie between `least` and 1/`least`.
+    28, where the power is 1/(p + 1)), taken in turn from 1 until neither changes by more than 1e-8, at most 200 times.
+    A position without pairs has the ratio of the last one above that has some. Ratios lie between `least` and
+    1/`least`.
     """
     loss = pairs.sums(pairs.weight * curve.value(pairs.difference))[0]
     clicked, unclicked = np.ones((2, pairs.n))
     for _ in range(_RATIO_ROUNDS):
         before = np.r_[clicked, unclicked]
-        clicked = _ratios(loss @ (1.0 / unclicked), p, least)
-        unclicked = _ratios((1.0 / clicked) @ loss, p, least)
+        clicked = _ratios(loss @ (1.0 / unclicked), power, least)
+        unclicked = _ratios((1.0 / clicked) @ loss, power, least)
         if np.abs(np.r_[clicked, unclicked] - before).max(initial=0.0) <= _CLOSE:
             break
     return clicked, unclicked
 
 
-def _ratios(sums: Floats, p: float, least: float) -> Floats:
+def _ratios(sums: Floats, power: float, least: float) -> Floats:
     """Return the ratio of each position to the first one that has a sum."""
     there = np.flatnonzero(sums > 0.0)
     if not len(there):
         return np.ones(len(sums))
     last = np.maximum.accumulate(np.where(sums > 0.0, np.arange(len(sums)), -1))
     filled = sums[np.where(last < 0, there[0], last)]
-    ratios: Floats = np.clip((filled / sums[there[0]]) ** (1.0 / (p + 1.0)), least, 1.0 / least)
+    ratios: Floats = np.clip((filled / sums[there[0]]) ** power, least, 1.0 / least)
     return ratios
 
 

@@ -64,10 +64,13 @@ class Unbiased(Loss):
         variance, and some bias. The `max_weight` of what `boostplug.clicks.propensity` returns is not used.
     max_position : int, default 20
         Estimates are made for the positions up to here; those further down take that of the last one.
-    p : float, default 0.0
-        For "unbiased_lambdamart": ratios are raised to 1/(p + 1), so that larger values correct less.
+    power : float, default 1.0
+        How much of the bias is corrected, from 0, nothing, to 1. "ips" and "kurennoy" take propensities to this power.
+        "unbiased_lambdamart" raises its ratios to it (1/(p + 1) in the paper), "additive" multiplies its biases by it.
+        Short logs carry less correction: `boostplug.clicks.correction` proposes a power.
     ridge : float, default 0.03
-        For "additive": holds biases near 0. Smaller values correct more, and cost more where there is no bias.
+        For "additive": holds biases near 0. Smaller values correct more, and cost more where there is no bias. It is
+        relative to the number of pairs: a log ten times as long has the same biases.
     examination : {"any", "independent"}
         For "kurennoy". "any" is the weight of the paper's authors. It is right even if looks at two positions depend
         on each other. "independent" is exact if users look at each position independently of the others.
@@ -145,7 +148,7 @@ class Unbiased(Loss):
     propensity: Any = None
     max_weight: float = 10.0
     max_position: int = 20
-    p: float = 0.0
+    power: float = 1.0
     ridge: float = 0.03
     examination: Literal["any", "independent"] = "any"
 
@@ -166,7 +169,7 @@ class Unbiased(Loss):
                 "RankNet(), MPBoost() or QBRank()"
             )
         check_number("Unbiased: max_weight", self.max_weight, least=1.0, most=1e9)
-        check_number("Unbiased: p", self.p, least=0.0, most=1e9)
+        check_number("Unbiased: power", self.power, least=0.0, most=1.0)
         check_number("Unbiased: ridge", self.ridge, least=1e-9, most=1e9)
         object.__setattr__(
             self, "max_position", check_integer("Unbiased: max_position", self.max_position, 1, most=200)
@@ -183,6 +186,12 @@ class Unbiased(Loss):
         return None if self.propensity is None else tuple(propensities_of(self.propensity).tolist())
 
     @property
+    def _theta(self) -> Floats:
+        """The propensities, to the power."""
+        theta: Floats = np.array(self.propensity) ** self.power
+        return theta
+
+    @property
     def _pair_curve(self) -> PairCurve:
         assert isinstance(self.base, (PairLoss, LambdaRank))
         return self.base.pair_curve
@@ -191,7 +200,6 @@ class Unbiased(Loss):
     def search_space(self) -> Space:
         """The base's search space and the parameters of this method; the method itself is not searched."""
         of_methods: dict[str, Space] = {
-            "unbiased_lambdamart": {"p": Range(0.0, 3.0)},
             "additive": {"ridge": Range(1e-3, 1.0, log=True)},
             "kurennoy": {"examination": ("any", "independent")},
         }
@@ -201,7 +209,7 @@ class Unbiased(Loss):
             if name.startswith("base")
         }
         weight = {} if self.method == "additive" else {"max_weight": Range(2.0, 100.0, log=True)}
-        return {**drawn, **weight, **of_methods.get(self.method, {})}
+        return {**drawn, "power": Range(0.25, 1.0), **weight, **of_methods.get(self.method, {})}
 
     def _takes(self, name: str, choice: Any) -> bool:
         """Return whether the loss takes one of the base's choices."""
@@ -253,7 +261,7 @@ class Unbiased(Loss):
         -------
         dict of str to ndarray of shape (n_positions,)
             "position", from 1, and "clicked" and "unclicked", t⁺ and t⁻, for "unbiased_lambdamart"; "bias", added to
-            scores, 0 at the first position, for "additive"; "propensity" for the others.
+            scores, 0 at the first position, for "additive"; "propensity" for the others. The power is in all of them.
 
         Raises
         ------
@@ -358,11 +366,11 @@ class Unbiased(Loss):
     def _bias(self, table: Floats | None) -> tuple[Floats, ...]:
         """Return θ, t⁺ and t⁻, or the added bias, by position."""
         if table is None:
-            return (np.array(self.propensity),)
+            return (self._theta,)
         pairs, curve = PositionPairs.from_table(table, self.max_position), self._pair_curve
         if self.method == "additive":
-            return (additive_bias(pairs, curve, self.ridge),)
-        return click_ratios(pairs, curve, self.p, 1.0 / self.max_weight)
+            return (self.power * additive_bias(pairs, curve, self.ridge),)
+        return click_ratios(pairs, curve, self.power, 1.0 / self.max_weight)
 
     def _corrected(self, scores: Floats, queries: Queries, bias: tuple[Floats, ...]) -> tuple[Floats, Queries]:
         """Return scores and queries with weights or biases of positions, for the base."""
@@ -379,6 +387,7 @@ class Unbiased(Loss):
             queries,
             "weighted",
             self.propensity,
+            self.power,
             self.max_weight,
             build=lambda _: _weighted(groups, cut, np.ones(n), place),
         )
@@ -386,7 +395,7 @@ class Unbiased(Loss):
 
     def _known_weights(self) -> Floats:
         """Return 1/θ of each position, clipped relative to that of position 1; for "kurennoy" 1 at least."""
-        weight = 1.0 / np.array(self.propensity)
+        weight = 1.0 / self._theta
         return np.clip(weight, 1.0 if self.binary_labels else 0.0, max(self.max_weight * weight[0], 1.0))
 
     def _kept(self, queries: Queries, *key: Hashable, build: Callable[[Queries], _T]) -> _T:
