@@ -506,8 +506,8 @@ MUTANTS = [
         (
             "the ratio is not raised to the power",
             "losses.composite.position_bias._ratios",
-            "** power",
-            "** 1.0",
+            "(filled / sums[there[0]]) ** power",
+            "filled / sums[there[0]]",
         ),
         (
             "the added bias is the other way round",
