@@ -6,6 +6,7 @@
 ClickLog(n_pages=1000, n_rows=30832, n_clicks=591)
 """
 
+from boostplug.clicks.correction import Correction, correction
 from boostplug.clicks.evaluate import Estimate, Evaluation, Evaluations, Sensitivity, evaluate
 from boostplug.clicks.propensity import Propensity, propensity
 from boostplug.clicks.simulate import simulate
@@ -13,11 +14,13 @@ from boostplug.data.click_log import ClickLog
 
 __all__ = [
     "ClickLog",
+    "Correction",
     "Estimate",
     "Evaluation",
     "Evaluations",
     "Propensity",
     "Sensitivity",
+    "correction",
     "evaluate",
     "propensity",
     "simulate",

@@ -1,0 +1,211 @@
+r"""`correction`: how much of the position bias a log can correct before that costs more than it brings."""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from boostplug.clicks.propensity import Propensity, effective_size
+from boostplug.clicks.propensity import propensity as estimated_propensity
+from boostplug.clicks.shown import Shown, shown_rows, sums
+from boostplug.core.checks import check_instance, scores_of_rows
+from boostplug.data.click_log import ClickLog
+from boostplug.data.positions import propensities_of, refuse_without_propensity
+
+Floats = NDArray[np.float64]
+
+_POWERS = tuple(k / 20 for k in range(21))
+_TO_LEARN = 3200.0  # clicks of equal weight after which noise is as large as the mean attraction
+_MAX_WEIGHT = 10.0  # as in `Unbiased`
+_USUAL_SPREAD, _LEAST_SPREAD, _MOST_SPREAD = 1.0, 0.1, 10.0
+_RIDGE_OF_HALF, _LEAST_RIDGE, _MOST_RIDGE = 0.1, 0.003, 10.0
+_STEPS, _LONGEST_STEP, _CLOSE = 100, 1.0, 1e-9
+
+
+class Trial(NamedTuple):
+    """What a power is expected to give."""
+
+    power: float
+    effective_sample_size: float
+    expected_correlation: float
+
+
+@dataclass(frozen=True, repr=False)
+class Correction:
+    """How much correction a log can carry. It prints as a table with its reasons.
+
+    Attributes
+    ----------
+    power : float
+        For `Unbiased` with "ips", "kurennoy" or "unbiased_lambdamart": from 0, clicks as labels, to 1.
+    ridge : float
+        For `Unbiased` with "additive".
+    prior_scale : float or None
+        Times the production ranker's scores, what training starts from; None without `scores`.
+    n_clicks : float
+    spread : float
+        Variance of how much documents of a query attract, relative to the square of the mean.
+    order : float
+        How much the shown order knows: 0 where the documents at all positions attract alike, 1 where attraction falls
+        as fast as the propensities.
+    trials : tuple of Trial
+        The powers compared, with Kish's effective number of clicks, and the expected correlation of a ranker's scores
+        with how much documents attract.
+    """
+
+    power: float
+    ridge: float
+    prior_scale: float | None
+    n_clicks: float
+    spread: float
+    order: float
+    trials: tuple[Trial, ...]
+
+    def __repr__(self) -> str:
+        why = f"documents of a query attract {self.spread**0.5:.0%} more or less than their mean"
+        lines = [
+            f"{self.n_clicks:.0f} clicks; {why}; {self.order:.0%} of the positions' effect is what the order knows",
+            "power  effective clicks  expected correlation with attraction",
+        ]
+        lines += [
+            f"{one.power:5.2f}  {one.effective_sample_size:16.0f}  {one.expected_correlation:36.3f}"
+            f"{'  <- proposed' if one.power == self.power else ''}"
+            for one in self.trials
+            if one.power == self.power or (one.power * 4.0).is_integer()
+        ]
+        scale = "" if self.prior_scale is None else f", prior_scale={self.prior_scale:.4g}"
+        return "\n".join([*lines, f"power={self.power:g}, ridge={self.ridge:.2g}{scale}"])
+
+
+def correction(
+    log: ClickLog, *, propensity: Propensity | ArrayLike | None = None, scores: ArrayLike | None = None
+) -> Correction:
+    r"""Propose how much of the position bias to correct, and what to start from, by the log alone.
+
+    Correcting clicks takes away the order that was shown, and with it what the production ranker knew. That costs more
+    than it brings until the clicks themselves know more. Weights of 1/θ also add variance.
+
+    Parameters
+    ----------
+    log : ClickLog
+        With `query` and `document`, the log tells how much documents differ; else they are taken to differ as much as
+        the mean.
+    propensity : Propensity, or array-like of shape (n_positions,), optional
+        θ of position 1, 2, …. Default: harvested from the log (`boostplug.clicks.propensity`).
+    scores : array-like of shape (n_rows,), optional
+        The production ranker's scores of the rows, higher is better, for `Correction.prior_scale`.
+
+    Returns
+    -------
+    Correction
+
+    Raises
+    ------
+    ValueError
+        If there are no clicks, a position has no propensity, or θ is to be harvested from a log that does not allow it.
+
+    Notes
+    -----
+    The rule takes the model that a page's documents attract as :math:`a`, with mean 1 and variance S (`spread`) within
+    a query. A ranker that learns from clicks weighed by :math:`θ^{-q}` learns :math:`a\,θ^{1-q}`, up to noise of
+    variance K / n: n is Kish's effective number of clicks at these weights, of which K = 3200 are taken to teach a
+    ranker. To the first order in L = log θ, its correlation with attraction is
+
+    .. math:: r(q) = \frac{\sqrt S + (1-q)\,C/\sqrt S}{\sqrt{S + 2 (1-q) C + (1-q)^2 V + K/n(q)}},
+
+    with V the variance of L over the rows shown and C its covariance with a, by the corrected click rates of positions.
+    `power` is the q of the largest r. `ridge` is .1 (1 - q)/q, from .003 to 10.
+
+    S comes from documents of a query that were shown at least twice: two clicks on one document beside two clicks on
+    different ones, each relative to the product of their propensities.
+
+    `prior_scale` is the β of the largest likelihood that a query's clicks fall on its rows in proportion to
+    :math:`θ \exp(β\,\text{score})`, 0 at least. Train from β times the score: as ``init_score`` of LightGBM, as
+    ``base_margin`` of XGBoost, and add it to what the model predicts.
+
+    Examples
+    --------
+    >>> import boostplug as bp
+    >>> data = bp.datasets.make_ranking(100, random_state=0)
+    >>> log = bp.clicks.simulate(data, ranker=[None, None], sessions=2_000, max_position=5, random_state=0)
+    >>> found = bp.clicks.correction(log, propensity=[1, 1 / 2, 1 / 3, 1 / 4, 1 / 5])
+    >>> loss = bp.Unbiased(method="additive", ridge=found.ridge)
+    """
+    check_instance("log", log, ClickLog, "ClickLog(clicked, qid=qid, position=position)")
+    rows = shown_rows(log, None)
+    if propensity is None:
+        propensity = estimated_propensity(log, method="harvesting", n_bootstrap=2)
+    theta = propensities_of(propensity, rows.n_positions)
+    refuse_without_propensity(log.position, len(theta))
+    theta = theta[: rows.n_positions]
+    spread = _spread(log, rows, theta)
+    variance, covariance, slope = _order(rows, theta)
+    clicks = sums(rows.place, rows.clicks, rows.n_positions)
+    trials = []
+    for power in _POWERS:
+        weight = np.minimum((theta / theta[0]) ** -power, _MAX_WEIGHT)
+        n, left = effective_size(weight, clicks), 1.0 - power
+        of_scores = spread + 2.0 * left * covariance + left**2 * variance + _TO_LEARN / n
+        trials.append(Trial(power, n, (spread + left * covariance) / np.sqrt(spread * of_scores)))
+    best = max(trials, key=lambda one: one.expected_correlation)
+    prior = None if scores is None else _prior_scale(rows, theta, scores_of_rows(scores, log.n_rows, finite=True))
+    ridge = _RIDGE_OF_HALF * (1.0 - best.power) / max(best.power, 1e-9)
+    return Correction(
+        power=best.power,
+        ridge=float(np.clip(ridge, _LEAST_RIDGE, _MOST_RIDGE)),
+        prior_scale=prior,
+        n_clicks=float(clicks.sum()),
+        spread=spread,
+        order=slope,
+        trials=tuple(trials),
+    )
+
+
+def _spread(log: ClickLog, rows: Shown, theta: Floats) -> float:
+    """Return the relative variance of attraction within a query, from pairs of impressions of one document."""
+    if log.query is None or log.document is None:
+        return _USUAL_SPREAD
+    items = rows.items(np.unique(log.document[rows.kept], return_inverse=True)[1])
+    n, m = len(items.query), rows.n_queries
+    seen = items.impressions * theta[items.place]
+    clicks, looks = sums(items.item, items.clicks, n), sums(items.item, seen, n)
+    twice = float((clicks**2 - clicks).sum())
+    chances = float((looks**2).sum() - (seen * theta[items.place]).sum())
+    others = float((sums(items.query, clicks, m) ** 2).sum() - (clicks**2).sum())
+    chances_of_others = float((sums(items.query, looks, m) ** 2).sum() - (looks**2).sum())
+    if min(twice, chances, others, chances_of_others) <= 0.0:
+        return _USUAL_SPREAD
+    return float(np.clip(twice / chances * chances_of_others / others - 1.0, _LEAST_SPREAD, _MOST_SPREAD))
+
+
+def _order(rows: Shown, theta: Floats) -> tuple[float, float, float]:
+    """Return the variance of log θ, its covariance with attraction, 0 at least, and their ratio."""
+    shown, clicks = (sums(rows.place, values, rows.n_positions) for values in (rows.impressions, rows.clicks))
+    share, attraction, log_theta = shown / shown.sum(), clicks / (shown * theta), np.log(theta)
+    log_theta = log_theta - share @ log_theta
+    variance = float(share @ log_theta**2)
+    covariance = max(0.0, float((share * attraction / (share @ attraction)) @ log_theta))
+    return variance, covariance, covariance / variance if variance > 0.0 else 0.0
+
+
+def _prior_scale(rows: Shown, theta: Floats, scores: Floats) -> float:
+    """Return the scale of the scores that explains best on which rows of a query the clicks fall."""
+    scores, query, n = scores[rows.kept], rows.query, rows.n_queries
+    clicks, of_query = rows.clicks, sums(query, rows.clicks, n)
+    unit = float(scores.std())
+    if unit == 0.0:
+        return 0.0
+    standard, looks = (scores - scores.mean()) / unit, rows.impressions * theta[rows.place]
+    scale = 0.0
+    for _ in range(_STEPS):
+        mass = looks * np.exp(scale * standard)
+        total = sums(query, mass, n)
+        mean = sums(query, mass * standard, n) / total
+        around = sums(query, mass * standard**2, n) / total - mean**2
+        slope, bend = float(clicks @ standard - of_query @ mean), float(of_query @ around)
+        step = float(np.clip(slope / bend, -_LONGEST_STEP, _LONGEST_STEP)) if bend > 0.0 else 0.0
+        scale += step
+        if abs(step) <= _CLOSE:
+            break
+    return max(0.0, scale / unit)

@@ -1,0 +1,136 @@
+"""`correction`: powers that grow with the log, and what production knows, from logs whose truth is known."""
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug.clicks import ClickLog, correction, simulate
+
+N_POSITIONS = 10
+THETA = 1.0 / np.arange(1.0, N_POSITIONS + 1.0)
+DATA = bp.datasets.make_ranking(200, n_features=10, random_state=0)
+NOISE = np.random.default_rng(0).normal(size=(2, DATA.n_rows))
+
+
+def log_of(sessions, strength=1.0, seed=0):
+    """Return a log of two rankers that know the labels as well as `strength` says."""
+    scores = [*(strength * DATA.y + NOISE)]
+    return simulate(DATA, ranker=scores, sessions=sessions, max_position=N_POSITIONS, random_state=seed)
+
+
+def drawn(attraction, sessions, rng):
+    """Return clicks on shuffled pages of the same documents, drawn from the position-based model."""
+    n = len(attraction)
+    position = rng.permuted(np.tile(np.arange(1, n + 1), (sessions, 1)), axis=1)
+    clicked = rng.random((sessions, n)) < THETA[position - 1] * attraction
+    return ClickLog(
+        clicked.ravel(),
+        group=[n] * sessions,
+        position=position.ravel(),
+        query=np.zeros(n * sessions, int),
+        document=np.tile(np.arange(n), sessions),
+    )
+
+
+def test_the_power_grows_with_the_log():
+    found = [correction(log_of(sessions), propensity=THETA) for sessions in (300, 3_000, 30_000, 100_000)]
+    powers, ridges = [one.power for one in found], [one.ridge for one in found]
+    assert powers == sorted(powers)
+    assert ridges == sorted(ridges, reverse=True)
+    assert powers[0] <= 0.1
+    assert powers[-1] >= 0.8
+
+
+def test_what_production_knows_is_given_up_later():
+    weak, strong = (correction(log_of(6_000, strength), propensity=THETA) for strength in (0.0, 3.0))
+    assert abs(weak.order) < 0.1
+    assert strong.order > 0.2
+    assert strong.power < weak.power
+
+
+def test_the_rule_is_its_formula():
+    log = log_of(20_000)
+    found = correction(log, propensity=THETA)
+    shown, clicks = np.zeros(N_POSITIONS), np.zeros(N_POSITIONS)
+    for place, clicked in zip(log.position - 1, log.clicked, strict=True):
+        shown[place] += 1
+        clicks[place] += clicked
+    share, a, logs = shown / shown.sum(), clicks / shown / THETA, np.log(THETA)
+    logs = logs - (share * logs).sum()
+    v, c = (share * logs**2).sum(), max(0.0, (share * a * logs).sum() / (share * a).sum())
+    for one in found.trials:
+        w = np.minimum(THETA**-one.power, 10.0)
+        n, m = (w * clicks).sum() ** 2 / (w**2 * clicks).sum(), 1.0 - one.power
+        assert one.effective_sample_size == pytest.approx(n)
+        s = found.spread
+        r = (s + m * c) / np.sqrt(s) / np.sqrt(s + 2 * m * c + m**2 * v + 3200 / n)
+        assert one.expected_correlation == pytest.approx(r)
+    assert found.power == max(found.trials, key=lambda one: one.expected_correlation).power
+    assert found.ridge == pytest.approx(0.1 * (1 - found.power) / found.power)
+    assert found.n_clicks == clicks.sum()
+
+
+def test_the_spread_is_the_relative_variance_of_attraction():
+    attraction = np.array([0.1, 0.3, 0.5, 0.9])
+    log = drawn(attraction, 20_000, np.random.default_rng(0))
+    others = (attraction.sum() ** 2 - (attraction**2).sum()) / 12  # two documents of four
+    expected = (attraction**2).mean() / others - 1
+    assert correction(log, propensity=THETA).spread == pytest.approx(expected, rel=0.05)
+
+
+def test_an_aggregated_log_says_the_same():
+    log = log_of(500)
+    rows, times = np.unique(np.stack([log.query, log.position, log.document]), axis=1, return_counts=True)
+    of_row = {tuple(row): place for place, row in enumerate(rows.T)}
+    clicks, scores = np.zeros(rows.shape[1]), DATA.y + NOISE[0]
+    for query, position, document, clicked in zip(log.query, log.position, log.document, log.clicked, strict=True):
+        clicks[of_row[query, position, document]] += clicked
+    query, position, document = rows
+    together = ClickLog(clicks, qid=query, position=position, query=query, document=document, impressions=times)
+    one = correction(log, propensity=THETA, scores=scores[log.document])
+    other = correction(together, propensity=THETA, scores=scores[document])
+    assert one.spread == pytest.approx(other.spread)
+    assert one.prior_scale == pytest.approx(other.prior_scale, rel=1e-6)
+    assert one.trials[-1].expected_correlation == pytest.approx(other.trials[-1].expected_correlation)
+
+
+def test_without_ids_documents_differ_as_much_as_the_mean():
+    log = log_of(2_000)
+    bare = ClickLog(log.clicked, group=log.group, position=log.position)
+    assert correction(bare, propensity=THETA).spread == 1.0
+
+
+def test_the_scale_of_the_prior():
+    rng, scores = np.random.default_rng(0), np.linspace(-1.0, 1.0, 10)
+    log = drawn(0.3 * np.exp(0.8 * scores), 20_000, rng)
+    rows = np.tile(scores, 20_000)
+    found = correction(log, propensity=THETA, scores=rows).prior_scale
+    assert found == pytest.approx(0.8, abs=0.05)
+    assert correction(log, propensity=THETA, scores=10.0 * rows + 7.0).prior_scale == pytest.approx(found / 10.0)
+    assert correction(log, propensity=THETA, scores=-rows).prior_scale == 0.0
+    assert correction(log, propensity=THETA, scores=0.0 * rows).prior_scale == 0.0
+    assert correction(log, propensity=THETA).prior_scale is None
+
+
+def test_propensities_are_harvested_by_default():
+    log = log_of(3_000)
+    harvested = bp.clicks.propensity(log, method="harvesting", n_bootstrap=2)
+    assert correction(log).power == correction(log, propensity=harvested).power
+
+
+def test_it_prints_its_reasons():
+    log = log_of(20_000)
+    text = repr(correction(log, propensity=THETA, scores=np.zeros(log.n_rows)))
+    assert "<- proposed" in text
+    assert "clicks; documents of a query" in text
+    assert text.splitlines()[-1].startswith("power=0.")
+
+
+def test_mistakes():
+    log = log_of(300)
+    with pytest.raises(ValueError, match=r"has no propensity, which ends at position 3"):
+        correction(log, propensity=THETA[:3])
+    with pytest.raises(ValueError, match="scores must have shape"):
+        correction(log, propensity=THETA, scores=[1.0])
+    with pytest.raises((TypeError, ValueError), match="log"):
+        correction(log.clicked, propensity=THETA)
