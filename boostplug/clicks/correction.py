@@ -16,7 +16,7 @@ from boostplug.data.positions import propensities_of, refuse_without_propensity
 Floats = NDArray[np.float64]
 
 _POWERS = tuple(k / 20 for k in range(21))
-_TO_LEARN = 3200.0  # clicks of equal weight after which noise is as large as the mean attraction
+_TO_LEARN = 4800.0  # clicks of equal weight after which noise is as large as the mean attraction
 _MAX_WEIGHT = 10.0  # as in `Unbiased`
 _USUAL_SPREAD, _LEAST_SPREAD, _MOST_SPREAD = 1.0, 0.1, 10.0
 _RIDGE_OF_HALF, _LEAST_RIDGE, _MOST_RIDGE = 0.1, 0.003, 10.0
@@ -109,7 +109,7 @@ def correction(
     -----
     The rule takes the model that a page's documents attract as :math:`a`, with mean 1 and variance S (`spread`) within
     a query. A ranker that learns from clicks weighed by :math:`θ^{-q}` learns :math:`a\,θ^{1-q}`, up to noise of
-    variance K / n: n is Kish's effective number of clicks at these weights, of which K = 3200 are taken to teach a
+    variance K / n: n is Kish's effective number of clicks at these weights, of which K = 4800 are taken to teach a
     ranker. To the first order in L = log θ, its correlation with attraction is
 
     .. math:: r(q) = \frac{\sqrt S + (1-q)\,C/\sqrt S}{\sqrt{S + 2 (1-q) C + (1-q)^2 V + K/n(q)}},

@@ -63,7 +63,7 @@ def test_the_rule_is_its_formula():
         n, m = (w * clicks).sum() ** 2 / (w**2 * clicks).sum(), 1.0 - one.power
         assert one.effective_sample_size == pytest.approx(n)
         s = found.spread
-        r = (s + m * c) / np.sqrt(s) / np.sqrt(s + 2 * m * c + m**2 * v + 3200 / n)
+        r = (s + m * c) / np.sqrt(s) / np.sqrt(s + 2 * m * c + m**2 * v + 4800 / n)
         assert one.expected_correlation == pytest.approx(r)
     assert found.power == max(found.trials, key=lambda one: one.expected_correlation).power
     assert found.ridge == pytest.approx(0.1 * (1 - found.power) / found.power)
