@@ -92,7 +92,7 @@ def correction(
         With `query` and `document`, the log tells how much documents differ; else they are taken to differ as much as
         the mean.
     propensity : Propensity, or array-like of shape (n_positions,), optional
-        θ of position 1, 2, …. Default: harvested from the log (`boostplug.clicks.propensity`).
+        θ of position 1, 2, …. Default: harvested from the log, and smoothed (`boostplug.clicks.propensity`).
     scores : array-like of shape (n_rows,), optional
         The production ranker's scores of the rows, higher is better, for `Correction.prior_scale`.
 
@@ -135,7 +135,7 @@ def correction(
     check_instance("log", log, ClickLog, "ClickLog(clicked, qid=qid, position=position)")
     rows = shown_rows(log, None)
     if propensity is None:
-        propensity = estimated_propensity(log, method="harvesting", n_bootstrap=2)
+        propensity = estimated_propensity(log, method="harvesting", smoothing="power_law")
     theta = propensities_of(propensity, rows.n_positions)
     refuse_without_propensity(log.position, len(theta))
     theta = theta[: rows.n_positions]

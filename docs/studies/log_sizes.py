@@ -59,7 +59,7 @@ class Way(NamedTuple):
 def ways(theta: Floats, power: float, ridge: float) -> dict[str, Way]:
     """Return what learns; those that start from the production ranker's scores come last, the built-ins before."""
     by_power = {name: Unbiased(method="ips", propensity=theta, power=float(name.split()[1])) for name in _FIXED}
-    by_ridge = {f"ridge {ridge:g}": Unbiased(method="additive", ridge=ridge) for ridge in (0.003, 0.03, 0.3)}
+    by_ridge = {f"ridge {ridge:g}": Unbiased(method="additive", ridge=ridge) for ridge in (0.03, 0.3)}
     proposed: dict[str, Loss] = {
         "proposed power": Unbiased(method="ips", propensity=theta, power=power),
         "proposed ridge": Unbiased(method="additive", ridge=ridge),
@@ -116,7 +116,7 @@ def of_log(folder: Path, name: str, eta: float, size: int, seed: int) -> dict[st
     )
     rows = np.asarray(log.document)
     known, known_of_test = (np.mean([one.predict(part.X) for one in rankers], axis=0) for part in (train, test))
-    theta = propensity(log, method="harvesting", n_bootstrap=20).propensity
+    theta = propensity(log, method="harvesting", smoothing="power_law", n_bootstrap=20).propensity
     proposal = correction(log, propensity=theta, scores=known[rows])
     by = ways(theta, proposal.power, proposal.ridge)
     start = proposal.prior_scale * known[rows]
@@ -130,10 +130,10 @@ def of_log(folder: Path, name: str, eta: float, size: int, seed: int) -> dict[st
 
 
 def _jobs(folder: Path) -> dict[str, Callable[[], dict[str, Any]]]:
-    """Return all logs by name, the longest first."""
+    """Return all logs by name, the shortest first."""
     return {
         f"{name}-{eta:g}-{size}-{seed}": partial(of_log, folder, name, eta, size, seed)
-        for size in sorted(_SIZES, reverse=True)
+        for size in _SIZES
         for seed in range(_SEEDS)
         for name in _SETS
         for eta in _ETAS

@@ -114,7 +114,7 @@ def test_the_scale_of_the_prior():
 
 def test_propensities_are_harvested_by_default():
     log = log_of(3_000)
-    harvested = bp.clicks.propensity(log, method="harvesting", n_bootstrap=2)
+    harvested = bp.clicks.propensity(log, method="harvesting", smoothing="power_law")
     assert correction(log).power == correction(log, propensity=harvested).power
 
 
