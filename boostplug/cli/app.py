@@ -127,7 +127,8 @@ def compare(
         typer.Option(
             parser=_numbers_or_column,
             metavar="NUMBERS",
-            help="How likely users look at position 1, 2, …: 1,0.5,0.33. Clicks then choose and judge by DCG.",
+            help="How likely users look at position 1, 2, …: 1,0.5,0.33. Clicks then choose and judge by DCG, and the "
+            "default losses learn from clicks.",
         ),
     ] = None,
     labels: Annotated[Any, _list("Columns of more labels, for losses such as 'QBRank().on(sale)'.")] = None,
@@ -148,7 +149,7 @@ def compare(
         _list(
             "Names, separated by commas; or with parameters, and sums: 'mpboost, .7*ndcg-boost + "
             ".3*SquaredError(centred=True)'; module:name for a loss of your own in module.py; or 'all'. Default: those "
-            "that we recommend."
+            "that we recommend; with --propensity, losses that correct none, some or all of the position bias."
         ),
     ] = None,
     sweep: Annotated[

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice, product
+from itertools import chain, islice, product
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ import numpy as np
 
 from boostplug.adapters.options import is_dart
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
-from boostplug.comparison.inputs.clicks import metric_of_clicks, required_metric_of_clicks
+from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks, required_metric_of_clicks
 from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.recommendation import DEFAULT_LOSSES, DEFAULT_METRICS
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Folds, check_columns
@@ -23,13 +23,14 @@ from boostplug.core.extras import failed_imports, install, is_missing, remedy_of
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
 from boostplug.data.tables import is_frame, refuse_infinite, refuse_sparse_beside_dense, schema_of
-from boostplug.losses import LOSSES, Loss
+from boostplug.losses import LOSSES, Loss, Unbiased
 from boostplug.losses.composite.sums import CombinedLoss
 from boostplug.metrics import Metric
 
 ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
 
+_BY_RANK = [loss for loss in LOSSES["unbiased"] if isinstance(loss, Unbiased) and loss.propensity]  # 1/rank, a guess
 _LARGEST_SEED = 2**31 - 1
 _MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
 _MOST_ROUNDS = 1_000_000
@@ -95,13 +96,21 @@ def store_of(store: str | PathLike[str] | None, *, resume: bool) -> Path | None:
     return None if store is None else Path(store)
 
 
-def parse_losses(losses: Losses) -> dict[str, Loss]:
+def losses_of(losses: Losses, folds: Folds, propensity: Sequence[float] | None) -> dict[str, Loss]:
+    """Return the losses to train, by name: by default those for clicks if clicks judge by propensities."""
+    by_default = losses_on_clicks(folds, propensity) if losses is None and propensity is not None else None
+    return by_default or parse_losses(losses, propensity)
+
+
+def parse_losses(losses: Losses, propensity: Sequence[float] | None = None) -> dict[str, Loss]:
     """Return losses by the names that the table gives them.
 
     Parameters
     ----------
     losses : iterable of names and losses, mapping, or None
         As `compare` takes them.
+    propensity : sequence of float, optional
+        By position: replaces the propensities of losses in the registry. Other losses keep their own.
 
     Returns
     -------
@@ -120,16 +129,21 @@ def parse_losses(losses: Losses) -> dict[str, Loss]:
         return dict(losses)
     chosen: list[Loss] = []
     for item in DEFAULT_LOSSES if losses is None else _several(losses, "losses", (str, Loss)):
-        if item == ALL:
-            chosen += [loss for variants in LOSSES.values() for loss in variants]
-        elif isinstance(item, str):
-            chosen.extend(Loss.parse(item))
+        if isinstance(item, str):
+            named = chain.from_iterable(LOSSES.values()) if item == ALL else Loss.parse(item)
+            chosen += [_with_propensity(loss, propensity) for loss in named]
         else:
             _check_loss(item, "an item of losses")
             chosen.append(item)
     # By parameters too: to a class with a constructor of its own the equality that it inherits says less.
     chosen = list({(loss, repr(loss.get_params())): loss for loss in chosen}.values())
     return dict(zip(distinct_names(chosen), chosen, strict=True))
+
+
+def _with_propensity(loss: Loss, propensity: Sequence[float] | None) -> Loss:
+    """Return the loss with other propensities if its own are the registry's."""
+    replaced = propensity is not None and any(loss is known for known in _BY_RANK)
+    return loss.with_params(propensity=propensity) if replaced else loss
 
 
 def _several(values: Any, what: str, single: type | tuple[type, ...]) -> list[Any]:
@@ -359,12 +373,11 @@ def frameworks_of(asked: str | Iterable[str] | None) -> tuple[list[str], list[st
 
 def methods_of(
     frameworks: Sequence[str],
-    losses: Losses,
+    losses: Mapping[str, Loss],
     baselines: str | Iterable[str] | None,
     incumbent: str | Loss | None = None,
 ) -> list[Method]:
     """Return what is compared: in each framework the baselines, and then the losses; `incumbent` is the reference."""
-    losses = parse_losses(losses)
     known = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
     wanted = known if baselines is None else _several(baselines, "baselines", str)
     unknown = [name for name in wanted if name not in known]

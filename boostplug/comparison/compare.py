@@ -12,10 +12,10 @@ from boostplug.comparison.arguments import (
     frameworks_of,
     is_small,
     limits_of,
+    losses_of,
     methods_of,
     metrics_of,
     note_on_weights,
-    parse_losses,
     parse_metrics,
     plan_of,
     store_of,
@@ -92,7 +92,7 @@ def compare(
     losses : name, loss, iterable of names and losses, or mapping of names to losses, optional
         A name stands for all its variants in ``boostplug.losses.LOSSES``, or is an expression that `Loss.parse` reads:
         ".7*ndcg-boost + .3*qbrank". "all": every variant in the registry that takes the labels. Default: those that we
-        recommend, `CRR`, `QBRank` and `MPBoost`.
+        recommend, `CRR`, `QBRank` and `MPBoost`; with `propensity`, those that it says.
     baselines : name or iterable of names, optional
         Of LightGBM: ``lambdarank``, ``rank_xendcg``, ``regression``; of XGBoost: ``rank:ndcg``, ``rank:pairwise``,
         ``reg:squarederror``. Default: all.
@@ -154,7 +154,10 @@ def compare(
         validation part then stop and choose, and those on the test part judge, by the DCG that they estimate: each
         weighs 1 over its propensity, at most 10; the mean of the positions where that cuts makes up for the rest. NDCG
         becomes DCG, since clicks do not tell the ideal order, and other metrics are left out. Parts without positions
-        are judged by their labels.
+        are judged by their labels. If the training part has positions, the default losses learn from clicks: `RankNet`
+        corrects nothing, `Unbiased` with method "ips", these propensities and power .25, .5, .75 and 1 corrects more,
+        and so does "additive" with ridge .3, .03 and .003. A name such as "unbiased" in `losses` stands for variants
+        with these propensities. Losses that you pass, and expressions, keep their own.
     labels : iterable of str, optional
         Columns of more labels, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``,
         "NDCG@10.on(sale)". Of other data, `RankingData` holds them.
@@ -209,10 +212,10 @@ def compare(
         loaded, about_clicks = loaded.weighed(propensity)
     folds = loaded.folds
     pair = None
-    chosen = losses
+    chosen = {} if losses is None and sweep is not None else losses_of(losses, folds, loaded.propensity)
     if sweep is not None:
         pair = sweep_of(sweep, parse_metrics(metrics), Metric.parse(metric))
-        chosen = pair.beside({} if losses is None else parse_losses(losses))
+        chosen = pair.beside(chosen)
         metrics = [*pair.metrics] if metrics is DEFAULT_METRICS else [*pair.metrics, *parse_metrics(metrics)]
     weighed = loaded.weighed_clicks
     main, choosing, table_metrics, left_out = metrics_of(folds, metric, metrics, weighed=weighed)

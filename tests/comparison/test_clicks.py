@@ -8,12 +8,18 @@ from typer.testing import CliRunner
 
 import boostplug as bp
 from boostplug.cli.app import app
+from boostplug.comparison.arguments import parse_losses
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import Columns
 
 pytest.importorskip("xgboost")
 
 THETA = 1.0 / np.arange(1.0, 11.0)
+ON_CLICKS = [
+    "RankNet",
+    *(f"Unbiased(ips, power={power})" for power in (".25", ".5", ".75", "1")),
+    *(f"Unbiased(additive, ridge={ridge})" for ridge in (".003", ".03", ".3")),
+]
 
 
 @pytest.fixture(scope="module")
@@ -108,6 +114,79 @@ def test_the_call_that_is_shown_makes_the_same_again(parts):
     assert ours == theirs
 
 
+def trained(result):
+    """Return the losses of a comparison by name, as its document spells them."""
+    own = [method for method in result.document["methods"] if not method["built_in"]]
+    return {method["method"]: bp.Loss.parse(method["objective"])[0] for method in own}
+
+
+@pytest.mark.parametrize("estimated", [False, True])
+def test_the_default_losses_correct_the_bias_more_and_less(parts, estimated):
+    train = parts[0]
+    log = bp.clicks.ClickLog(train.y, group=train.group, position=train.position)
+    given = bp.clicks.propensity(log, method="randomised") if estimated else THETA**0.5
+    theta = tuple((given.propensity if estimated else given).tolist())
+    result = compared(*parts[:3], losses=None, propensity=given, rounds=2)
+    assert not result.failed
+    losses = trained(result)
+    assert list(losses) == ON_CLICKS
+    assert [*losses.values()] == [
+        bp.RankNet(),
+        *(bp.Unbiased(method="ips", propensity=theta, power=power) for power in (0.25, 0.5, 0.75, 1.0)),
+        *(bp.Unbiased(method="additive", ridge=ridge) for ridge in (0.003, 0.03, 0.3)),
+    ]
+
+
+def test_the_default_losses_are_the_usual_ones_without_propensities_or_positions(parts):
+    usual = [bp.CRR(), bp.QBRank(), bp.MPBoost()]
+    assert [*trained(compared(*parts[:3], losses=None, rounds=2)).values()] == usual
+    judged = compared(parts[3], *parts[1:3], losses=None, rounds=2, propensity=THETA)
+    assert [*trained(judged).values()] == usual
+
+
+def test_a_sweep_takes_the_place_of_the_default_losses(parts):
+    pair = (bp.RankNet(), bp.QBRank())
+    result = compared(
+        *parts[:2], parts[3], losses=None, sweep=pair, metrics=["DCG@3", "DCG@5"], rounds=2, propensity=THETA
+    )
+    assert not set(ON_CLICKS[1:]) & set(trained(result))
+
+
+def test_named_losses_train_with_the_propensities_that_judge(parts):
+    theta = tuple((THETA**0.5).tolist())
+    own = "Unbiased(method='ips', propensity=(1.0, .5, .4, .3, .2, .2, .2, .2, .2, .2))"
+    result = compared(*parts[:3], losses=["unbiased", own], propensity=theta, rounds=2)
+    found = [(loss.method, loss.propensity) for loss in trained(result).values()]
+    assert found[1:] == [
+        ("additive", None),
+        ("ips", theta),
+        ("kurennoy", theta),
+        ("ips", (1, 0.5, 0.4, 0.3, *6 * [0.2])),
+    ]
+    every = {repr(loss) for loss in parse_losses("all", theta).values()}
+    assert every >= {repr(loss) for loss in parse_losses("unbiased", theta).values()}
+    assert bp.losses.LOSSES["unbiased"][2].propensity == tuple(THETA)  # the registry's stay
+    pasted = repr(bp.losses.LOSSES["unbiased"][2])
+    assert [*parse_losses(pasted, theta).values()] == [bp.losses.LOSSES["unbiased"][2]]
+
+
+def test_the_line_of_code_makes_the_chosen_loss(parts):
+    chosen = "Unbiased(ips, power=.25)"
+    result = compared(*parts[:3], losses=None, baselines=[], incumbent=chosen, propensity=THETA, rounds=2)
+    assert result.document["recommendation"]["method"] == chosen
+    line = result.recommendation.splitlines()[-1].strip()
+    made = eval(line, {"bp": bp})  # noqa: S307
+    assert made.objective == bp.Unbiased(method="ips", propensity=THETA, power=0.25)
+
+
+def test_positions_of_training_pages_need_propensities(parts):
+    """Refused before anything is trained, as those of the other parts are."""
+    train = parts[0]
+    further = bp.RankingData(train.X, train.y, group=train.group, position=train.position + 1)
+    with pytest.raises(ValueError, match=r"= 11 has no propensity"):
+        compared(further, *parts[1:3], losses=None, propensity=THETA)
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -141,9 +220,11 @@ def test_the_command_line_takes_propensities(parts, tmp_path):
     pd.concat(frames).to_csv(tmp_path / "log.csv", index=False)
     command = ["compare", "--data", str(tmp_path / "log.csv"), "--label", "click", "--position", "place"]
     command += ["--split", "part"]
-    command += ["--losses", "ranknet", "--baselines", "rank:ndcg", "--frameworks", "xgboost", "--rounds", "5"]
+    command += ["--baselines", "rank:ndcg", "--frameworks", "xgboost", "--rounds", "5", "--jobs", "1"]
     command += ["--seeds", "1", "--json", str(tmp_path / "r.json"), "--propensity", ",".join(map(str, THETA))]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     document = json.loads((tmp_path / "r.json").read_text())
     assert document["settings"]["metric"] == "DCG@10(linear).on(ips)"
+    assert [method["method"] for method in document["methods"]] == ["rank:ndcg", *ON_CLICKS]
+    assert f"propensity={tuple(THETA.tolist())}" in document["methods"][2]["objective"]

@@ -9,12 +9,16 @@ from numpy.typing import NDArray
 from boostplug.clicks.propensity import effective_size
 from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.training.frameworks import DataPart, Folds
+from boostplug.core.naming import label
 from boostplug.data.positions import refuse_without_propensity
+from boostplug.losses import Loss, RankNet, Unbiased
 from boostplug.metrics import DCG, NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
 
 IPS = "ips"  # the label that holds the weighed clicks
 MAX_WEIGHT = 10.0  # of a click, as in `Unbiased`
+_POWERS = (0.25, 0.5, 0.75, 1.0)  # of "ips"; 0 is clicks as labels
+_RIDGES = (0.003, 0.03, 0.3)  # of "additive"
 
 Floats = NDArray[np.float64]
 
@@ -52,6 +56,24 @@ def _weighed(part: DataPart, theta: Floats) -> DataPart:
     if cut.any():
         weighed[cut] += (1.0 - MAX_WEIGHT * of_row[cut]) * queries.labels[cut].sum() / of_row[cut].sum()
     return replace(part, queries=queries.replaced(labels_by_name={**queries.labels_by_name, IPS: weighed}))
+
+
+def losses_on_clicks(folds: Folds, theta: Sequence[float]) -> dict[str, Loss] | None:
+    """Return losses from clicks as labels to a complete correction of the position bias, by the names in the table.
+
+    None if a training part has no positions. `theta` is by position, for all positions of the training parts.
+    """
+    for train, *_ in folds:
+        if train.queries.position is None:
+            return None
+        refuse_without_propensity(train.queries.position, len(theta))
+    by_power = {p: Unbiased(method="ips", propensity=theta, power=p) for p in _POWERS}
+    by_ridge = {r: Unbiased(method="additive", ridge=r) for r in _RIDGES}
+    return {
+        "RankNet": RankNet(),
+        **{f"Unbiased(ips, power={label(p)})": loss for p, loss in by_power.items()},
+        **{f"Unbiased(additive, ridge={label(r)})": loss for r, loss in by_ridge.items()},
+    }
 
 
 def notes_on_clicks(folds: Folds, theta: Floats) -> list[str]:
