@@ -216,6 +216,8 @@ def compare(
     if sweep is not None:
         pair = sweep_of(sweep, parse_metrics(metrics), Metric.parse(metric))
         chosen = pair.beside(chosen)
+        if "test" in loaded.weighed_clicks:
+            pair = pair.on_clicks()
         metrics = [*pair.metrics] if metrics is DEFAULT_METRICS else [*pair.metrics, *parse_metrics(metrics)]
     weighed = loaded.weighed_clicks
     main, choosing, table_metrics, left_out = metrics_of(folds, metric, metrics, weighed=weighed)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from boostplug.comparison.inputs.clicks import required_metric_of_clicks
 from boostplug.comparison.summary import MethodName, MethodSummary, TradeOff
 from boostplug.core.checks import check_instance, shown
 from boostplug.core.naming import distinct_names
@@ -22,6 +23,11 @@ class Sweep:
 
     losses: tuple[Loss, Loss]
     metrics: tuple[Metric, Metric]
+
+    def on_clicks(self) -> "Sweep":
+        """Return the sweep judged by what weighed clicks estimate of its metrics."""
+        first, second = map(required_metric_of_clicks, self.metrics)
+        return Sweep(self.losses, (first, second))
 
     def sums(self) -> list[Loss]:
         """Return the losses of the grid, from the first alone to the second alone."""
