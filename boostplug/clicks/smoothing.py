@@ -12,14 +12,15 @@ def shrunk_to_power_law(theta: Floats, variance: Floats) -> Floats:
     Parameters
     ----------
     theta : ndarray of shape (n_positions,)
-        Propensities, with 1 for position 1. A position with a propensity of 0 or NaN takes the value of the power law.
+        Propensities, with 1 for position 1.
     variance : ndarray of shape (n_positions,)
-        Variance of the logarithm of each propensity.
+        Variance of the logarithm of each propensity. Positions without a finite one, or with a propensity of 0 or NaN,
+        take the value of the power law.
 
     Notes
     -----
     With :math:`y_p = \log θ_p`, :math:`x_p = -\log p` and the variances :math:`s_p^2`, over the k positions from 2
-    that have clicks:
+    that have both:
 
     1. The exponent is the weighted least-squares slope through the origin,
        :math:`η = \sum x_p y_p w_p / \sum x_p^2 w_p` with :math:`w_p = 1/s_p^2`.
@@ -31,7 +32,7 @@ def shrunk_to_power_law(theta: Floats, variance: Floats) -> Floats:
        :math:`η x_p + (y_p - η x_p) τ^2/(τ^2 + s_p^2)`.
     """
     x = -np.log(np.arange(1.0, len(theta) + 1.0))
-    known = (theta > 0) & (x < 0)
+    known = (theta > 0) & (x < 0) & np.isfinite(variance)
     if not known.any():
         return theta
     at, y, s2 = x[known], np.log(theta[known]), np.maximum(variance[known], 1e-12)
