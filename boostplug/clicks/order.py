@@ -50,7 +50,8 @@ def probability_if_shuffled(rows: Shown, document: Ints) -> float:
     """
     page, place = rows.page, rows.place.astype(np.float64)
     n_pages = int(page.max()) + 1
-    size = np.bincount(np.unique(page * rows.n_positions + rows.place) // rows.n_positions, minlength=n_pages)
+    entry = np.sort(page * rows.n_positions + rows.place)  # np.unique without options hashes, which is slow on these
+    size = np.bincount(entry[np.diff(entry, prepend=-1) > 0] // rows.n_positions, minlength=n_pages)
     shown = np.maximum(sums(page, rows.impressions, n_pages), 1.0)
     deviation = place - (sums(page, rows.impressions * place, n_pages) / shown)[page]
     variance = sums(page, rows.impressions * deviation**2, n_pages) / shown
