@@ -153,6 +153,13 @@ def on_categories():
     return bp.Unbiased()(np.zeros(4), data.construct())
 
 
+def on_fixed_order():
+    """Estimate propensities from 40 pages with one order as if they were shuffled."""
+    ids = {"query": [0] * 80, "document": ["a", "b"] * 40}
+    log = bp.datasets.ClickLog([1, 0] * 40, group=[2] * 40, position=[1, 2] * 40, **ids)
+    return bp.clicks.propensity(log, method="randomised")
+
+
 def on_two_machines():
     """Return a Dataset as each of two machines has it; there is no network until it is trained on."""
     data = lgb.Dataset(X, Y, group=GROUP, params={"verbosity": -1}).construct()
@@ -683,16 +690,21 @@ CASES = {
         ),
         Case("a position below 1", lambda: bp.set_positions(xgb.DMatrix(X, Y, group=GROUP), np.zeros(len(Y)))),
         Case(
+            "propensities without a method",
+            lambda: bp.clicks.propensity(bp.datasets.ClickLog([1, 0], group=[2], position=[1, 2])),
+        ),
+        Case("pages in a fixed order as shuffled ones", on_fixed_order),
+        Case(
             "harvesting without documents",
             lambda: bp.clicks.propensity(bp.datasets.ClickLog([1, 0], group=[2], position=[1, 2]), method="harvesting"),
         ),
         Case(
             "propensities of a log with one position",
-            lambda: bp.clicks.propensity(bp.datasets.ClickLog([1, 0], group=[1, 1], position=[1, 1])),
+            lambda: bp.clicks.propensity(bp.datasets.ClickLog([1, 0], group=[1, 1], position=[1, 1]), method="em"),
         ),
         Case(
             "propensities of a log without clicks at the first position",
-            lambda: bp.clicks.propensity(bp.datasets.ClickLog([0, 1], group=[2], position=[1, 2])),
+            lambda: bp.clicks.propensity(bp.datasets.ClickLog([0, 1], group=[2], position=[1, 2]), method="em"),
         ),
         Case("NDCG of clicks", lambda: bp.clicks.evaluate([1, 2], LOG, metric=bp.NDCG(10), eta=1.0)),
         Case(

@@ -23,7 +23,8 @@ def all_pairs(items: Items, n_positions: int) -> Callable[[Floats], Floats]:
     Raises
     ------
     ValueError
-        If a position shares no documents with those that are linked to position 1.
+        If a position shares no documents with those that are linked to position 1, or none of the shared documents was
+        clicked at 1.
     """
     shown = items.by_place(np.ones(len(items.item)), n_positions)
     rates = items.by_place(items.clicks / items.impressions, n_positions)
@@ -32,6 +33,10 @@ def all_pairs(items: Items, n_positions: int) -> Callable[[Floats], Floats]:
         position = int(np.argmax(linked != linked[0])) + 1
         what = f"log has no interventional set for position {position}"
         raise ValueError(f"{what}; pass max_position, a log of several rankers, or a longer one")
+    several = np.diff(shown.tocsr().indptr) > 1
+    if not rates.tocsr()[several][:, [0]].sum():
+        what = "no document that was shown at position 1 and at others was clicked at 1"
+        raise ValueError(f"log.clicked: {what}; pass a log of several rankers, or a longer one")
 
     def estimate(weight: Floats) -> Floats:
         weighted = shown.multiply(weight[items.query][:, None]).T.tocsr()
@@ -67,6 +72,8 @@ def _most_likely(clicks: Floats, n: Floats) -> Floats:
     start = np.concatenate([np.log(np.clip(rate / max(rate.max(), 1e-12), 0.01, 0.9)), np.full(len(upper[0]), -1.0)])
     found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-13, "gtol": 1e-8})
     p = expit(found.x[:n_positions])
+    p[clicks.sum(axis=1) == 0] = 0.0  # its logit has no finite maximum
     p[n.sum(axis=1) == 0] = np.nan  # a resample without the documents of this position
-    theta: Floats = p / p[0]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        theta: Floats = p / p[0]
     return theta

@@ -11,8 +11,10 @@ from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
 from boostplug.clicks.harvesting import all_pairs
+from boostplug.clicks.order import fitting_method, refuse_fixed_order
 from boostplug.clicks.regression_em import RegressionEM
 from boostplug.clicks.shown import Items, Shown, shown_rows, sums
+from boostplug.clicks.smoothing import shrunk_to_power_law
 from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, frozen, refuse_where
 from boostplug.core.extras import imported
 from boostplug.data.click_log import ClickLog
@@ -25,6 +27,12 @@ Ints = NDArray[np.int64]
 Estimator = Callable[[Floats], Floats]
 
 _RESAMPLES, _RESAMPLES_EM = 50, 10
+_METHODS = {
+    "randomised": "pages were shuffled",
+    "swapped": "the first document changed places at random; reads query and document",
+    "harvesting": "several rankers; reads query and document",
+    "em": "no randomness; reads X",
+}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -128,9 +136,10 @@ class Propensity:
 def propensity(
     log: ClickLog,
     *,
-    method: Literal["randomised", "swapped", "harvesting", "em"] = "randomised",
+    method: Literal["randomised", "swapped", "harvesting", "em"] | None = None,
     X: Any = None,
     max_position: int | None = None,
+    smoothing: Literal["power_law"] | None = None,
     max_weight: float = 10.0,
     n_bootstrap: int | None = None,
     confidence: float = 0.95,
@@ -145,11 +154,11 @@ def propensity(
     ----------
     log : ClickLog
         Single pages or aggregated (`impressions`).
-    method : {"randomised", "swapped", "harvesting", "em"}, default "randomised"
-        What the log allows, the safest first.
+    method : {"randomised", "swapped", "harvesting", "em"}
+        Required. The error of a call without it names the method that fits the log. The safest comes first.
 
         - "randomised": the order of every page is random. The clicks at p are compared with those at 1 of the same
-          pages.
+          pages. With `query` and `document` the order is checked; without them it is not.
         - "swapped": the document at 1 was swapped at random with the one at p. Click rates of the documents that were
           shown at both are compared; a document counts the same at both. Needs `query` and `document`.
         - "harvesting": several rankers have shown a document of one query at different positions (AllPairs). Needs
@@ -164,6 +173,9 @@ def propensity(
         `document`.
     max_position : int, optional
         Rows below are left out. Default: the last position of the log.
+    smoothing : {"power_law"} or None, default None
+        "power_law" shrinks the propensities towards :math:`p^{-η}`, the more, the less certain they are (see Notes).
+        Needs at least 10 resamples, and two queries.
     max_weight : float, default 10.0
         At least 1: `Propensity.weights` and the printed table clip 1/θ there. Losses and pairs have their own.
     n_bootstrap : int, optional
@@ -183,7 +195,8 @@ def propensity(
     ------
     ValueError
         If the log lacks a column that the method needs, has one position only, has no clicks at position 1, or has too
-        little data for a position. The message names column and remedy.
+        little data for a position. If `method` is missing, or is "randomised" and documents keep their positions from
+        page to page. The message names column and remedy, or the method that fits.
 
     Notes
     -----
@@ -194,16 +207,23 @@ def propensity(
     search" (WSDM 2018); each document counts once as relevant and once as not, weighted by expected numbers, where
     the paper draws one of the two.
 
+    "randomised" refuses a log by Friedman's test: shuffled pages are refused once in a million logs at most.
+
     "em" without `X` has one unknown relevance per document. In simulated logs of 300 queries and 5 positions its
     propensities were 18 to 28 % too large with 8,000 pages and 14 to 15 % with 128,000. The intervals do not show this
     error. On the same logs a weaker prior of relevance was better with many pages and far worse with few.
+
+    `smoothing` fits η by weighted least squares of log θ on log p, with the relative variances of θ over the resamples,
+    :math:`s_p^2`. The variance τ² of the true log θ around this curve is estimated by the method of moments
+    (DerSimonian & Laird, 1986), and is 0 where the deviations are no larger than chance. Each deviation of log θ from
+    the curve is then multiplied by :math:`τ^2/(τ^2 + s_p^2)`. A position without clicks takes the value of the curve.
 
     Examples
     --------
     >>> import boostplug as bp
     >>> data = bp.datasets.make_ranking(100, random_state=0)
     >>> log = bp.clicks.simulate(data, ranker="random", sessions=20_000, max_position=3, random_state=0)
-    >>> bp.clicks.propensity(log)
+    >>> bp.clicks.propensity(log, method="randomised")
     position  propensity      95% interval    clicks  impressions  weight
            1      1.0000  1.0000 to 1.0000      3190        20000    1.00
            2      0.4925  0.4684 to 0.5143      1571        20000    2.03
@@ -211,34 +231,41 @@ def propensity(
     largest weight 2.92; 0 of 5855 clicks are clipped; effective sample size 4828
     """
     check_instance("log", log, ClickLog, "ClickLog(clicked, qid=qid, position=position)")
-    check_choice("method", method, ("randomised", "swapped", "harvesting", "em"))
+    if method is not None:
+        check_choice("method", method, tuple(_METHODS))
     if max_position is not None:
         max_position = check_integer("max_position", max_position, 2, ", or None for all positions")
     max_weight = check_number("max_weight", max_weight, least=1)
     confidence = check_number("confidence", confidence, above=0, below=1)
     if n_bootstrap is None:
         n_bootstrap = _RESAMPLES_EM if method == "em" else _RESAMPLES
-    n_bootstrap = check_integer("n_bootstrap", n_bootstrap, 2)
+    if smoothing is not None:
+        check_choice("smoothing", smoothing, ("power_law",), ", or None")
+    n_bootstrap = check_integer("n_bootstrap", n_bootstrap, 10 if smoothing else 2)
     rng = generator(random_state)
-    if X is not None and method != "em":
+    if X is not None and method not in (None, "em"):
         raise ValueError(f'method="{method}" reads no features; leave X out, or pass method="em"')
 
     rows = shown_rows(log, max_position)
+    if method is None:
+        methods = ", ".join(f'"{name}" ({needs})' for name, needs in _METHODS.items())
+        raise ValueError(f"method is missing; pass {fitting_method(rows, _documents(log, rows))}. Methods: {methods}")
     estimate = _estimator(method, log, rows, X)
     n = rows.n_queries
     found = estimate(np.ones(n))
     found[0] = 1.0
+    resampled = _resampled(estimate, n, n_bootstrap, rng)
+    if smoothing:
+        found, resampled = _smoothed(found, resampled)
     if (found == 0.0).any():
         first = int(np.argmin(found)) + 1
         warnings.warn(
-            f"log.clicked: nobody clicked at position {first}, so its propensity is 0; pass max_position={first - 1}",
+            f"log.clicked: there are no clicks to estimate the propensity of position {first}, so it is 0; "
+            f'pass max_position={first - 1}, or smoothing="power_law"',
             UserWarning,
             stacklevel=2,
         )
-    low = high = np.full(rows.n_positions, np.nan)
-    if n > 1:
-        drawn = (np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(n_bootstrap))
-        low, high = _interval(found, np.array([estimate(w.astype(np.float64)) for w in drawn]), confidence, method)
+    low, high = _interval(found, resampled, confidence, method)
     return Propensity(
         position=frozen(np.arange(1, rows.n_positions + 1)),
         propensity=frozen(found),
@@ -261,15 +288,18 @@ def effective_size(weight: Floats, times: Floats) -> float:
 
 def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
     """Return a function from the weight of each query to the propensities."""
+    document = _documents(log, rows)
     if method == "randomised":
+        if document is not None:
+            refuse_fixed_order(rows, document)
         return _randomised(rows)
     if X is not None:
-        features, document = _features(X, log, rows)
-        return RegressionEM(rows.items(document), rows.n_positions, features)
-    for name in ("query", "document"):
-        if getattr(log, name) is None:
-            raise ValueError(f'log.{name} is missing, and method="{method}" needs it; pass ClickLog({name}=…)')
-    items = rows.items(np.unique(log.document[rows.kept], return_inverse=True)[1])  # type: ignore[index]
+        features, of_X = _features(X, log, rows)
+        return RegressionEM(rows.items(of_X), rows.n_positions, features)
+    if document is None:
+        name = "query" if log.query is None else "document"
+        raise ValueError(f'log.{name} is missing, and method="{method}" needs it; pass ClickLog({name}=…)')
+    items = rows.items(document)
     if method == "swapped":
         return _swapped(items, rows)
     if method == "harvesting":
@@ -277,6 +307,13 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
     if len(items.item) == len(items.query):
         raise ValueError("log.document: each document of a query was shown at one position only; pass X")
     return RegressionEM(items, rows.n_positions, None)
+
+
+def _documents(log: ClickLog, rows: Shown) -> Ints | None:
+    """Return the number of each row's document; None if the log has no ids of queries or of documents."""
+    if log.query is None or log.document is None:
+        return None
+    return np.unique(log.document[rows.kept], return_inverse=True)[1].astype(np.int64)
 
 
 def _features(X: Any, log: ClickLog, rows: Shown) -> tuple[Any, Ints]:
@@ -344,9 +381,28 @@ def _ratio(rows: Shown, at: tuple[Ints, Ints], above: Floats, below: Floats, why
     return estimate
 
 
-def _interval(found: Floats, resampled: Floats, confidence: float, method: str) -> tuple[Floats, Floats]:
+def _resampled(estimate: Estimator, n: int, n_bootstrap: int, rng: np.random.Generator) -> Floats:
+    """Return the propensities of resamples of n queries, one row each; one row of NaN if there is one query."""
+    if n == 1:
+        return np.full((1, len(estimate(np.ones(1)))), np.nan)
+    drawn = (np.bincount(rng.integers(n, size=n), minlength=n) for _ in range(n_bootstrap))
+    resampled = np.array([estimate(w.astype(np.float64)) for w in drawn])
     resampled[:, 0] = 1.0
     resampled[~np.isfinite(resampled)] = np.nan  # of a resample without clicks at position 1
+    return resampled
+
+
+def _smoothed(found: Floats, resampled: Floats) -> tuple[Floats, Floats]:
+    """Return propensities and those of resamples, all shrunk with the variances over the resamples."""
+    if len(resampled) == 1:
+        raise ValueError("smoothing needs resamples of queries, and log has one query; pass smoothing=None")
+    with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # no resample has a value: neither has the variance
+        variance = np.nanvar(resampled, axis=0, ddof=1) / found**2
+    return shrunk_to_power_law(found, variance), np.array([shrunk_to_power_law(one, variance) for one in resampled])
+
+
+def _interval(found: Floats, resampled: Floats, confidence: float, method: str) -> tuple[Floats, Floats]:
     if method == "em":
         with np.errstate(divide="ignore", invalid="ignore"):
             spread = np.log(resampled).std(axis=0, ddof=1) * stdtrit(len(resampled) - 1, (1.0 + confidence) / 2)

@@ -98,15 +98,16 @@ def shown_rows(log: ClickLog, max_position: int | None) -> Shown:
     clicks = log.clicked[kept]
     if not clicks[place == 0].any():
         raise ValueError("log.clicked: there are no clicks at position 1, to compare with; pass a longer log")
+    query = np.unique(log.query_of_row[kept], return_inverse=True)[1]
     return Shown(
         clicks,
         shown[kept],
         place,
         log.page_of_row[kept],
-        np.unique(log.query_of_row[kept], return_inverse=True)[1],
+        query,
         kept,
         len(seen),
-        len(np.unique(log.query_of_row[kept])),
+        int(query.max()) + 1,
     )
 
 

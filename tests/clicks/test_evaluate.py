@@ -142,7 +142,7 @@ def test_rankers_are_compared_with_the_first():
 
 def test_a_propensity_is_taken_as_it_is():
     log = simulate(DATA, ranker="random", sessions=3000, max_position=4, random_state=0)
-    theta = propensity(log)
+    theta = propensity(log, method="randomised")
     assert isinstance(theta, Propensity)
     scores = DATA.y[log.document]
     assert evaluate(scores, log, propensity=theta) == evaluate(scores, log, propensity=theta.propensity)

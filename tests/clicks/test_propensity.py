@@ -38,7 +38,7 @@ def check(found, tolerance, truth=TRUTH):
 
 
 def test_randomised(shuffled):
-    found = propensity(shuffled)
+    found = propensity(shuffled, method="randomised")
     check(found, 0.08)
     assert np.array_equal(found.impressions, np.bincount(shuffled.position)[1:])
     assert np.array_equal(found.clicks, np.bincount(shuffled.position, shuffled.clicked)[1:])
@@ -49,7 +49,7 @@ def test_randomised_compares_pages_of_the_same_length():
     y = np.repeat([4.0, 0.0], [60, 300])
     data = bp.RankingData(np.zeros((360, 1)), y, group=[2] * 30 + [10] * 30)
     log = simulate(data, eta=0.5, noise=0.3, ranker="random", sessions=60_000, random_state=0)
-    check(propensity(log), 0.1, (1 / np.arange(1, 11)) ** 0.5)
+    check(propensity(log, method="randomised"), 0.1, (1 / np.arange(1, 11)) ** 0.5)
 
 
 def test_swapped(shuffled):
@@ -66,7 +66,8 @@ def test_swapped_compares_a_document_with_itself():
     query = np.repeat(np.arange(20_000) // 200, 2)
     log = ClickLog(clicked, group=[2] * 20_000, position=position, query=query, document=document)
     assert abs(propensity(log, method="swapped").propensity[1] - 0.5) < 0.05
-    assert propensity(log).propensity[1] < 0.25
+    with pytest.raises(ValueError, match=r'needs shuffled pages, .*pass method="harvesting".*\(or "swapped"'):
+        propensity(log, method="randomised")
 
 
 def test_harvesting(of_two_rankers):
@@ -126,7 +127,10 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
         [
             (p.low <= TRUTH[:3]) & (TRUTH[:3] <= p.high)
             for p in (
-                propensity(simulate(DATA, ranker="random", sessions=2000, max_position=3, random_state=seed))
+                propensity(
+                    simulate(DATA, ranker="random", sessions=2000, max_position=3, random_state=seed),
+                    method="randomised",
+                )
                 for seed in range(60)
             )
         ]
@@ -135,7 +139,7 @@ def test_intervals_hold_the_truth_as_often_as_they_say():
 
 
 def test_the_result_is_an_array_a_table_and_weights(shuffled):
-    found = propensity(shuffled, max_weight=3.0, max_position=4)
+    found = propensity(shuffled, method="randomised", max_weight=3.0, max_position=4)
     assert len(found) == 4
     assert np.array_equal(np.asarray(found), found.propensity)
     assert np.asarray(found, dtype=np.float32).dtype == np.float32
@@ -163,10 +167,68 @@ def test_equal_calls_are_equal(of_two_rankers):
 
 def test_positions_without_clicks_are_named():
     log = bp.clicks.ClickLog([1, 1, 0] * 20, group=[3] * 20, position=[1, 2, 3] * 20)
-    with pytest.warns(UserWarning, match=r"nobody clicked at position 3, .*; pass max_position=2"):
-        bp.clicks.propensity(log)
+    what = r"no clicks to estimate the propensity of position 3, .*; pass max_position=2, or smoothing"
+    with pytest.warns(UserWarning, match=what):
+        bp.clicks.propensity(log, method="randomised")
+
+
+@pytest.mark.parametrize("method", ["harvesting", "em"])
+def test_without_clicks_a_position_has_0_and_with_smoothing_the_curve(of_two_rankers, method):
+    log = of_two_rankers.pages(np.arange(0, 60_000, 20))
+    ids = {name: getattr(log, name) for name in ("position", "query", "document")}
+    cut = ClickLog(log.clicked * (log.position < N_POSITIONS), group=log.group, **ids)
+    with pytest.warns(UserWarning, match="no clicks to estimate the propensity of position 6"):
+        assert propensity(cut, method=method).propensity[-1] == 0.0
+    found = propensity(cut, method=method, smoothing="power_law")
+    assert 0.05 < found.propensity[-1] < 0.3
+    assert 0 < found.low[-1] <= found.propensity[-1] <= found.high[-1]
+
+
+def test_smoothing_needs_queries_and_resamples():
+    log = ClickLog([1, 1, 1, 1], group=[4], position=[1, 2, 3, 4])
+    with pytest.raises(ValueError, match="smoothing needs resamples of queries, and log has one query"):
+        propensity(log, method="randomised", smoothing="power_law")
+    with pytest.raises(ValueError, match="n_bootstrap must be an integer of at least 10"):
+        propensity(log, method="randomised", smoothing="power_law", n_bootstrap=9)
+
+
+def test_harvesting_needs_clicks_at_position_1_of_a_document_that_moved():
+    """Query 0 has the clicks at 1, and its documents never move."""
+    log = ClickLog(
+        [1, 1, 0, 1, 0, 1],
+        group=[2, 2, 2],
+        position=[1, 2] * 3,
+        query=[0, 0, 1, 1, 1, 1],
+        document=[0, 1, 2, 3, 3, 2],
+    )
+    with pytest.raises(ValueError, match="no document that was shown at position 1 and at others was clicked at 1"):
+        propensity(log, method="harvesting")
+
+
+@pytest.mark.parametrize(("ids", "missing"), [(["document"], "query"), (["query"], "document")])
+@pytest.mark.parametrize("method", ["swapped", "harvesting", "em"])
+def test_missing_ids_are_named(of_two_rankers, method, ids, missing):
+    log = of_two_rankers.pages(np.arange(1000))
+    bare = ClickLog(log.clicked, group=log.group, position=log.position, **{name: getattr(log, name) for name in ids})
+    with pytest.raises(ValueError, match=f'log.{missing} is missing, and method="{method}" needs it'):
+        propensity(bare, method=method)
+
+
+def test_the_method_is_required_and_the_error_names_the_one_that_fits(shuffled, of_two_rankers):
+    fixed = log_of(SCORES[0], sessions=1000)
+    bare = ClickLog(fixed.clicked, group=fixed.group, position=fixed.position)
+    fitting = {
+        'method="randomised", since': shuffled,
+        'method="harvesting", since': of_two_rankers,
+        'method="em" with X, since': fixed,
+        'method="randomised" if the pages were shuffled, else "em" with X': bare,
+    }
+    for words, log in fitting.items():
+        with pytest.raises(ValueError, match=f"method is missing; pass {words}") as caught:
+            propensity(log)
+        assert all(f'"{name}" (' in str(caught.value) for name in ("randomised", "swapped", "harvesting", "em"))
 
 
 def test_one_query_has_no_interval():
     log = ClickLog([1, 1, 1, 1], group=[4], position=[1, 2, 3, 4])
-    assert np.isnan(propensity(log).low).all()
+    assert np.isnan(propensity(log, method="randomised").low).all()
