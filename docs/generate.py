@@ -233,6 +233,7 @@ PAGES = {
                     "CRR",
                     "LogisticError",
                     "CalibratedSoftmax",
+                    "ClickLogLoss",
                     "Correlation",
                     "Unbiased",
                     "LossSum",

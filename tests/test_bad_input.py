@@ -147,10 +147,16 @@ def on_clicks(method="unbiased_lambdamart", clicks=(1, 0, 0, 1), position=(1, 2,
     return bp.Unbiased(method=method, **given).gradient_hessian(np.zeros(4), pages)
 
 
-def on_categories():
-    """Call `Unbiased` on a Dataset whose positions LightGBM keeps as categories."""
+def click_log_loss(clicks=(1, 0, 0, 1), position=(1, 2, 1, 2)):
+    """Call `ClickLogLoss` on two pages."""
+    pages = bp.Queries(clicks, group=[2, 2], position=position)
+    return bp.ClickLogLoss(propensity=[1.0, 0.5]).gradient_hessian(np.zeros(4), pages)
+
+
+def on_categories(loss=bp.Unbiased()):  # noqa: B008 (immutable)
+    """Call a loss on a Dataset whose positions LightGBM keeps as categories."""
     data = lgb.Dataset(np.zeros((4, 1)), [1, 0, 0, 1], group=[2, 2], position=[3, 1, 1, 3], params={"verbosity": -1})
-    return bp.Unbiased()(np.zeros(4), data.construct())
+    return loss(np.zeros(4), data.construct())
 
 
 def on_fixed_order():
@@ -684,6 +690,14 @@ CASES = {
         Case("a position without a propensity", lambda: on_clicks("ips", propensity=[1.0])),
         Case("grades in place of clicks", lambda: on_clicks("kurennoy", [2, 0, 0, 1], propensity=[1.0, 0.5])),
         Case("a base that is no loss on pairs", lambda: bp.Unbiased(base=bp.SquaredError())),
+        Case("`ClickLogLoss` without positions", lambda: click_log_loss(position=None)),
+        Case("grades in place of clicks for `ClickLogLoss`", lambda: click_log_loss(clicks=(2, 0, 0, 1))),
+        Case("a position without a propensity for `ClickLogLoss`", lambda: click_log_loss(position=(1, 3, 1, 2))),
+        Case("a propensity of 0 for `ClickLogLoss`", lambda: bp.ClickLogLoss(propensity=[1.0, 0.0])),
+        Case(
+            "positions that LightGBM keeps as categories, for `ClickLogLoss`",
+            lambda: on_categories(bp.ClickLogLoss(propensity=[1.0, 0.5, 0.3])),
+        ),
         Case(
             'a base that takes no pairs for `method="kurennoy"`',
             lambda: bp.Unbiased(base=bp.NDCGBoost(), method="kurennoy", propensity=[1.0]),
@@ -712,6 +726,10 @@ CASES = {
             lambda: bp.clicks.evaluate([1, 2], LOG, metric=bp.Precision(5, relevant=2), eta=1.0),
         ),
         Case("an evaluation without propensities", lambda: bp.clicks.evaluate([1, 2], LOG)),
+        Case(
+            "a negative value of a click",
+            lambda: bp.clicks.evaluate([1, 2], LOG, eta=1.0, click_value=[-1, -1]),
+        ),
         Case(
             "users for negative labels",
             lambda: bp.clicks.simulate(bp.RankingData(X, Y - 1.0, group=GROUP), ranker="random"),

@@ -19,7 +19,7 @@ from boostplug.core.checks import (
 )
 from boostplug.data.boundaries import places_within
 from boostplug.data.click_log import ClickLog
-from boostplug.data.positions import propensities_of
+from boostplug.data.positions import numbers_of_rows, propensities_of
 from boostplug.data.queries import Queries
 from boostplug.datasets.synthetic import RandomState, generator
 from boostplug.metrics import DCG, Metric, Precision
@@ -28,6 +28,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _POWERS = (1.0, 0.0, 0.5, 1.5, 2.0)  # of the propensities; the first is the estimate
+_LARGEST_CLICK = 1e100  # of click_value: sums are finite
 _ROWS = 1 << 22  # of copied pages at once
 
 
@@ -59,9 +60,9 @@ class Evaluation:
         With the ends of the confidence interval; NaN where the log has one query only.
     n_clicks : int
     effective_sample_size : float
-        Kish's effective number of clicks, (Σ w)² / Σ w², with the weights w that were used.
+        Kish's effective number of clicks, (Σ w)² / Σ w², with the weights w that were used, times `click_value`.
     largest_weight : float
-        Of a click.
+        Of a click, without `click_value`.
     sensitivity : tuple of Sensitivity
         With the propensities to the powers 0 (no correction), 0.5, 1, 1.5 and 2.
     difference : Estimate or None
@@ -130,6 +131,7 @@ def evaluate(
     propensity: Propensity | ArrayLike | None = None,
     eta: float | None = None,
     max_weight: float = 10.0,
+    click_value: ArrayLike | None = None,
     n_bootstrap: int = 1000,
     confidence: float = 0.95,
     random_state: RandomState = 0,
@@ -153,13 +155,17 @@ def evaluate(
           metric. Unbiased if the propensities are right.
         - "clipped": the same with weights of at most `max_weight`: less variance, and too low.
         - "snips": :math:`\sum d\,w / \sum w` over all clicks, with w = 1/θ. It is the mean discount of a document that
-          attracts, on another scale than the metric. A factor of all propensities does not matter.
+          attracts, on another scale than the metric. A factor of all propensities does not matter. `click_value`
+          multiplies d only.
     propensity : Propensity, or array-like of shape (n_positions,)
         θ for positions 1, 2, …: above 0. Exactly one of `propensity` and `eta` is given.
     eta : float
         :math:`θ_p = (1/p)^η`.
     max_weight : float, default 10.0
         At least 1; for "clipped".
+    click_value : array-like of shape (n_rows,), optional
+        What each click of a row counts, at least 0 where there is one: a price gives revenue in place of clicks. With
+        `impressions` it is the mean over the row's clicks. Values of other rows are not read. Default: 1.
     n_bootstrap : int, default 1000
         Resamples of the queries (of the pages, in a log without queries).
     confidence : float, default 0.95
@@ -206,6 +212,7 @@ def evaluate(
     if not len(rows):
         raise ValueError("log.clicked: there are no clicks, which say nothing of any ranking; pass a longer log")
     clicks, logarithm = log.clicked[rows], np.log(theta[log.position[rows] - 1])
+    value = _values_of_clicks(click_value, log)[rows]
     most = max_weight if method == "clipped" else np.inf
     weights = [np.minimum(np.exp(-power * logarithm), most) for power in _POWERS]
     query, n_queries = log.query_of_row, int(log.query_of_row.max()) + 1
@@ -214,7 +221,7 @@ def evaluate(
         return sums(query[rows], clicks * values, n_queries)
 
     discounts = [_discounts(metric, values, log, rows) for values in named.values()]
-    above = np.array([[by_query(w * d) for w in weights] for d in discounts])
+    above = np.array([[by_query(w * d * value) for w in weights] for d in discounts])
     below = np.array([by_query(w) for w in weights])
     if method != "snips":
         filled = log.boundaries[:-1][log.group > 0]
@@ -222,7 +229,7 @@ def evaluate(
 
     found, resampled = _ratios_of_sums(above, below, n_bootstrap, random_state)
     out = Evaluations()
-    sizes = [effective_size(w, clicks) for w in weights]
+    sizes = [effective_size(w * value, clicks) for w in weights]
     for i, name in enumerate(named):
         of_powers = [_estimate(found[i, k], resampled[:, i, k], confidence) for k in range(len(_POWERS))]
         rows_of_table = [Sensitivity(p, *e, size) for p, e, size in zip(_POWERS, of_powers, sizes, strict=True)]
@@ -294,6 +301,18 @@ def _propensities(propensity: Propensity | ArrayLike | None, eta: float | None, 
     if len(theta) < deepest:
         raise ValueError(f"propensity has {len(theta)} positions, but log a click at {deepest}; pass one per position")
     return theta
+
+
+def _values_of_clicks(click_value: ArrayLike | None, log: ClickLog) -> Floats:
+    """Return what each click of a row counts; only clicked rows are checked."""
+    if click_value is None:
+        return np.ones(log.n_rows)
+    values = numbers_of_rows("click_value", click_value, log.n_rows)
+    bad = (log.clicked > 0) & ~((values >= 0.0) & (values <= _LARGEST_CLICK))
+    refuse_where("click_value", bad, values, f"is no value of a click; pass numbers from 0 to {_LARGEST_CLICK:g}")
+    if not values[log.clicked > 0].any():
+        raise ValueError("click_value is 0 for all clicks, so that no ranking has a value; pass what clicks bring")
+    return values
 
 
 def _page_impressions(log: ClickLog) -> Floats:

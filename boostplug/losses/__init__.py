@@ -2,6 +2,7 @@
 
 from boostplug.losses.base.loss import Loss
 from boostplug.losses.calibrated_softmax import CalibratedSoftmax
+from boostplug.losses.click_log_loss import ClickLogLoss
 from boostplug.losses.composite.adarank import AdaRank
 from boostplug.losses.composite.crr import CRR
 from boostplug.losses.composite.on_label import LossOnLabel
@@ -32,6 +33,7 @@ __all__ = [
     "AdaRank",
     "BinaryDistance",
     "CalibratedSoftmax",
+    "ClickLogLoss",
     "Correlation",
     "DirectedDistance",
     "LambdaRank",
@@ -77,6 +79,7 @@ LOSSES: dict[str, tuple[Loss, ...]] = {
     "crr": (CRR(),),
     "logistic-error": (LogisticError(max_grade=4.0),),
     "calibrated-softmax": (CalibratedSoftmax(max_grade=4.0),),
+    "click-log-loss": (ClickLogLoss(propensity=_BY_RANK),),
     "correlation": (Correlation(),),
     "unbiased": (
         Unbiased(),

@@ -182,3 +182,47 @@ def test_one_query_has_no_interval():
 def test_a_page_without_rows_does_not_count():
     log = ClickLog([1, 0, 1], group=[2, 0, 1], position=[1, 2, 1])
     assert evaluate([2.0, 1.0, 1.0], log, eta=1.0).estimate == 1.0
+
+
+@pytest.mark.parametrize("method", ["ips", "snips", "clipped"])
+def test_values_of_clicks(method):
+    options = {"metric": bp.DCG(3), "propensity": THETA, "method": method, "max_weight": 3.0}
+    plain = evaluate(NEW, LOG, **options)
+    assert evaluate(NEW, LOG, click_value=np.ones(7), **options) == plain
+    doubled = evaluate(NEW, LOG, click_value=np.full(7, 2.0), **options)
+    for one, other in zip(doubled.sensitivity, plain.sensitivity, strict=True):
+        assert one[1:4] == pytest.approx(2.0 * np.array(other[1:4]), rel=1e-14)
+        assert one.effective_sample_size == pytest.approx(other.effective_sample_size)
+    assert doubled.largest_weight == plain.largest_weight
+    of_unclicked = [1.0, np.nan, 1.0, -3.0, 1.0, 1.0, np.inf]
+    assert evaluate(NEW, LOG, click_value=of_unclicked, **options) == plain
+
+
+def test_revenue_by_hand():
+    """First page: a click for 5 at 1, now at 3, and one for 2 at 3, now at 1. Second: for 0. Third: for 4."""
+    found = evaluate(NEW, LOG, click_value=[5, 0, 2, 0, 0, 4, 0], metric=bp.DCG(3), propensity=THETA)
+    values = [D[2] * 1 * 5 + D[0] * 4 * 2, 0, (D[0] + D[1]) / 2 * 1 * 4]
+    assert found.estimate == pytest.approx(sum(values) / 3, rel=1e-14)
+    assert found.effective_sample_size == pytest.approx((5 + 8 + 4) ** 2 / (25 + 64 + 16))
+    assert found.n_clicks == 4
+
+
+def test_a_value_is_that_of_each_click_of_an_aggregated_row():
+    together = ClickLog([3, 1], group=[2], position=[1, 2], impressions=[4, 4])
+    apart = ClickLog([1, 1, 1, 0, 1, 0, 0, 0], group=[2] * 4, position=[1, 2] * 4, query=[0] * 8)
+    found = [
+        evaluate(np.tile([0.1, 0.2], len(log.group)), log, eta=1.0, click_value=np.tile([5.0, 2.0], len(log.group)))
+        for log in (together, apart)
+    ]
+    assert found[0].estimate == pytest.approx(found[1].estimate, rel=1e-14)
+    assert found[0].effective_sample_size == pytest.approx(found[1].effective_sample_size)
+
+
+@pytest.mark.parametrize("wrong", [-1.0, math.nan, math.inf])
+def test_values_that_no_click_has_are_refused(wrong):
+    with pytest.raises(ValueError, match=r"click_value\[2\] = .* is no value of a click; pass numbers from 0"):
+        evaluate(NEW, LOG, eta=1.0, click_value=[1, 1, wrong, 1, 1, 1, 1])
+    with pytest.raises(ValueError, match=r"click_value must hold one number per row \(7\), got 1"):
+        evaluate(NEW, LOG, eta=1.0, click_value=[1.0])
+    with pytest.raises(ValueError, match="click_value is 0 for all clicks"):
+        evaluate(NEW, LOG, eta=1.0, click_value=np.zeros(7))

@@ -128,6 +128,15 @@ def test_the_model_is_that_of_one_machine(client, name, loss):
     assert_same(ranker, alone(name, loss, weighted=True))
 
 
+@BOTH
+def test_clicks_with_known_propensities(client, name):
+    """Without a minimum of rows, which LightGBM estimates from Hessians: these differ by position."""
+    loss = bp.ClickLogLoss(propensity=THETA).on("click")
+    leaves = {"min_child_weight": 0.1} | ({"min_child_samples": 0} if name == "LGBMRanker" else {})
+    ranker = fit(client, name, loss, on_workers(client, TRAIN), weighted=True, **leaves)
+    assert_same(ranker, alone(name, loss, weighted=True, **leaves))
+
+
 @dataclass(frozen=True, kw_only=True)
 class Seen(bp.RankNet):
     """Logs the worker that computes each gradient."""

@@ -472,6 +472,21 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
+        ["losses/test_click_log_loss.py"],
+        (
+            "a click that is not certain to be seen loses digits at large scores",
+            "losses.click_log_loss.ClickLogLoss.compute_gradient_hessian",
+            "_sigmoid(-(scores + log_unseen))",
+            "rest / (1.0 - theta * sigma)",
+        ),
+        (
+            "the Hessian is that of clicks that everybody sees",
+            "losses.click_log_loss.ClickLogLoss.compute_gradient_hessian",
+            "factor * slope * rest",
+            "factor * sigma * rest",
+        ),
+    ),
+    *_caught_by(
         ["losses/test_unbiased.py"],
         (
             "pairs weigh by the loser's ratio of clicks",

@@ -1,0 +1,223 @@
+"""ClickLogLoss: against plain loops, LogisticError and exact arithmetic; in sums, both frameworks and comparisons."""
+
+import math
+from decimal import Decimal, localcontext
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+from boostplug.clicks import Propensity, propensity, simulate
+
+THETA = (1.0, 0.7, 0.3, 0.05)
+LOSS = bp.ClickLogLoss(propensity=THETA)
+
+
+def pages(rng, group=(4, 1, 0, 3, 4), **options):
+    n = sum(group)
+    position = np.concatenate([rng.permutation(4)[:size] + 1 for size in group])
+    return bp.Queries(rng.integers(0, 2, n), group=group, position=position, **options)
+
+
+def test_by_hand():
+    """σ = ½ at θ = ½: a click has probability ¼, and its information is (¼)(½)² / (¾)."""
+    queries = bp.Queries([1, 0], group=[2], position=[2, 2])
+    loss = bp.ClickLogLoss(propensity=[1.0, 0.5])
+    assert loss.value(np.zeros(2), queries) == pytest.approx([-math.log(1 / 4) - math.log(3 / 4)])
+    gradient, hessian = loss.gradient_hessian(np.zeros(2), queries)
+    np.testing.assert_allclose(gradient, [-1 / 2, (1 / 2) * (1 / 4) / (3 / 4)])
+    np.testing.assert_allclose(hessian, 1 / 12)
+
+
+def test_equals_the_plain_loop():
+    rng = np.random.default_rng(0)
+    queries = pages(rng, weight=rng.integers(0, 4, 12) / 2.0, labelled=rng.random(12) < 0.8)
+    scores = 3.0 * rng.normal(size=12)
+    value, g, h = np.zeros(5), np.zeros(12), np.zeros(12)
+    for i in np.flatnonzero(queries.labelled):
+        c, v, theta = queries.labels[i], queries.row_weight[i], THETA[queries.position[i] - 1]
+        sigma = 1.0 / (1.0 + math.exp(-scores[i]))
+        click = theta * sigma
+        value[queries.query_of_row[i]] -= v * (c * math.log(click) + (1 - c) * math.log(1 - click))
+        g[i] = v * (1 - sigma) * (-c + (1 - c) * click / (1 - click))
+        h[i] = v * click * (1 - sigma) ** 2 / (1 - click)
+    np.testing.assert_allclose(LOSS.value(scores, queries), value, rtol=1e-12)
+    scale = np.count_nonzero(queries.judged) / queries.row_weight[queries.labelled].sum()
+    gradient, hessian = LOSS.gradient_hessian(scores, queries)
+    np.testing.assert_allclose(gradient, scale * g, rtol=1e-12)
+    np.testing.assert_allclose(hessian, scale * h, rtol=1e-12)
+
+
+def test_the_gradient_is_that_of_the_value_and_the_hessian_its_mean_square():
+    scores = np.linspace(-6.0, 6.0, 25)
+    for place, theta in enumerate(THETA, 1):
+        p, information = theta / (1.0 + np.exp(-scores)), 0.0
+        for clicked, share in ((1, p), (0, 1.0 - p)):
+            queries = bp.Queries(np.full(25, clicked), group=np.ones(25, int), position=np.full(25, place))
+            gradient, hessian = LOSS.gradient_hessian(scores, queries)
+            slope = (LOSS.value(scores + 1e-5, queries) - LOSS.value(scores - 1e-5, queries)) / 2e-5
+            np.testing.assert_allclose(gradient, slope, rtol=1e-6, atol=1e-9)
+            information += share * gradient**2
+        np.testing.assert_allclose(hessian, information, rtol=1e-10)
+
+
+def test_where_all_is_seen_it_is_logistic_error():
+    rng = np.random.default_rng(1)
+    queries = pages(rng, weight=rng.random(12))
+    seen = bp.ClickLogLoss(propensity=np.ones(4))
+    for size in (0.0, 1.0, 30.0, 1e3, 1e100):
+        scores = size * rng.choice([-1.0, -0.3, 0.2, 1.0], 12)
+        np.testing.assert_allclose(
+            seen.value(scores, queries), bp.LogisticError().value(scores, queries), rtol=1e-12, atol=1e-300
+        )
+        pairs = zip(seen.gradient_hessian(scores, queries), bp.LogisticError().gradient_hessian(scores, queries),
+                    strict=True)  # fmt: skip
+        for found, expected in pairs:
+            np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+
+
+@pytest.mark.parametrize("theta", [1.0, 1.0 - 2.0**-40, 0.5, 1e-6])
+@pytest.mark.parametrize("score", [-1e3, -40.0, -1.0, 0.0, 1.0, 20.0, 40.0, 1e3])
+@pytest.mark.parametrize("clicked", [0, 1])
+def test_extremes_keep_their_digits(theta, score, clicked):
+    loss, queries = bp.ClickLogLoss(propensity=[theta]), bp.Queries([clicked], group=[1], position=[1])
+    with localcontext() as context:
+        context.prec = 1000
+        sigma = 1 / (1 + Decimal(-score).exp())
+        click = Decimal(theta) * sigma
+        value = -(click if clicked else 1 - click).ln()
+        odds = click / (1 - click)
+        expected = [float(x) for x in (value, (1 - sigma) * (-1 if clicked else odds), odds * (1 - sigma) ** 2)]
+    expected[2] = max(expected[2], 1e-16 * abs(expected[1]))
+    found = [loss.value([score], queries)[0], *(x[0] for x in loss.gradient_hessian([score], queries))]
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+
+
+def test_scores_of_any_size_are_finite():
+    queries = bp.Queries([1, 0, 1, 0], group=[4], position=[1, 1, 2, 2])
+    loss = bp.ClickLogLoss(propensity=[1.0, 1e-6])
+    for size in (1e3, 1e100):
+        for scores in (np.full(4, size), np.full(4, -size)):
+            assert np.isfinite(loss.value(scores, queries)).all()
+            gradient, hessian = loss.gradient_hessian(scores, queries)
+            assert np.isfinite(gradient).all()
+            assert (hessian[gradient != 0] > 0).all()
+
+
+def test_propensities_above_1_are_taken_for_1():
+    found = propensity(bp.clicks.ClickLog([1, 1, 0, 1], group=[2, 2], position=[1, 2, 1, 2]), n_bootstrap=2)
+    assert isinstance(found, Propensity)
+    assert found.propensity[1] == 2.0
+    assert bp.ClickLogLoss(propensity=found).propensity == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("queries", "message"),
+    [
+        (bp.Queries([1, 2], group=[2], position=[1, 2]), r"labels\[1\] = 2.* is no click; pass 0 or 1"),
+        (bp.Queries([1, 0.5], group=[2], position=[1, 2]), r"labels\[1\] = 0.5 is no click"),
+        (bp.Queries([1, 0], group=[2]), r"there are none; pass position= to fit"),
+        (bp.Queries([1, 0], group=[2], position=[1, 5]), r"position\[1\] = 5 has no propensity, which ends at"),
+        (
+            bp.Queries([1, 0], group=[2]).with_positions([2, 1], is_rank=False),
+            r"categories in the order of appearance; call boostplug\.set_positions",
+        ),
+    ],
+)
+def test_what_is_refused(queries, message):
+    for call in (LOSS.value, LOSS.gradient_hessian, (LOSS + bp.RankNet()).gradient_hessian):
+        with pytest.raises(ValueError, match=message):
+            call(np.zeros(2), queries)
+
+
+def test_an_unlabelled_row_may_hold_a_grade():
+    queries = bp.Queries([1, 3, 0], group=[3], position=[1, 2, 3], labelled=[True, False, True])
+    gradient, hessian = LOSS.gradient_hessian(np.zeros(3), queries)
+    assert gradient[1] == hessian[1] == 0.0
+
+
+def test_in_a_sum():
+    rng = np.random.default_rng(2)
+    queries, scores = pages(rng, weight=rng.random(12)), rng.normal(size=12)
+    loss = 0.5 * LOSS + bp.RankNet()
+    parts = [0.5 * LOSS.gradient_hessian(scores, queries)[k] + bp.RankNet().gradient_hessian(scores, queries)[k]
+             for k in (0, 1)]  # fmt: skip
+    np.testing.assert_allclose(loss.gradient_hessian(scores, queries), parts)
+    assert loss.needs_position
+    assert loss.binary_labels
+    named = queries.replaced(labels=np.full(12, 3.0), labels_by_name={"click": queries.labels})
+    np.testing.assert_array_equal(
+        LOSS.on("click").gradient_hessian(scores, named), LOSS.gradient_hessian(scores, queries)
+    )
+
+
+@pytest.fixture(scope="module")
+def log():
+    """Return a log of three kinds of documents, the best on top more often than not, and the θ of its positions."""
+    data = bp.RankingData(np.tile(np.eye(3), (200, 1)), np.tile([0.0, 1.0, 2.0], 200), group=[3] * 200)
+    shown = np.random.default_rng(3).normal(size=600) + data.y
+    found = simulate(data, noise=0.1, ranker=shown, sessions=20_000, random_state=0)
+    pages = bp.RankingData.from_clicks(data.X, found)
+    attraction = 0.1 + 0.9 * (2.0 ** np.arange(3) - 1.0) / 3.0
+    return pages, 1.0 / np.arange(1.0, 4.0), attraction
+
+
+def trained(by, loss, pages):
+    """Return the scores of the three kinds of documents, trained by one of the ways to a model."""
+    few = {"learning_rate": 0.5, "max_depth": 2}
+    silent = {"verbose": -1} if by == "LGBMRanker" else {}
+    if by in ("LGBMRanker", "XGBRanker"):
+        ranker = getattr(bp, by)(objective=loss, n_estimators=40, n_jobs=1, **few, **silent)
+        ranker.fit(pages.X, pages.y, group=pages.group, position=pages.position)
+        np.testing.assert_allclose(ranker.position_bias_["propensity"], loss.propensity)
+        return ranker.predict(np.eye(3))
+    if by == "lgb.train":
+        lgb = pytest.importorskip("lightgbm")
+        data = lgb.Dataset(pages.X, pages.y, group=pages.group)
+        bp.set_positions(data, pages.position)
+        params = {"objective": loss, "verbose": -1, "num_threads": 1, **few}
+        return lgb.train(params, data, 40).predict(np.eye(3))
+    xgb = pytest.importorskip("xgboost")
+    data = xgb.DMatrix(pages.X, pages.y, group=pages.group)
+    bp.set_positions(data, pages.position)
+    booster = xgb.train({"base_score": 0.0, "nthread": 1, **few}, data, 40, obj=loss)
+    return booster.predict(xgb.DMatrix(np.eye(3)), output_margin=True)
+
+
+@pytest.mark.parametrize("by", ["LGBMRanker", "XGBRanker", "lgb.train", "xgb.train"])
+def test_scores_are_logits_of_the_attractiveness(by, log):
+    pytest.importorskip("xgboost" if by.lower().startswith("xgb") else "lightgbm")
+    data, theta, attraction = log
+    scores = trained(by, bp.ClickLogLoss(propensity=theta), data)
+    np.testing.assert_allclose(1.0 / (1.0 + np.exp(-scores)), attraction, atol=0.02)
+    ignorant = trained(by, bp.ClickLogLoss(propensity=np.ones(3)), data)
+    assert (1.0 / (1.0 + np.exp(-ignorant)) < 0.9 * attraction).all()
+
+
+def test_cross_validation(log):
+    lgb = pytest.importorskip("lightgbm")
+    data, theta, attraction = log
+    dataset = lgb.Dataset(data.X, data.y, group=data.group)
+    bp.set_positions(dataset, data.position)
+    params = {"objective": bp.ClickLogLoss(propensity=theta), "metric": "None", "verbose": -1, "num_threads": 1,
+              "learning_rate": 0.5, "max_depth": 2}  # fmt: skip
+    found = lgb.cv(params, dataset, 40, feval=bp.NDCG(3), folds=bp.group_folds(data.queries, 2),
+                   return_cvbooster=True)["cvbooster"]  # fmt: skip
+    for booster in found.boosters:
+        np.testing.assert_allclose(1.0 / (1.0 + np.exp(-booster.predict(np.eye(3)))), attraction, atol=0.03)
+
+
+def test_in_a_comparison(log):
+    pytest.importorskip("lightgbm")
+    pd = pytest.importorskip("pandas")
+    data, theta, _ = log
+    frame = pd.DataFrame(data.X, columns=list("abc")).assign(
+        clicked=data.y, place=data.position, qid=np.repeat(np.arange(len(data.group)), data.group)
+    )
+    few = frame[frame["qid"] < 900]
+    losses = {"clicks": bp.LogisticError(), "model": bp.ClickLogLoss(propensity=theta)}
+    result = bp.compare(few, label="clicked", position="place", propensity=theta, losses=losses, baselines=[],
+                        frameworks="lightgbm", rounds=3, seeds=1, progress=False)  # fmt: skip
+    assert sorted(result.to_frame()["method"]) == ["clicks", "model"]
+    with pytest.raises(ValueError, match="model learns from clicks at positions, and train has none"):
+        bp.compare(few.drop(columns="place"), label="clicked", losses=losses, frameworks="lightgbm", progress=False)
