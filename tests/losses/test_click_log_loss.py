@@ -105,7 +105,9 @@ def test_scores_of_any_size_are_finite():
 
 
 def test_propensities_above_1_are_taken_for_1():
-    found = propensity(bp.clicks.ClickLog([1, 1, 0, 1], group=[2, 2], position=[1, 2, 1, 2]), n_bootstrap=2)
+    found = propensity(
+        bp.clicks.ClickLog([1, 1, 0, 1], group=[2, 2], position=[1, 2, 1, 2]), method="randomised", n_bootstrap=2
+    )
     assert isinstance(found, Propensity)
     assert found.propensity[1] == 2.0
     assert bp.ClickLogLoss(propensity=found).propensity == (1.0, 1.0)
