@@ -107,7 +107,7 @@ def test_fit_takes_them_and_keeps_the_curve(kind):
     expected = LOSS.position_bias(ranker.predict(X), QUERIES)
     for name, values in ranker.position_bias_.items():
         np.testing.assert_array_equal(values, expected[name])
-    assert set(expected) == {"position", "clicked", "unclicked"}
+    assert set(expected) == {"position", "bias"}
     for bound in (LOSS.on("sale"), 0.5 * LOSS + 0.5 * bp.SquaredError()):
         given = {"group": SIZES, "position": POSITION, "labels": {"sale": CLICKS}}
         ranker = kind(objective=bound, **SMALL).fit(X, CLICKS, **given)

@@ -83,7 +83,7 @@ LOSSES: dict[str, tuple[Loss, ...]] = {
     "correlation": (Correlation(),),
     "unbiased": (
         Unbiased(),
-        Unbiased(method="additive"),
+        Unbiased(method="unbiased_lambdamart"),
         *(Unbiased(method=known, propensity=_BY_RANK) for known in ("ips", "kurennoy")),
     ),
 }

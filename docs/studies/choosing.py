@@ -91,7 +91,7 @@ def of_log(folder: Path, name: str, eta: float, seed: int) -> dict[str, Any]:
     theta = np.arange(1.0, _PLACES + 1.0) ** -eta
     losses: dict[str, Loss] = {
         "clicks as labels": RankNet(),
-        "unbiased_lambdamart": Unbiased(),
+        "unbiased_lambdamart": Unbiased(method="unbiased_lambdamart"),
         "additive": Unbiased(method="additive"),
         "ips": Unbiased(method="ips", propensity=theta),
     }

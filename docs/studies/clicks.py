@@ -74,7 +74,7 @@ def methods(true: Floats, found: Floats) -> dict[tuple[str, str], Loss | str]:
     """Return what learns, by framework and name; `found` are propensities that were estimated."""
     ours: dict[str, Loss] = {
         "clicks as labels": RankNet(),
-        "unbiased_lambdamart": Unbiased(),
+        "unbiased_lambdamart": Unbiased(method="unbiased_lambdamart"),
         "additive": Unbiased(method="additive"),
         "ips, estimated": Unbiased(method="ips", propensity=found),
         "kurennoy, estimated": Unbiased(method="kurennoy", propensity=found),

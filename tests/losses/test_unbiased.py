@@ -7,6 +7,7 @@ from scipy.optimize import minimize_scalar
 import boostplug as bp
 
 THETA = 1.0 / np.arange(1.0, 13.0)
+LAMBDAMART = "unbiased_lambdamart"
 WIDTHS = (0.025, 12), (0.125, 8), (0.25, 12), (0.75, 8)  # of the classes of score differences, and how many
 EDGES = np.cumsum([width for width, number in WIDTHS for _ in range(number)])
 EDGES = (np.r_[0.0, EDGES[:-1]] + EDGES) / 2.0
@@ -99,7 +100,7 @@ def test_ips_is_a_plain_loop(name, weight):
 def test_unbiased_lambdamart_is_a_plain_loop(name, power, max_position, weight):
     base, rho = BASES[name]
     scores, queries = pages(weight=weight)
-    loss = bp.Unbiased(base=base, power=power, max_position=max_position)
+    loss = bp.Unbiased(base=base, method=LAMBDAMART, power=power, max_position=max_position)
     scale = base.pair_curve.scale
     found = classes(scores, queries, scale, max_position)
     t, u = ratios_by_loops(found, lambda d: rho(d / scale), max_position, power, 0.1)
@@ -266,7 +267,7 @@ def test_estimates_find_the_bias_where_scores_are_right(eta):
     odds = np.log(chance / (1.0 - chance))
     bias = bp.Unbiased(method="additive", ridge=1e-3).position_bias((odds + eta * np.log(position)), queries)["bias"]
     np.testing.assert_allclose(bias, -eta * np.log(np.arange(1.0, 9.0)), atol=0.25)
-    ratio = bp.Unbiased().position_bias(np.zeros(8 * n), queries)["clicked"]
+    ratio = bp.Unbiased(method=LAMBDAMART).position_bias(np.zeros(8 * n), queries)["clicked"]
     np.testing.assert_allclose(ratio, 1.0 / np.arange(1.0, 9.0) ** eta, rtol=0.2)
 
 
@@ -288,7 +289,7 @@ def test_long_lists_are_summed_as_short_ones():
     position = np.r_[rng.permutation(3000), rng.permutation(50)] + 1
     queries = bp.Queries((rng.random(3050) < 0.05).astype(float), group=[3000, 50], position=position)
     scores = rng.normal(size=3050)
-    loss = bp.Unbiased(max_position=30)
+    loss = bp.Unbiased(method=LAMBDAMART, max_position=30)
     curve = loss.position_bias(scores, queries)
     place = np.minimum(position, 30) - 1
     w = queries.with_pair_weights(1.0 / curve["clicked"][place], 1.0 / curve["unclicked"][place])
@@ -299,14 +300,14 @@ def test_a_document_of_a_middle_grade_wins_and_loses():
     scores, clicked = pages()
     bought = (np.random.default_rng(2).random(len(scores)) < 0.3) & (clicked.labels > 0)
     queries = bp.Queries(clicked.labels + bought, group=np.diff(clicked.boundaries), position=clicked.position)
-    loss = bp.Unbiased()
+    loss = bp.Unbiased(method=LAMBDAMART)
     curve, place = loss.position_bias(scores, queries), queries.position - 1
     w = queries.with_pair_weights(1.0 / curve["clicked"][place], 1.0 / curve["unclicked"][place])
     np.testing.assert_allclose(loss.value(scores, queries), bp.RankNet().value(scores, w), rtol=1e-12)
 
 
 METHODS = [
-    bp.Unbiased(),
+    bp.Unbiased(method=LAMBDAMART),
     bp.Unbiased(method="additive", base=bp.QBRank()),
     bp.Unbiased(method="ips", propensity=THETA),
     bp.Unbiased(method="kurennoy", propensity=THETA),
@@ -354,7 +355,7 @@ def test_large_workers_count_as_much_as_small_ones():
         rows = slice(10 * begin, 10 * end)
         return scores[rows], bp.Queries(clicks[rows], group=[10] * (end - begin), position=position[rows])
 
-    loss, (one, whole) = bp.Unbiased(), cut(0, n)
+    loss, (one, whole) = bp.Unbiased(method=LAMBDAMART), cut(0, n)
     sums = loss.query_sums(*cut(0, first)) + loss.query_sums(*cut(first, n))
     found = loss.gradient_hessian(*cut(first, n), sums=sums)[0]
     expected = loss.gradient_hessian(one, whole)[0][10 * first :]
@@ -365,7 +366,7 @@ def test_what_is_no_page_is_refused():
     n = 2500
     crowd = bp.Queries(np.arange(n) % 2, group=[3, n - 3], position=1 + np.arange(n) % 2)
     with pytest.raises(ValueError, match=r"query 1 holds 2,497 documents with positions up to 2, and a page shows few"):
-        bp.Unbiased().gradient_hessian(np.zeros(n), crowd)
+        bp.Unbiased(method=LAMBDAMART).gradient_hessian(np.zeros(n), crowd)
     bp.Unbiased(method="ips", propensity=THETA).gradient_hessian(np.zeros(n), crowd)  # which needs no pairs of them
     clicked = bp.Queries(np.ones(n), group=[n], position=np.ones(n))
     with pytest.raises(ValueError, match="query 0 holds 2,500 documents with clicks"):

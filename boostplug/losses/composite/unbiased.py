@@ -33,7 +33,7 @@ from boostplug.losses.ranknet import RankNet
 
 Floats = NDArray[np.float64]
 _T = TypeVar("_T")
-Method = Literal["unbiased_lambdamart", "ips", "kurennoy", "additive"]
+Method = Literal["additive", "unbiased_lambdamart", "ips", "kurennoy"]
 
 _KNOWN = ("ips", "kurennoy")
 
@@ -52,9 +52,9 @@ class Unbiased(Loss):
         A loss on pairs: `RankNet`, `LambdaRank`, `MPBoost`, `QBRank`, `NDCGBoost` or a `PairwiseLoss`. A sum of losses,
         such as `CRR`, is refused. So are `LambdaRank` and `NDCGBoost` by "kurennoy". Of `QBRank` the pairs are
         corrected, and the labels' own term is not.
-    method : {"unbiased_lambdamart", "ips", "kurennoy", "additive"}
+    method : {"additive", "unbiased_lambdamart", "ips", "kurennoy"}, default "additive"
         "ips" and "kurennoy" need propensities. "unbiased_lambdamart" and "additive" estimate the bias themselves.
-        "additive" ranked better in our study; "unbiased_lambdamart" is the default because it is the best known.
+        "additive" ranked better in our studies.
     propensity : array-like of shape (n_positions,), optional
         How likely users look at position 1, 2, …, relative to the first: above 0. Or what
         `boostplug.clicks.propensity` returns. Required by "ips" and "kurennoy", refused by the others. "kurennoy" takes
@@ -139,12 +139,13 @@ class Unbiased(Loss):
     >>> loss = bp.Unbiased(method="ips", propensity=[1.0, 0.5])
     >>> loss.gradient_hessian(np.zeros(4), pages)[0]  # the click at position 2 weighs 2
     array([ 2., -2., -1.,  1.])
-    >>> bp.Unbiased(base=bp.LambdaRank()).position_bias(np.zeros(4), pages)["clicked"]
+    >>> lambdamart = bp.Unbiased(base=bp.LambdaRank(), method="unbiased_lambdamart")
+    >>> lambdamart.position_bias(np.zeros(4), pages)["clicked"]
     array([1., 1.])
     """
 
     base: Loss = field(default_factory=RankNet)
-    method: Method = "unbiased_lambdamart"
+    method: Method = "additive"
     propensity: Any = None
     max_weight: float = 10.0
     max_position: int = 20
