@@ -102,7 +102,8 @@ def test_options_reach_compare_by_its_own_names(monkeypatch):
 def test_all_losses_leave_out_those_on_clicks(folder):
     outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, "--losses", "all"])
     assert outcome.exit_code == 0, outcome.output
-    assert re.search("Left out, since they learn from clicks at positions.*: ClickLogLoss.*Unbiased", outcome.stdout)
+    note = " ".join(outcome.stdout.split())
+    assert re.search("Left out, since they learn from clicks at positions.*: ClickLogLoss.*, Unbiased", note)
     outcome = runner.invoke(cli.app, ["compare", "--data", str(folder), *QUICK, "--losses", "Unbiased()"])
     assert outcome.exit_code == 2
     assert "train has none. Name their column by position= (--position)" in outcome.stderr
