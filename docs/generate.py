@@ -133,22 +133,24 @@ def training_calls(name: str) -> dict[str, str]:
     found = [loss for variants in LOSSES.values() for loss in variants if type(loss).__name__ == name]
     if not found or name == "LossSum":
         return {}
-    head, places = "import boostplug as bp\n\ntrain = bp.datasets.load_bundled().train\n", ""
+    head, places, arguments = "import boostplug as bp\n\ntrain = bp.datasets.load_bundled().train\n", "", ""
     if found[0].needs_position:
         places = "bp.set_positions(data, train.position)\n"
         head = (
             "import boostplug as bp\n\ndocuments = bp.datasets.load_bundled().train\n"
-            "log = bp.clicks.simulate(documents, sessions=1_000, random_state=0)\n"
+            "log = bp.clicks.simulate(documents, sessions=1_000, max_position=5, random_state=0)\n"
             "train = bp.RankingData.from_clicks(documents.X, log)\n"
         )
+    if name == "ClickLogLoss":
+        arguments = "propensity=[1, 1 / 2, 1 / 3, 1 / 4, 1 / 5]"
     lightgbm = (
         f"data = lgb.Dataset(train.X, train.y, group=train.group)\n{places}"
-        f'booster = lgb.train({{"objective": bp.{name}()}}, data, num_boost_round=100)'
+        f'booster = lgb.train({{"objective": bp.{name}({arguments})}}, data, num_boost_round=100)'
     )
     xgboost = (
         f"data = xgb.QuantileDMatrix(train.X, train.y, qid=train.qid)\n{places}"
         'params = {"objective": "rank:pairwise", "base_score": 0}\n'
-        f"booster = xgb.train(params, data, num_boost_round=100, obj=bp.{name}())"
+        f"booster = xgb.train(params, data, num_boost_round=100, obj=bp.{name}({arguments}))"
     )
     return {
         "LightGBM": f"import lightgbm as lgb\n{head}{lightgbm}",

@@ -49,6 +49,7 @@ WITH_TRAININGS = (
     "ListNet",
     "SquaredError",
     "Unbiased",
+    "ClickLogLoss",
 )
 
 
