@@ -337,6 +337,8 @@ PAGES = {
                     "clicks.simulate",
                     "clicks.propensity",
                     "clicks.Propensity",
+                    "clicks.correction",
+                    "clicks.Correction",
                     "clicks.evaluate",
                     "clicks.Evaluation",
                     "clicks.Evaluations",

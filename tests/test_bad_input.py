@@ -123,6 +123,7 @@ GOOD_LINES = "1 qid:1 1:0.5\n0 qid:1 1:0.1\n"
 
 PAIRS = bp.Pairs([0], [1])
 LOG = bp.datasets.ClickLog([0, 1], group=[2], position=[1, 2])
+CLICKED = bp.datasets.ClickLog([1, 0], group=[2], position=[1, 2])
 TWO_QUERIES = pd.DataFrame({"qid": list("aabbb")})
 
 
@@ -153,7 +154,7 @@ def click_log_loss(clicks=(1, 0, 0, 1), position=(1, 2, 1, 2)):
     return bp.ClickLogLoss(propensity=[1.0, 0.5]).gradient_hessian(np.zeros(4), pages)
 
 
-def on_categories(loss=bp.Unbiased()):  # noqa: B008 (immutable)
+def on_categories(loss=bp.Unbiased(method="unbiased_lambdamart")):  # noqa: B008 (immutable)
     """Call a loss on a Dataset whose positions LightGBM keeps as categories."""
     data = lgb.Dataset(np.zeros((4, 1)), [1, 0, 0, 1], group=[2, 2], position=[3, 1, 1, 3], params={"verbosity": -1})
     return loss(np.zeros(4), data.construct())
@@ -719,6 +720,11 @@ CASES = {
         Case(
             "propensities of a log without clicks at the first position",
             lambda: bp.clicks.propensity(bp.datasets.ClickLog([0, 1], group=[2], position=[1, 2]), method="em"),
+        ),
+        Case("a correction without a propensity", lambda: bp.clicks.correction(CLICKED, propensity=[1.0])),
+        Case(
+            "a correction with scores of other rows",
+            lambda: bp.clicks.correction(CLICKED, propensity=[1, 1], scores=[1]),
         ),
         Case("NDCG of clicks", lambda: bp.clicks.evaluate([1, 2], LOG, metric=bp.NDCG(10), eta=1.0)),
         Case(

@@ -597,4 +597,25 @@ MUTANTS = [
             "len(directions) > 2",
         ),
     ),
+    *_caught_by(
+        ["clicks/test_correction.py"],
+        (
+            "documents differ as much as their clicks do by chance",
+            "clicks.correction._spread",
+            "clicks**2 - clicks",
+            "clicks**2",
+        ),
+        (
+            "what the order knows is not relative to the mean attraction",
+            "clicks.correction._order",
+            "share * attraction / (share @ attraction)",
+            "share * attraction",
+        ),
+        (
+            "the scale of the prior forgets the unit of the scores",
+            "clicks.correction._prior_scale",
+            "scale / unit",
+            "scale",
+        ),
+    ),
 ]
