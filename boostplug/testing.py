@@ -141,7 +141,8 @@ def suited(loss: Loss, queries: Queries) -> Queries:
     labels = queries.labels
     if loss.needs_position and queries.position is None:
         from_below = queries.boundaries[queries.query_of_row + 1] - np.arange(queries.n_rows)  # not the rows' order
-        last = len(getattr(loss, "propensity", None) or from_below)
+        known = [getattr(part, "propensity", None) for part in getattr(loss, "losses", (loss,))]
+        last = min((len(theta) for theta in known if theta), default=queries.n_rows)
         queries = queries.with_positions(np.minimum(from_below, last))
     if not len(labels):
         return queries

@@ -23,14 +23,14 @@ from boostplug.core.extras import failed_imports, install, is_missing, remedy_of
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
 from boostplug.data.tables import is_frame, refuse_infinite, refuse_sparse_beside_dense, schema_of
-from boostplug.losses import LOSSES, Loss, Unbiased
+from boostplug.losses import LOSSES, Loss
 from boostplug.losses.composite.sums import CombinedLoss
 from boostplug.metrics import Metric
 
 ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
 
-_BY_RANK = [loss for loss in LOSSES["unbiased"] if isinstance(loss, Unbiased) and loss.propensity]  # 1/rank, a guess
+_BY_RANK = [loss for variants in LOSSES.values() for loss in variants if getattr(loss, "propensity", None)]  # 1/rank
 _LARGEST_SEED = 2**31 - 1
 _MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
 _MOST_ROUNDS = 1_000_000

@@ -164,14 +164,16 @@ def test_named_losses_train_with_the_propensities_that_judge(parts):
     own = "Unbiased(method='ips', propensity=(1.0, .5, .4, .3, .2, .2, .2, .2, .2, .2))"
     result = compared(*parts[:3], losses=["unbiased", own], propensity=theta, rounds=2)
     found = [(loss.method, loss.propensity) for loss in trained(result).values()]
-    assert found[1:] == [
+    assert found == [
         ("additive", None),
+        ("unbiased_lambdamart", None),
         ("ips", theta),
         ("kurennoy", theta),
         ("ips", (1, 0.5, 0.4, 0.3, *6 * [0.2])),
     ]
     every = {repr(loss) for loss in parse_losses("all", theta).values()}
-    assert every >= {repr(loss) for loss in parse_losses("unbiased", theta).values()}
+    named = [*parse_losses("unbiased", theta).values(), bp.ClickLogLoss(propensity=theta)]
+    assert every >= {repr(loss) for loss in named}
     assert bp.losses.LOSSES["unbiased"][2].propensity == tuple(THETA)  # the registry's stay
     pasted = repr(bp.losses.LOSSES["unbiased"][2])
     assert [*parse_losses(pasted, theta).values()] == [bp.losses.LOSSES["unbiased"][2]]

@@ -223,3 +223,7 @@ def test_in_a_comparison(log):
     assert sorted(result.to_frame()["method"]) == ["clicks", "model"]
     with pytest.raises(ValueError, match="model learns from clicks at positions, and train has none"):
         bp.compare(few.drop(columns="place"), label="clicked", losses=losses, frameworks="lightgbm", progress=False)
+
+
+def test_a_sum_is_checked_at_positions_that_have_propensities():
+    bp.testing.check_loss(bp.ClickLogLoss(propensity=[1.0, 0.5]) + bp.SquaredError())
