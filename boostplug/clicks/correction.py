@@ -63,9 +63,10 @@ class Correction:
     trials: tuple[Trial, ...]
 
     def __repr__(self) -> str:
-        why = f"documents of a query attract {self.spread**0.5:.0%} more or less than their mean"
         lines = [
-            f"{self.n_clicks:.0f} clicks; {why}; {self.order:.0%} of the positions' effect is what the order knows",
+            f"clicks: {self.n_clicks:.0f}",
+            f"documents of a query: attraction differs by {self.spread**0.5:.0%} of its mean (standard deviation)",
+            f"shown order: attraction falls {self.order:.2f} times as fast as propensities (logarithms)",
             "power  effective clicks  expected correlation with attraction",
         ]
         lines += [
