@@ -178,7 +178,7 @@ def over_seeds(cells: Floats) -> list[float]:
 def summary(parts: list[dict[str, Any]]) -> dict[str, Any]:
     """Return the figures of the page."""
     means = Means.from_parts(parts)
-    cells, all_ways = [], list(means.of[_FRAMEWORKS[0]])
+    cells, all_ways = [], [*(way for way in means.of[_FRAMEWORKS[0]] if way != _PRODUCTION), _PRODUCTION]
     for framework in _FRAMEWORKS:
         for way in all_ways:
             for s, name in enumerate(_SETS):
