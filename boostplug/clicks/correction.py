@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.clicks.propensity import Propensity, effective_size
 from boostplug.clicks.propensity import propensity as estimated_propensity
 from boostplug.clicks.shown import Shown, shown_rows, sums
-from boostplug.core.checks import check_instance, scores_of_rows
+from boostplug.core.checks import check_instance, check_integer, scores_of_rows
 from boostplug.data.click_log import ClickLog
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 
@@ -80,7 +80,11 @@ class Correction:
 
 
 def correction(
-    log: ClickLog, *, propensity: Propensity | ArrayLike | None = None, scores: ArrayLike | None = None
+    log: ClickLog,
+    *,
+    propensity: Propensity | ArrayLike | None = None,
+    scores: ArrayLike | None = None,
+    max_position: int | None = None,
 ) -> Correction:
     r"""Propose how much of the position bias to correct, and what to start from, by the log alone.
 
@@ -96,6 +100,9 @@ def correction(
         θ of position 1, 2, …. Default: harvested from the log, and smoothed (`boostplug.clicks.propensity`).
     scores : array-like of shape (n_rows,), optional
         The production ranker's scores of the rows, higher is better, for `Correction.prior_scale`.
+
+    max_position : int, optional
+        Rows below are left out. Default: the last position of the log.
 
     Returns
     -------
@@ -134,11 +141,13 @@ def correction(
     >>> loss = bp.Unbiased(method="additive", ridge=found.ridge)
     """
     check_instance("log", log, ClickLog, "ClickLog(clicked, qid=qid, position=position)")
-    rows = shown_rows(log, None)
+    if max_position is not None:
+        max_position = check_integer("max_position", max_position, 2, ", or None for all positions")
+    rows = shown_rows(log, max_position)
     if propensity is None:
-        propensity = estimated_propensity(log, method="harvesting", smoothing="power_law")
+        propensity = estimated_propensity(log, method="harvesting", smoothing="power_law", max_position=max_position)
     theta = propensities_of(propensity, rows.n_positions)
-    refuse_without_propensity(log.position, len(theta))
+    refuse_without_propensity(rows.place + 1, len(theta))
     theta = theta[: rows.n_positions]
     spread = _spread(log, rows, theta)
     variance, covariance, slope = _order(rows, theta)

@@ -118,6 +118,21 @@ def test_propensities_are_harvested_by_default():
     assert correction(log).power == correction(log, propensity=harvested).power
 
 
+def test_rows_below_a_position_are_left_out():
+    log = log_of(2_000)
+    kept = log.position <= 4
+    cut = ClickLog(
+        log.clicked[kept],
+        qid=log.page_of_row[kept],
+        position=log.position[kept],
+        query=log.query[kept],
+        document=log.document[kept],
+    )
+    scores = DATA.y + NOISE[0]
+    found = correction(log, propensity=THETA[:4], scores=scores[log.document], max_position=4)
+    assert repr(found) == repr(correction(cut, propensity=THETA, scores=scores[cut.document]))
+
+
 def test_it_prints_its_reasons():
     log = log_of(20_000)
     text = repr(correction(log, propensity=THETA, scores=np.zeros(log.n_rows)))
