@@ -92,7 +92,7 @@ def of_log(folder: Path, name: str, eta: float, seed: int) -> dict[str, Any]:
     losses: dict[str, Loss] = {
         "clicks as labels": RankNet(),
         "unbiased_lambdamart": Unbiased(method="unbiased_lambdamart"),
-        "additive": Unbiased(method="additive"),
+        "additive": Unbiased(method="additive", ridge=0.03),
         "ips": Unbiased(method="ips", propensity=theta),
     }
     judges: dict[str, tuple[RankingData, dict[str, Any]]] = {

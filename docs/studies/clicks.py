@@ -75,7 +75,7 @@ def methods(true: Floats, found: Floats) -> dict[tuple[str, str], Loss | str]:
     ours: dict[str, Loss] = {
         "clicks as labels": RankNet(),
         "unbiased_lambdamart": Unbiased(method="unbiased_lambdamart"),
-        "additive": Unbiased(method="additive"),
+        "additive": Unbiased(method="additive", ridge=0.03),
         "ips, estimated": Unbiased(method="ips", propensity=found),
         "kurennoy, estimated": Unbiased(method="kurennoy", propensity=found),
         "ips, true": Unbiased(method="ips", propensity=true),

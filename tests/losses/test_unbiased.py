@@ -136,9 +136,18 @@ def test_without_power_clicks_are_labels(method):
 
 def test_power_shrinks_the_added_bias():
     scores, queries = pages()
-    full, half = (bp.Unbiased(method="additive", power=power).position_bias(scores, queries) for power in (1.0, 0.5))
+    full, half = (bp.Unbiased(ridge=0.03, power=power).position_bias(scores, queries) for power in (1.0, 0.5))
     np.testing.assert_allclose(half["bias"], 0.5 * full["bias"], rtol=1e-12)
     assert np.abs(full["bias"]).max() > 0.1
+
+
+@pytest.mark.parametrize(("n", "is_short"), [(60, True), (600, False)])
+def test_the_default_ridge_is_8000_over_the_number_of_pairs(n, is_short):
+    scores, queries = pages(n=n)
+    ridge = 8_000 / len([*pairs_of(queries)])
+    assert (ridge > 10.0) == is_short
+    expected = bp.Unbiased(ridge=min(ridge, 10.0)).position_bias(scores, queries)["bias"]
+    np.testing.assert_allclose(bp.Unbiased().position_bias(scores, queries)["bias"], expected, rtol=1e-6)
 
 
 def test_the_ridge_does_not_depend_on_the_size_of_the_log():
@@ -196,7 +205,7 @@ def test_relevance_that_small_scores_show_is_no_bias():
     shown = np.argsort(np.argsort(-relevance - 0.5 * rng.normal(size=relevance.shape), axis=1), axis=1)
     clicks = rng.random(relevance.shape) < 1.0 / (1.0 + np.exp(-2.0 * relevance))  # wherever a document stands
     pages = bp.Queries(clicks.ravel().astype(float), group=[8] * 3000, position=shown.ravel() + 1)
-    loss = bp.Unbiased(method="additive")
+    loss = bp.Unbiased(method="additive", ridge=0.03)
     for scale in (0.25, 0.5, 2.0):  # pairs are counted in other classes of differences
         bias = loss.position_bias(scale * relevance.ravel(), pages)["bias"]
         assert np.abs(bias).max() < 0.1

@@ -36,6 +36,7 @@ _T = TypeVar("_T")
 Method = Literal["additive", "unbiased_lambdamart", "ips", "kurennoy"]
 
 _KNOWN = ("ips", "kurennoy")
+_PAIRS, _LEAST_RIDGE, _MOST_RIDGE = 8_000.0, 0.003, 10.0  # of the default ridge
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +69,10 @@ class Unbiased(Loss):
         How much of the bias is corrected, from 0, nothing, to 1. "ips" and "kurennoy" take propensities to this power.
         "unbiased_lambdamart" raises its ratios to it (1/(p + 1) in the paper), "additive" multiplies its biases by it.
         Short logs carry less correction: `boostplug.clicks.correction` proposes a power.
-    ridge : float, default 0.03
+    ridge : float, optional
         For "additive": holds biases near 0. Smaller values correct more, and cost more where there is no bias. It is
-        relative to the number of pairs: a log ten times as long has the same biases.
+        relative to the number of pairs: a log ten times as long has the same biases. Default: 8,000 over the number of
+        pairs, from .003 to 10, so that short logs are corrected less (see `boostplug.clicks.correction`).
     examination : {"any", "independent"}
         For "kurennoy". "any" is the weight of the paper's authors. It is right even if looks at two positions depend
         on each other. "independent" is exact if users look at each position independently of the others.
@@ -150,7 +152,7 @@ class Unbiased(Loss):
     max_weight: float = 10.0
     max_position: int = 20
     power: float = 1.0
-    ridge: float = 0.03
+    ridge: float | None = None
     examination: Literal["any", "independent"] = "any"
 
     needs_position = True
@@ -171,7 +173,8 @@ class Unbiased(Loss):
             )
         check_number("Unbiased: max_weight", self.max_weight, least=1.0, most=1e9)
         check_number("Unbiased: power", self.power, least=0.0, most=1.0)
-        check_number("Unbiased: ridge", self.ridge, least=1e-9, most=1e9)
+        if self.ridge is not None:
+            check_number("Unbiased: ridge", self.ridge, least=1e-9, most=1e9)
         object.__setattr__(
             self, "max_position", check_integer("Unbiased: max_position", self.max_position, 1, most=200)
         )
@@ -370,7 +373,9 @@ class Unbiased(Loss):
             return (self._theta,)
         pairs, curve = PositionPairs.from_table(table, self.max_position), self._pair_curve
         if self.method == "additive":
-            return (self.power * additive_bias(pairs, curve, self.ridge),)
+            n_pairs = max(float(pairs.weight.sum()), 1e-100)
+            ridge = min(max(_PAIRS / n_pairs, _LEAST_RIDGE), _MOST_RIDGE) if self.ridge is None else self.ridge
+            return (self.power * additive_bias(pairs, curve, ridge),)
         return click_ratios(pairs, curve, self.power, 1.0 / self.max_weight)
 
     def _corrected(self, scores: Floats, queries: Queries, bias: tuple[Floats, ...]) -> tuple[Floats, Queries]:
