@@ -44,7 +44,15 @@ _ROUNDS, _LEAVES, _RATE, _BINS, _LEAST_ROWS = 50, 15, 0.15, 63, 50
 _CLICKS, _BUILT_IN, _POSITIONS, _PRODUCTION = "clicks as labels", "built-in", "built-in with positions", "production"
 _PROPOSED = ("proposed power", "proposed ridge")
 _FIXED = tuple(f"power {power:g}" for power in (0.25, 0.5, 0.75, 1.0))
-_DRAWN = (_CLICKS, "power 0.25", "power 0.5", "power 1", "ridge 0.03", *_PROPOSED, _BUILT_IN, _POSITIONS)
+_DRAWN = (
+    _CLICKS,
+    "power 0.5",
+    "power 1",
+    *(f"{name}{start}" for start in ("", ", from production") for name in _PROPOSED),
+    _BUILT_IN,
+    _POSITIONS,
+    _PRODUCTION,
+)
 _WORST = 0.003  # behind clicks as labels, at most
 
 
