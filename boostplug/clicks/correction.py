@@ -130,7 +130,8 @@ def correction(
 
     `prior_scale` is the β of the largest likelihood that a query's clicks fall on its rows in proportion to
     :math:`θ \exp(β\,\text{score})`, 0 at least. Train from β times the score: as ``init_score`` of LightGBM, as
-    ``base_margin`` of XGBoost, and add it to what the model predicts.
+    ``base_margin`` of XGBoost, and add it to what the model predicts. What the features do not explain of such scores
+    stays in the ranking.
 
     Examples
     --------
