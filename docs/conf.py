@@ -39,7 +39,7 @@ extensions = [
     "forge_links",
 ]
 default_role = "py:obj"  # single backticks of docstrings
-exclude_patterns = ["_ext", "_templates", "upstream/*.py", "gallery/*.ipynb", "**/.ipynb_checkpoints"]
+exclude_patterns = ["_ext", "_templates", "gallery/*.ipynb", "**/.ipynb_checkpoints"]
 nitpicky = False
 highlight_language = "none"
 smartquotes = False  # --resume and "rows" are to be read, and copied, as they are typed

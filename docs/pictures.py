@@ -18,20 +18,22 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # Colours with enough contrast on white and on black: the background is transparent.
 INK, FAINT, AHEAD, BEHIND = "#7b828c", "#7b828c55", "#2d84c4", "#d9661f"
-WIDTH, LEFT, RIGHT, TOP, ROW = 880, 170, 16, 74, 40  # pixels
-GAP = 52  # between the two panels
+WIDTH, LEFT, RIGHT, TOP, ROW = 520, 116, 24, 88, 36  # narrow, so that the text can be read in a window of 400 pixels
+GAP = 54  # between the two panels
+SHOWN = 560  # pixels, where there is room
+FOOT = 76  # below the rows: the axis and the notes
 LOWEST, HIGHEST = -0.02, 0.04  # of the axes
 TICKS = (-0.02, 0.0, 0.02, 0.04)
-PANELS = {"lightgbm": "LightGBM: beside lambdarank", "xgboost": "XGBoost: beside rank:ndcg"}
+PANELS = {"lightgbm": ("LightGBM", "beside lambdarank"), "xgboost": ("XGBoost", "beside rank:ndcg")}
 LOSSES = {"CRR": -5, "QBRank": 7}  # and how far below the middle of a row each stands
 PART = "five seeds, 31 leaves"
 SETS = {
     "mslr": "MSLR sample",
     "mq2008": "MQ2008",
     "ohsumed": "OHSUMED",
-    "yandex": "Yandex, five grades",
+    "yandex": "Yandex",
     "nfcorpus": "NFCorpus",
-    "jester": "Jester, five grades",
+    "jester": "Jester",
     "movielens": "MovieLens",
 }
 
@@ -46,24 +48,24 @@ def quality() -> str:
     """Return a drawing of where the first two losses are ahead of LambdaMART, and where they are behind."""
     document = json.loads((ROOT / "docs" / "results" / "first_loss.json").read_text(encoding="utf-8"))
     found = {(f, loss): differences(document, f, loss) for f in PANELS for loss in LOSSES}
-    height = TOP + ROW * len(SETS) + 58
-    head = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" role="img"'
-    font = f'font-family="system-ui, Segoe UI, Helvetica, Arial, sans-serif" font-size="14" fill="{INK}"'
+    height = TOP + ROW * len(SETS) + FOOT
+    head = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{SHOWN}" role="img"'
+    font = f'font-family="system-ui, Segoe UI, Helvetica, Arial, sans-serif" font-size="16" fill="{INK}"'
     title = "Difference in test NDCG@10 of CRR and QBRank to LambdaMART on each data set, with 95 % intervals"
     lines = [f"<svg {head} {font}>", f"<title>{title}</title>"]
     for row, set_title in enumerate(SETS.values()):
         lines.append(text(0, TOP + ROW * (row + 0.5) + 5, set_title))
     width = (WIDTH - LEFT - RIGHT - GAP) / 2
-    for number, (framework, heading) in enumerate(PANELS.items()):
+    for number, (framework, (name, reference)) in enumerate(PANELS.items()):
         left = LEFT + number * (width + GAP)
-        lines.append(text(left, 22, heading, weight="bold"))
+        lines += [text(left, 18, name, weight="bold"), text(left, 40, reference)]
         lines += axis(left, width, height)
         for loss, shift in LOSSES.items():
-            for row, name in enumerate(SETS):
-                one = found[framework, loss][name]
+            for row, key in enumerate(SETS):
+                one = found[framework, loss][key]
                 lines += point(one, left, width, TOP + ROW * (row + 0.5) + shift, filled=loss == "CRR")
-    note = "Test NDCG@10, mean of five seeds, 31 leaves, 95 % intervals. Filled: CRR. Hollow: QBRank."
-    lines += [text(0, height - 10, note), "</svg>"]
+    lines.append(text(0, height - 28, "Test NDCG@10, five seeds, 31 leaves, 95 % intervals."))
+    lines += [text(0, height - 7, "Filled: CRR. Hollow: QBRank."), "</svg>"]
     return "\n".join(lines) + "\n"
 
 
@@ -83,13 +85,13 @@ def axis(left: float, width: float, height: float) -> Iterator[str]:
     for tick in TICKS:
         x = place(tick, left, width)
         stroke = INK if tick == 0 else FAINT
-        yield f'<path d="M{x:.1f} {TOP - 6}V{height - 46}" stroke="{stroke}" stroke-width="1.2"/>'
+        yield f'<path d="M{x:.1f} {TOP - 10}V{height - FOOT + 4}" stroke="{stroke}" stroke-width="1.2"/>'
         yield text(
-            x, height - 30, f"{tick:+.2f}".replace("0.", ".").replace("-", "−") if tick else "0", anchor="middle"
+            x, height - FOOT + 22, f"{tick:+.2f}".replace("0.", ".").replace("-", "−") if tick else "0", anchor="middle"
         )
     zero = place(0, left, width)
-    yield text(zero - 8, 50, "behind", anchor="end")
-    yield text(zero + 8, 50, "ahead")
+    yield text(zero - 7, 70, "behind", anchor="end")
+    yield text(zero + 7, 70, "ahead")
 
 
 def point(one: Mapping[str, Any], left: float, width: float, y: float, *, filled: bool) -> Iterator[str]:

@@ -29,16 +29,21 @@ def frozen(array: NDArray[_T]) -> NDArray[_T]:
 
 
 def shown(value: Any) -> str:
-    """Return a value's repr for messages, shortened if it is long."""
+    """Return a value's repr for messages; a long one is shortened, at commas if it has any."""
     if isinstance(value, np.generic):
         value = value.item() if value.dtype.kind in "biufcSU" else str(value)
     try:
         text = " ".join(repr(value).split())
     except Exception:  # noqa: BLE001 (a user's repr may raise, and Python refuses to write long integers)
         text = f"an int of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
-    text = visible(text)
+    printed: str = visible(text)
+    if len(printed) <= _LONGEST_SHOWN:
+        return printed
     half = _LONGEST_SHOWN // 2
-    return text if len(text) <= _LONGEST_SHOWN else f"{text[:half]}…{text[-half // 2 :]}"
+    first, comma, _ = printed[:half].rpartition(", ")
+    start = first + comma if comma else printed[:half]
+    _, comma, last = printed[-half:].partition(", ")
+    return f"{start}…{comma + last if comma else printed[-half // 2 :]}"
 
 
 def check_flag(name: str, value: Any) -> bool:

@@ -53,7 +53,7 @@ class AdaRankRanker(ReferenceRanker):
     negated : bool, default True
         Features are also tried upside down, for those of which lower is better, such as distances or prices; one that
         is chosen so gets a negative weight in the model. With `no_repeat`, a feature is chosen one way only. False: as
-        they are, as in the paper (see Notes). In 0.1.0 the default was False.
+        they are, as in the paper (see Notes).
     random_state : None
         Without effect: nothing here is random.
 

@@ -133,7 +133,7 @@ class QuadraticBoundRanker(_BoundRanker):
     n_estimators : int, default 100
         Rounds.
     learning_rate : float, default 0.05
-        The shrinkage η, 0 < η ≤ 1 (see Notes). In 0.1.0: 1, Algorithm 1's.
+        The shrinkage η, 0 < η ≤ 1 (see Notes). Algorithm 1 has 1.
     line_search : bool, default True
         False: s = 1, the minimum of the bound where the regressor fits least squares.
     random_state : int, RandomState or None, default None

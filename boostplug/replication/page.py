@@ -67,12 +67,11 @@ def _data(document: Document) -> Iterator[str]:
             "real" if study["real"] else "synthetic",
             extent(study),
             str(study["rounds"]),
-            study["data_sha256"][:12],
             " ".join(study["notes"]),
         ]
         for study in document["studies"]
     ]
-    yield from table_lines(Table("", ("study", "data", "mean of", "rounds", "SHA-256", "notes"), rows))
+    yield from table_lines(Table("", ("study", "data", "mean of", "rounds", "notes"), rows))
     yield from (f"- {line}" for line in _not_run(document))
     yield from (f"- {made_with(document)}", "")
 

@@ -112,9 +112,10 @@ def _table_in_markdown(table: Table) -> list[str]:
 
 
 def table_lines(table: Table) -> list[str]:
-    """Lines of a table in Markdown, without its title, and a blank line; nothing without rows."""
-    body = [[in_markdown(cell) for cell in row] for row in table.rows]
-    return markdown([in_markdown(name) for name in table.head], body, numbers=table.numbers)
+    """Lines of a table in Markdown, without its title and its empty columns, and a blank line; nothing without rows."""
+    kept = [k for k in range(len(table.head)) if any(row[k] not in {"", "–"} for row in table.rows)]
+    body = [[in_markdown(row[k]) for k in kept] for row in table.rows]
+    return markdown([in_markdown(table.head[k]) for k in kept], body, numbers=table.numbers)
 
 
 def in_markdown(text: str) -> str:

@@ -112,8 +112,16 @@ def test_times_are_withheld_where_others_kept_the_processor_busy(monkeypatch):
     parts = [bp.datasets.make_ranking(12, random_state=s) for s in range(3)]
     monkeypatch.setattr(frameworks, "process_time", lambda: 0.0)  # a process that never had a processor
     result = bp.compare(*parts, frameworks="lightgbm", rounds=2, seeds=1, losses=[])
-    assert all(m["seconds_per_round"] is None for m in result.document["methods"])
-    assert "no time where other programs kept the processor busy" in " ".join(str(result).split())
+    document = result.document
+    assert all(m["seconds_per_round"] is None for m in document["methods"])
+    for written in (" ".join(str(result).split()), reports.page(document, result.details)):
+        assert "No times: other programs kept the processor busy" in written
+        assert "ms/round" not in written
+    document["methods"][0] |= {"seconds_per_round": 1.0, "runs": [document["methods"][0]["runs"][0]] * 2}
+    document["methods"][0]["runs"][0] = document["methods"][0]["runs"][0] | {"seconds_per_round": 1.0}
+    written = reports.markdown(document)
+    assert "| ms/round |" in written
+    assert "no time where other programs kept the processor busy" in written
 
 
 def test_the_next_step_says_how_many_queries_a_difference_of_this_size_needs(settled):

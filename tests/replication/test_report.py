@@ -8,7 +8,7 @@ import pytest
 from boostplug.replication import PAPERS, ReplicationResult
 from boostplug.replication.figures import Curves, Means, Ranks, Row, draw
 from boostplug.replication.page import stored
-from boostplug.replication.tables import Report, Table, in_latex
+from boostplug.replication.tables import Report, Table, in_latex, table_lines
 
 STORED = stored(Path(__file__).parents[2] / "docs" / "results" / "replication")
 WORDS = "a passage of many words " * 20
@@ -66,6 +66,11 @@ def test_latex_knows_every_character_of_the_papers(name):
     written = ReplicationResult(STORED[name]).full.to_latex()
     assert not {character for character in written if ord(character) > 127}
     assert in_latex("~^\\{}") == r"\textasciitilde{}\textasciicircum{}\textbackslash{}\{\}"
+
+
+def test_a_column_without_values_is_left_out():
+    table = Table("", ("check", "published", "ours"), [["a", "", "1"], ["b", "–", ""]])
+    assert table_lines(table) == ["| check | ours |", "|---|---|", "| a | 1 |", "| b | – |", ""]
 
 
 KEYS = ("NDCG@1", "NDCG@3")

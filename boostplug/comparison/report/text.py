@@ -44,21 +44,30 @@ def table_of(document: Comparison) -> ReportTable:
         ),
         Column(f"Δ [{percent(document)}]", descending=settings.greater_is_better),
         Column("p", descending=False),
-        Column("ms/round", descending=False),
+        *([Column("ms/round", descending=False)] if _is_timed(document) else []),
         Column("rounds", descending=False),
     ]
     return ReportTable(columns, [Row(_cells(document, method), method.framework) for method in document.methods])
 
 
 def _cells(document: Comparison, method: MethodSummary) -> list[Cell]:
-    finished, planned, seconds = method.runs_finished, method.runs_planned, method.seconds_per_round
+    finished, planned = method.runs_finished, method.runs_planned
+    times = [_time(method)] if _is_timed(document) else []
     return [
         Cell(method.method + (f" [{finished} of {planned}]" if 0 < finished < planned else "")),
         *(_metric_cell(document, method, name) for name in document.settings.metrics),
         *_contrast_cells(Contrast.from_summary(method), document),
-        number(None if seconds is None else 1e3 * seconds, ".1f"),
+        *times,
         replace(number(method.rounds, ".0f"), after="cap" if method.runs_at_cap else ""),
     ]
+
+
+def _is_timed(document: Comparison) -> bool:
+    return any(method.seconds_per_round is not None for method in document.methods)
+
+
+def _time(method: MethodSummary) -> Cell:
+    return number(None if method.seconds_per_round is None else 1e3 * method.seconds_per_round, ".1f")
 
 
 def _contrast_cells(found: Contrast | None, document: Comparison) -> list[Cell]:

@@ -194,12 +194,16 @@ def about_times(document: Comparison) -> str:
     """Return the meaning of the columns of times and rounds."""
     settings = document.settings
     jobs = f", {settings.jobs} trainings at once" if settings.jobs > 1 else ""
-    withheld = any(run.seconds_per_round is None for m in document.methods for run in m.runs if run.error is None)
+    runs = [run.seconds_per_round for m in document.methods for run in m.runs if run.error is None]
+    withheld = None in runs
+    used = "rounds: those used, mean over runs."
+    if withheld and not any(runs):
+        return f"No times: other programs kept the processor busy. {used}"
     return (
         f"ms/round: the median round with {counted(settings.num_threads, 'thread')}{jobs}, without the metric, with "
         "the update of the validation scores"
         + ("; no time where other programs kept the processor busy" if withheld else "")
-        + ". rounds: those used, mean over runs."
+        + f". {used}"
     )
 
 

@@ -117,9 +117,9 @@ def tune(
     """Return the best of `trials` settings on the validation part, the given one being the first.
 
     Drawn by optuna's TPE from `TREE_SPACE`, the same for every method of a framework, and beside it what `suggest`
-    draws for a loss, and LambdaMART's own parameters where it is built in. From some trials on, one is pruned whose
-    best value so far is, after a round, in the lowest quarter of those that were not. A setting that is pruned or fails
-    counts as tried.
+    draws for a loss, and LambdaMART's own parameters where it is built in. From some trials on, each round
+    compares a trial's best value so far with the values of the completed trials at that round. A trial in the lowest
+    quarter is pruned. A setting that is pruned or fails counts as tried.
 
     Parameters
     ----------
