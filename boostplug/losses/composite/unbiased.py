@@ -36,7 +36,7 @@ _T = TypeVar("_T")
 Method = Literal["additive", "unbiased_lambdamart", "ips", "kurennoy"]
 
 _KNOWN = ("ips", "kurennoy")
-_PAIRS, _LEAST_RIDGE, _MOST_RIDGE = 8_000.0, 0.003, 10.0  # of the default ridge
+_DOCUMENTS, _LEAST_RIDGE, _MOST_RIDGE = 8_000.0, 0.003, 10.0  # of the default ridge
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,7 +72,8 @@ class Unbiased(Loss):
     ridge : float, optional
         For "additive": holds biases near 0. Smaller values correct more, and cost more where there is no bias. It is
         relative to the number of pairs: a log ten times as long has the same biases. Default: 8,000 over the number of
-        pairs, from .003 to 10, so that short logs are corrected less (see `boostplug.clicks.correction`).
+        documents on pages that hold a pair, from .003 to 10, so that short logs are corrected less (see
+        `boostplug.clicks.correction`).
     examination : {"any", "independent"}
         For "kurennoy". "any" is the weight of the paper's authors. It is right even if looks at two positions depend
         on each other. "independent" is exact if users look at each position independently of the others.
@@ -273,7 +274,7 @@ class Unbiased(Loss):
             If scores or positions are missing or wrong.
         """
         checked = scores_of_rows(scores, queries.n_rows, finite=True)
-        found = self._bias(self._table(checked, queries))
+        found = self._bias(self._table(checked, queries), self._remembered_terms(queries)[0])
         if self.method == "unbiased_lambdamart":
             named = {"clicked": found[0], "unclicked": found[1]}
         else:
@@ -283,7 +284,7 @@ class Unbiased(Loss):
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return the base's value of each page, with these weights or biases."""
-        bias = self._bias(self._table(scores, queries))
+        bias = self._bias(self._table(scores, queries), self._remembered_terms(queries)[0])
         value = self.base.compute_value(*self._corrected(scores, queries, bias))
         clicked = self._clicked_pairs(queries)
         if clicked is not None:
@@ -310,12 +311,11 @@ class Unbiased(Loss):
     def _scaled_derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
         """Return the base's derivatives with corrected weights or scores, less those of pairs of clicked documents."""
         if sums is None:
-            scale, table = self.scale(queries), self._table(scores, queries)
+            terms, table = self._remembered_terms(queries), self._table(scores, queries)
         else:
-            scale, table = ratio(sums), None if len(sums) == 2 else sums[2:].reshape(self._shape_of_table)
-        gradient, hessian = writable(
-            self.base._checked_outputs(*self._corrected(scores, queries, self._bias(table)), scale)  # noqa: SLF001
-        )
+            terms, table = sums[:2], None if len(sums) == 2 else sums[2:].reshape(self._shape_of_table)
+        scale, corrected = ratio(terms), self._corrected(scores, queries, self._bias(table, terms[0]))
+        gradient, hessian = writable(self.base._checked_outputs(*corrected, scale))  # noqa: SLF001
         clicked = self._clicked_pairs(queries)
         if clicked is not None:  # the Hessian counts as positive
             less = self.base._checked_outputs(frozen(scores[clicked.rows]), clicked.queries, scale)  # noqa: SLF001
@@ -367,15 +367,14 @@ class Unbiased(Loss):
         refuse_crowds(queries, position <= n, f"positions up to {n}")
         return placed_documents(queries.grade_groups.unweighted().view, position, n)
 
-    def _bias(self, table: Floats | None) -> tuple[Floats, ...]:
-        """Return θ, t⁺ and t⁻, or the added bias, by position."""
+    def _bias(self, table: Floats | None, n_documents: float) -> tuple[Floats, ...]:
+        """Return θ, t⁺ and t⁻, or the added bias, by position; `n_documents` are on pages that hold a pair."""
         if table is None:
             return (self._theta,)
         pairs, curve = PositionPairs.from_table(table, self.max_position), self._pair_curve
         if self.method == "additive":
-            n_pairs = max(float(pairs.weight.sum()), 1e-100)
-            ridge = min(max(_PAIRS / n_pairs, _LEAST_RIDGE), _MOST_RIDGE) if self.ridge is None else self.ridge
-            return (self.power * additive_bias(pairs, curve, ridge),)
+            by_size = min(max(_DOCUMENTS / max(n_documents, 1.0), _LEAST_RIDGE), _MOST_RIDGE)
+            return (self.power * additive_bias(pairs, curve, by_size if self.ridge is None else self.ridge),)
         return click_ratios(pairs, curve, self.power, 1.0 / self.max_weight)
 
     def _corrected(self, scores: Floats, queries: Queries, bias: tuple[Floats, ...]) -> tuple[Floats, Queries]:
