@@ -60,10 +60,13 @@ class AdaRankRanker(ReferenceRanker):
     Attributes
     ----------
     history_ : dict of ndarray
-        Values by round, also of rounds after the best: ``feature``; ``sign`` (-1: reversed); ``alpha``, positive;
-        ``capped`` (1: a perfect weak ranker, see Notes); ``phi``; ``delta_min`` and ``bound`` of Theorem 1;
-        ``train_metric``, the mean of E(f_t); ``risk``, the mean of e^{-E(f_t)} that AdaRank minimises (Eq. 6).
-        With an ``eval_set`` also ``valid_metric``, which `stop` reads. Means over the training queries are weighted.
+        Values by round, also of rounds after the best. Means over the training queries are weighted.
+
+        - ``feature``, ``sign`` (-1: reversed), ``alpha`` > 0, ``capped`` (1: a perfect weak ranker, see Notes);
+        - ``phi``; ``delta_min`` and ``bound`` of Theorem 1;
+        - ``train_metric``, the mean of E(f_t);
+        - ``risk``, the mean of e^{-E(f_t)} that AdaRank minimises (Eq. 6);
+        - with an ``eval_set``, ``valid_metric``, which `stop` reads.
     stop_reason_ : str
         Why training ended.
 

@@ -76,10 +76,12 @@ class RankBoostRanker(ReferenceRanker):
     ----------
     model_ : Ensemble
     history_ : dict of ndarray of shape (n_rounds,)
-        ``alpha``, ``z`` (:math:`Z_t`), ``delta``, ``bound`` (:math:`\exp(-\frac12 \sum_t \delta_t^2)`, Theorems 1 and
-        2: a bound of :math:`\prod Z_t`), ``e1``, ``e2``, ``r1``, ``r2`` (:math:`\hat E_1, \hat E_2, \hat R_1,
-        \hat R_2` in training; ties are full errors in :math:`\hat R_1`, half in :math:`\hat R_2`), and ``undefined``:
-        1 if α was infinite (see Notes). ``alpha`` of a combination is the step along it.
+        - ``alpha``; of a combination, the step along it;
+        - ``z`` (:math:`Z_t`), ``delta``, and ``bound``, :math:`\exp(-\frac12 \sum_t \delta_t^2)`, which bounds
+          :math:`\prod Z_t` (Theorems 1 and 2);
+        - ``e1``, ``e2``, ``r1``, ``r2``: :math:`\hat E_1, \hat E_2, \hat R_1, \hat R_2` in training; ties are full
+          errors in :math:`\hat R_1`, half in :math:`\hat R_2`;
+        - ``undefined``: 1 if α was infinite (see Notes).
     stop_reason_ : str
 
     Notes

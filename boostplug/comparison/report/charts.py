@@ -20,7 +20,7 @@ _LETTER = 0.0085  # width of a letter, as a share of the width of a plot that ha
 _TURNS = 0.65  # position from which labels stand to the left of their marks
 _FEWEST = 4  # smallest number of ticks of an axis
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-_LONGEST = 24  # characters of a label at the end of a line; the legend has the whole name
+_LONGEST = 24  # characters of a label at the end of a line; the legend has the full name
 
 
 @dataclass(frozen=True)

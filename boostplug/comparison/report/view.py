@@ -210,7 +210,7 @@ def folded(summary: Child, content: Child) -> Markup:
 
 
 def pairs(given: Iterable[tuple[str, Child]]) -> Markup:
-    """Return names and what belongs to them."""
+    """Return a description list of names and their contents."""
     return el("dl.pairs", [el("div", el("dt", name), el("dd", shown)) for name, shown in given])
 
 

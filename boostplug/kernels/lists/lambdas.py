@@ -1,6 +1,6 @@
 r"""LambdaRank's pairs, weighted by the change of a metric when both documents swap positions.
 
-Position j of a list in score order has two values: :math:`u_j` for a document that stands above documents of lower
+Position j of a list in score order has two values. :math:`u_j` is for a document that stands above documents of lower
 grades, and :math:`v_j` for one that stands below documents of lower grades. Neither rises down the list. The pair of i,
 of the higher grade, and j has the weight
 
@@ -8,9 +8,8 @@ of the higher grade, and j has the weight
     v_j - v_i & \text{otherwise} \end{cases}
 
 with a and b the weights of winner and loser, and G the gains of their grades. For NDCG u and v are the discounts. For
-MAP gains are 0 and 1; with P_j relevant documents among the best j and S_j = Σ rel/position over them, :math:`u_j =
-P_j/j - S_j` and :math:`v_j = (P_j + 1)/j - S_j`: the differences of S are the precisions that the swap changes in
-between.
+MAP gains are 0 and 1, :math:`u_j = P_j/j - S_j` and :math:`v_j = (P_j + 1)/j - S_j`. P_j is the number of relevant
+documents among the best j, and S_j = Σ rel/position over them. S covers the changes of precision between i and j.
 
 `sum_tops` sums pair by pair, with a truncation. `lambda_halves.sum_lists` sums lists of any length, without one.
 """

@@ -227,8 +227,8 @@ def binary_preference(
     NaN for a query without relevant documents. A relevant document with the score -inf counts as not retrieved and adds
     nothing.
 
-    With `average`, the value is the expected one over a random order of tied documents: with c non-relevant documents
-    above a block and s in it, each relevant one of the block has c … c + s above it, all equally likely.
+    With `average`, the value is the expected one over a random order of tied documents. Take a block with s
+    non-relevant documents, and c above it. Each relevant one of the block has c … c + s above it, all equally likely.
     """
     workspace = workspace_for(boundaries, first, last)
     keys, rows = workspace.keys, workspace.rows
