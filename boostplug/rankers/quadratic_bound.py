@@ -27,7 +27,7 @@ WeakLearner = Callable[[Floats, Floats], WeakRanker]  # from targets and weights
 
 _MINIMAL = 1e-13  # share of the first gradient; a smaller gradient is rounding
 _FLAT = 1e-14  # share of Σ|∇R g|; a smaller slope is 0: rounding, or a loss that falls for ever
-_SHORTEST = 1e-12  # smallest step; a loss with kinks may have its minimum at 0 and yet a subgradient there
+_SHORTEST = 1e-12  # smallest step; a loss with kinks may have its minimum at 0, where its subgradient is not 0
 _LARGEST_SCORE = 1e99  # losses refuse larger scores
 _TOO_FAR = (
     "loss: its value falls without end in some direction, or its minimum lies beyond scores of 1e99; use a loss with a "
