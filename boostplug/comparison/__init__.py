@@ -1,8 +1,13 @@
 """Comparisons of losses and rankers on data sets.
 
-Read `compare` (the public function), `arguments` (its checks), `inputs` (its data sets), `training` (the trainings and
-their store), `significance` (tests and intervals), `outcomes` (where they are applied to trainings), `result` (what
-`compare` returns), `summary` (it as values and as JSON), `recommendation` (it as code) and `report` (it for readers).
-`live` and `console` show progress; `document` and `machine` are for every file of results, those of
-`boostplug.replication` too.
+Read the modules in this order:
+
+- `compare`, the public function, and `arguments`, its checks;
+- `inputs`, the data sets, and `training`, the trainings and their store;
+- `significance`, tests and intervals, and `outcomes`, which applies them to trainings;
+- `result`, the class that `compare` returns, and `summary`, its values as JSON;
+- `recommendation`, the code of the recommended method, and `report`, the HTML page.
+
+`live` and `console` show progress. `document` and `machine` are for all files of results, also those of
+`boostplug.replication`.
 """

@@ -68,11 +68,11 @@ def compare(
     minutes: float | None = None,
     sweep: Sequence[Loss | str] | None = None,
 ) -> CompareResult:
-    """Train losses and built-in objectives alike, and return their test metrics side by side.
+    """Train losses and built-in objectives under equal conditions, and return their test metrics side by side.
 
-    All methods grow the same kind of trees, and one metric of ours stops all of them on the validation part. A run that
-    fails is reported with its reason, and the others go on. Ctrl-C ends the comparison and returns what is finished,
-    with ``result.interrupted`` set.
+    All methods grow the same kind of trees, and the same metric stops all of them on the validation part. If a run
+    fails, the table has the reason, and the other runs continue. Ctrl-C ends the comparison and returns the finished
+    runs, with ``result.interrupted`` set.
 
     Parameters
     ----------
@@ -84,98 +84,100 @@ def compare(
         - a tuple (X, y, qid), or (DataFrame with the column `qid`, y);
         - a file of LETOR lines.
 
-        Alternatively `train` alone: a fold (train, valid, test), a list of folds, or a folder of LETOR files or of
-        ``Fold*``. Or one DataFrame, CSV or Parquet file, which `split` divides by query.
+        Or only `train`: a fold (train, valid, test), a list of folds, or a folder of LETOR files or of ``Fold*``. Or
+        one DataFrame, CSV or Parquet file, which `split` divides by query.
 
-        Weights count in training, divided by their mean, and in all metrics. Data in two parts are warned of in
-        ``result.document["warnings"]``. A test query in several folds counts once.
+        Weights count in training, divided by their mean, and in all metrics. ``result.document["warnings"]`` lists data
+        that are in two parts. A test query in several folds counts once.
     losses : name, loss, iterable of names and losses, or mapping of names to losses, optional
         A name stands for all its variants in ``boostplug.losses.LOSSES``, or is an expression that `Loss.parse` reads:
-        ".7*ndcg-boost + .3*qbrank". "all": every variant in the registry that takes the labels. Default: those that we
-        recommend, `CRR`, `QBRank` and `MPBoost`; with `propensity`, those that it says.
+        ".7*ndcg-boost + .3*qbrank". "all": every variant in the registry that takes the labels. Default: the
+        recommended losses `CRR`, `QBRank` and `MPBoost`; for clicks see `propensity`.
     baselines : name or iterable of names, optional
-        Of LightGBM: ``lambdarank``, ``rank_xendcg``, ``regression``; of XGBoost: ``rank:ndcg``, ``rank:pairwise``,
+        LightGBM has ``lambdarank``, ``rank_xendcg``, ``regression``; XGBoost has ``rank:ndcg``, ``rank:pairwise``,
         ``reg:squarederror``. Default: all.
     incumbent : str or Loss, optional
-        The method that is in use: a loss, or a name in the table; "QBRank in lightgbm" where both frameworks have one
-        of that name. It is what its framework's methods are compared with, and what is recommended unless another is
+        The method that you use now: a loss, or a name in the table ("QBRank in lightgbm" if both frameworks have one of
+        that name). The methods of its framework are compared with it. It is recommended unless another method is
         significantly better on test. Default: the framework's LambdaMART, ``lambdarank`` or ``rank:ndcg``; with both
-        frameworks, the one that is better on validation.
+        frameworks, the better one on validation.
     frameworks : "lightgbm", "xgboost", or an iterable of them, optional
         Default: both, or the one that is installed.
     rounds : int, default 1000
-        Boosting rounds at most. Where early stopping has not ended a training before, the table marks its method, and
-        gives no verdict of significance on it: more rounds might change the order.
+        Largest number of boosting rounds. If a training reaches it before early stopping, the table marks the method
+        and gives no verdict of significance: more rounds might change the order.
     seeds : int or iterable of int, default 3
-        Seeds of the row and column samples, or how many of them.
+        Seeds of the row and column samples, or their number.
     metrics : metric, name, or iterable of metrics and names
-        Columns of the table, on the test part; the last of the default is of the whole list. Of the default, one that
-        is undefined on every query is left out with a note, as MAP is where no label reaches 1.
+        Columns of the table, on the test part. The last default metric is for the complete list. A default metric that
+        is undefined on every query is left out with a note: MAP, for example, if no label reaches 1.
     metric : Metric or name, default "NDCG@10"
-        Stops training early, and is what the difference, its interval and its p-value are about.
+        Stops training early. The difference, its interval and its p-value are of this metric.
     early_stopping_rounds : int or None, default 30
-        Rounds without a better validation value before training stops; the best round counts. None: all rounds count.
+        Training stops after this number of rounds without a better validation value; the model of the best round is
+        used. None: use all rounds.
     params : mapping, optional
-        What `boostplug.comparison.training.trees.Trees` takes: ``learning_rate``, ``num_leaves``, …
+        Parameters of `boostplug.comparison.training.trees.Trees`: ``learning_rate``, ``num_leaves``, …
     tune : int, default 0
-        Settings tried per method and fold before its runs, the same number for built-ins: trees from one space for all
-        (`boostplug.comparison.training.tuning.TREE_SPACE`) and the objective's own parameters, with the first seed,
-        chosen by `metric` on the validation part. One that is hopeless beside the others is ended early, and counts.
-        0: none. Needs the extra ``tune``.
+        Number of settings tried per method and fold before its runs, the same for built-in objectives. A setting draws
+        the trees from one space for all methods (`boostplug.comparison.training.tuning.TREE_SPACE`), and the parameters
+        of the objective. It trains with the first seed, and `metric` on the validation part chooses. Hopeless settings
+        are ended early, and count. 0: no tuning. Needs the extra ``tune``.
     num_threads : int, optional
-        For the frameworks, losses and metrics, of all processes together. Default: one for each process on small data
-        (up to 5 million values of features), where several threads would wait for each other; else as for losses.
+        Threads of frameworks, losses and metrics, for all processes together. Default: one per process on small data
+        (up to 5 million values of features), where more threads would wait for each other; otherwise as for losses.
     jobs : int or None, default 1
-        Processes that train at once (joblib's), each with an equal part of the threads, at least 1. None: as many as
-        there are cores on small data, else 1. Each bins the data for itself. The result is that of one process with as
-        many threads as each of them.
+        Number of processes that train at once (by joblib), each with an equal share of the threads, at least 1. None:
+        the number of cores on small data, otherwise 1. Each process bins the data itself. The result is that of one
+        process with the threads of each of them.
     progress : bool, optional
-        Bars on stderr with the mean validation score of each method so far; where that is no terminal, as in a script
-        whose output is a file, a line at most every 30 seconds. False: neither.
+        Show bars on stderr with the mean validation score of each method so far. If stderr is not a terminal but, say,
+        a file, write a line at most every 30 seconds. False: neither.
     data : str, optional
-        What the table calls the data. Default: the name of the folder, where `train` is one.
+        Name of the data in the table. Default: the name of the folder, if `train` is a folder.
     store : str or path-like, optional
-        Folder, made where there is none, that keeps the results of each training as it finishes, in a file that
-        ``result.kept`` names. Results of a loss with code of your own are kept only if its class or function has an
-        attribute such as ``version = "1"``, which you change with the code. Else a warning says so. With a metric of
-        your own without one, nothing is kept.
+        Folder, made if missing, for the results of each finished training; ``result.kept`` is the file. Results of your
+        own loss are kept only if its class or function has an attribute such as ``version = "1"``, which you change
+        with the code; otherwise a warning says so. If your own metric has none, nothing is kept.
     resume : bool, default False
-        Go on from what `store` keeps of this comparison, after Ctrl-C, a crash or a loss of power: except for times,
-        the result is that of a comparison that was not interrupted. There may be more losses and seeds than then; data,
-        settings, number of threads and versions must be the same.
+        Continue this comparison from its results in `store`, after Ctrl-C, a crash or a power failure. Except for
+        times, the result is that of an uninterrupted comparison. You may add losses and seeds; data, settings, number
+        of threads and versions must be the same.
     label, qid, weight : str
-        Columns of DataFrames that hold grades, queries, and weights, where there are some; all others are features.
+        Columns of DataFrames with labels, query ids and weights; all other columns are features.
     position : str, optional
-        Column of the places where users saw the rows, from 1, for losses that learn from clicks (`Unbiased`). Of other
-        data, `RankingData` holds them. Where a validation or test part has positions, its labels are clicks, which
+        Column of the positions at which users saw the rows, from 1, for losses that learn from clicks (`Unbiased`). In
+        other data, `RankingData` holds them. If a validation or test part has positions, its labels are clicks, which
         favour the order that was shown: without `propensity` there is no recommendation and no p.
     propensity : array-like of shape (n_positions,), optional
-        How likely users look at position 1, 2, …, or what `boostplug.clicks.propensity` returns. Clicks on the
-        validation part then stop and choose, and those on the test part judge, by the DCG that they estimate: each
-        weighs 1 over its propensity, at most 10; the mean of the positions where that cuts makes up for the rest. NDCG
-        becomes DCG, since clicks do not tell the ideal order, and other metrics are left out. Parts without positions
-        are judged by their labels. If the training part has positions, the default losses learn from clicks: `RankNet`
-        corrects nothing, `Unbiased` with method "ips", these propensities and power .25, .5, .75 and 1 corrects more,
-        and so does "additive" with ridge .3, .03 and .003. A name such as "unbiased" in `losses` stands for variants
-        with these propensities. Losses that you pass, and expressions, keep their own.
+        Probability that users look at position 1, 2, …, or the result of `boostplug.clicks.propensity`. Methods are
+        then stopped, chosen and judged by the DCG that clicks estimate. A click has the weight 1 over its propensity,
+        at most 10; the mean of the positions where that cuts makes up for the rest. NDCG becomes DCG, because clicks do
+        not show the ideal order, and other metrics are left out. Parts without positions are judged by their labels.
+
+        If the training part has positions, the default losses learn from clicks. `RankNet` corrects nothing. `Unbiased`
+        with method "ips", these propensities and power .25, .5, .75 and 1 corrects more, and so does "additive" with
+        ridge .3, .03 and .003. A name such as "unbiased" in `losses` stands for variants with these propensities.
+        Losses and expressions that you pass keep their own.
     labels : iterable of str, optional
         Columns of more labels, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``,
-        "NDCG@10.on(sale)". Of other data, `RankingData` holds them.
+        "NDCG@10.on(sale)". In other data, `RankingData` holds them.
     features, drop : iterable of str, optional
-        Columns of DataFrames that are features; columns that are left out. Default: all but those above.
+        Columns of DataFrames that are features; columns that are left out. Default: all except those above.
     split : three shares or str, optional
-        Of one DataFrame or file: the shares of its queries for training, validation and test, drawn with a fixed seed,
-        or the column that says "train", "valid" or "test" of each row, or ("time", column): the first 60 % of the
-        queries by that column train, the next 20 % validate and the last 20 % test. Default: (0.6, 0.2, 0.2).
+        Split of one DataFrame or file by query. Three numbers are the shares of queries for training, validation and
+        test, drawn with a fixed seed. A name is a column that holds "train", "valid" or "test" for each row. With
+        ("time", column) the first 60 % of the queries by that column train, the next 20 % validate and the last 20 %
+        test. Default: (0.6, 0.2, 0.2).
     sweep : two losses, optional
-        Trains their sums along a grid of weights, in place of the default losses. The result says which methods no
-        other beats on both: by `metric` on the label that each of the two reads, or, where they read the same one, by
-        the first two of `metrics`.
+        Train sums of both losses along a grid of weights, instead of the default losses. The result names the methods
+        that no other method beats on two metrics. These are `metric` on the label of each loss, or, if both read the
+        same label, the first two of `metrics`.
     minutes : float, optional
-        A budget: no training begins after it; one that is at work then is finished. All folds are trained with the
-        first seed before any with the second; with `tune`, all seeds of a fold before the next fold.
-        ``result.out_of_time`` is whether it was too short, ``result.not_run`` what is missing. With `store`, `resume`
-        goes on from there. Methods are compared on the folds and seeds that both have.
+        Budget of time: no training begins after it, and running ones finish. All folds are trained with the first seed
+        before any with the second; with `tune`, all seeds of a fold before the next fold. ``result.out_of_time`` is
+        true if it was too short, and ``result.not_run`` lists the missing runs. With `store`, `resume` continues from
+        there. Methods are compared on the folds and seeds that both have.
 
     Returns
     -------
@@ -184,13 +186,13 @@ def compare(
     Raises
     ------
     ImportError
-        If a framework that was asked for, or both, are not installed.
+        If a framework in `frameworks`, or both, are not installed.
     RuntimeError
-        If one of several processes dies; `store` keeps what was finished.
+        If one of several processes dies; `store` keeps the finished runs.
     OSError
         If `store` cannot be written.
     ValueError
-        If an argument makes no sense, or `store` holds other results than `resume` says; nothing has been trained then.
+        If an argument is invalid, or `store` holds other results than `resume` expects; raised before any training.
 
     Examples
     --------
@@ -251,7 +253,7 @@ def compare(
 
 
 def _train(result: CompareResult, kept: Kept, progress: bool | None, minutes: float | None) -> None:
-    """Train, and add outcomes to the result by fold, seed and method; where Ctrl-C ends it, those that there are."""
+    """Train, and add the outcomes to the result by fold, seed and method; Ctrl-C leaves those finished so far."""
     runs, found = result.runs, list[RunOutcome]()
     plan, folds, methods = runs.plan, runs.data.folds, runs.methods
     with live_bars(progress, plan, methods, len(folds)) as (begin, add):

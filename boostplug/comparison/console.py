@@ -1,4 +1,4 @@
-"""Results as text, and progress bars, by rich, which is imported where it is needed."""
+"""Results as text, and progress bars, by rich, which is imported only when needed."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderResult
     from rich.progress import Progress
 
-_SECONDS = 30.0  # at least between two lines of a run whose stderr is no terminal
+_SECONDS = 30.0  # least time between two lines if stderr is not a terminal
 
 
 def as_text(render: "Callable[[Console], RenderResult]", width: int) -> str:
-    """Return what `render` yields for a console of some width, without colours and trailing blanks."""
+    """Return the output of `render` for a console of some width, without colours and trailing blanks."""
     from rich.console import Console
 
     console = Console(file=StringIO(), width=width, no_color=True, force_terminal=False, legacy_windows=False)
@@ -30,17 +30,17 @@ def as_text(render: "Callable[[Console], RenderResult]", width: int) -> str:
 
 @contextmanager
 def progress_bar(shown: bool | None, total: int, *, completed: int = 0) -> Iterator[Callable[[str, int], None]]:
-    """Yield ``advance(description, steps)`` of a progress bar on stderr; shown by default where that is a terminal.
+    """Yield ``advance(description, steps)`` of a progress bar on stderr; shown by default if that is a terminal.
 
-    An empty description leaves the one before. Where `shown` is true and stderr is no terminal, steps are followed by a
-    line, at most every 30 seconds.
+    An empty description keeps the last one. If `shown` is true and stderr is not a terminal, a line is written after
+    some steps, at most every 30 seconds.
     """
     with bars(shown) as progress:
         yield first_bar(progress, shown, total, completed)
 
 
 def bars(shown: bool | None) -> "Progress":
-    """Return bars on stderr that go when the work is done; invisible where that is no terminal, or `shown` is false."""
+    """Return bars on stderr that vanish at the end; invisible if stderr is not a terminal or `shown` is false."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -58,13 +58,13 @@ def bars(shown: bool | None) -> "Progress":
         console=console,
         transient=True,
         disable=shown is False or not console.is_terminal or console.is_dumb_terminal,
-        refresh_per_second=2,  # each takes time from the training
+        refresh_per_second=2,  # a refresh takes time from the training
         speed_estimate_period=24 * 3600,
     )
 
 
 def first_bar(progress: "Progress", shown: bool | None, total: int, completed: int = 0) -> Callable[[str, int], None]:
-    """Add a bar, and return its ``advance(description, steps)``, as `progress_bar` yields it."""
+    """Add a bar, and return its ``advance(description, steps)``, as in `progress_bar`."""
     progress.add_task("", total=total, completed=completed)
     task = progress.tasks[-1]
     last = monotonic()
@@ -75,7 +75,7 @@ def first_bar(progress: "Progress", shown: bool | None, total: int, completed: i
         if shown and progress.disable and steps and monotonic() - last >= _SECONDS:
             last = monotonic()
             elapsed = timedelta(seconds=int(task.elapsed or 0))
-            with suppress(OSError, ValueError):  # nobody listens any more
+            with suppress(OSError, ValueError):  # the reader of stderr has gone
                 sys.stderr.write(f"boostplug: {elapsed}, {task.completed:g} of {total} done; now {task.description}\n")
                 sys.stderr.flush()
 

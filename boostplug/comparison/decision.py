@@ -1,4 +1,4 @@
-"""The decision of a comparison: whether the incumbent is kept, and for which method it is left."""
+"""The decision of a comparison: keep the incumbent, or replace it by another method."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,39 +9,39 @@ from boostplug.comparison.significance import Pooled
 from boostplug.comparison.summary import FEWEST_QUERIES, SIGNIFICANT, Cheaper, MethodSummary, Outcome
 from boostplug.comparison.training.runs import Method
 
-_CHEAPER = 0.8  # of the incumbent's training time, at most; times of equal trainings differ by some per cent
+_CHEAPER = 0.8  # largest share of the incumbent's training time; times of equal trainings differ by a few percent
 
 Rows = Mapping[Method, MethodSummary]
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """The incumbent, the method that challenges it, and the outcome.
+    """The incumbent, the challenger, and the outcome.
 
-    Validation chooses the challenger, so that its p is not corrected. Where it is not significantly better on test, a
-    method that is, by Holm's p, takes its place, if it is ahead of the incumbent on validation too; of several the best
-    there.
+    The challenger is the best method on validation, so its p needs no correction. If it is not significantly better on
+    test, another method may take its place: the best on validation of those that beat the incumbent there, and on test
+    significantly by Holm's p.
     """
 
     challenger: Method
     incumbent: Method | None
     outcome: Outcome
-    found: Pooled | None  # the challenger beside the incumbent
+    found: Pooled | None  # difference of the challenger and the incumbent
     p: float | None
-    comparisons: int  # that Holm's method corrects p for; 0 for the best on validation
-    means: dict[Method, float]  # on validation, of all candidates
-    runs: list[Run]  # of these means
+    comparisons: int  # number for which Holm's method corrects p; 0 for the best on validation
+    means: dict[Method, float]  # validation value of each candidate
+    runs: list[Run]  # runs over which these means are taken
 
     @property
     def recommended(self) -> Method:
-        """The challenger where it is better or has no opponent, else the incumbent."""
+        """The challenger if it is better or there is no incumbent, else the incumbent."""
         if self.incumbent is None or self.outcome is Outcome.BETTER:
             return self.challenger
         return self.incumbent
 
 
 def decide(runs: Runs, rows: Rows, comparisons: Mapping[str, int], *, partial: bool) -> Decision | None:
-    """Return the decision; None where no run is finished.
+    """Return the decision; None if no run is finished.
 
     Parameters
     ----------
@@ -49,9 +49,9 @@ def decide(runs: Runs, rows: Rows, comparisons: Mapping[str, int], *, partial: b
     rows : mapping of Method to MethodSummary
         With Holm's p.
     comparisons : mapping of str to int
-        The numbers that Holm's method corrects for in each framework.
+        Number of comparisons in each framework for which Holm's method corrects.
     partial : bool
-        Whether runs were left out.
+        Whether some runs were left out.
     """
     chosen = runs.best(partial=partial)
     if chosen is None:
@@ -76,7 +76,7 @@ def decide(runs: Runs, rows: Rows, comparisons: Mapping[str, int], *, partial: b
 
 
 def _incumbent(runs: Runs, means: dict[Method, float]) -> Method | None:
-    """Return the reference that is best on validation, of several frameworks' ones."""
+    """Return the framework's reference; of several frameworks, the reference that is best on validation."""
     references = [method for method in runs.methods if method.is_reference and runs.finished(method)]
     complete = {method: means[method] for method in references if method in means}
     return runs.first(complete) if complete else next(iter(references), None)
@@ -100,10 +100,11 @@ def _is_better(runs: Runs, row: MethodSummary, incumbent: Method) -> bool:
 
 
 def cheaper(runs: Runs, rows: Rows, decision: Decision) -> list[Cheaper]:
-    """Return what may take the kept incumbent's place for less: level with it on both parts, and faster to train.
+    """Return the methods that are level with the kept incumbent on both parts and faster to train, the fastest first.
 
-    Level are methods without a significant difference that are behind by one standard error at most, on validation and
-    on test. Those of another framework, which are not compared with the incumbent, are left out but for the challenger.
+    A method is level if it is not significantly different and at most one standard error behind, on validation and on
+    test. Methods of another framework are left out, except for the challenger: they are not compared with the
+    incumbent.
     """
     incumbent = decision.incumbent
     if incumbent is None or decision.outcome not in (Outcome.LEVEL, Outcome.UNCHALLENGED, Outcome.WORSE):
@@ -132,7 +133,7 @@ def _is_level(runs: Runs, rows: Rows, decision: Decision, method: Method, incumb
 
 
 def _is_near(runs: Runs, found: Pooled | None) -> bool:
-    """Return whether a difference on enough queries is at least minus one standard error, a quarter of the interval."""
+    """Return whether a difference on enough queries is above minus one standard error, a quarter of the interval."""
     if found is None or found.n_queries < FEWEST_QUERIES:
         return False
     sign = 1 if runs.plan.metric.greater_is_better else -1
@@ -140,5 +141,5 @@ def _is_near(runs: Runs, found: Pooled | None) -> bool:
 
 
 def _seconds(row: MethodSummary) -> float | None:
-    """Return the mean time of a training up to its best round."""
+    """Return the mean seconds of a training up to its best round."""
     return None if row.seconds_per_round is None or row.rounds is None else row.seconds_per_round * row.rounds

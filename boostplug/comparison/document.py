@@ -1,4 +1,4 @@
-"""Results as JSON: types, complete files, and the versions that the numbers depend on."""
+"""Results as JSON: types, complete files, and the versions of the libraries behind the numbers."""
 
 import gzip
 import json
@@ -24,15 +24,15 @@ def as_json(document: Any) -> str:
 
 
 def as_json_gz(document: Any) -> bytes:
-    """Return a document as the bytes of a compressed file: the same for equal documents, whenever it is made."""
+    """Return a document as the bytes of a compressed file, equal for equal documents."""
     text = json.dumps(to_json(document, finite=True), separators=(",", ":"), ensure_ascii=False) + "\n"
     return gzip.compress(text.encode(), compresslevel=9, mtime=0)
 
 
 def read(path: Path, schema: str | None, use: Callable[[dict[str, Any]], object]) -> dict[str, Any]:
-    """Return the document of a file, for a command that makes a page of it; what `use` cannot take ends the command.
+    """Return the document of a file for a command that makes a page of it; end the command if it cannot be read.
 
-    A file ``….gz`` is taken as compressed.
+    A file ``….gz`` is read as compressed.
     """
     try:
         content = path.read_bytes()
@@ -40,25 +40,25 @@ def read(path: Path, schema: str | None, use: Callable[[dict[str, Any]], object]
         raise SystemExit(f"{path} cannot be read ({error.strerror or error}); check the path") from None
     try:
         content = gzip.decompress(content) if path.suffix == ".gz" else content
-    except (OSError, EOFError, zlib.error) as error:  # no gzip at all, cut off, broken within
+    except (OSError, EOFError, zlib.error) as error:  # not gzip, cut off, or damaged
         raise SystemExit(f"{path} is damaged, or not compressed by gzip ({error}); make it again") from None
     try:
         document: dict[str, Any] = json.loads(content.decode())
-    except (ValueError, RecursionError) as error:  # no UTF-8, no JSON
+    except (ValueError, RecursionError) as error:  # not UTF-8, or not JSON
         raise SystemExit(f"{path} is damaged, or no JSON ({error}); make it again by boostplug … --json") from None
     found = document.get("schema") if isinstance(document, dict) else None
     if found != schema:
         raise SystemExit(f"{path} is no result of {schema}, but {found!r}; name a file of this command and version")
     try:
         use(document)
-    except Exception as error:  # noqa: BLE001 (whatever is amiss in it)
+    except Exception as error:  # noqa: BLE001 (anything may be wrong in the file)
         reason = f"{type(error).__name__}: {error}"
         raise SystemExit(f"{path} is not a whole result of {schema} ({reason}); make it again") from None
     return document
 
 
 def marks(text: str) -> set[str]:
-    """Return the marks of a page's generated parts: ``table: NAME``, ``machine``."""
+    """Return the marks of the generated parts of a page: ``table: NAME``, ``machine``."""
     return set(_MARKED.findall(text))
 
 
@@ -68,13 +68,13 @@ def filled(text: str, tables: Mapping[str, Sequence[str]]) -> str:
     Raises
     ------
     KeyError
-        If it marks what is not among `tables`, by ``table: NAME`` or ``machine``.
+        If a mark of the page (``table: NAME`` or ``machine``) is not in `tables`.
     """
     return _MARKED.sub(lambda found: "\n".join([f"<!-- {found[1]} -->", "", *tables[found[1]], "<!-- end -->"]), text)
 
 
 def versions(*more: str) -> dict[str, str]:
-    """Return the versions of this library, of Python, and of the libraries that results hang on, `more` among them."""
+    """Return the versions of this library, of Python, of the libraries that affect results, and of `more`."""
     found = {"boostplug": __version__, "python": python_version()}
     names = dict.fromkeys([*_LIBRARIES, *(name for name in more if name != "boostplug")])
     return found | {name: number for name in names if (number := _version_of(name)) is not None}

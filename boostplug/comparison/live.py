@@ -15,7 +15,8 @@ def live_bars(
 ) -> Iterator[tuple[Callable[[Method, int, int], None], Callable[[RunOutcome], None]]]:
     """Yield ``begin(method, seed, fold)`` and ``add(run)`` of bars on stderr.
 
-    Where stderr is no terminal, a line follows a training, at most every 30 seconds. Where `shown` is false, nothing.
+    If stderr is not a terminal, a line is written after a training, at most every 30 seconds. If `shown` is false,
+    nothing is written.
     """
     n_runs = n_folds * len(plan.seeds)
     with bars(shown) as progress:

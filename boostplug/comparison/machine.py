@@ -1,4 +1,4 @@
-"""The machine that numbers were measured on, in words."""
+"""The machine of a measurement, in words."""
 
 import os
 import platform
@@ -9,7 +9,7 @@ from typing import Any
 
 
 def machine() -> dict[str, Any]:
-    """Return the date, processor, cores of this process, memory, system, and how busy it is; None where not known."""
+    """Return the date, processor, cores of this process, memory, system, and load; None for unknown ones."""
     return {
         "date": datetime.now().astimezone().date().isoformat(),
         "processor": _processor(),
@@ -44,7 +44,7 @@ def _memory() -> float | None:
 
 
 def _load() -> float | None:
-    """Return how many processes wanted a core over the last minute: above 0, others were at work."""
+    """Return the mean number of processes that needed a core in the last minute; above 0, others were running."""
     with suppress(AttributeError, OSError):
         return round(os.getloadavg()[0], 2)
     return None

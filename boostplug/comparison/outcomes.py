@@ -1,4 +1,4 @@
-"""`Runs`: what a comparison has trained, and what its outcomes say: differences to a reference, the best method."""
+"""`Runs`: the finished trainings of a comparison, differences to a reference, and the best method."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -27,17 +27,17 @@ LEVEL = 0.95  # of intervals
 
 @dataclass(eq=False)
 class Runs:
-    """Outcomes of a comparison, with data and metrics."""
+    """Outcomes of a comparison, with its data and metrics."""
 
     data: LoadedData
     plan: Plan
     methods: Sequence[Method]
     jobs: int = 1
     sweep: Sweep | None = None
-    command: str | None = None  # of a shell, where one made the comparison
-    incumbent: str | Loss | None = None  # as `compare` got it
+    command: str | None = None  # shell command that made the comparison
+    incumbent: str | Loss | None = None  # argument of `compare`
     outcomes: list[RunOutcome] = field(default_factory=list)
-    _tested: dict[Any, Pooled] = field(default_factory=dict)  # by method, reference and runs
+    _tested: dict[Any, Pooled] = field(default_factory=dict)  # results by method, reference and runs
 
     @Computed
     def tests(self) -> list[DataPart]:
@@ -46,7 +46,7 @@ class Runs:
 
     @Computed
     def codes(self) -> list[NDArray[np.int64]] | None:
-        """As `LoadedData.codes`, of the test parts."""
+        """`LoadedData.codes` of the test parts."""
         return self.data.codes(2)
 
     @Computed
@@ -59,28 +59,28 @@ class Runs:
         return len(self.data.folds) * len(self.plan.seeds)
 
     def finished(self, method: Method) -> Done:
-        """Return the runs of a method that have not failed, by fold and seed."""
+        """Return the runs of a method that did not fail, by fold and seed."""
         return {(run.fold, run.seed): run for run in self.outcomes if run.method == method and run.error is None}
 
     def reference_of(self, method: Method) -> Method | None:
-        """Return the reference of a method: of its framework the incumbent, else the LambdaMART, if it has one."""
+        """Return the reference of a method: its framework's incumbent, else its LambdaMART, else None."""
         return next((m for m in self.methods if m.is_reference and m.framework == method.framework), None)
 
     def n_at_cap(self, method: Method) -> int:
-        """Return how many runs of a method early stopping has not ended, so that more rounds may give a better one."""
+        """Return the number of runs of a method that reached the cap of rounds, so that more rounds might be better."""
         if self.plan.patience is None:
             return 0
         return sum(run.rounds_trained == self.plan.rounds for run in self.finished(method).values())
 
     def has_verdict(self, method: Method, reference: Method | None = None) -> bool:
-        """Return whether unbiased labels judge, and neither a method nor its reference ended at the cap of rounds."""
+        """Return whether labels are unbiased, and neither a method nor its reference ended at the cap of rounds."""
         if "test" in self.data.biased_clicks:
             return False
         reference = reference or self.reference_of(method)
         return not self.n_at_cap(method) and (reference is None or not self.n_at_cap(reference))
 
     def n_defined(self) -> int:
-        """Return on how many test queries the metric is defined; one that stands in several folds counts once."""
+        """Return the number of test queries on which the metric is defined; a query in several folds counts once."""
         metric = self.plan.metric
         defined = [~np.isnan(metric.per_query(np.zeros(p.queries.n_rows), p.queries)) for p in self.tests]
         if self.codes is None:
@@ -88,14 +88,14 @@ class Runs:
         return len(np.unique(np.concatenate([c[d] for c, d in zip(self.codes, defined, strict=True)])))
 
     def n_repeated(self) -> int:
-        """Return how often a test query stands in one more fold."""
+        """Return the number of repetitions of test queries in further folds."""
         return 0 if self.codes is None else sum(map(len, self.codes)) - len(np.unique(np.concatenate(self.codes)))
 
     def contrast(self, method: Method, reference: Method | None = None) -> Pooled | None:
-        """Return the difference of a method to its reference, or to another method, over the runs both have finished.
+        """Return the difference of a method and its reference, or another method, over the runs that both finished.
 
-        Each fold weighs the same, and in it each query: what is tested is the difference of the table. A query that
-        stands in several folds counts once, by its mean over them.
+        Folds have equal weights, and so have the queries of a fold: the test is of the difference in the table. A query
+        in several folds counts once, by its mean over them.
         """
         reference = reference or self.reference_of(method)
         if reference is None or reference == method:
@@ -119,7 +119,7 @@ class Runs:
         return self._tested[key]
 
     def fold_means(self, done: Done, common: Sequence[Run]) -> dict[int, Floats]:
-        """Return by fold the metric of each test query, mean over those of some runs that are in the fold."""
+        """Return, by fold, the metric of each test query, averaged over some runs on the fold."""
         name = self.plan.metric.name
         return {
             fold: np.mean([done[run].per_query[name] for run in common if run[0] == fold], axis=0)
@@ -127,14 +127,14 @@ class Runs:
         }
 
     def best(self, *, partial: bool) -> tuple[Method, dict[Method, float], list[Run]] | None:
-        """Return the method that is best on validation, the means of all candidates, and the runs of these means."""
+        """Return the best method on validation, the means of all candidates, and the runs behind these means."""
         methods, runs = self._candidates(partial=partial)
         means = {method: float(np.mean([self.finished(method)[run].validation for run in runs])) for method in methods}
         means = {method: mean for method, mean in means.items() if np.isfinite(mean)}
         return (self.first(means), means, runs) if means else None
 
     def best_of_frameworks(self, *, partial: bool) -> list[Method]:
-        """Return the method of each framework that is best on validation, the best of all first."""
+        """Return the best method of each framework on validation, the best of all first."""
         chosen = self.best(partial=partial)
         if chosen is None:
             return []
@@ -145,20 +145,20 @@ class Runs:
         return [*map(self.first, by_framework.values())]
 
     def first(self, means: dict[Method, float]) -> Method:
-        """Return the method with the best mean; of equal ones the first."""
+        """Return the method with the best mean; the first one of ties."""
         return (max if self.plan.valid_metric.greater_is_better else min)(means, key=means.__getitem__)
 
     def is_ahead(self, method: Method, other: Method, means: dict[Method, float]) -> bool:
-        """Return whether a method is better on validation than another, which need not have finished."""
+        """Return whether a method is better on validation than another one, which may be unfinished."""
         return other not in means or (
             method != other and self.first({other: means[other], method: means[method]}) == method
         )
 
     def _candidates(self, *, partial: bool) -> tuple[list[Method], list[Run]]:
-        """Return the methods among which the validation part chooses, and the runs that all of them have finished.
+        """Return the methods that may be chosen on validation, and the runs that all of them have finished.
 
-        Those that have finished all their runs; where none has, or not all was run, those that have got
-        as far as most.
+        These are the methods that finished all their runs. If there are none, or if not all runs were done, they are
+        the methods with the run that most methods finished.
         """
         done = {method: set(self.finished(method)) for method in self.methods}
         finished = [method for method, runs in done.items() if len(runs) == self.n_planned]
@@ -171,7 +171,7 @@ class Runs:
         return finished, sorted(set.intersection(*(done[method] for method in finished)))
 
     def estimator(self, method: Method, runs: Sequence[Run]) -> dict[str, Any]:
-        """Return the arguments of `recommendation.estimator`; if settings differ between folds, those of the first."""
+        """Return the arguments of `recommendation.estimator`, with the first fold's settings if folds differ."""
         finished, plan = self.finished(method), self.plan
         done = [finished[run] for run in runs if run in finished] or [*finished.values()]
         objective, parameters = method.objective, {}
@@ -181,7 +181,7 @@ class Runs:
         kind = FRAMEWORKS[method.framework]
         params = kind.params_of_run(plan.trees, plan.num_threads, objective, plan.seeds[0], parameters)
         if method.framework == "xgboost" and self.data.has_categories:
-            params["enable_categorical"] = True  # of the training's DMatrix; an estimator makes its own
+            params["enable_categorical"] = True  # trainings set it on their DMatrix; an estimator needs the parameter
         return {
             "framework": method.framework,
             "objective": objective,
@@ -190,7 +190,7 @@ class Runs:
         }
 
     def is_close(self, best: Method, other: Method, runs: Sequence[Run]) -> bool:
-        """Return whether another method is within one standard error of the best on validation, by its queries."""
+        """Return whether another method is within one standard error of the best on validation, over queries."""
         folds = sorted({f for f, _ in runs})
         values = [
             [[self.finished(method)[run].validation_per_query for run in runs if run[0] == f] for f in folds]

@@ -1,4 +1,4 @@
-"""Code from a comparison: the estimator that it recommends, and the call that makes it again."""
+"""Code from a comparison: the recommended estimator, and the call that repeats the comparison."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -16,12 +16,12 @@ from boostplug.losses import CRR, Loss, LossOnLabel, LossSum, MPBoost, QBRank
 from boostplug.metrics import Metric
 from boostplug.metrics.on_label import MetricOnLabel
 
-# Parameters that change no tree, or as little as a seed does: the estimator has them, the line of code does not.
+# Parameters that change trees no more than a seed does. The estimator has them, the line of code does not.
 _NOT_SHOWN = {
     *("n_jobs", "verbosity", "deterministic", "force_col_wise", "feature_pre_filter", "tree_method", "base_score"),
     *("bagging_seed", "feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed", "random_state"),
 }
-_NOT_TAKEN = {"metric", "disable_default_eval_metric"}  # of training without evaluation
+_NOT_TAKEN = {"metric", "disable_default_eval_metric"}  # not for training without evaluation
 _ALWAYS_SHOWN = ("n_estimators", "learning_rate", "num_leaves", "max_leaves")
 
 
@@ -33,13 +33,13 @@ def estimator(framework: str, objective: Loss | str, params: Mapping[str, Any], 
     framework : str
     objective : Loss or str
     params : mapping
-        What the run trained with, in the framework's own words.
+        Parameters of the run, by the framework's names.
     rounds : int
 
     Returns
     -------
     LGBMRanker, XGBRanker or xgboost.XGBRegressor
-        The last for XGBoost's regression, which its rankers refuse; its `fit` takes no queries.
+        XGBRegressor for XGBoost's regression, which XGBRanker refuses; its `fit` takes no queries.
     """
     kind = _kind(framework, objective)
     return kind(objective=objective, n_estimators=rounds, **_under_its_names(kind, framework, params))
@@ -48,9 +48,9 @@ def estimator(framework: str, objective: Loss | str, params: Mapping[str, Any], 
 def code(
     framework: str, objective: Loss | str, params: Mapping[str, Any], rounds: int, *, weighted: bool = False
 ) -> str:
-    """Return the line of code that makes the estimator, but for threads, seeds and what changes no tree.
+    """Return the line of code that makes the estimator, without threads, seeds and parameters that do not change trees.
 
-    Of weighted data, with a comment on how it takes weights: it is made without.
+    For weighted data, a comment shows how to pass weights to `fit`.
     """
     kind = _kind(framework, objective)
     own = kind().get_params()
@@ -80,7 +80,7 @@ def _kind(framework: str, objective: Loss | str) -> Any:
 
 
 def _under_its_names(kind: Any, framework: str, params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters under the names that an estimator knows them by, of which its defaults would win otherwise."""
+    """Return parameters by the names of an estimator's own parameters, whose defaults would win otherwise."""
     own = kind().get_params()
     groups = (LIGHTGBM_ALIASES if framework == "lightgbm" else XGBOOST_ALIASES).values()
     words = {}
@@ -107,7 +107,7 @@ def expression(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return Python's number in place of NumPy's, whose ``repr`` needs an import."""
+    """Return Python's number for NumPy's, whose ``repr`` needs an import."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -118,7 +118,7 @@ DEFAULT_LOSSES = (CRR(), QBRank(), MPBoost())
 
 
 def call(runs: Runs) -> str:
-    """Return the call of `compare` that does the same, the data by their paths or as ``train, valid, test``."""
+    """Return the call of `compare` that repeats the comparison, with paths or ``train, valid, test`` as data."""
     plan = runs.plan
     trees = _differing(plan.trees)
     losses = _losses(runs)
@@ -148,7 +148,7 @@ def call(runs: Runs) -> str:
 
 
 def _data(runs: Runs) -> Iterator[str]:
-    """Yield the arguments that the data are."""
+    """Yield the arguments that name the data."""
     paths = runs.data.paths
     if paths is not None:
         yield from map(repr, paths.values()) if paths else ["bp.datasets.load_bundled()"]
@@ -173,7 +173,7 @@ def _seeds(seeds: Sequence[int]) -> int | list[int]:
 
 
 def _differing(trees: Trees) -> dict[str, Any]:
-    """Return those of the trees' parameters that are not the defaults."""
+    """Return the parameters of trees that differ from the defaults."""
     default = asdict(Trees())
     return {name: value for name, value in asdict(trees).items() if value != default[name]}
 

@@ -1,4 +1,4 @@
-"""`CompareResult`: the finished runs of a comparison, what they add up to, and where it can be written."""
+"""`CompareResult`: the finished runs of a comparison, their summary, and its writers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, replace
@@ -53,11 +53,11 @@ class CompareResult:
     interrupted : bool
         Whether Ctrl-C ended the comparison before all runs were done.
     out_of_time : bool
-        Whether its budget, `minutes`, did.
+        Whether the budget `minutes` ended it.
     kept : Path or None
-        The file that keeps the results of its trainings, where `compare` was given a `store`.
+        The file with the results of its trainings, if `compare` has a `store`.
     runs : Runs
-        What was trained, on what, and what came of each run.
+        The methods, the data, and the outcome of each run.
     """
 
     def __init__(
@@ -87,12 +87,12 @@ class CompareResult:
 
     @property
     def failed(self) -> bool:
-        """Whether a run failed; the table names it, and the reasons stand below."""
+        """Whether a run failed; the table names it, with the reasons below."""
         return any(run.error for run in self.runs.outcomes)
 
     @property
     def not_run(self) -> list[dict[str, Any]]:
-        """The runs that were planned and have not ended, each by framework, method, fold (from 0) and seed."""
+        """The planned runs that did not end, each by framework, method, fold (from 0) and seed."""
         return [*map(to_json, self._not_run())]
 
     def _not_run(self) -> list[PlannedRun]:
@@ -107,12 +107,12 @@ class CompareResult:
 
     @property
     def document(self) -> dict[str, Any]:
-        """All of it as JSON's types: what `to_json` writes and the tables show."""
+        """The summary in JSON's types: the content of `to_json` and of the tables."""
         return dict(to_json(self.summary))
 
     @property
     def summary(self) -> Comparison:
-        """All of it as values."""
+        """The summary as dataclasses."""
         runs = self.runs
         rows, comparisons = self._rows()
         decision = decide(runs, rows, comparisons, partial=self._is_partial)
@@ -148,15 +148,15 @@ class CompareResult:
     def details(self) -> dict[str, Any]:
         """Details that a report shows in addition to `document`, in JSON's types.
 
-        Validation curves, NDCG over cut-offs, importances of features, queries won and lost, times, and how to do it
-        again: see `boostplug.comparison.report.details`.
+        Validation curves, NDCG by cut-off, importances of features, queries won and lost, times, and the call that
+        repeats the comparison: see `boostplug.comparison.report.details`.
         """
         return dict(to_json(details(self.runs), finite=True))
 
     def _rows(self) -> tuple[dict[Method, MethodSummary], dict[str, int]]:
-        """Return the table's rows with Holm's p, and the number of comparisons that it corrects for in each framework.
+        """Return the table's rows with Holm's p, and the number of comparisons that it corrects in each framework.
 
-        The method that is best on validation keeps its own p: it was chosen before the test part was read.
+        The best method on validation keeps its own p: it was chosen before the test part was read.
         """
         rows = {method: _summary(self.runs, method) for method in self.runs.methods}
         chosen = self.runs.best(partial=self._is_partial)
@@ -171,7 +171,7 @@ class CompareResult:
         return rows, comparisons
 
     def _between_frameworks(self, decision: Decision) -> tuple[FrameworkDifference, ...]:
-        """Return the best of each other framework beside the recommended method; nothing beside the cap of rounds."""
+        """Return the difference of each other framework's best method to the recommended one, unless at the cap."""
         ours = decision.recommended
         return tuple(
             FrameworkDifference(
@@ -195,24 +195,24 @@ class CompareResult:
 
     @property
     def recommendation(self) -> str:
-        """In words: whether to keep the incumbent or for which method to leave it, why, and the line of code."""
+        """The recommendation in words: keep the incumbent or replace it, why, and the line of code."""
         return "\n".join(advice(self.summary))
 
     @property
     def best(self) -> Any:
         """The recommended method as an unfitted estimator, with its parameters and mean best round.
 
-        Fitted as ``result.best.fit(X, y, qid=qid)``, on all data, say. On the training part of a run, with that run's
-        seed and rounds, its scores are those of the run. An `LGBMRanker` or `XGBRanker` of this package, for built-in
-        objectives too; but an ``xgboost.XGBRegressor``, whose `fit` takes no `qid`, where XGBoost's regression is best.
-        Where `tune` chose other settings in each fold, those of the first. It knows no weights: those of the data go to
-        its `fit`, divided by their mean as in the comparison,
+        Fit it with ``result.best.fit(X, y, qid=qid)``, for example on all data. Fitted on the training part of a run
+        with its seed and rounds, it gives the scores of that run. It is an `LGBMRanker` or `XGBRanker` of this package,
+        also for built-in objectives. For XGBoost's regression it is an ``xgboost.XGBRegressor``, whose `fit` takes no
+        `qid`. If `tune` chose different settings in each fold, it has those of the first. It has no weights: pass those
+        of the data to `fit`, divided by their mean as in the comparison,
         ``result.best.fit(X, y, qid=qid, sample_weight=weight / weight.mean())``.
 
         Raises
         ------
         ValueError
-            If no run is finished, or clicks without propensities judge.
+            If no run is finished, or the labels are clicks and there are no propensities.
         """
         if self.runs.data.biased_clicks:
             raise ValueError(f"nothing is best: {biased_verdict(self.runs.data.biased_clicks)}")
@@ -231,7 +231,7 @@ class CompareResult:
         - the difference to the framework's own LambdaMART, the ends of its interval, z, p and Holm's p;
         - seconds per round, rounds, runs finished, planned and ended at the cap of rounds; errors.
 
-        p is missing where a run of the method or of its reference ended at the cap.
+        p is missing if a run of the method or of its reference ended at the cap.
         """
         pd, rows = _pandas(), []
         for row in self.summary.methods:
@@ -247,7 +247,7 @@ class CompareResult:
     def per_query(self) -> Any:
         """The metrics of each test query as a pandas DataFrame, a row per run and query; NaN where undefined.
 
-        Of weighted data, with a column of the queries' weights.
+        Weighted data have a column with the weights of queries.
         """
         pd = _pandas()
         frames = []
@@ -261,26 +261,26 @@ class CompareResult:
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
     def to_json(self, path: str | Path) -> None:
-        """Write everything but the values of single queries to a JSON file."""
+        """Write everything except the values of single queries to a JSON file."""
         write_file(path, as_json(self.document))
 
     def to_html(self, path: str | Path) -> None:
-        """Write one self-contained HTML page to be sent to whoever decides; it fetches nothing.
+        """Write one self-contained HTML page to send to those who decide; it loads nothing from the network.
 
-        The recommendation, the differences with their intervals, all methods, learning curves, queries won and lost,
-        NDCG over cut-offs, importances, times, what it was made of, and how to make it again.
+        It has the recommendation, the differences with their intervals, all methods, learning curves, queries won and
+        lost, NDCG by cut-off, importances, times, the set-up, and the call that repeats the comparison.
         """
         write_file(path, page(self.summary, details(self.runs), machine()))
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
-        """Write the table and what stands below it as Markdown; without `path`, return it."""
+        """Write the table and the lines below it as Markdown; without `path`, return it."""
         return _written(markdown(self.summary), path)
 
     def to_latex(self, path: str | Path | None = None) -> str | None:
         r"""Write the table for LaTeX, a ``tabular`` of the package booktabs; without `path`, return it.
 
-        Each framework's best values are bold; differences come with their intervals. What stands below the printed
-        table is in comments.
+        Each framework's best values are bold; differences have their intervals. The lines below the printed table are
+        comments.
         """
         return _written(latex(self.summary), path)
 
@@ -353,7 +353,7 @@ def _name(method: Method) -> MethodName:
 
 
 def _values(runs: Runs, method: Method, decision: Decision) -> dict[str, Any]:
-    """Return the means of a method on validation and test, over the runs that decide as far as it has finished them."""
+    """Return the means of a method on validation and test, over those deciding runs that it has finished."""
     done = runs.finished(method)
     common = [done[run] for run in decision.runs if run in done] or [*done.values()]
     return {
@@ -363,7 +363,7 @@ def _values(runs: Runs, method: Method, decision: Decision) -> dict[str, Any]:
 
 
 def _difference(found: Pooled | None, *, has_verdict: bool = True) -> dict[str, Any]:
-    """Return the fields that a difference to a reference has in summaries; without a verdict there is no p."""
+    """Return the fields of a difference to a reference in summaries; without a verdict p is None."""
     if found is None:
         return {"difference": None, "interval": None, "p": None}
     return {"difference": found.difference, "interval": [*found.interval], "p": found.p if has_verdict else None}

@@ -1,4 +1,4 @@
-"""Paired differences over queries: randomisation test, bootstrap interval, several sets pooled, Holm's correction."""
+"""Paired differences over queries: randomisation test, confidence intervals, pooled sets, Holm's correction."""
 
 from collections.abc import Sequence
 from statistics import NormalDist
@@ -15,7 +15,7 @@ from boostplug.core.checks import LARGEST_WEIGHT, check_choice, check_integer, c
 Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 22  # signs, or drawn queries, in memory at once
-_ROUNDING = 1e-12  # relative: values, and sums of differences, that are this close are equal but for rounding
+_ROUNDING = 1e-12  # relative difference of values, or of sums of differences, that is only rounding
 
 
 def randomisation_test(
@@ -23,30 +23,31 @@ def randomisation_test(
 ) -> float:
     r"""Return the two-sided p-value of :math:`\sum_q v_q (a_q - b_q)` under exchange of a and b within queries.
 
-    If two rankers are alike, swapping their values in any query is as likely as not. All :math:`2^n` sign patterns of
-    the n differences that are not 0 are counted where they number at most `flips`; else `flips` random ones, and the
-    observed one among them, :math:`(1 + \#\{|S| \ge |S_{obs}|\}) / (1 + \text{flips})`, so that p is never 0.
+    If two rankers are equally good, their values could be swapped in any query. n differences that are not 0 have
+    :math:`2^n` sign patterns. If these are at most `flips`, all are counted, and p is exact. Otherwise `flips` random
+    ones are drawn, and :math:`p = (1 + \#\{|S| \ge |S_{obs}|\}) / (1 + \text{flips})` counts the observed one too, so
+    that p is never 0.
 
     Parameters
     ----------
     a, b : array-like of shape (n_queries,)
-        Values of two rankers; NaN where the metric is undefined on a query, for both alike: such queries are left out.
+        Values of two rankers. Queries on which the metric is undefined are NaN for both; they are left out.
     weight : array-like of shape (n_queries,), optional
         v, from 0 to 1e100. Default: all 1.
     flips : int, default 20000
-        Random sign patterns; at least 1.
+        Number of random sign patterns; at least 1.
     random_state : int, default 0
         Equal calls return equal values.
 
     Returns
     -------
     float
-        1 where no query differs; NaN where no query is defined.
+        p; 1 if no query differs, NaN if no query is defined.
 
     Raises
     ------
     ValueError
-        If shapes differ, a query is undefined for one of the two alone, a value is infinite, or a weight is none.
+        If shapes differ, a query is undefined for only one of the two, a value is infinite, or a weight is invalid.
 
     Examples
     --------
@@ -61,7 +62,7 @@ def randomisation_test(
     differences = differences[differences != 0]
     if not len(differences):
         return 1.0
-    # Not scipy.stats.permutation_test: it keeps the queries that do not differ, so that fewer sets get the exact p.
+    # scipy.stats.permutation_test keeps the queries that do not differ, so that fewer sets get the exact p.
     observed = abs(differences.sum()) * (1.0 - _ROUNDING)
     n = len(differences)
     if n < 62 and 2**n <= flips:
@@ -79,7 +80,7 @@ def randomisation_test(
 
 
 def holm(p: ArrayLike) -> Floats:
-    """Return p-values adjusted for their number by Holm's step-down method; NaN stays NaN and does not count.
+    """Return p-values adjusted for their number by Holm's step-down method; NaN stays NaN and is not counted.
 
     Parameters
     ----------
@@ -117,22 +118,23 @@ def bootstrap_interval(
 ) -> tuple[float, float]:
     r"""Return a confidence interval of the mean of paired differences, by the bootstrap over queries.
 
-    Queries are drawn with replacement within each stratum, which keeps its share of the whole weight: the mean is
-    :math:`\sum_s W_s \bar d_s / \sum_s W_s`. The ends are BCa's (Efron 1987): percentiles of the resampled means,
-    shifted by their bias in the median and by the skewness of the differences. Plain percentiles do worse on small
-    sets: of 2,000 samples of 35 skewed differences their 95 % intervals missed the mean 10.7 % of the time, .9 % below
-    and 9.8 % above it, these 8.4 %, 2.5 and 6.0.
+    Queries are drawn with replacement within each stratum. A stratum keeps its share of the total weight: the mean is
+    :math:`\sum_s W_s \bar d_s / \sum_s W_s`. The ends are those of BCa (Efron 1987): percentiles of the resampled
+    means, shifted by their bias in the median and by the skewness of the differences. Plain percentiles do worse on
+    small sets. In 2,000 samples of 35 skewed differences, their 95 % intervals missed the mean in 10.7 % (.9 % below
+    and 9.8 % above it), and these in 8.4 % (2.5 and 6.0).
 
     Parameters
     ----------
     differences : array-like of shape (n_queries,)
-        NaN where the metric is undefined on a query: such queries are left out.
+        NaN for queries on which the metric is undefined; they are left out.
     weight : array-like of shape (n_queries,), optional
         From 0 to 1e100. Default: all 1.
     strata : array-like of shape (n_queries,), optional
-        The fold or set of each query, by numbers or strings. Default: all of one. One of a single query does not vary.
+        The fold or set of each query, a number or string. Default: a single stratum. A stratum with one query does not
+        vary.
     level : float, default 0.95
-        Between 0 and 1.
+        Confidence level, between 0 and 1.
     n_resamples : int, default 2000
     random_state : int, default 0
         Equal calls return equal values.
@@ -140,7 +142,7 @@ def bootstrap_interval(
     Returns
     -------
     tuple of two floats
-        NaN where no stratum has two queries that are defined: one query says nothing of others.
+        The ends of the interval; NaN if no stratum has two defined queries.
 
     Raises
     ------
@@ -160,7 +162,7 @@ def bootstrap_interval(
     if sizes.max(initial=0) < 2:
         return float("nan"), float("nan")
     rng = np.random.default_rng(random_state)
-    # Not scipy.stats.bootstrap: it knows neither weights nor strata.
+    # scipy.stats.bootstrap has neither weights nor strata.
     observed, means, influences = 0.0, np.zeros(n_resamples), []
     for stratum in strata_there:
         here = s == stratum
@@ -190,10 +192,10 @@ def _resampled_means(d: Floats, v: Floats, n_resamples: int, rng: np.random.Gene
 
 
 def _bca(observed: float, means: Floats, influences: Floats, level: float, *, largest: float) -> tuple[float, float]:
-    """Return the bias-corrected and accelerated ends; `influences` are the queries' on the mean."""
+    """Return the bias-corrected and accelerated ends; `influences` holds the influence of each query on the mean."""
     normal = NormalDist()
     rounding = _ROUNDING * largest
-    if np.abs(influences).max() <= rounding:  # all alike: nothing varies
+    if np.abs(influences).max() <= rounding:  # all differences are equal
         return float(observed), float(observed)
     below = ((means < observed - rounding).mean() + (means <= observed + rounding).mean()) / 2
     bias = normal.inv_cdf(min(max(float(below), 0.5 / len(means)), 1.0 - 0.5 / len(means)))
@@ -212,15 +214,15 @@ class Pooled(NamedTuple):
     Attributes
     ----------
     difference : float
-        The weighted mean; NaN where no query is defined, as are the others then.
+        The weighted mean; it and the other fields are NaN if no query is defined.
     z : float
-        It, in standard deviations that it would have if the two were alike: under exchange within queries.
+        The mean over its standard deviation under exchange of both rankers within queries.
     p : float
         Two-sided, by `randomisation_test`.
     interval : tuple of two floats
-        The sets being the strata; NaN where a set has fewer than two queries.
+        Confidence interval with the sets as strata; NaN if a set has fewer than two queries.
     n_queries : int
-        Those that are defined.
+        Number of defined queries.
     """
 
     difference: float
@@ -243,29 +245,30 @@ def pooled_test(
     n_resamples: int = 2_000,
     random_state: int = 0,
 ) -> Pooled:
-    """Return how two rankers differ over several sets, or folds, by one test of all their queries.
+    """Return the difference of two rankers over several sets, or folds, by one test of all their queries.
 
-    Whatever counts the same, values are exchanged within queries and queries drawn within sets: what is tested and what
-    the interval is of is the difference that is returned.
+    The test exchanges values within queries, and the interval draws queries within sets. Both are for the returned
+    difference, for either choice of `counts`.
 
     Parameters
     ----------
     a, b : sequence of array-like of shape (n_queries,)
-        Values of the two rankers, an array for each set; NaN where the metric is undefined on a query, for both alike.
+        Values of the two rankers, an array for each set. Queries on which the metric is undefined are NaN for both.
     weight : sequence of array-like of shape (n_queries,), optional
         Weights from 0 to 1e100 of the queries of each set. Default: all 1.
     codes : sequence of array-like of shape (n_queries,), int, optional
-        A number for each query of each set. Queries of one number are one query that stands in several sets: it counts
-        once, with its mean difference. Default: all are different.
+        A number for each query of each set. Equal numbers are one query in several sets: it counts once, with its mean
+        difference. Default: all are different.
     counts : "queries" or "sets", default "queries"
-        What counts the same: every query, or every set that has a query with a value, and within it every query.
+        "queries": all queries have equal weights. "sets": all sets with a defined query have equal weights, and so have
+        the queries of a set.
     interval : "t" or "bca", default "t"
-        By `t_interval` or `bootstrap_interval`. Of 1,000 test sets of 35 to 300 queries each, with and without weights,
+        By `t_interval` or `bootstrap_interval`. In 1,000 test sets of 35 to 300 queries each, with and without weights,
         the first held the true difference in 93.6 to 97.5 %, the second in 86 to 95 % (docs/results/calibration.md).
     level : float, default 0.95
-        Of the interval.
+        Confidence level of the interval.
     flips, n_resamples, random_state : int
-        As for `randomisation_test` and `bootstrap_interval`.
+        Parameters of `randomisation_test` and `bootstrap_interval`.
 
     Returns
     -------
@@ -274,8 +277,8 @@ def pooled_test(
     Raises
     ------
     ValueError
-        If the numbers of sets or shapes differ, a query is undefined for one of the two alone, a value is infinite, or
-        a weight is none.
+        If the numbers of sets or shapes differ, a query is undefined for only one of the two, a value is infinite, or a
+        weight is invalid.
 
     Examples
     --------
@@ -310,9 +313,9 @@ def pooled_differences(
     codes: Sequence[ArrayLike] | None,
     counts: str = "sets",
 ) -> tuple[Floats, Floats, NDArray[Any]]:
-    """Return the differences of all queries that `pooled_test` tests, their weights, which sum to 1, and their strata.
+    """Return the differences of the queries in `pooled_test`, their weights, of sum 1, and their strata.
 
-    The parameters are those of `pooled_test`. All three are empty where no query is defined.
+    The parameters are those of `pooled_test`. All three are empty if no query is defined.
     """
     of_sets = check_choice("counts", counts, ("queries", "sets")) == "sets"
     given = [None] * len(a) if weight is None else list(weight)
@@ -339,20 +342,20 @@ def pooled_differences(
 def merge_repeated(
     differences: Floats, weight: Floats, strata: NDArray[Any], codes: NDArray[Any]
 ) -> tuple[Floats, Floats, NDArray[Any]]:
-    """Return differences, weights and strata in which each query stands once.
+    """Return differences, weights and strata in which each query occurs once.
 
-    A query that stands in several strata gets its weighted mean difference and its whole weight, so that the mean over
-    all queries stays the same. The strata that share a query become one: they are no independent samples.
+    A query in several strata gets its weighted mean difference and its total weight, so that the mean over all queries
+    stays the same. Strata that share a query become one, because they are not independent samples.
 
     Parameters
     ----------
     differences, weight, strata, codes : ndarray of shape (n,)
-        Without undefined differences. Entries of one code are of one query.
+        Differences must be defined. Entries of equal code are of one query.
 
     Returns
     -------
     tuple of three ndarray of shape (n_queries,)
-        In the order in which the queries appear first.
+        In the order of each query's first entry.
     """
     _, first, place, times = np.unique(codes, return_index=True, return_inverse=True, return_counts=True)
     if times.max(initial=1) == 1:
@@ -369,7 +372,7 @@ def merge_repeated(
 
 
 def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[Floats, Floats]:
-    """Return the differences of the queries that are defined, 0 where rounding alone makes one, and their weights."""
+    """Return the differences of the defined queries, 0 if it is only rounding, and their weights."""
     x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     v = np.ones_like(x) if weight is None else np.asarray(weight, dtype=np.float64)
     if x.ndim != 1 or x.shape != y.shape or x.shape != v.shape:
@@ -396,12 +399,12 @@ def standard_error(
     Parameters
     ----------
     differences, weight, strata : array-like of shape (n_queries,)
-        As for `bootstrap_interval`.
+        See `bootstrap_interval`.
 
     Returns
     -------
     float
-        NaN where a stratum has fewer than two queries.
+        NaN if a stratum has fewer than two queries.
 
     Examples
     --------
@@ -433,20 +436,21 @@ def t_interval(
 ) -> Interval:
     """Return the mean of paired differences with Student's interval, queries drawn within strata.
 
-    Of one stratum without weights it is that of the paired t-test: it holds 0 where the test's p is above 1 - `level`.
-    With weights, a stratum counts as (Σv²)² / Σv⁴ queries in the degrees of freedom (Satterthwaite 1946). Below 100
-    queries it may hold the true mean less often than `level` says, if a few queries differ far more than all others.
+    For one stratum without weights it is the interval of the paired t-test: it contains 0 if the test's p is above
+    1 - `level`. With weights, a stratum counts as (Σv²)² / Σv⁴ queries in the degrees of freedom (Satterthwaite 1946).
+    Below 100 queries it may contain the true mean less often than `level`, if a few queries differ far more than all
+    others.
 
     Parameters
     ----------
     differences, weight, strata : array-like of shape (n_queries,)
-        As for `bootstrap_interval`; each stratum has a variance of its own.
+        See `bootstrap_interval`; each stratum has its own variance.
     level : float, default 0.95
 
     Returns
     -------
     Interval
-        From -inf to inf where a stratum has fewer than two queries; NaN where no query is defined.
+        From -inf to inf if a stratum has fewer than two queries; NaN if no query is defined.
 
     Examples
     --------
@@ -460,7 +464,7 @@ def t_interval(
     mean, error = float(v @ d), standard_error(d, weight=v, strata=s)
     if np.isnan(error):
         return Interval(mean, -float("inf"), float("inf"))
-    # Not scipy.stats.ttest_1samp: it knows neither weights nor strata.
+    # scipy.stats.ttest_1samp has neither weights nor strata.
     parts = [v[s == stratum] / v[s == stratum].max() for stratum in np.unique(s)]
     counted = sum((part @ part) ** 2 / (part**4).sum() for part in parts)
     half = float(stats.t.ppf(0.5 + 0.5 * level, max(1.0, counted - len(parts)))) * error
@@ -470,7 +474,7 @@ def t_interval(
 def _of_queries(
     differences: ArrayLike, weight: ArrayLike | None, strata: ArrayLike | None
 ) -> tuple[Floats, Floats, NDArray[Any]]:
-    """Return the differences that are defined, their shares of the whole weight, and their strata."""
+    """Return the defined differences, their shares of the total weight, and their strata."""
     d = np.asarray(differences, dtype=np.float64)
     v = np.ones_like(d) if weight is None else np.asarray(weight, dtype=np.float64)
     s = np.zeros(d.shape) if strata is None else np.asarray(strata)
@@ -482,8 +486,8 @@ def _of_queries(
     _refuse_weights(v, np.isnan(d))
     try:
         np.unique(s)
-        fit = np.array_equal(s, s)  # as NaN is not
-    except TypeError:  # they have no order
+        fit = np.array_equal(s, s)  # False with NaN
+    except TypeError:  # mixed types have no order
         fit = False
     if not fit:
         raise ValueError(
@@ -498,6 +502,6 @@ def _refuse_infinite(name: str, values: Floats) -> None:
 
 
 def _refuse_weights(weight: Floats, undefined: NDArray[np.bool_]) -> None:
-    """Raise for a weight of a defined query that is none."""
+    """Raise for an invalid weight of a defined query."""
     within = (weight >= 0.0) & (weight <= LARGEST_WEIGHT)
     refuse_where("weight", ~within & ~undefined, weight, f"is no number from 0 to {LARGEST_WEIGHT:g}")

@@ -1,6 +1,7 @@
-"""The summary of a comparison as values, and the only place that turns values into JSON's types and back.
+"""The summary of a comparison as dataclasses, and the only conversion of values to JSON's types and back.
 
-`Comparison` is `CompareResult.document`, `Details` is `CompareResult.details`: the fields are the keys, in their order.
+`CompareResult.document` is a `Comparison`, `CompareResult.details` is a `Details`: the keys are the fields, in their
+order.
 """
 
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
@@ -14,15 +15,15 @@ import numpy as np
 from boostplug.core.checks import shown
 
 SCHEMA = "boostplug.compare/3"
-SIGNIFICANT = 0.05  # below it, p is significant
-FEWEST_QUERIES = 30  # on test; on fewer, "no significant difference" says nothing
+SIGNIFICANT = 0.05  # a smaller p is significant
+FEWEST_QUERIES = 30  # on test; with fewer, "no significant difference" has no meaning
 
 Numbers = list[float | None]
 
 
 @dataclass(frozen=True, kw_only=True)
 class MethodName:
-    """A method, by its framework's name and its own."""
+    """The name of a method and that of its framework."""
 
     framework: str
     method: str
@@ -74,7 +75,7 @@ class Settings:
 
     @property
     def sign(self) -> int:
-        """1 where higher is better by the metric, -1 where lower is."""
+        """1 if higher is better by the metric, -1 if lower is."""
         return 1 if self.greater_is_better else -1
 
 
@@ -82,7 +83,7 @@ class Settings:
 class Test:
     """Test of the differences, and its number of queries."""
 
-    __test__ = False  # for pytest: no class of tests
+    __test__ = False  # pytest must not collect it
 
     kind: str
     flips: int
@@ -96,7 +97,7 @@ class Test:
 
 @dataclass(frozen=True, kw_only=True)
 class PlannedRun(MethodName):
-    """A run that was planned."""
+    """A planned run."""
 
     fold: int
     seed: int
@@ -104,7 +105,7 @@ class PlannedRun(MethodName):
 
 @dataclass(frozen=True, kw_only=True)
 class Mean:
-    """A mean over runs and its standard deviation, if there are any runs."""
+    """A mean over runs and its standard deviation; None without runs."""
 
     mean: float | None
     spread: float | None
@@ -112,9 +113,9 @@ class Mean:
 
 @dataclass(frozen=True, kw_only=True)
 class Setting:
-    """Setting that tuning chose: the objective in words, its drawn values, and the framework's parameters.
+    """Setting chosen by tuning: the objective in words, its drawn values, and the framework's parameters.
 
-    `failed` counts the settings beside it whose training failed; `failure` is the first one's reason.
+    `failed` is the number of other settings whose training failed; `failure` is the first one's reason.
     """
 
     objective: str
@@ -163,16 +164,16 @@ class MethodSummary(MethodName):
 
 
 class Outcome(StrEnum):
-    """Outcome of the test part for a method beside its reference, or for a challenger beside the incumbent."""
+    """Outcome on test of a method against its reference, or of a challenger against the incumbent."""
 
     BETTER = "better"
     WORSE = "worse"
     LEVEL = "level"  # no significant difference
-    AT_CAP = "at the cap"  # no verdict, since a training ended at the cap of rounds
-    TOO_FEW = "too few queries"  # no verdict, since nothing but a huge difference shows on so few
-    CLICKS = "clicks"  # no verdict, since clicks without propensities judge
+    AT_CAP = "at the cap"  # no verdict: a training ended at the cap of rounds
+    TOO_FEW = "too few queries"  # no verdict: only huge differences are significant on so few
+    CLICKS = "clicks"  # no verdict: the labels are clicks, without propensities
     UNCHALLENGED = "unchallenged"  # the incumbent itself is best on validation
-    NO_INCUMBENT = "no incumbent"  # none among the methods, or without a finished run
+    NO_INCUMBENT = "no incumbent"  # not among the methods, or without a finished run
 
     @property
     def is_clear(self) -> bool:
@@ -181,7 +182,7 @@ class Outcome(StrEnum):
 
     @classmethod
     def from_test(cls, difference: float, p: float, sign: int, n_queries: int | None = None) -> "Outcome":
-        """Return the outcome of a test, whose p is NaN at the cap; `sign` is -1 where lower is better."""
+        """Return the outcome of a test; p is NaN at the cap of rounds, `sign` is -1 if lower is better."""
         if isnan(p):
             return cls.AT_CAP
         if p < SIGNIFICANT:
@@ -191,7 +192,7 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Challenger(MethodName):
-    """The method beside which the incumbent is kept or not."""
+    """The method that is compared with the incumbent."""
 
     validation: float
     test: float | None
@@ -199,7 +200,7 @@ class Challenger(MethodName):
 
 @dataclass(frozen=True, kw_only=True)
 class Cheaper(MethodName):
-    """A method level with the incumbent: training time in shares of the incumbent's, and difference on test."""
+    """A method level with the incumbent: training time as a share of the incumbent's, and difference on test."""
 
     time: float
     difference: float
@@ -209,9 +210,9 @@ class Cheaper(MethodName):
 class Recommendation(MethodName):
     """The challenger if it is significantly better than the incumbent on test, else the incumbent.
 
-    The challenger is the method that is best on validation, or, where that is not significantly better, the best there
-    of those of the incumbent's framework that are, by Holm's p. `difference`, `interval` and `p` are the challenger's
-    beside the incumbent; p is corrected for so many `comparisons`, 0 for the best on validation.
+    The challenger is the best method on validation. If that is not significantly better, it is the best on validation
+    among the methods of the incumbent's framework that are, by Holm's p. `difference`, `interval` and `p` compare the
+    challenger with the incumbent. p is corrected for `comparisons` tests, 0 for the best on validation.
     """
 
     outcome: Outcome
@@ -236,7 +237,7 @@ class Recommendation(MethodName):
 
 @dataclass(frozen=True, kw_only=True)
 class FrameworkDifference(MethodName):
-    """The best method of a framework on validation, beside the recommended method of another framework."""
+    """The best method of a framework on validation, against the recommended method of another framework."""
 
     reference_framework: str
     reference: str
@@ -256,7 +257,7 @@ class Contrast(NamedTuple):
 
     @classmethod
     def from_summary(cls, found: MethodSummary | Recommendation | FrameworkDifference) -> "Contrast | None":
-        """Return the difference of a method, with Holm's p in the table, else its own; None without a reference."""
+        """Return the difference of a method, with the table's Holm's p or its own; None without a reference."""
         if isinstance(found, Recommendation):
             beside = None if found.incumbent is None else found.incumbent.method
         else:
@@ -265,11 +266,11 @@ class Contrast(NamedTuple):
             return None
         p = getattr(found, "p_holm", found.p)
         low, high = found.interval or (None, None)
-        ends = None if low is None or high is None or isnan(low) else (low, high)  # NaN: of one query
+        ends = None if low is None or high is None or isnan(low) else (low, high)  # NaN if there is one query
         return cls(beside, found.difference, ends, nan if p is None else p)
 
     def outcome(self, document: "Comparison") -> Outcome:
-        """Return the outcome in the table, by p and the sign of the difference."""
+        """Return the outcome in the table, from p and the sign of the difference."""
         if "test" in document.clicks:
             return Outcome.CLICKS
         return Outcome.from_test(self.difference, self.p, document.settings.sign)
@@ -277,7 +278,7 @@ class Contrast(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class TradeOff:
-    """Front of a sweep: two metrics, and the methods that no other beats on both."""
+    """Pareto front of a sweep: two metrics, and the methods that no other method beats on both."""
 
     metrics: list[str]
     front: list[MethodName]
@@ -285,7 +286,7 @@ class TradeOff:
 
 @dataclass(frozen=True, kw_only=True)
 class Comparison:
-    """All of a comparison but the values of single queries."""
+    """The summary of a comparison, without the values of single queries."""
 
     schema: str = SCHEMA
     versions: dict[str, str]
@@ -306,7 +307,7 @@ class Comparison:
 
     @property
     def is_partial(self) -> bool:
-        """Whether Ctrl-C or a budget has left out runs."""
+        """Whether Ctrl-C or a budget left out runs."""
         return self.interrupted or self.out_of_time
 
     @property
@@ -375,7 +376,7 @@ class Details:
 def to_json(value: Any, *, finite: bool = False) -> Any:
     """Return a value in JSON's types: dataclasses as dictionaries, arrays as lists, NumPy's numbers as Python's.
 
-    With `finite`, NaN and infinite numbers become None, as JSON has none, and other objects their ``repr``.
+    With `finite`, NaN and infinite numbers become None, because JSON has none, and other objects their ``repr``.
     """
     if is_dataclass(value) and not isinstance(value, type):
         value = {f.name: item for f in fields(value) if (item := getattr(value, f.name)) or not f.metadata}
@@ -393,12 +394,12 @@ def to_json(value: Any, *, finite: bool = False) -> Any:
 
 
 def from_json(kind: Any, value: Any) -> Any:
-    """Return a value of type `kind` from the JSON that `to_json` makes of it.
+    """Return a value of type `kind` from the output of `to_json`.
 
     Raises
     ------
     KeyError, TypeError
-        If something is missing or of another type.
+        If something is missing or has another type.
     """
     origin, inner = get_origin(kind), get_args(kind)
     if is_dataclass(kind) and isinstance(value, kind):  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""A sweep of `compare`: sums of two losses along a grid of weights, and which of them no other beats on both."""
+"""A sweep of `compare`: sums of two losses along a grid of weights, and the Pareto front of two metrics."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -19,37 +19,37 @@ GRID = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 @dataclass(frozen=True)
 class Sweep:
-    """Two losses, and the metric by which each is judged."""
+    """Two losses, and the metric for each of them."""
 
     losses: tuple[Loss, Loss]
     metrics: tuple[Metric, Metric]
 
     def on_clicks(self) -> "Sweep":
-        """Return the sweep judged by what weighed clicks estimate of its metrics."""
+        """Return the sweep with its metrics estimated from weighted clicks."""
         first, second = map(required_metric_of_clicks, self.metrics)
         return Sweep(self.losses, (first, second))
 
     def sums(self) -> list[Loss]:
-        """Return the losses of the grid, from the first alone to the second alone."""
+        """Return the losses of the grid, from only the first to only the second."""
         first, second = self.losses
         return [first, *((1.0 - w) * first + w * second for w in GRID[1:-1]), second]
 
     def beside(self, others: Mapping[str, Loss]) -> dict[str, Loss]:
-        """Return other losses and those of the grid, by name."""
+        """Return other losses and the losses of the grid, by name."""
         more = [loss for loss in self.sums() if loss not in others.values()]
         return {**others} | dict(zip(distinct_names(more), more, strict=True))
 
 
 def sweep_of(given: Any, metrics: Sequence[Metric], main: Metric) -> Sweep:
-    """Return what `sweep` of `compare` says, checked.
+    """Return the checked sweep from `compare`'s argument.
 
-    A loss is judged by the metric that chooses, on the label that it reads. Two losses on one label are judged by the
-    first two of `metrics`.
+    The metric of a loss is `main` on the label that it reads. For two losses on one label, it is each of the first two
+    of `metrics`.
 
     Raises
     ------
     ValueError
-        If it is no pair of losses, or there is but one metric for both.
+        If `given` is not a pair of losses, or there is only one metric for both.
     """
     if not isinstance(given, (tuple, list)) or len(given) != 2:
         raise ValueError(f"sweep must be two losses, such as (bp.QBRank(), bp.QBRank().on('sale')); got {shown(given)}")
@@ -76,21 +76,21 @@ def _loss(given: Any) -> Loss:
 
 
 def _label(loss: Loss) -> str | None:
-    """Return the label that all of a loss reads; None for y."""
+    """Return the label that all parts of a loss read; None for y."""
     found = {part.label if isinstance(part, LossOnLabel) else None for part in getattr(loss, "parts", (loss,))}
     return found.pop() if len(found) == 1 else None
 
 
 def front_of(methods: Sequence[MethodSummary], sweep: Sweep) -> TradeOff:
-    """Return the methods that no other beats on both metrics, by their means on the test part."""
+    """Return the methods that no other method beats on both metrics, by means on the test part."""
     names = [metric.name for metric in sweep.metrics]
     signs = np.array([1.0 if metric.greater_is_better else -1.0 for metric in sweep.metrics])
     values = [[method.test[name].mean for name in names] for method in methods]
-    there = [i for i, pair in enumerate(values) if None not in pair]
-    points = signs * np.array([values[i] for i in there], dtype=np.float64).reshape(-1, 2)
+    complete = [i for i, pair in enumerate(values) if None not in pair]
+    points = signs * np.array([values[i] for i in complete], dtype=np.float64).reshape(-1, 2)
     front = [
         MethodName(framework=methods[i].framework, method=methods[i].method)
-        for i, own in zip(there, points, strict=True)
+        for i, own in zip(complete, points, strict=True)
         if not ((points >= own).all(axis=1) & (points > own).any(axis=1)).any()
     ]
     return TradeOff(metrics=names, front=front)

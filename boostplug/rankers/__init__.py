@@ -1,6 +1,6 @@
-"""Reference rankers: the papers' own boosting algorithms as scikit-learn estimators; one file each.
+"""Reference rankers: the papers' own boosting algorithms as scikit-learn estimators, a file each.
 
-A new one is a new file and a line here; the conformance tests and the documentation pick it up from `RANKERS`.
+To add one, add its file and an entry in `RANKERS`, from which the conformance tests and the documentation read.
 """
 
 from sklearn.tree import DecisionTreeClassifier
@@ -25,7 +25,7 @@ __all__ = [
     "ReferenceRanker",
 ]
 
-# Name -> the settings that the conformance tests run.
+# Name -> settings that the conformance tests run.
 RANKERS: dict[str, tuple[ReferenceRanker, ...]] = {
     "RankBoostRanker": (
         RankBoostRanker(),

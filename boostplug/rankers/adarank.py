@@ -17,9 +17,9 @@ from boostplug.weak_rankers.stump import first_best
 
 Floats = NDArray[np.float64]
 
-_MAX_ALPHA = 10.0  # what φ = 1 - 4e-9 gives; a perfect weak ranker, φ = 1, would weigh infinitely
+_MAX_ALPHA = 10.0  # α of φ = 1 - 4e-9; a perfect weak ranker, φ = 1, has an infinite α
 _TIE = 1e-12  # relative; below it, the order of summation decides
-_OUT_OF_RANGE = 1e-9  # beyond [-1, 1] by more than rounding
+_OUT_OF_RANGE = 1e-9  # excess over [-1, 1] that is more than rounding
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -39,69 +39,90 @@ class AdaRankRanker(ReferenceRanker):
         E, higher is better, each query's value within [-1, 1]. The default MAP takes grades of 1 and more as relevant,
         as LETOR does (the paper: 2 on OHSUMED).
     n_estimators : int, default 500
-        T, at most.
+        Largest number of rounds T.
     stop : {"patience", "paper"}, default "patience"
-        "paper": end with the first round in which the mean of E has not improved, and leave that round out.
+        "paper": end at the first round in which the mean of E does not improve, and leave that round out.
         "patience": end after `patience` such rounds in a row. Either way the model keeps the rounds up to the best.
-        The mean is over the training queries or, where there is an ``eval_set``, over those of its last entry. With
-        ``early_stopping_rounds`` training ends by whichever rule comes first. Where it or ``eval_metric`` is given, the
-        best round that is kept is that of ``eval_metric``, not of E.
+        The mean is over the queries of the last entry of ``eval_set``, or without one over the training queries. With
+        ``early_stopping_rounds`` training ends by the rule that applies first. If that or ``eval_metric`` is passed,
+        ``eval_metric`` chooses the best round instead of E.
     patience : int, default 10
-        Rounds, at least 1; "paper" is a patience of 1.
+        Number of rounds, at least 1; "paper" is a patience of 1.
     no_repeat : bool, default True
-        Each feature is chosen once at most. False: any number of times, as in the paper.
+        Choose each feature at most once. False: any number of times, as in the paper.
     negated : bool, default True
-        Features are also tried upside down, for those of which lower is better, such as distances or prices; one that
-        is chosen so gets a negative weight in the model. With `no_repeat`, a feature is chosen one way only. False: as
-        they are, as in the paper (see Notes).
+        Also try each feature with its sign reversed. A feature for which lower is better, such as a distance or a
+        price, then gets a negative weight. With `no_repeat`, a feature is chosen with one sign only. False: only the
+        features themselves, as in the paper (see Notes).
     random_state : None
-        Without effect: nothing here is random.
+        Without effect: the algorithm is not random.
 
     Attributes
     ----------
     history_ : dict of ndarray
-        By round (those after the best included): ``feature``; ``sign`` (-1: upside down); ``alpha``, positive;
-        ``capped`` (1: a perfect weak ranker, see Notes); ``phi``; ``delta_min`` and ``bound``, Theorem 1;
-        ``train_metric``, the mean of E(f_t); ``risk``, the mean of e^{-E(f_t)} that AdaRank minimises (Eq. 6);
-        with an ``eval_set`` also ``valid_metric``, what `stop` looks at. Means over the training queries are weighted.
+        Values by round, also of rounds after the best. Means over the training queries are weighted.
+
+        - ``feature``, ``sign`` (-1: reversed), ``alpha`` > 0, ``capped`` (1: a perfect weak ranker, see Notes);
+        - ``phi``; ``delta_min`` and ``bound`` of Theorem 1;
+        - ``train_metric``, the mean of E(f_t);
+        - ``risk``, the mean of e^{-E(f_t)} that AdaRank minimises (Eq. 6);
+        - with an ``eval_set``, ``valid_metric``, which `stop` reads.
     stop_reason_ : str
         Why training ended.
 
     Notes
     -----
-    *Repeated features.* The feature just chosen is often the best again, and adding to it leaves the order of the
-    documents as it was: the paper's rule then stops after one to three rounds, and patience alone waits in vain. Test
-    MAP with an ``eval_set``, mean of LETOR's five folds, the defaults against the paper's (stop="paper",
-    no_repeat=False, negated=False): AdaRank-MAP .4478 against .4404 on OHSUMED and .4732 against .4711 on MQ2008;
-    AdaRank-NDCG@5 .4500 against .4428 and .4682 against .4712. LETOR publishes .4487, .4764, .4498 and .4824. Without
-    an ``eval_set`` the best training round of the defaults overfits on MQ2008 (AdaRank-MAP .4653 against .4696). The
-    standard errors of these differences over queries are .002 to .003.
+    *Repeated features.* The feature just chosen is often the best again. To add to its weight does not change the order
+    of the documents, so the paper's rule stops after one to three rounds, and patience without `no_repeat` does not
+    help. The table has the test MAP with an ``eval_set``, the mean of LETOR's five folds. "Paper" is stop="paper",
+    no_repeat=False, negated=False; "LETOR" is what LETOR publishes.
 
-    *Features of which lower is better.* The paper's features are all such that higher is better, and a metric such as
-    MAP, above 0 for every order, makes its algorithm choose the least bad of others. Test MAP (NDCG@5) where each is
-    trained on its own metric, with an ``eval_set``, mean over the MSLR sample, OHSUMED, MQ2008 (two folds each),
-    Yandex, NFCorpus and Jester (300 training queries each): with ``negated=True`` .6089 (.5078) whichever way the
-    features point; with False .6092 (.5089) as they are, .6061 (.5036) with a random half of them upside down, .4981
-    (.3476) with all. On the five folds of OHSUMED and of MQ2008 as they are the two models are the same.
+    ======================= ======== ===== =====
+    model, data set         defaults paper LETOR
+    ======================= ======== ===== =====
+    AdaRank-MAP, OHSUMED    .4478    .4404 .4487
+    AdaRank-MAP, MQ2008     .4732    .4711 .4764
+    AdaRank-NDCG@5, OHSUMED .4500    .4428 .4498
+    AdaRank-NDCG@5, MQ2008  .4682    .4712 .4824
+    ======================= ======== ===== =====
 
-    *Perfect weak rankers.* Where the denominator of α vanishes α is infinite; here it is at most 10.
+    The standard errors of the differences over queries are .002 to .003. Without an ``eval_set`` the best training
+    round of the defaults overfits on MQ2008 (AdaRank-MAP .4653 against .4696).
 
-    *Useless weak rankers.* Where no weak ranker has φ > 0, all α are at most 0, and training ends.
+    *Features for which lower is better.* Of the paper's features, higher is always better. MAP is positive for every
+    order, so the paper's algorithm gives positive weights to other features too. The table has the test MAP (NDCG@5) of
+    models trained on that metric with an ``eval_set``. It is the mean over the MSLR sample, OHSUMED, MQ2008 (two folds
+    each), Yandex, NFCorpus and Jester (300 training queries each).
 
-    *Theorem 1*, for α as it is (at the paper's α, the second factor is :math:`\sqrt{1 - \varphi_t^2}`):
+    ========================= ============== =============
+    signs of the features     negated=False  negated=True
+    ========================= ============== =============
+    as in the data            .6092 (.5089)  .6089 (.5078)
+    a random half reversed    .6061 (.5036)  .6089 (.5078)
+    all reversed              .4981 (.3476)  .6089 (.5078)
+    ========================= ============== =============
+
+    On the five folds of OHSUMED and of MQ2008 both give the same model.
+
+    *Perfect weak rankers.* α is infinite if its denominator is 0; here it is at most 10.
+
+    *Useless weak rankers.* If no weak ranker has φ > 0, all α are at most 0, and training ends.
+
+    *Theorem 1* for the α of this implementation (with the paper's, the second factor is
+    :math:`\sqrt{1 - \varphi_t^2}`):
 
     .. math:: \sum_q P_1(q) E(f_T)_q \ge 1 - \prod_t e^{-\delta^t_{\min}}
               \left(\tfrac{1+\varphi_t}{2} e^{-\alpha_t} + \tfrac{1-\varphi_t}{2} e^{\alpha_t}\right), \\
               \delta^t_{\min} = \min_q \left[E(f_t)_q - E(f_{t-1})_q - \alpha_t E(h_t)_q\right]
 
-    with :math:`E(f_0) = 0`. It is often vacuous, below 0 and falling.
+    with :math:`E(f_0) = 0`. The bound is often vacuous: below 0 and falling.
 
-    *Data.* A query on which the metric is undefined (MAP: without relevant documents) takes no part. Rows of weight 0
-    are left out, and a query weighs the mean weight of its other rows, in :math:`P_1(q) = w_q / \sum w` and in every
-    later P. The metric decides what rows without a label and equal scores count. A missing value scores 0. Of weak
-    rankers of equal φ the first in column order is chosen, upright before upside down.
+    *Data.* Queries on which the metric is undefined (MAP: without relevant documents) are left out, and so are rows of
+    weight 0. The weight of a query is the mean weight of its other rows, in :math:`P_1(q) = w_q / \sum w` and in every
+    later P. The metric handles rows without a label and equal scores. A missing value scores 0. Among weak rankers of
+    equal φ, the first in column order is chosen, and a feature before its negative.
 
-    E of all weak rankers is computed once: O((F + T) n log n) time for F features, n rows and T rounds, O(n F) memory.
+    E of each weak ranker is computed once: O((F + T) n log n) time for F features, n rows and T rounds, O(n F) memory.
 
     References
     ----------
@@ -200,7 +221,7 @@ class AdaRankRanker(ReferenceRanker):
 
 
 def _rows_of_positive_weight(training: Training) -> tuple[NDArray[np.float32], Queries]:
-    """Return features and queries without the rows of weight 0."""
+    """Return the features and queries, restricted to rows of positive weight."""
     X, queries = training.X, training.queries
     if queries.pairs is not None:
         raise ValueError("pairs cannot be used by AdaRank, whose metric judges whole lists; pass grades as y")
@@ -232,7 +253,7 @@ def _performance(metric: Metric, scores: Floats, queries: Queries) -> Floats:
 def _performances(
     metric: Metric, X: NDArray[np.float32], queries: Queries, columns: NDArray[np.int64], signs: Floats
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Return the metric of each weak ranker on each query that takes part, and the indices of these queries."""
+    """Return the metric of each weak ranker on each query where it is defined, and the indices of these queries."""
     E = np.empty((len(columns), queries.n_queries))
     for row, column, sign in zip(E, columns, signs, strict=True):
         row[:] = _performance(metric, sign * Feature(column).predict(X), queries)

@@ -36,7 +36,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Training:
-    """The training data as a ranker's algorithm reads them.
+    """Training data in the form that the algorithms read.
 
     Attributes
     ----------
@@ -56,16 +56,16 @@ class Training:
 
 @dataclass(frozen=True)
 class Round:
-    """The weak ranker, weight and history of one round.
+    """The weak rankers, weights and history of one round.
 
     Attributes
     ----------
     terms : tuple of (weak ranker, weight)
     record : dict
-        What the paper tracks; becomes a row of `history_`, so every round has the same keys.
+        Values that the paper tracks; they become a row of `history_`, so every round has the same keys.
     keep : int, optional
-        How many rounds the model keeps by the algorithm's own rule should it end here, unless the user's metric chooses
-        (see `ReferenceRanker.fit`); default: it has no such rule.
+        Number of rounds that the algorithm's own rule would keep if training ended now. None: the algorithm has no
+        rule. The user's metric has precedence (see `ReferenceRanker.fit`).
     """
 
     terms: tuple[tuple[WeakRanker, float], ...]
@@ -73,16 +73,16 @@ class Round:
     keep: int | None = None
 
 
-Rounds = Generator[Round, None, str]  # returns why it ended by itself
+Rounds = Generator[Round, None, str]  # returns the reason for its end
 
 
 class ObservedRounds:
-    """The rounds of an algorithm, for a loop that watches or changes them.
+    """The rounds of an algorithm, for a loop that observes or changes them.
 
     Attributes
     ----------
     reason : str
-        After the loop: why the algorithm ended by itself.
+        The reason why the algorithm ended; set after the loop.
     """
 
     def __init__(self, rounds: Rounds) -> None:
@@ -96,8 +96,8 @@ class ObservedRounds:
 class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the reference rankers: `fit` runs the rounds of `_rounds`; see a ranker's own class for the algorithm.
 
-    A ranker is a generator of rounds. All the rest is here: checks, weights, validation after each round, early
-    stopping, what is recorded, Ctrl-C.
+    An algorithm is a generator of rounds. This class does the rest: checks, weights, validation after each round, early
+    stopping, records, Ctrl-C.
     """
 
     n_estimators: int
@@ -105,27 +105,27 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def _rounds(self, training: Training) -> Rounds:
-        """Yield the rounds of the algorithm; return why it ended by itself."""
+        """Yield the rounds of the algorithm; return the reason for its end."""
 
     def _check(self) -> None:
-        """Refuse parameters that cannot be: ranker by ranker, at the start of `fit`."""
+        """Raise for invalid parameters; rankers extend it, and `fit` calls it first."""
         check_integer("n_estimators", self.n_estimators, 1)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, with `deep` those of losses, metrics, distances and estimators too.
+        """Return the parameters by name.
 
-        Names of these are such as ``distance__lam``.
+        With `deep` also those of losses, metrics, distances and estimators, named like ``distance__lam``.
         """
         parameters: dict[str, Any] = super().get_params(deep=False)
         return nested(parameters) if deep else parameters
 
     def set_params(self, /, **params: Any) -> Self:
-        """Set parameters, those of values by names such as ``distance__lam``: the ranker then has a new value.
+        """Set parameters; a name like ``distance__lam`` replaces `distance` by a copy with another `lam`.
 
         Raises
         ------
         ValueError
-            If there is no such parameter, or a value cannot have it; the ranker is then as it was.
+            If a parameter does not exist or its value is invalid; the ranker is then unchanged.
         """
         super().set_params(**resolved(self, params, any_name=False))
         return self
@@ -153,29 +153,30 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         ----------
         X : array-like of shape (n_rows, n_features)
             Real numbers within single precision, NaN where missing. A DataFrame may hold the query ids as column
-            ``qid``. `y`, `qid` and `sample_weight` may be names of its columns, which then are no features.
+            ``qid``. `y`, `qid` and `sample_weight` may be names of its columns, which then are not features.
         y : array-like of shape (n_rows,), str or None
-            Grades, any finite numbers, higher is better. None: there are `pairs` alone.
+            Grades: finite numbers, higher is better. None: learn only from `pairs`.
         qid, group : array-like, optional
-            Query id of each row (the rows of a query stand together), or sizes of the queries in row order.
+            Query id of each row (the rows of a query must be adjacent), or sizes of the queries in row order.
         pairs : Pairs, optional
-            Explicit preferences between rows; they take the place of the pairs from grades.
+            Explicit preferences between rows; they replace the pairs from grades.
         labelled : array-like of bool of shape (n_rows,), optional
-            False where a row's label means nothing.
+            False for rows whose label is to be ignored.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), optional
-            Weights per query or per row, each 0 or from 1e-100 to 1e100; a pair weighs √(w_i w_j).
+            Weights per query or per row, each 0 or from 1e-100 to 1e100; a pair has the weight √(w_i w_j).
         eval_set : list of (X, y), optional
-            Validation sets, judged after every round. The last metric on the last of them chooses the best round, the
-            first of equals: `best_iteration_` counts the rounds up to it, and `model_`, `predict`, `staged_predict`
-            and `score` have these alone. Training goes on all the same, and ``history_`` and ``evals_result_`` hold
-            every round. A set that is the training set chooses as any other.
+            Validation sets, evaluated after every round. The last metric on the last set chooses the best round, the
+            first one of ties. `best_iteration_` is the number of rounds up to it; `model_`, `predict`,
+            `staged_predict` and `score` use only these. Training continues after it, and ``history_`` and
+            ``evals_result_`` hold every round. The training set may be a validation set.
         eval_qid, eval_group : list, optional
             Query ids or sizes of each validation set.
         eval_metric : Metric or list of Metric, optional
-            Default: NDCG(10). Where the last one is undefined (NaN) after every round, it chooses none, and a warning
-            says so; with `early_stopping_rounds` that is an error.
+            Default: NDCG(10). If the last metric is undefined (NaN) after every round, no round is best, and a warning
+            says so; with `early_stopping_rounds` this is an error.
         early_stopping_rounds : int, optional
-            Stop when the last metric on the last validation set has not improved for so many rounds (XGBoost's rule).
+            Stop when the last metric on the last validation set has not improved in this number of rounds, as XGBoost
+            does.
         verbose : bool or int, default False
             Print the validation results after each round, or after each `verbose` rounds.
 
@@ -186,15 +187,15 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If an argument is wrong; before any training.
+            If an argument is invalid; raised before any training.
 
         Notes
         -----
-        AdaRank chooses a round by its own `metric`, without an `eval_set` on the training set, unless `eval_metric` or
-        `early_stopping_rounds` is given (see `AdaRankRanker`).
+        AdaRank chooses a round by its own `metric` unless you pass `eval_metric` or `early_stopping_rounds`. Without an
+        `eval_set` it uses the training set (see `AdaRankRanker`).
 
-        Ctrl-C ends the training with `KeyboardInterrupt`; the ranker is then fitted with the rounds that are complete,
-        up to the best of them.
+        Ctrl-C ends the training with `KeyboardInterrupt`. The ranker is then fitted with its complete rounds, up to the
+        best of them.
         """
         self._check()
         inputs = Inputs(
@@ -236,18 +237,18 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         return self
 
     def _features(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
-        """Return checked features, of the columns known from `fit` unless `reset`."""
+        """Return checked features; unless `reset`, their columns must be those of `fit`."""
         X = X if reset else without_columns(X, {"qid": "qid", **self._columns_by_role}.values())
         if is_frame(X) or isinstance(X, list) or getattr(getattr(X, "dtype", None), "kind", "") in ("O", "U"):
-            X = _numbers_of(X)  # of all else scikit-learn has its own errors
-        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X up to see whether it is finite
+            X = _numbers_of(X)  # scikit-learn raises for all other types
+        with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X to check that it is finite
             features: NDArray[Any] = validate_data(
                 self, X, reset=reset, dtype=dtype, order="C", ensure_all_finite="allow-nan"
             )
         return features
 
     def _finish(self, rounds: list[Round], watch: "_Watch", stop_reason: str) -> None:
-        """Set the fitted attributes; a round in whose validation Ctrl-C came is not complete."""
+        """Set the fitted attributes, without a round whose validation Ctrl-C interrupted."""
         self.stop_reason_ = stop_reason
         rounds = rounds[: watch.n_rounds]
         keep = rounds[-1].keep if rounds else None
@@ -287,7 +288,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
 
     @property
     def feature_importances_(self) -> Floats:
-        """Importance of each feature: the summed ranges of its weak rankers, as shares of 1."""
+        """Importance of each feature: the sum of the ranges of its weak rankers; all importances sum to 1."""
         check_is_fitted(self)
         return self.model_.feature_importances
 
@@ -296,7 +297,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         return self._features(X, (np.float64, np.float32))
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "model_")  # a fit that failed may have left n_features_in_
+        return hasattr(self, "model_")  # a failed fit may have set n_features_in_
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -306,7 +307,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
 
 
 def _numbers_of(X: Any) -> Any:
-    """Return a table of numbers, refusing text and categories by name."""
+    """Return a table of numbers; raise for columns of text or categories, by name."""
     X = read_features(X)
     schema = schema_of(X)
     if schema.categories:
@@ -319,7 +320,7 @@ def _numbers_of(X: Any) -> Any:
 
 
 def _check_weights(queries: Queries) -> None:
-    """Refuse weights that are all zero."""
+    """Raise for weights that are all zero."""
     weights = {"sample_weight": queries.row_weight}
     if queries.pairs is not None and len(queries.pairs):
         weights["pairs' weight"] = queries.pairs.weight
@@ -334,10 +335,10 @@ class _Watch:
     Attributes
     ----------
     user_chooses : bool
-        Whether the user wants the last metric to choose, by naming it or by stopping early: it then has precedence over
-        an algorithm's own choice.
+        Whether the last metric chooses the round even if the algorithm has its own rule: the user named a metric or
+        stops early.
     best : BestRound
-        By the last metric on the last set.
+        The best round by the last metric on the last set.
     """
 
     def __init__(
@@ -368,11 +369,11 @@ class _Watch:
 
     @property
     def cannot_choose(self) -> bool:
-        """Whether there is a validation set, and no round at which it could judge."""
+        """Whether the metric on the validation set was undefined after every round."""
         return bool(self.sets) and self.n_rounds > 0 and not self.best.number
 
     def stops_after(self, done: Round) -> bool:
-        """Judge a round; return whether training stops early."""
+        """Evaluate a round; return whether training stops early."""
         value = np.nan
         for i, ((X, queries), results) in enumerate(zip(self.sets, self.results.values(), strict=True)):
             for weak, weight in done.terms:

@@ -1,7 +1,7 @@
-"""The critical pairs that RankBoost and MPBoost learn from, and sums over them: weights by cut and row, errors.
+"""The critical pairs of RankBoost and MPBoost, and sums over them: weights by cut and row, errors.
 
-A cut is given by which documents are above it. It ranks a pair (i preferred to j) right if i is above and j is not,
-wrong if j is above and i is not, and else ties it.
+A cut is given by the documents above it. It ranks a pair (i preferred to j) right if only i is above, wrong if only j
+is above, and otherwise ties it.
 """
 
 import math
@@ -25,11 +25,11 @@ Ints = NDArray[np.int64]
 Sides = NDArray[np.uint8]
 
 _ONE = BinaryDistance()
-_CUTS_AT_ONCE = 8  # take hardly longer than one: 4.0 against 3.3 ns a pair (400,000 pairs, one core); 16 take 6.7 ns
+_CUTS_AT_ONCE = 8  # 4.0 ns a pair, hardly more than one cut (3.3); 16 take 6.7 ns (400,000 pairs, one core)
 
 
 class CriticalPairs(NamedTuple):
-    """Pairs one by one: rows of winner and loser, initial weights that sum to 1, and directed distances."""
+    """Pairs one by one: rows of winner and loser, initial weights of sum 1, and directed distances."""
 
     winner: Ints
     loser: Ints
@@ -38,7 +38,7 @@ class CriticalPairs(NamedTuple):
 
 
 def refuse_no_pairs(queries: Queries) -> None:
-    """Raise where no pair has a positive weight."""
+    """Raise if no pair has a positive weight."""
     if len(pairs_to_learn(queries).query):
         return
     cause = why_nothing_is_learnt(queries)
@@ -50,7 +50,7 @@ def refuse_no_pairs(queries: Queries) -> None:
 
 
 def critical_pairs(queries: Queries, distance: Distance = _ONE) -> CriticalPairs:
-    """Return the explicit pairs, or all pairs of different grades in one query; at least one."""
+    """Return the explicit pairs, or all pairs of different grades within queries; at least one."""
     refuse_no_pairs(queries)
     groups = pairs_to_learn(queries)
     if isinstance(groups, ListedPairs):
@@ -65,7 +65,7 @@ def critical_pairs(queries: Queries, distance: Distance = _ONE) -> CriticalPairs
 
 
 def separated_by_chosen(pairs: CriticalPairs, weight: Floats, sides: Sides, n_cuts: int) -> Floats:
-    """Return, for each of the first cuts (columns of `sides`), the total weight of the pairs that it does not tie."""
+    """Return the total weight of the pairs that each of the first cuts (columns of `sides`) does not tie."""
     out = np.empty(n_cuts)
     work = len(weight) // _CUTS_AT_ONCE
     run_evenly(lambda a, b: _separated_by_chosen(pairs, weight, sides, a, b, out), n_cuts, work)
@@ -73,7 +73,7 @@ def separated_by_chosen(pairs: CriticalPairs, weight: Floats, sides: Sides, n_cu
 
 
 def separated_by_all(pairs: CriticalPairs, weight: Floats, cuts: CutCodes) -> Floats:
-    """Return the total weight of the pairs that each cut of the features does not tie, in O(F m)."""
+    """Return the total weight of the pairs that each cut of all features does not tie, in O(F m)."""
     out = np.empty(cuts.start[-1])
     run_evenly(lambda a, b: _separated_by_all(pairs, weight, cuts, a, b, out), len(cuts.codes), len(weight))
     return out
@@ -103,7 +103,7 @@ def _separated_by_chosen(pairs: Any, weight: Any, sides: Any, first: int, last: 
 
 @compiled()
 def _separated_by_all(pairs: Any, weight: Any, cuts: Any, first: int, last: int, out: Any) -> None:
-    # A pair is added at the higher of its two codes, and subtracted at the lower one.
+    # Each pair is added at the higher of its two codes, and subtracted at the lower one.
     winner, loser, start = pairs.winner, pairs.loser, cuts.start
     of_row = np.empty(cuts.codes.shape[1])
     for k in range(first, last):
@@ -111,7 +111,7 @@ def _separated_by_all(pairs: Any, weight: Any, cuts: Any, first: int, last: int,
         of_row[:] = 0.0
         i, own = unsigned(winner[0]), 0.0
         for p in range(unsigned(len(weight))):
-            if unsigned(winner[p]) != i:  # the pairs of one winner mostly stand together
+            if unsigned(winner[p]) != i:  # pairs of one winner are mostly adjacent
                 of_row[i] += own
                 i, own = unsigned(winner[p]), 0.0
             j = unsigned(loser[p])
@@ -130,7 +130,7 @@ def _separated_by_all(pairs: Any, weight: Any, cuts: Any, first: int, last: int,
 
 @compiled()
 def potentials(pairs: Any, weight: Any, out: Any) -> None:
-    """Write, for each row, the weight of the pairs that it wins less that of those that it loses."""
+    """Write, for each row, the total weight of the pairs that it wins, less that of the pairs that it loses."""
     winner, loser = pairs.winner, pairs.loser
     out[:] = 0.0
     for p in range(unsigned(len(weight))):
@@ -140,7 +140,7 @@ def potentials(pairs: Any, weight: Any, out: Any) -> None:
 
 @compiled()
 def reweigh(pairs: Any, weight: Any, above: Any, right: float, wrong: float, tied: float) -> None:
-    """Multiply the weight of each pair by the factor for how a cut ranks it."""
+    """Multiply the weight of each pair by the factor for pairs that a cut ranks right, wrong, or ties."""
     winner, loser = pairs.winner, pairs.loser
     factor = np.array([tied, wrong, right, tied])
     for p in range(unsigned(len(weight))):
@@ -149,7 +149,7 @@ def reweigh(pairs: Any, weight: Any, above: Any, right: float, wrong: float, tie
 
 @compiled()
 def exponential_weights(pairs: Any, scores: Any, out: Any) -> float:
-    r"""Write the initial weight times :math:`e^{-d(F_i - F_j)}` of each pair, relative to e^shift; return the shift."""
+    """Write the initial weight times :math:`e^{-d(F_i - F_j)}` of each pair, divided by e^shift; return the shift."""
     winner, loser, weight, distance = pairs.winner, pairs.loser, pairs.weight, pairs.distance
     shift = -np.inf
     for p in range(unsigned(len(weight))):
@@ -164,11 +164,12 @@ def exponential_weights(pairs: Any, scores: Any, out: Any) -> float:
 def tilted(
     pairs: Any, weight: Any, sides: Any, eta: Any, beta: Any, step: float, out: Any
 ) -> tuple[float, float, float]:
-    r"""Return RankBoost+'s loss and its derivative at ``eta + step · beta``, relative to `weight`, that at ``eta``.
+    r"""Return RankBoost+'s loss at ``eta + step · beta``, its derivative by the step, and a shift.
 
-    A pair's factor is the product over the cuts s of :math:`e^{\mp\alpha\beta_s}` where s ranks it right or wrong, and
-    of :math:`\cosh(\eta_s + \alpha\beta_s) / \cosh\eta_s` where s ties it. `out` gets the pairs' new weights. All three
-    are relative to e^shift, the third result: the cuts' weights may be large where they cancel.
+    With α the step, the factor of a pair is a product over the cuts s: of :math:`e^{\mp\alpha\beta_s}` if s ranks it
+    right or wrong, and of :math:`\cosh(\eta_s + \alpha\beta_s) / \cosh\eta_s` if s ties it. `weight` holds the pairs'
+    weights at ``eta``, and `out` receives the new ones. All results are divided by e^shift, because the weights of cuts
+    may be large where they cancel.
     """
     winner, loser = pairs.winner, pairs.loser
     n_cuts = len(eta)
@@ -198,7 +199,7 @@ def tilted(
 
 @compiled()
 def misordered_and_tied(pairs: Any, scores: Any) -> tuple[float, float]:
-    """Return the initial weights of the pairs in the wrong order, and of those with equal scores."""
+    """Return the total initial weights of the pairs in the wrong order, and of those with equal scores."""
     winner, loser, weight = pairs.winner, pairs.loser, pairs.weight
     wrong, tied = 0.0, 0.0
     for p in range(unsigned(len(weight))):

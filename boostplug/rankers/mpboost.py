@@ -17,10 +17,10 @@ from boostplug.weak_rankers.stump import first_best
 
 Floats = NDArray[np.float64]
 
-_SMALLEST = 1e-10  # share of all pairs' weight: a cut that separates less is passed over
+_SMALLEST = 1e-10  # share of all pairs' weight; cuts that separate less are skipped
 _ROUNDING = 1e-14  # relative rounding error of a sum
-_TIE = 1e-12  # share of the best decrease: cuts that separate the same pairs differ by less
-_LONGEST = 1e150  # distances whose squares float64 holds
+_TIE = 1e-12  # share of the best decrease; cuts that separate the same pairs differ by less
+_LONGEST = 1e150  # largest distance: its square is finite
 _LOG_MAX = math.log(np.finfo(np.float64).max)
 
 
@@ -33,8 +33,8 @@ class MPBoostRanker(ReferenceRanker):
     directed distance of their grades, :math:`w^{(1)} = 1/|I|`. Each round
 
     - fits the stump :math:`f = a \cdot 1[x_k > \theta]` that minimises :math:`\sum_I w_{ij} (d_{ij} - (f_i - f_j))^2`
-      (12), over all features and thresholds: :math:`a = \sum_{A_1} w d / \sum_{A_1} w` with the pairs :math:`A_1` that
-      have i above the threshold and j below it, whichever grade is the higher (a may be negative);
+      (12), over all features and thresholds. Its value is :math:`a = \sum_{A_1} w d / \sum_{A_1} w`. The pairs
+      :math:`A_1` have i above the threshold and j below it; either grade may be the higher one, so a may be negative;
     - updates :math:`w_{ij} \leftarrow w_{ij} e^{-d_{ij}(f_i - f_j)} / Z_t` (13).
 
     Theorem 1: the share of pairs in the wrong order, ties included, is at most :math:`\prod_t Z_t`.
@@ -43,35 +43,35 @@ class MPBoostRanker(ReferenceRanker):
     ----------
     distance : callable, default LogisticDistance(beta=0.5)
         As in `boostplug.MPBoost`: `BinaryDistance`, `LinearDistance`, `LogDistance`, `LogisticDistance`, or a function
-        from a float64 array of gaps > 0 to positive float64 distances. Explicit `pairs` have the distances of their
-        margins. The default is the paper's best on OHSUMED, with its parameter.
+        from a float64 array of gaps > 0 to positive float64 distances. The distance of an explicit pair is that of its
+        margin. The default is the paper's best on OHSUMED, with its parameter.
     n_estimators : int, default 100
-        Rounds.
+        Number of rounds.
     max_thresholds : int or None, default None
         Features with more cuts keep a random subset of this size. None: all cuts, as in the paper.
     random_state : int, RandomState or None, default None
-        Draws the thresholds where `max_thresholds` leaves some out.
+        Seed of the random subsets of `max_thresholds`.
 
     Attributes
     ----------
     model_ : Ensemble
     history_ : dict of ndarray of shape (n_rounds,)
         ``alpha`` (a), ``z`` (:math:`Z_t`), ``bound`` (:math:`\prod Z_t = J / |I|`), ``misordering`` (the share of pairs
-        of training in the wrong order, ties included, by their initial weights). What no float64 holds is recorded as
-        the largest one.
+        of training in the wrong order, ties included, by their initial weights). Values beyond the range of float64 are
+        recorded as its largest number.
     stop_reason_ : str
 
     Notes
     -----
-    - Z_t < 1 is guaranteed only near the expansion point, for one distance where it is at most √2: longer distances
-      overstep, a later round steps back, and ``z`` shows it. `LogDistance` (3) has 1.95 for a gap of 2: on OHSUMED
-      (grades 0 to 2) it oversteps in the first round, and from the sixth on adds one stump and takes it back for ever.
-      The remedy is a shorter distance, as the paper's tuning of λ on validation data finds.
-    - Thresholds lie midway between neighbouring values. The paper uses the values themselves, which separate the
-      documents of training alike and others a little differently.
-    - A pair weighs √(w_i w_j) of its rows. The paper has no weights.
-    - Cuts that separate less than 1e-10 of the weight of all pairs are passed over: what their steps could gain is
-      beyond rounding. Ties go to the first feature, then to the lowest threshold.
+    - Z_t < 1 is guaranteed only near the expansion point: with one distance, if it is at most √2. Longer distances
+      overstep, a later round steps back, and ``z`` shows it. `LogDistance` (3) has 1.95 for a gap of 2. On OHSUMED
+      (grades 0 to 2) it oversteps in the first round. From the sixth on, it adds and removes one stump in turn.
+      The remedy is a shorter distance, which the paper finds by tuning λ on validation data.
+    - Thresholds lie midway between neighbouring values. The paper uses the values themselves. Both separate the
+      training documents alike, and other documents a little differently.
+    - A pair has the weight √(w_i w_j) of its rows. The paper has no weights.
+    - Cuts that separate less than 1e-10 of the weight of all pairs are skipped: their gain would be lost in rounding.
+      Ties go to the first feature, then to the lowest threshold.
 
     Cost. All m pairs are listed. A round takes O(F m) for F features, and memory is O(F n + m) for n documents. A round
     on a fold of OHSUMED (45 features, 370,000 pairs) takes .04 s on two cores.
@@ -91,11 +91,11 @@ class MPBoostRanker(ReferenceRanker):
 
     def _check(self) -> None:
         super()._check()
-        MPBoost(distance=self.distance)  # refuses an impossible distance
+        MPBoost(distance=self.distance)  # raises for an invalid distance
 
     def _rounds(self, training: Training) -> Rounds:
         """Run Algorithm 1; steps are numbered by its lines."""
-        # 1 to 3: the pairs, each once (half of the paper's, which count both directions), and their weights
+        # 1 to 3: the pairs and their weights; each pair once, where the paper counts both directions
         pairs = critical_pairs(training.queries, self.distance)
         longest = float(pairs.distance.max())
         if not 1.0 / _LONGEST < longest < _LONGEST:
@@ -122,7 +122,7 @@ class MPBoostRanker(ReferenceRanker):
 
 
 def _best_cut(pairs: CriticalPairs, weight: Floats, cuts: Cuts, n_rows: int) -> tuple[int, float] | None:
-    """Return the cut whose step lowers the loss most, and the step; None where none does."""
+    """Return the cut whose step lowers the loss most, and the step; None if no cut lowers it."""
     if not len(cuts):
         return None
     row_slope = np.empty(n_rows)

@@ -27,11 +27,11 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
-_Classify = Callable[[Floats], tuple[WeakRanker, Bools]]  # weights to a weak ranker and where it is 1
+_Classify = Callable[[Floats], tuple[WeakRanker, Bools]]  # from weights to a weak ranker and the rows where it is 1
 
-_NO_EDGE = 1e-12  # of the documents' weights together: below it, rounding decides
+_NO_EDGE = 1e-12  # share of the total weight of documents; below it, rounding decides
 _MAX_ALPHA = 10.0
-_TRIES = 20  # samples in a row from which a classifier without an edge may come
+_TRIES = 20  # largest number of consecutive samples that give a classifier without an edge
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
@@ -53,52 +53,51 @@ class NDCGBoostRanker(ReferenceRanker):
     Parameters
     ----------
     n_estimators : int, default 100
-        Rounds; the paper's number.
+        Number of rounds; the default is the paper's.
     classifier : scikit-learn classifier, optional
-        Default: the decision stump with the largest :math:`\sum w_i f_i` of all, either side up. Else a clone of it is
-        fitted in each round as the paper does: on as many documents as there are, drawn with replacement with
-        probabilities :math:`\propto |w_i|`, with the classes 1 where :math:`w_i > 0` and 0 elsewhere (the paper has
-        -1, which XGBoost's classifiers refuse). Draws of one class alone are repeated. Its parameters
-        ``random_state``, where None, are set from `random_state`.
+        Default: the decision stump with the largest :math:`\sum w_i f_i` of all, with either side as 1. Otherwise a
+        clone is fitted in each round, as in the paper, on a sample of the documents. The sample has as many documents
+        as the data, drawn with replacement with probabilities :math:`\propto |w_i|`. Their class is 1 if
+        :math:`w_i > 0`, else 0 (the paper has -1, which XGBoost's classifiers refuse). Samples of only one class are
+        drawn again. Parameters ``random_state`` that are None are set from `random_state`.
     gain : {"exp2", "linear"} or callable, default "exp2"
         G, as in `NDCG`. It must not fall as grades rise; the named ones refuse negative grades.
     max_thresholds : int or None, default None
         Features with more cuts keep a random subset of this size. None: all cuts.
     random_state : int, RandomState or None, default None
-        Draws the documents for `classifier`, and the thresholds where `max_thresholds` leaves some out.
+        Seed of the samples for `classifier`, and of the random subsets of `max_thresholds`.
 
     Attributes
     ----------
     model_ : Ensemble
-        Its scores are the F of (12), twice the ranking score of (6); so are those of `predict`.
+        Its scores, and those of `predict`, are the F of (12), twice the ranking score of (6).
     history_ : dict of ndarray of shape (n_rounds,)
         ``m`` (M, which (11) averages over queries), ``h`` (H by (9), an estimate of the expected NDCG; only (3) is a
-        bound), ``alpha``, ``edge`` (:math:`\sum_i w_i f_i`), and ``undefined``: 1 where α was cut to ±10.
+        bound), ``alpha``, ``edge`` (:math:`\sum_i w_i f_i`), and ``undefined``: 1 if α was clipped to ±10.
     stop_reason_ : str
 
     Notes
     -----
-    - Stumps are 1 above their threshold. One that is 1 below has the opposite edge and α: it is the same stump with a
-      negative weight, but for a constant. So a `classifier` with a negative edge gets a negative α.
-    - α is infinite where one sum of (15) is 0, and is at most ±10 here. Pairs of equal gains count in both sums, as
-      (15) is written: they bring nothing to w or to the change of M, and hold steps back.
-    - Training ends where the best stump has no edge, above all where no stump parts documents of one query (both sums
-      of (15) are 0), or where scores are so far apart that no document weighs anything. A `classifier` without an edge
-      is trained again on a new sample; 20 in a row end the training. (A tree that minimises impurity often says the
-      same on either side of its split.)
-    - Z has the discount 1/log2(1 + j). The paper leaves the base open: it changes M alone.
-    - Weights: a pair weighs √(v_i v_j) of its rows, which makes the averages M and H weighted ones where rows of a
-      query weigh the same. Rows that are not labelled or weigh 0 are left out; queries without relevant documents
-      count as 0 in M and H.
+    - Stumps are 1 above their threshold. A stump that is 1 below is, up to a constant, the same one with a negative
+      weight: it has the opposite edge and α. So a `classifier` with a negative edge gets a negative α.
+    - α is infinite if one sum of (15) is 0; here it is clipped to ±10. Pairs of equal gains count in both sums, as (15)
+      has it: they add nothing to w or to the change of M, and make steps shorter.
+    - Training ends if the best stump has no edge. That happens if no stump separates documents of one query (both sums
+      of (15) are 0), or if scores are so far apart that all weights vanish. A `classifier` without an edge is trained
+      again on a new sample; after 20 such samples in a row, training ends. (A tree that minimises impurity often
+      predicts the same class on both sides of its split.)
+    - Z has the discount 1/log2(1 + j). The paper leaves the base open; it changes only M.
+    - A pair has the weight √(v_i v_j) of its rows. So M and H are weighted averages if the rows of each query have
+      equal weights. Rows without a label or of weight 0 are left out. Queries without relevant documents count as 0 in
+      M and H.
     - Explicit `pairs` are refused: w needs gains.
     - On OHSUMED (five folds, 100 rounds, no validation, the LETOR script's NDCG@3), the paper has .50. Sampling with
       ``DecisionTreeClassifier(max_depth=1)`` gives .487 (mean of nine seeds, .473 to .498), with a depth of 2 .507
       (three seeds); the best stumps by (17) give .457. Impurity prefers small pure leaves, whose steps are longer.
 
-    Cost. A round takes O(F n) for n documents and F features, and O(n log n) for the sums over pairs, none of which is
-    listed. Memory is O(F n). Sums over long
-    lists are good to 1e-7 of every pair, over others exact (see `boostplug.NDCGBoost`). 100,000 documents with 46
-    features and 5 grades take .1 s a round on one core.
+    Cost. A round takes O(F n) for n documents and F features, and O(n log n) for the sums over pairs, which are not
+    listed. Memory is O(F n). Sums over long lists have a relative error of 1e-7 for every pair, others are exact (see
+    `boostplug.NDCGBoost`). 100,000 documents with 46 features and 5 grades take .1 s a round on one core.
 
     Examples
     --------
@@ -116,7 +115,7 @@ class NDCGBoostRanker(ReferenceRanker):
 
     def _check(self) -> None:
         super()._check()
-        NDCGBoost(gain=self.gain)  # refuses what is no gain
+        NDCGBoost(gain=self.gain)  # raises for an invalid gain
         classifier = self.classifier
         fits = hasattr(classifier, "fit") and not isinstance(classifier, type) and is_classifier(classifier)
         if classifier is not None and not fits:
@@ -130,7 +129,7 @@ class NDCGBoostRanker(ReferenceRanker):
         if training.queries.pairs is not None:
             raise ValueError("pairs cannot be used by NDCG_Boost, whose weights need gains; pass grades as y")
         refuse_no_pairs(training.queries)
-        gains_of(training.queries, self.gain)  # refuses grades, naming the caller's row
+        gains_of(training.queries, self.gain)  # raises for invalid grades, with the row's number
         X = training.X[training.queries.judged]
         queries = training.queries.of_rows(training.queries.judged, keep_empty=False)
         lists = _Lists(queries, self.gain)
@@ -171,7 +170,7 @@ class NDCGBoostRanker(ReferenceRanker):
 
 
 def _best_stump(cuts: Cuts, weight: Floats) -> tuple[WeakRanker, Bools]:
-    """Return the stump with the largest sum of weights, either side up, and which rows are above it."""
+    """Return the stump with the largest absolute sum of weights above it, and the rows above it."""
     cut = first_best(np.abs(cuts.sums_above(weight)), float(np.abs(weight).sum()) * _NO_EDGE)
     return cuts.stump(cut), cuts.above(cut)
 
@@ -179,10 +178,10 @@ def _best_stump(cuts: Cuts, weight: Floats) -> tuple[WeakRanker, Bools]:
 def _trained(
     classifier: Any, X: NDArray[np.float32], random: np.random.RandomState, weight: Floats
 ) -> tuple[WeakRanker, Bools]:
-    """Return a classifier trained on a sample by weights, and which rows it takes for positive."""
+    """Return a classifier trained on a sample drawn by weights, and the rows for which it predicts 1."""
     probability = np.abs(weight) / np.abs(weight).sum()
     label = (weight > 0.0).astype(np.int64)
-    while True:  # both signs have half the weight, so a sample of one alone is as rare as equal tosses of a coin
+    while True:  # both classes have half the weight, so a sample of only one is as rare as n equal coin tosses
         drawn = random.choice(len(weight), len(weight), p=probability)
         if np.ptp(label[drawn]):
             break
@@ -193,8 +192,8 @@ def _trained(
 class _Lists:
     """Gains and weights of all documents, and the paper's sums over the pairs of documents of one query.
 
-    `SIGMOID` sums over all pairs of different labels. Here labels are chosen so that these are the pairs of a sum: the
-    sides of a cut for those that it separates; for all pairs, two copies of each document with two labels.
+    `SIGMOID` sums over all pairs of different labels, so each sum has its own labels. For pairs that a cut separates,
+    the labels are the sides of the cut. For all pairs, each document has two copies with two labels.
     """
 
     def __init__(self, queries: Queries, gain: Gain) -> None:
@@ -215,13 +214,13 @@ class _Lists:
         return -gradient / self._loss.scale(self._queries)
 
     def up_and_down(self, scores: Floats, above: Bools) -> tuple[float, float]:
-        """Return numerator and denominator of (15) for the classifier that is 1 for the documents `above`."""
+        """Return numerator and denominator of (15) for a classifier that is 1 for the documents `above`."""
         terms = self._gain * self._across(scores, above)
         return float(terms[above].sum()), float(terms[~above].sum())
 
     def objectives(self, scores: Floats) -> tuple[float, float]:
         """Return M (11) and H (9)."""
-        # A (10), times the weight of the row: a first copy counts all second ones, its own with σ(0)
+        # A (10), times the weight of the row: a first copy is paired with all second ones, with its own at σ(0)
         of_copies = sum_over_grades(SIGMOID.for_value, np.repeat(scores, 2), self._doubled, _factor(self._doubled))[0]
         later = of_copies[::2] - 0.5 * self._row_weight
         m = self._gain * later
@@ -229,7 +228,7 @@ class _Lists:
         return float(m.sum()) / self._n, float(h.sum()) / self._n
 
     def _across(self, scores: Floats, above: Bools) -> Floats:
-        """Return for each document the sum of θ over those of its query on the other side of the cut."""
+        """Return, for each document, the sum of θ over the documents of its query on the other side of the cut."""
         query = self._queries.query_of_row
         queries = self._labelled(above, query, np.arange(len(scores)))
         total: Floats = sum_over_grades(SIGMOID.for_derivatives, scores, queries, _factor(queries))[1]

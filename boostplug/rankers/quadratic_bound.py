@@ -23,29 +23,29 @@ from boostplug.weak_rankers.growth import TreeGrower
 
 Floats = NDArray[np.float64]
 Derivatives = Callable[[Floats, Queries], tuple[Floats, Floats]]
-WeakLearner = Callable[[Floats, Floats], WeakRanker]  # targets and weights of the rows to what is fitted to them
+WeakLearner = Callable[[Floats, Floats], WeakRanker]  # from targets and weights of the rows to the fitted weak ranker
 
-_MINIMAL = 1e-13  # share of its first size below which a gradient is rounding
-_FLAT = 1e-14  # share of Σ|∇R g| below which a slope is 0: rounding, or a loss that falls for ever
-_SHORTEST = 1e-12  # step; a loss with kinks may have its minimum at 0, whatever subgradient it gives there
-_LARGEST_SCORE = 1e99  # losses refuse more
+_MINIMAL = 1e-13  # share of the first gradient; a smaller gradient is rounding
+_FLAT = 1e-14  # share of Σ|∇R g|; a smaller slope is 0: rounding, or a loss that falls for ever
+_SHORTEST = 1e-12  # smallest step; a loss with kinks may have its minimum at 0, where its subgradient is not 0
+_LARGEST_SCORE = 1e99  # losses refuse larger scores
 _TOO_FAR = (
     "loss: its value falls without end in some direction, or its minimum lies beyond scores of 1e99; use a loss with a "
     "lower bound, or rescale the labels so that their gaps are about 1"
 )
-_LARGEST_EXPONENT = 300  # of two, in weights
-_ORDINARY = 10  # exponents of two of targets that regressors take as they are
+_LARGEST_EXPONENT = 300  # largest exponent of 2 in weights
+_ORDINARY = 10  # largest exponent of 2 in targets that are not rescaled
 
 
 class _Objective(NamedTuple):
-    """The risk R of a loss, and what bounds it.
+    """The risk R of a loss, and its quadratic bound.
 
     Attributes
     ----------
     risk : loss
         Its values sum to R, its gradient is ∇R times a positive factor.
     bounded : callable
-        Scores and queries to the gradient that is fitted and the diagonal it is divided by, times a common factor.
+        Maps scores and queries to ∇R and the diagonal W of the bound, both times the same factor.
     """
 
     risk: Any
@@ -64,7 +64,7 @@ class _BoundRanker(ReferenceRanker):
 
     @abstractmethod
     def _weak_learner(self, training: Training) -> WeakLearner:
-        """Return what fits targets with weights, on the training set."""
+        """Return the function that fits a weak ranker to targets and weights of the training rows."""
 
     def _check(self) -> None:
         super()._check()
@@ -77,7 +77,7 @@ class _BoundRanker(ReferenceRanker):
         first_size, unit = 0.0, 0.0
         scores = np.zeros(queries.n_rows)
         while True:
-            # a diagonal bound W of the Hessian, and the residuals r = -∇R / W; a loss may write into the scores it gets
+            # a diagonal bound W of the Hessian, and the residuals r = -∇R / W; a loss may write into its scores
             gradient, bound = _derivatives(bounded(scores.copy(), queries), queries.n_rows)
             size = float(np.abs(gradient).max())
             if not first_size and not size:
@@ -123,55 +123,55 @@ class QuadraticBoundRanker(_BoundRanker):
     Parameters
     ----------
     loss : Loss, default QBRank(normalization="none")
-        Any `boostplug.Loss` that is convex, or an object of yours with ``value(scores, queries)``, an array of numbers
-        that sum to R, and ``gradient_hessian(scores, queries)``, two arrays of shape (n_rows,): ∇R and the diagonal
-        of W, or both times the same positive factor. W ≥ 0, and > 0 where ∇R is not 0.
+        Any convex `boostplug.Loss`, or your own object with two methods. ``value(scores, queries)`` returns an array of
+        numbers that sum to R. ``gradient_hessian(scores, queries)`` returns two arrays of shape (n_rows,): ∇R and the
+        diagonal of W, or both times the same positive factor. W ≥ 0, and > 0 where ∇R is not 0.
     regressor : scikit-learn regressor, optional
-        Takes ``sample_weight`` in ``fit``. A clone is fitted in each round; parameters ``random_state`` that are None
-        are set from `random_state`. Default: the trees of ``DecisionTreeRegressor(max_leaf_nodes=20)``, the paper's,
-        grown faster (see Notes).
+        Its ``fit`` must take ``sample_weight``. A clone is fitted in each round; parameters ``random_state`` that are
+        None are set from `random_state`. Default: the paper's ``DecisionTreeRegressor(max_leaf_nodes=20)``, grown
+        faster (see Notes).
     n_estimators : int, default 100
-        Rounds.
+        Number of rounds.
     learning_rate : float, default 0.05
         The shrinkage η, 0 < η ≤ 1 (see Notes). Algorithm 1 has 1.
     line_search : bool, default True
-        False: s = 1, the minimum of the bound where the regressor fits least squares.
+        False: s = 1, which minimises the bound if the regressor fits least squares.
     random_state : int, RandomState or None, default None
-        Seeds the regressors. The default's trees are not random.
+        Seed of the regressors. The default trees are not random.
 
     Attributes
     ----------
     model_ : Ensemble
-        Of `Tree` by default, and where the regressor is a ``DecisionTreeRegressor``. Models of other regressors predict
-        and pickle, but cannot be saved as JSON or converted.
+        A sum of `Tree` by default and for ``DecisionTreeRegressor``. Models of other regressors can predict and be
+        pickled, but not be saved as JSON or converted.
     history_ : dict of ndarray of shape (n_rounds,)
         ``risk`` (R after the round), ``step`` (s), ``alpha`` (η s, the weight in `model_`).
     stop_reason_ : str
 
     Notes
     -----
-    - With a line search R falls in every round, for R is convex and η ≤ 1, whatever W: a least-squares fit
-      of :math:`-\nabla R / W` with the weights W descends for every W > 0. So a loss of any `Loss.hessian_kind` is
-      taken, "exact" and "model" too; the kind decides what s = 1 means. Without a line search R falls in every round
-      for "global" alone, of which Theorem 1 speaks; for "exact" and "model" a warning says so.
-    - Losses whose gradient is no function's (`Loss.has_gradient_of_value`) are refused. `NDCGBoost` is not convex: its
-      line search finds a point where the slope is 0, which need not be the lowest.
+    - With a line search R falls in every round for any W > 0, because R is convex and η ≤ 1: a least-squares fit of
+      :math:`-\nabla R / W` with the weights W is a descent direction. So losses of any `Loss.hessian_kind` are
+      accepted; the kind decides what s = 1 means. Without a line search, R falls in every round only for "global"
+      (Theorem 1). A warning says so for "exact" and "model".
+    - Losses whose gradient is not that of their value (`Loss.has_gradient_of_value`) are refused. `NDCGBoost` is not
+      convex: its line search finds a point with slope 0, which need not be the minimum.
     - s is the smallest minimum, up to rounding: where the slope :math:`\nabla R(h + s g)^T g` has risen to -1e-14 of
-      :math:`|\nabla R(h)|^T |g|`. So it is finite for losses that fall for ever, as the logistic one does on separable
+      :math:`|\nabla R(h)|^T |g|`. So it is finite for losses that fall for ever, like the logistic loss on separable
       data.
-    - The unit of the labels does not matter to regressors with absolute thresholds (scikit-learn's trees do not split
-      targets of a variance below 2e-16): where the largest residual of the first round is not between 1/1024 and 1024,
-      r is fitted in units of a power of two of that size, and ``alpha`` holds the power.
+    - scikit-learn's trees do not split targets of a variance below 2e-16, but the unit of the labels does not matter.
+      If the largest residual of the first round is not between 1/1024 and 1024, r is divided by a power of two of that
+      size, and ``alpha`` includes the power.
     - Trees do not split between values of a feature that are at most 1e-7 apart: rescale such features.
-    - By default trees are grown here, several times as fast as by scikit-learn: the same ones but where splits gain
-      the same to 1e-11 of the node's squares. There scikit-learn decides by chance, here the first wins: of the
-      earliest node, of the lowest feature, with missing values right, of the lowest threshold. For scikit-learn's own
-      tree pass ``DecisionTreeRegressor(max_leaf_nodes=20)``.
+    - The default trees are grown several times as fast as by scikit-learn. They are the same trees, except for splits
+      whose gains differ by at most 1e-11 of the node's squares. There scikit-learn decides by chance, and here the
+      first one wins: the earliest node, the lowest feature, missing values right, the lowest threshold. To use
+      scikit-learn's own tree, pass ``DecisionTreeRegressor(max_leaf_nodes=20)``.
 
-    *The default step.* Algorithm 1 takes whole steps, η = 1, where nothing else is asked for, and the paper's
-    experiments .05. Whole steps fit the labels' noise: with the trees and the loss of the defaults, test NDCG@10 after
-    1, 10 and 100 rounds, mean over five sets (the MSLR sample, OHSUMED and MQ2008, two folds each, Yandex and NFCorpus,
-    300 training queries each):
+    *The default step.* Algorithm 1 takes whole steps, η = 1, by default; the paper's experiments take .05. Whole steps
+    fit the noise of the labels. The table has the test NDCG@10 after 1, 10 and 100 rounds, with the default trees and
+    loss. It is the mean over five sets: the MSLR sample, OHSUMED and MQ2008 (two folds each), Yandex and NFCorpus (300
+    training queries each).
 
     ====== ===== ===== =====
     η      1     10    100
@@ -184,8 +184,9 @@ class QuadraticBoundRanker(_BoundRanker):
     .05    .5005 .5195 .5376
     ====== ===== ===== =====
 
-    On folds that this was not chosen by it is .4570 with η = 1 against .5837 after 100 rounds. Other regressors and
-    losses may want another step; linear ones converge in few whole ones. With an ``eval_set`` the best round is kept.
+    On folds that were not used to choose it, η = 1 gives .4570 after 100 rounds, and .05 gives .5837. Other regressors
+    and losses may need another step; linear regressors converge in a few whole steps. With an ``eval_set`` the best
+    round is kept.
 
     Cost. A round costs the regressor's fit (by default O(F n) for each level of the tree) and about ten gradients for
     the line search.
@@ -259,31 +260,32 @@ class QBRankRanker(_BoundRanker):
     .. math::
         R(h) = \frac w2 \sum_{x \succ y} \max(0,\ h(y) - h(x) + τ)^2 + \frac{1 - w}2 \sum_z (l_z - h(z))^2 .
 
-    Preferences come from the grades of each query, or are given as `pairs`; labels are those of the `labelled` rows,
-    which may be other rows and other queries than those in `pairs`. Each round fits one regression tree, finds s by
-    line search on R, and adds :math:`\eta s g`.
+    Preferences come from the grades of each query or from `pairs`. Labels l are those of the `labelled` rows, which may
+    be in other queries than `pairs`. Each round fits one regression tree, finds s by line search on R, and adds
+    :math:`\eta s g`.
 
     Parameters
     ----------
     n_estimators : int, default 100
-        Rounds.
+        Number of rounds.
     learning_rate : float, default 0.05
         The shrinkage η, 0 < η ≤ 1.
     preference_weight : float, default 0.5
-        The paper's w, from 0 (labels alone: gradient boosted regression trees) to 1 (preferences alone).
+        The paper's w, from 0 (only labels: gradient boosted regression trees) to 1 (only preferences).
     margin : "grade" or float, default "grade"
-        τ: a pair's grade gap or, of explicit `pairs`, their own margin; or a number for all pairs.
+        τ: "grade" is a pair's grade gap, or the margin of an explicit pair; a number is the τ of all pairs.
     normalization : {"none", "rows", "query", "documents"}, default "none"
-        What the pairs of a query weigh together, as in `boostplug.QBRank`. "documents" is the paper's Remark taken
-        alone: a row has the target of `hessian` "average", and weighs as much as in the data (1).
+        Total weight of the pairs of a query, as in `boostplug.QBRank`. "documents" is the paper's Remark on its own: a
+        row has the target of `hessian` "average", and its weight in the data (1).
     hessian : {"average", "bound", "global"}, default "average"
-        What a row's target is divided by, and weighs (see Notes). "documents" has no use for it.
+        W, by which the gradient of a row is divided, and the row's weight in the fit (see Notes). Ignored with
+        "documents".
     max_leaf_nodes : int, default 20
-        Leaves of a tree.
+        Largest number of leaves of a tree.
     line_search : bool, default True
         False: s = 1.
     random_state : int, RandomState or None, default None
-        Not used: trees are not random. Of splits that gain the same, the first wins (see `QuadraticBoundRanker`).
+        Not used: trees are not random. Among splits of equal gain the first wins (see `QuadraticBoundRanker`).
 
     Attributes
     ----------
@@ -294,22 +296,23 @@ class QBRankRanker(_BoundRanker):
 
     Notes
     -----
-    Algorithm 2 puts a row into the training set of a round once for each of its pairs, met or not, with the weight w,
-    and once for its label, with the weight 1 - w. A tree fitted to that is the tree fitted to one copy of each row with
-    the average of its targets, :math:`r = -\nabla R / W`, and the sum W of their weights. That is "average", the
-    default, for it is what the paper writes. Algorithm 1 asks for a bound of the Hessian instead, in which a pair
-    counts twice, since it couples two rows: "global", that of all pairs, which lies above R everywhere; "bound", that
-    of the pairs not yet met, which does at h. With a line search R falls in every round for all three. Without it,
-    only "global" promises that.
+    "average", the default, is what the paper writes. Algorithm 2 puts a row into the training set of a round once for
+    each of its pairs, active or not, with the weight w, and once for its label, with the weight 1 - w. The same tree is
+    fitted to one copy of each row, with the average of these targets, :math:`r = -\nabla R / W`, and the sum W of their
+    weights.
 
-    The risk is that of ``QBRank(...).value``, summed over queries: under "rows" and "query" with their factors, under
-    "documents" with none. Under "documents" the tree may find no descent of R, and training ends.
+    Algorithm 1 needs a bound of the Hessian instead. In it a pair counts twice, because it couples two rows. "global"
+    counts all pairs, and its quadratic lies above R everywhere. "bound" counts only the active pairs, and bounds the
+    Hessian at h. With a line search R falls in every round for all three; without it, only "global" guarantees that.
 
-    Without preferences (w = 0, or none in the data, with ``line_search=False``) this is scikit-learn's
+    The risk is ``QBRank(...).value``, summed over queries: with the factors of "rows" and "query", and without factors
+    for "documents". With "documents" the tree may find no descent of R, and training ends.
+
+    Without preferences (w = 0, or none in the data) and with ``line_search=False`` this is scikit-learn's
     ``GradientBoostingRegressor(init="zero")`` with the same trees.
 
     Cost. A round costs the tree's fit, O(F n) for each of its levels, and about ten gradients of QBRank, O(n log n)
-    each: no pair from grades is listed.
+    each. Pairs from grades are not listed.
 
     Examples
     --------
@@ -332,7 +335,7 @@ class QBRankRanker(_BoundRanker):
     def _check(self) -> None:
         super()._check()
         check_choice("hessian", self.hessian, ("average", "bound", "global"))
-        self._loss()  # refuses what is no parameter of it
+        self._loss()  # raises for invalid parameters of the loss
         check_integer("max_leaf_nodes", self.max_leaf_nodes, 2)
 
     def _loss(self) -> QBRank:
@@ -356,18 +359,18 @@ class QBRankRanker(_BoundRanker):
 
 
 def _clones(training: Training, regressor: Any) -> WeakLearner:
-    """Return what fits a new clone of a scikit-learn regressor at each call."""
+    """Return a function that fits a new clone of a scikit-learn regressor at each call."""
 
     def fitted(targets: Floats, weight: Floats) -> WeakRanker:
         clone = seeded_clone(regressor, training.random)
-        # it may write into what it is given (copy_X=False)
+        # a regressor may write into X (copy_X=False)
         return weak_ranker_of(clone.fit(training.X.copy(), targets, sample_weight=weight))
 
     return fitted
 
 
 def _averaged(loss: QBRank, scores: Floats, queries: Queries) -> tuple[Floats, Floats]:
-    """Return the gradient, and the summed weights of each row's pairs and label: the global Hessian with pairs once."""
+    """Return the gradient, and the total weight of each row's pairs and label: the global Hessian, pairs once."""
     gradient, hessian = loss.gradient_hessian(scores, queries)
     labels = loss.scale(queries) * (1.0 - loss.preference_weight) * queries.labelled_rows
     if queries.row_weight is not None:
@@ -375,9 +378,9 @@ def _averaged(loss: QBRank, scores: Floats, queries: Queries) -> tuple[Floats, F
     return gradient, 0.5 * (hessian + labels)
 
 
-def _derivatives(found: Any, n_rows: int) -> tuple[Floats, Floats]:
-    """Return what a loss's ``gradient_hessian`` gave as two arrays of our own, refusing what is not finite."""
-    gradient, bound = (_per_row(name, values, n_rows) for name, values in _named(found))
+def _derivatives(result: Any, n_rows: int) -> tuple[Floats, Floats]:
+    """Return copies of the two arrays that a loss's ``gradient_hessian`` returned; raise if they are not finite."""
+    gradient, bound = (_per_row(name, values, n_rows) for name, values in _named(result))
     for name, array in (("gradient", gradient), ("hessian", bound)):
         if not np.isfinite(array).all():
             row = int(np.argmin(np.isfinite(array)))
@@ -385,14 +388,14 @@ def _derivatives(found: Any, n_rows: int) -> tuple[Floats, Floats]:
     return gradient, bound
 
 
-def _named(found: Any) -> list[tuple[str, Any]]:
-    """Return the gradient and the Hessian of a loss with their names."""
+def _named(result: Any) -> list[tuple[str, Any]]:
+    """Return the gradient and the Hessian that a loss returned, with their names."""
     try:
-        gradient, bound = found
+        gradient, bound = result
     except (TypeError, ValueError):
         raise ValueError(
             "loss: gradient_hessian must return two arrays of one number per row, the gradient and the bound's "
-            f"diagonal; got {type(found).__name__}"
+            f"diagonal; got {type(result).__name__}"
         ) from None
     return [("gradient", gradient), ("hessian", bound)]
 
@@ -406,7 +409,7 @@ def _per_row(name: str, values: Any, n_rows: int) -> Floats:
 
 
 def _residuals(gradient: Floats, bound: Floats) -> Floats:
-    """Return -∇R / W, refusing a W that is no bound."""
+    """Return -∇R / W; raise if W is not a bound."""
     with np.errstate(divide="ignore", over="ignore"):
         residuals = np.divide(-gradient, bound, out=np.zeros(len(bound)), where=gradient != 0.0)
     wrong = (bound < 0.0) | ~np.isfinite(residuals)
@@ -420,15 +423,15 @@ def _residuals(gradient: Floats, bound: Floats) -> Floats:
 
 
 def _weights(bound: Floats) -> Floats:
-    """Return W, times a power of two where the squares that regressors take of its sums would leave float64's range."""
+    """Return W, rescaled by a power of two if the squares of its sums would leave the range of float64."""
     exponent = int(np.frexp(bound.max())[1])
     return bound if abs(exponent) < _LARGEST_EXPONENT else np.ldexp(bound, -exponent)
 
 
 def _unit(residuals: Floats) -> float:
-    """Return the power of two in whose unit regressors see the residuals of a training, for their absolute thresholds.
+    """Return the power of two by which the residuals of a training are divided, for absolute thresholds of regressors.
 
-    It is that of the first round's largest; 1 where that is between 1/1024 and 1024: then nothing is changed.
+    It is the size of the largest residual of the first round, or 1 if that is between 1/1024 and 1024.
     """
     exponent = int(np.frexp(np.abs(residuals).max())[1])
     return 1.0 if abs(exponent) <= _ORDINARY else float(np.ldexp(1.0, exponent))
@@ -439,8 +442,8 @@ def _line_search(
 ) -> float | None:
     """Return the smallest s > 0 that minimises R(scores + s · unit · direction), or 1 if `whole`; None if R stays.
 
-    R' does not fall as s grows, so that a bracket of its zero is all that is needed: at kinks too. It is taken by the
-    direction without its unit, whose product with a gradient in that unit might leave float64's range.
+    R' does not fall as s grows, so a bracket of its zero suffices, also at kinks. The slope is taken along the
+    direction without its unit: their product with a gradient in that unit might leave the range of float64.
     """
 
     def gradient(s: float) -> Floats:
@@ -458,7 +461,7 @@ def _line_search(
         return 1.0
 
     def rise(s: float) -> float:
-        with np.errstate(over="ignore", invalid="ignore"):  # beyond the minimum some losses overflow
+        with np.errstate(over="ignore", invalid="ignore"):  # some losses overflow beyond the minimum
             slope = float(gradient(s) @ direction)
         return float(np.nan_to_num(slope + flat, nan=1e300, posinf=1e300, neginf=-1e300))
 

@@ -25,8 +25,8 @@ Ints = NDArray[np.int64]
 Sides = NDArray[np.uint8]
 
 _LOG_LARGEST = float(np.log(np.finfo(np.float64).max))
-_SMALLEST_WEIGHT = 1e-200  # of a pair: below it, weights may leave float64's range and lose their digits
-_NO_EDGE = 1e-12  # of the pairs' total weight: below it, rounding decides
+_SMALLEST_WEIGHT = 1e-200  # of a pair; smaller weights may underflow and lose their digits
+_NO_EDGE = 1e-12  # share of the pairs' total weight; below it, rounding decides
 _BLOCK = 256  # candidates tested for independence together
 
 
@@ -35,62 +35,66 @@ class RankBoostRanker(ReferenceRanker):
     r"""RankBoost on decision stumps: the predecessors of Freund et al. (2003), and RankBoost+.
 
     Connamacher et al., "RankBoost+: an improvement to RankBoost", Machine Learning 109 (2020); equations are numbered
-    as there. :math:`D_1` weighs all critical pairs (of different grades in one query, or `pairs`) alike, times
-    :math:`\sqrt{w_i w_j}` of their rows. Each round picks a stump h with values 0 and 1; :math:`\varepsilon^+,
-    \varepsilon^-, \varepsilon^0` are the total weights of the pairs that h ranks right, wrong, and ties.
+    in that paper. The critical pairs are those of different grades in one query, or `pairs`. Their weights
+    :math:`D_1` are proportional to :math:`\sqrt{w_i w_j}` of their rows. Each round picks a stump h with values 0 and
+    1; :math:`\varepsilon^+, \varepsilon^-, \varepsilon^0` are the total weights of the pairs that h ranks right, ranks
+    wrong, and ties.
 
     - "discrete" (Rb-d): :math:`\alpha = \frac12 \ln(\varepsilon^+ / \varepsilon^-)` (14), on
       :math:`\delta = \varepsilon^- - \varepsilon^+` (13).
     - "continuous" (Rb-c): :math:`\alpha = \frac12 \ln\frac{1 + r}{1 - r}` (19), :math:`r = \varepsilon^+ -
       \varepsilon^-`. Both cost O(F n + m) a round for m pairs.
-    - "plus" (Rb+): tied pairs weigh by cosh (25), :math:`\delta = \varepsilon^- - \varepsilon^+ + \varepsilon^0 \tanh
-      \alpha'` (33), :math:`\alpha` by (34), α' the weight that h already has; coordinate descent on
-      :math:`\hat E_2` over linearly independent stumps. A round costs O(F n), and O(m) for each stump chosen so far.
-      Memory is O(n (F + R) + m) for R chosen stumps. While "efficient" drops the dependent ones, R is the number of
-      those that are left, at most n.
+    - "plus" (Rb+): coordinate descent on :math:`\hat E_2` over linearly independent stumps. Tied pairs are weighted by
+      cosh (25), :math:`\delta = \varepsilon^- - \varepsilon^+ + \varepsilon^0 \tanh \alpha'` (33), :math:`\alpha` by
+      (34), with α' the current weight of h. A round costs O(F n), and O(m) for each stump chosen so far. Memory is
+      O(n (F + R) + m) for R chosen stumps. While "efficient" drops the dependent ones, R is the number of independent
+      stumps, at most n.
 
     Parameters
     ----------
     variant : {"plus", "discrete", "continuous"}, default "plus"
     strategy : {"efficient", "optimal"}, default "efficient"
-        How "plus" treats stumps that are combinations of those chosen: "efficient" (their Algorithm 2) drops them,
-        "optimal" also descends along them, on all weights of the combination at once. The latter keeps
+        How "plus" treats stumps that are linear combinations of chosen ones. "efficient" (the paper's Algorithm 2)
+        drops them. "optimal" also descends along them, on all weights of the combination at once. It needs memory for
         O(cuts · rank) numbers and is meant for small tasks.
     n_estimators : int, default 100
-        Rounds.
+        Number of rounds.
     max_thresholds : int or None, default 255
         Features with more cuts keep a random subset of this size.
     allow_negative : bool, default True
-        True: the largest :math:`|\delta|`; a stump may prefer low values, with a negative weight (the paper's leaf
-        labels by weighted majority vote, and Observation 1). False: only stumps that prefer high values.
+        True: choose the largest :math:`|\delta|`. A stump may then have a negative weight and prefer low values (the
+        paper's leaf labels by weighted majority vote, and Observation 1). False: only stumps that prefer high values.
         RankBoost+ does not restrict its weights and ignores this.
     record_e2 : bool, default False
-        Record :math:`\hat E_2` for "discrete" and "continuous" too, on the independent stumps chosen so far; this
-        costs O(m) for each of them a round.
+        Record :math:`\hat E_2` for "discrete" and "continuous" too, on the independent stumps chosen so far. This
+        costs O(m) per such stump and round.
     random_state : int, RandomState or None, default None
-        Draws the thresholds, and the order in which "efficient" looks for independent stumps.
+        Seed of the random subsets of `max_thresholds`, and of the order in which "efficient" looks for independent
+        stumps.
 
     Attributes
     ----------
     model_ : Ensemble
     history_ : dict of ndarray of shape (n_rounds,)
-        ``alpha``, ``z`` (:math:`Z_t`), ``delta``, ``bound`` (:math:`\exp(-\frac12 \sum_t \delta_t^2)`, Theorems 1 and
-        2: a bound of their :math:`\prod Z_t`), ``e1``, ``e2``, ``r1``, ``r2`` (:math:`\hat E_1, \hat E_2, \hat R_1,
-        \hat R_2` in training; ties are full errors in :math:`\hat R_1`, half in :math:`\hat R_2`), and ``undefined``:
-        1 where α had to be defined as below. ``alpha`` is the step along the combination where there is one.
+        - ``alpha``; of a combination, the step along it;
+        - ``z`` (:math:`Z_t`), ``delta``, and ``bound``, :math:`\exp(-\frac12 \sum_t \delta_t^2)`, which bounds
+          :math:`\prod Z_t` (Theorems 1 and 2);
+        - ``e1``, ``e2``, ``r1``, ``r2``: :math:`\hat E_1, \hat E_2, \hat R_1, \hat R_2` in training; ties are full
+          errors in :math:`\hat R_1`, half in :math:`\hat R_2`;
+        - ``undefined``: 1 if α was infinite (see Notes).
     stop_reason_ : str
 
     Notes
     -----
-    - α is infinite where a stump makes no error. It is then computed as if half a pair of mean weight were ranked right
-      and half a pair wrong, and ``undefined`` is 1. (The paper leaves this open. Stopping there would end Rb-d on small
-      tasks in its first rounds; an unbounded weight would let the one stump outweigh all others.)
-    - An "optimal" step along a combination may break the last inequality of Theorem 2: its decrease is then more
-      modest than :math:`e^{-\delta^2/2}`. :math:`\prod Z_t = \hat E_2` always holds.
-    - Stumps that split the documents in pairs alike are one ranker. The authors' code also takes a stump for a
-      duplicate of a constant, and stops when one is chosen twice in a row; the paper does not, and neither does this.
-    - Dependence is tested on document vectors, centred by connected component of the pairs' graph, by Gram-Schmidt
-      with re-orthogonalisation, not by the diagonal of a QR decomposition of pair vectors.
+    - α is infinite if a stump makes no error. It is then computed as if half a pair of mean weight were ranked right
+      and half a pair wrong, and ``undefined`` is 1. The paper leaves this open. To stop there would end Rb-d on small
+      tasks in its first rounds; an unbounded weight would let one stump outweigh all others.
+    - An "optimal" step along a combination may break the last inequality of Theorem 2: it decreases the loss by less
+      than the factor :math:`e^{-\delta^2/2}`. :math:`\prod Z_t = \hat E_2` always holds.
+    - Stumps that split the documents in pairs alike are one ranker. The authors' code also treats a stump as a
+      duplicate of a constant, and stops when one is chosen twice in a row. The paper and this class do not.
+    - Linear dependence is tested by Gram-Schmidt with re-orthogonalisation on document vectors, centred by connected
+      component of the graph of pairs; not by the diagonal of a QR decomposition of pair vectors.
 
     Examples
     --------
@@ -129,7 +133,7 @@ class RankBoostRanker(ReferenceRanker):
         return _plus(steps, pairs, cuts)
 
     def _classic(self, pairs: "_WeighedPairs", cuts: Cuts, candidates: Ints) -> Rounds:
-        """Discrete and continuous RankBoost; steps are numbered by the lines of the paper's Algorithm 1."""
+        """Run discrete or continuous RankBoost; steps are numbered by the lines of the paper's Algorithm 1."""
         scores = np.zeros(pairs.n_rows)
         e1, squares = 1.0, 0.0
         tracker = _E2OfModel(pairs, cuts) if self.record_e2 else None
@@ -162,7 +166,7 @@ class RankBoostRanker(ReferenceRanker):
 
 
 def _plus(steps: Iterator["_Step"], pairs: "_WeighedPairs", cuts: Cuts) -> Rounds:
-    """Turn the steps of RankBoost+ into rounds."""
+    """Yield the rounds of RankBoost+'s steps."""
     scores = np.zeros(pairs.n_rows)
     e2, squares = 1.0, 0.0
     for step in steps:
@@ -183,7 +187,7 @@ def _plus(steps: Iterator["_Step"], pairs: "_WeighedPairs", cuts: Cuts) -> Round
 
 
 def _weight(right: float, wrong: float, n_pairs: int) -> tuple[float, bool]:
-    """Return ½ ln(right / wrong), defined by half a pair on either side where one is 0, and whether it was."""
+    """Return ½ ln(right / wrong), and whether it was infinite and half a pair was added to both."""
     undefined = right <= 0.0 or wrong <= 0.0
     if undefined:
         right, wrong = right + 0.5 / n_pairs, wrong + 0.5 / n_pairs
@@ -191,7 +195,7 @@ def _weight(right: float, wrong: float, n_pairs: int) -> tuple[float, bool]:
 
 
 class _WeighedPairs:
-    """The critical pairs of a training set, with initial weights that sum to 1; `rows` are the documents in them."""
+    """The critical pairs of a training set, with initial weights of sum 1; `rows` are the documents in pairs."""
 
     def __init__(self, queries: Queries) -> None:
         self.pairs = critical_pairs(queries)
@@ -200,18 +204,18 @@ class _WeighedPairs:
         self._weight = np.empty(self.n_pairs)
 
     def independent_set(self) -> IndependentSet:
-        """Return an empty set of rankers as vectors on `rows`."""
+        """Return an empty set of linearly independent rankers, as vectors on `rows`."""
         winner, loser = (np.searchsorted(self.rows, of_pair) for of_pair in self.pairs[:2])
         return IndependentSet(components_of_pairs(winner, loser, len(self.rows)))
 
     def distribution(self, scores: Floats) -> Floats:
-        """Return the weights at some scores, of sum 1; the next call writes to the same array."""
+        """Return the weights of the pairs at some scores, of sum 1; the next call overwrites the array."""
         kernels.exponential_weights(self.pairs, scores, self._weight)
         self._weight /= self._weight.sum()
         return self._weight
 
     def potentials(self, weight: Floats) -> Floats:
-        """Return, for each row, the weight of the pairs that it wins less that of those that it loses."""
+        """Return, for each row, the total weight of the pairs that it wins, less that of the pairs that it loses."""
         out = np.empty(self.n_rows)
         kernels.potentials(self.pairs, weight, out)
         return out
@@ -229,7 +233,7 @@ class _WeighedPairs:
 
 @dataclass(frozen=True)
 class _Step:
-    """One step of RankBoost+: cuts and what is added to their weights; `alpha` along a combination of them."""
+    """One step of RankBoost+: cuts, the change of their weights, and `alpha`, the step along a combination of cuts."""
 
     weights: tuple[tuple[int, float], ...]
     alpha: float
@@ -239,7 +243,7 @@ class _Step:
 
 
 class _Descent:
-    """RankBoost+'s state: the chosen cuts with their weights η, and the distribution D over pairs."""
+    """State of RankBoost+: the chosen cuts with their weights η, and the distribution D over pairs."""
 
     def __init__(self, pairs: _WeighedPairs, cuts: Cuts) -> None:
         self.pairs, self.cuts = pairs, cuts
@@ -248,7 +252,7 @@ class _Descent:
         self.span = pairs.independent_set()
         self.chosen: list[int] = []
         self.eta = np.empty(0)
-        self._sides = np.empty((pairs.n_rows, 0), np.uint8)  # columns beyond the chosen cuts are free
+        self._sides = np.empty((pairs.n_rows, 0), np.uint8)  # columns after the chosen cuts are unused
 
     def vectors(self, cuts: Ints) -> NDArray[np.bool_]:
         """Return the sides of cuts as vectors on the documents in pairs."""
@@ -265,7 +269,7 @@ class _Descent:
         return deltas
 
     def admit(self, cut: int, *, independent: bool = False) -> bool:
-        """Choose a cut, if it is independent of those chosen, as the caller may know it to be."""
+        """Choose a cut if it is independent of the chosen ones; the caller may pass `independent` if it knows."""
         above = self.cuts.above(cut)
         if not independent and not self.span.add(above[self.pairs.rows]):
             return False
@@ -301,7 +305,7 @@ class _Descent:
         return self.cuts.above(self.chosen[place]).view(np.uint8)
 
     def along_combination(self, beta: Floats) -> _Step:
-        """Step along a combination of the chosen cuts: to the minimum of the loss, which is convex there."""
+        """Step along a combination of the chosen cuts, to the minimum of the loss, which is convex in the step."""
         slope = self._derivative(beta, 0.0)
         sign = -float(np.sign(slope))
         far, farthest = 1.0, 0.5 * np.log(2.0 * self.pairs.n_pairs + 1.0) / float(np.abs(beta).max())
@@ -324,12 +328,12 @@ class _Descent:
         return float(np.log(value) + shift)
 
     def log_loss(self) -> float:
-        """Return ln F2(η), computed anew."""
+        """Return ln F2(η), computed from scratch."""
         value, _, shift = self._tilted(self.pairs.pairs.weight, np.zeros_like(self.eta), self.eta, 1.0)
         return float(np.log(value) + shift)
 
     def _derivative(self, beta: Floats, step: float) -> float:
-        """Return the derivative of the loss along β, relative to the loss at that step."""
+        """Return the derivative of the loss along β, divided by the loss at that step."""
         value, derivative, _ = self._tilted(self.weight, self.eta, beta, step)
         return derivative / value
 
@@ -340,7 +344,7 @@ class _Descent:
 
 
 def _efficient(pairs: _WeighedPairs, cuts: Cuts, candidates: Ints, random: np.random.RandomState) -> Iterator[_Step]:
-    """Their Algorithm 2: once a candidate turns out dependent, candidates are cut down to independent ones."""
+    """Yield the steps of Algorithm 2: after the first dependent candidate, only independent candidates are kept."""
     state = _Descent(pairs, cuts)
     order = random.permutation(len(candidates))
     candidate = np.zeros(len(cuts), bool)
@@ -367,7 +371,7 @@ def _efficient(pairs: _WeighedPairs, cuts: Cuts, candidates: Ints, random: np.ra
 
 
 def _independent(state: _Descent, order: Ints, candidate: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return which cuts make, with those chosen, a largest independent set, looked at in the given order."""
+    """Return the cuts that, with the chosen ones, form a maximal independent set, examined in the given order."""
     span = deepcopy(state.span)
     kept = np.zeros_like(candidate)
     order = order[candidate[order]]
@@ -380,7 +384,7 @@ def _independent(state: _Descent, order: Ints, candidate: NDArray[np.bool_]) -> 
 
 
 def _optimal(pairs: _WeighedPairs, cuts: Cuts, candidates: Ints) -> Iterator[_Step]:
-    """Descend along dependent candidates too, as combinations of those chosen."""
+    """Yield steps along all candidates; dependent ones are combinations of the chosen cuts."""
     state = _Descent(pairs, cuts)
     combined = _DependentCuts(state, candidates)
     while True:
@@ -399,30 +403,30 @@ def _optimal(pairs: _WeighedPairs, cuts: Cuts, candidates: Ints) -> Iterator[_St
         elif state.admit(int(candidates[best])):
             combined.extend(best)
             yield state.along(len(state.chosen) - 1)
-        else:  # nearly dependent: the product with the basis left it open
+        else:  # nearly dependent: its products with the basis do not decide
             combined.places = np.append(combined.places, best)
             combined.solve()
 
 
 class _DependentCuts:
-    """The candidates that are combinations of the chosen cuts, and their weights, of length 1."""
+    """The candidates that are combinations of the chosen cuts, with their weights, scaled to length 1."""
 
     def __init__(self, state: _Descent, candidates: Ints) -> None:
         self._state, self._candidates = state, candidates
-        self.chosen: list[int] = []  # places among the candidates
+        self.chosen: list[int] = []  # indices of candidates
         self.places = np.empty(0, np.int64)
         self.weights = np.empty((0, 0))
-        self._onto = np.empty((0, len(candidates)))  # products of the basis with the candidates
+        self._onto = np.empty((0, len(candidates)))  # inner products of the basis and the candidates
         self._length = np.concatenate(
             [
                 (state.span.centred(state.vectors(candidates[a : a + _BLOCK])) ** 2).sum(axis=1)
                 for a in range(0, len(candidates), _BLOCK)
             ]
         )
-        self._left = self._length.copy()  # squared length beside the basis
+        self._left = self._length.copy()  # squared length orthogonal to the basis
 
     def extend(self, place: int) -> None:
-        """Take up the cut that has been chosen last."""
+        """Add the cut that was chosen last to the basis."""
         self.chosen.append(place)
         state = self._state
         newest = np.zeros(state.pairs.n_rows)
@@ -430,7 +434,7 @@ class _DependentCuts:
         onto = state.cuts.sums_above(newest)[self._candidates]
         self._onto = np.vstack([self._onto, onto])
         self._left -= onto**2
-        known = self._length <= 1e-12  # ties all pairs: it has no direction
+        known = self._length <= 1e-12  # a cut that ties all pairs is the vector 0
         known[self.places] = known[self.chosen] = True
         maybe = np.flatnonzero(~known & (self._left <= 1e-6 * self._length))
         found = [
@@ -441,24 +445,24 @@ class _DependentCuts:
         self.solve()
 
     def solve(self) -> None:
-        """Find the weights of all dependent candidates."""
+        """Compute the weights of all dependent candidates."""
         weights = self._state.span.from_basis(self._onto[:, self.places])
         self.weights = (weights / np.linalg.norm(weights, axis=0)).T
 
 
 class _E2OfModel:
-    """F2(η) on the independent ones among the cuts of a model whose weights are given (section 4 of the paper).
+    """F2(η) on the independent cuts of a model with given weights (section 4 of the paper).
 
-    Weights that cancel each other out may be so large that no float64 holds F2; it is then the largest one.
+    Weights that cancel each other may be so large that F2 exceeds float64; it is then float64's largest number.
     """
 
     def __init__(self, pairs: _WeighedPairs, cuts: Cuts) -> None:
         self._state = _Descent(pairs, cuts)
         self._log_e2 = 0.0
-        self._anew = False  # each time from η: the pairs' weights have left float64's range
+        self._anew = False  # compute from η each time: the pairs' weights left the range of float64
 
     def add(self, cut: int, alpha: float) -> float:
-        """Add α times a cut; return F2."""
+        """Add α times a cut to the model; return F2."""
         state = self._state
         chosen = cut in state.chosen or state.admit(cut)
         if chosen and not self._anew:

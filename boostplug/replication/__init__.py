@@ -1,6 +1,6 @@
 """Replications of the papers: each is a protocol, run by the same code.
 
-The files in reading order; each imports at its top, and only from files before it::
+The files in reading order; a file imports only from files before it::
 
     movielens sources
     training/  study preferences baselines feature_steps task

@@ -1,4 +1,4 @@
-"""Figures of a replication, after the paper's own, drawn from the document; needs matplotlib."""
+"""Figures of a replication, modelled on the paper's and drawn from the document; needs matplotlib."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
@@ -20,10 +20,10 @@ class Figure(ABC):
     Attributes
     ----------
     number : str
-        The paper's, or what it shows where the paper has none: also the file's name.
+        The paper's number, or the content of a figure that the paper does not have; also the file's name.
     title : str
     study : str
-        The study that it is drawn of; see `protocol.on`.
+        The study that it shows; see `protocol.on`.
     """
 
     number: str
@@ -41,20 +41,20 @@ class Figure(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class Curves(Figure):
-    """Measures over rounds, mean over folds and tasks, a line for each learner.
+    """Measures over rounds, averaged over folds and tasks, with a line for each learner.
 
     Attributes
     ----------
     measures : tuple of str
-        Their keys; of several, the second is dashed.
+        Keys of the measures; if there are two, the second is dashed.
     part : {"test", "vali", "train", "trace"}
         "trace": entries of `history_`.
     unit : str
-        Of the vertical axis.
+        Label of the vertical axis.
     learners : tuple of str
         Default: all.
     logarithmic : bool
-        The vertical axis.
+        Whether the vertical axis is logarithmic.
     """
 
     measures: tuple[str, ...]
@@ -90,7 +90,7 @@ class Curves(Figure):
 
 
 class Row(NamedTuple):
-    """A row of `Means`: the mean of some learners at some measures; default: the learner of that name, at all."""
+    """A row of `Means`: the mean of some learners at some measures; default: the learner of that name, all measures."""
 
     name: str
     learners: tuple[str, ...] = ()
@@ -99,18 +99,18 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Means(Figure):
-    """Test means at several measures, such as cut-offs, a line for each row; published values stand unfilled.
+    """Test means at several measures, such as cut-offs, with a line for each row; published values are unfilled marks.
 
     Attributes
     ----------
     measures : tuple of (str, str)
-        Of each measure what the axis shows, and its key.
+        For each measure its text on the axis, and its key.
     axis, unit : str
         Labels of the two axes.
     rows : tuple of Row
         Default: one for each learner.
     joined : bool, default True
-        Whether lines join the points of a row; else rows stand side by side.
+        Whether lines join the points of a row; otherwise rows stand side by side.
     """
 
     measures: tuple[tuple[str, str], ...]
@@ -149,7 +149,7 @@ class Ranks(Figure):
     Attributes
     ----------
     measures : tuple of str
-        Their keys, a row for each.
+        Keys of the measures, a row for each.
     """
 
     measures: tuple[str, ...]
@@ -169,7 +169,7 @@ class Ranks(Figure):
 
 
 def names(document: Mapping[str, Any], figures: Sequence[Figure]) -> dict[str, Figure]:
-    """Those figures whose study was run, by the name of their file without its suffix."""
+    """Return the figures whose study was run, by file name without suffix."""
     run = {study["name"] for study in document["studies"]}
     return {
         slug(f"{document['protocol']} {figure.number} {figure.study}"): figure
@@ -185,7 +185,7 @@ def draw(
     *,
     suffixes: Sequence[str] = ("png", "svg"),
 ) -> list[Path]:
-    """Draw those figures whose study was run; return the files.
+    """Draw the figures whose study was run; return the files.
 
     Raises
     ------
@@ -202,7 +202,7 @@ def draw(
 
 
 def _styles(rows: Iterable[str], first: int = 0) -> dict[str, dict[str, Any]]:
-    """Colour, marker and dash of each row; `first`: after so many others."""
+    """Return colour, marker and dash of each row, after the styles of the `first` rows."""
     return {
         name: {
             "color": COLOURS[k % len(COLOURS)],

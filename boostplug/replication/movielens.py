@@ -1,4 +1,4 @@
-"""MovieLens-100k: ratings of films by users, and the ranking task that each user makes."""
+"""MovieLens-100k: ratings of films by users, and a ranking task for each user."""
 
 from os import PathLike
 from pathlib import Path
@@ -52,25 +52,25 @@ def load_movielens(path: str | PathLike[str]) -> NDArray[np.void]:
 
 
 def user_tasks(ratings: NDArray[np.void], *, min_ratings: int = 100, max_missing: float = 0.5) -> list[RankingData]:
-    """Ranking task of each user who has rated enough films: order them by the ratings of other users.
+    """Ranking task of each user with enough ratings: order the user's films by the ratings of other users.
 
     From Connamacher et al., "RankBoost+" (Machine Learning 109, 2020).
 
     Parameters
     ----------
     ratings : structured ndarray
-        As of `load_movielens`.
+        Result of `load_movielens`.
     min_ratings : int, default 100
-        Users with fewer ratings make no task.
+        Users with fewer ratings have no task.
     max_missing : float, default 0.5
-        Another user is a feature if at most this share of the task's films lacks a rating of theirs.
+        Another user is a feature if at most this share of the task's films has no rating by that user.
 
     Returns
     -------
     list of RankingData
-        By ascending user id, which is `qid` of the task's one query. Rows are the films that the user has rated, by
-        ascending id, `y` their ratings. Columns of `X` are other users by ascending id, their ratings of these films,
-        NaN where there is none. A task may have no column.
+        By ascending user id, which is `qid` of the task's only query. Rows are the films that the user rated, by
+        ascending id; `y` are the user's ratings. Columns of `X` are other users by ascending id, with their ratings of
+        these films, NaN for missing ones. A task may have no column.
 
     Examples
     --------

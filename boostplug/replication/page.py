@@ -1,8 +1,8 @@
-"""The pages of the replications, from stored results: a page keeps its text, and gets the tables that it marks.
+"""The pages of the replications: each keeps its text, and gets its marked tables from stored results.
 
-``python -m boostplug.replication.page`` fills ``docs/results/replication.md`` and
-``docs/results/replication/PAPER.md`` from ``PAPER.json.gz`` beside the latter, and draws the figures that they show.
-With ``--store RESULT.json`` it first takes in what ``boostplug replicate PAPER --json RESULT.json`` has written.
+``python -m boostplug.replication.page`` fills ``docs/results/replication.md`` and ``docs/results/replication/PAPER.md``
+from ``PAPER.json.gz`` in the latter's folder, and draws the figures on them. With ``--store RESULT.json`` it first
+stores the output of ``boostplug replicate PAPER --json RESULT.json``.
 """
 
 import argparse
@@ -29,7 +29,7 @@ _SHOWN = re.compile(r"\(figures/([a-z0-9-]+)\.png\)")
 
 
 def tables(document: Document) -> dict[str, list[str]]:
-    """Return the lines of each table of a paper's page, by the name that the page marks it with."""
+    """Return the lines of each table of a paper's page, by the name of its mark."""
     claims = document["claims"]
     found: dict[str, Iterable[str]] = {
         "verdicts": _verdicts(document),
@@ -82,7 +82,7 @@ def _not_run(document: Document) -> Iterator[str]:
 
 
 def _by_kind(claims: Sequence[Document]) -> Iterator[str]:
-    """Yield a heading, to which the matrix links, and a table for each kind of claim."""
+    """Yield a heading, the target of the matrix's links, and a table for each kind of claim."""
     for about in ABOUT:
         if of_kind := [claim for claim in claims if claim["about"] == about]:
             yield from (f"### Claims: {about}", "", f"{tally(of_kind).capitalize()}.", "")
@@ -99,9 +99,9 @@ def front_tables(documents: Mapping[str, Document], titles: Mapping[str, str]) -
     Parameters
     ----------
     documents : mapping of str to dict
-        By the protocol's name, in the page's order; those that are stored.
+        Stored documents by protocol name, in the page's order.
     titles : mapping of str to str
-        Of all the papers' pages, by the protocol's name.
+        Titles of all papers' pages, by protocol name.
     """
     failed = [
         [titles[name], *(row[key] for key in ("study", "check", "published", "ours"))]
@@ -135,7 +135,7 @@ def _headline(documents: Mapping[str, Document], titles: Mapping[str, str]) -> I
 
 
 def _matrix(documents: Mapping[str, Document], titles: Mapping[str, str]) -> list[str]:
-    """Return papers by kinds of claims: in each cell the number of each verdict, linked to the claims."""
+    """Return a table of papers by kinds of claims: the numbers of each verdict, linked to the claims."""
     body, everything = [], list[Document]()
     for name, document in documents.items():
         claims = [claim for claim in document["claims"] if claim["real"]]
@@ -153,7 +153,7 @@ def _counts(claims: Sequence[Document]) -> str:
 
 
 def _apart(documents: Mapping[str, Document], titles: Mapping[str, str]) -> list[str]:
-    """Return the numbers of all that is no claim on real data, with links."""
+    """Return the numbers of checks and of claims on other data than real ones, with links."""
     body = []
     for name, document in documents.items():
         synthetic = [claim for claim in document["claims"] if not claim["real"]]
@@ -173,21 +173,21 @@ def _link(title: str, name: str) -> str:
 
 
 def stored(folder: Path) -> dict[str, Document]:
-    """Return the results in a folder by the protocol's name, in the order of `PAPERS`."""
+    """Return the results in a folder by protocol name, in the order of `PAPERS`."""
     return {name: read(folder / f"{name}.json.gz", SCHEMA, tables) for name in PAPERS}
 
 
 def store(source: Path, folder: Path) -> Path:
-    """Take a result into the folder of stored ones, compressed; return the file."""
+    """Write a result, compressed, to the folder of stored results; return the file."""
     document = read(source, SCHEMA, tables)
-    document["data"] = Path(document["data"]).name  # without the folders above it
+    document["data"] = Path(document["data"]).name  # only its name
     target = folder / f"{document['protocol']}.json.gz"
     write_file(target, as_json_gz(document))
     return target
 
 
 def pages(folder: Path) -> dict[Path, str]:
-    """Return the page in front and each paper's, filled from stored results."""
+    """Return the front page and each paper's page, filled from stored results."""
     documents = stored(folder / "replication")
     files = {name: folder / "replication" / f"{name}.md" for name in PAPERS}
     texts = {name: file.read_text(encoding="utf-8") for name, file in files.items()}
@@ -204,7 +204,7 @@ def _filled(page: Path, text: str, of_page: Mapping[str, Sequence[str]]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Store results, fill the pages, and draw the figures that they show."""
+    """Store results, fill the pages, and draw their figures."""
     parser = argparse.ArgumentParser(prog="python -m boostplug.replication.page")
     parser.add_argument("folder", type=Path, nargs="?", default=_FOLDER, help=f"of the pages; default: {_FOLDER}")
     parser.add_argument(

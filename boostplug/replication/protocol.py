@@ -26,7 +26,7 @@ class Citation:
     where : str
         Section, table or figure.
     words : str
-        A literal quotation; … for what is left out.
+        A literal quotation; … for omissions.
     """
 
     where: str
@@ -40,18 +40,18 @@ class Claim:
     Attributes
     ----------
     source : Citation
-        Whose words it follows.
+        The passage that it follows.
     about : str
         One of `ABOUT`.
     text : str
-        What is judged, with its threshold.
+        The judged statement, with its threshold.
     judge : callable
     published : str
-        The paper's figure, where it prints one.
+        The paper's figure, if there is one.
     study : str
-        Its name; see `on`.
+        Name of the study; see `on`.
     own_data : bool
-        Whether the words are about this data set, and not one for which it stands in; see `on_own`.
+        Whether the passage is about this data set, rather than about one that it replaces; see `on_own`.
     """
 
     source: Citation
@@ -65,18 +65,18 @@ class Claim:
 
 @dataclass(frozen=True)
 class Check:
-    """A result that must come out of a study if all is right: a theorem, or a published row of a method trained here.
+    """A result that a correct implementation must give: a theorem, or a published row of a method trained here.
 
     Attributes
     ----------
     where : str
         The theorem, section or table.
     text : str
-        What is checked, with its threshold.
+        The checked statement, with its threshold.
     judge : callable
         Its verdict is never level.
     published : str
-        The figure, where one is printed.
+        The published figure, if there is one.
     study : str
     """
 
@@ -89,7 +89,7 @@ class Check:
 
 @dataclass(frozen=True)
 class NotTested:
-    """Another claim of a paper about its experiments, in its own words, and the reason why it is not judged."""
+    """Another claim of a paper about its experiments, in its own words, with the reason why it is not tested."""
 
     where: str
     words: str
@@ -100,12 +100,12 @@ _Part = TypeVar("_Part", Claim, Check, Figure)
 
 
 def on(study: str, *parts: _Part) -> tuple[_Part, ...]:
-    """Return claims, checks or figures as those of a study."""
+    """Return copies of claims, checks or figures for a study."""
     return tuple(replace(part, study=study) for part in parts)
 
 
 def on_own(study: str, *claims: Claim) -> tuple[Claim, ...]:
-    """Return claims as those of a study on the paper's own data set, about which its words are."""
+    """Return copies of claims for a study on the paper's own data set."""
     return tuple(replace(claim, own_data=True) for claim in on(study, *claims))
 
 
@@ -115,33 +115,33 @@ def paragraphs(text: str) -> tuple[str, ...]:
 
 
 def not_tested(text: str) -> tuple[NotTested, ...]:
-    """Return the claims that are not judged: a paragraph for each, with place, words and reason between |."""
+    """Return the claims that are not tested: a paragraph each, with place, words and reason between |."""
     return tuple(NotTested(*paragraph.split(" | ")) for paragraph in paragraphs(text))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
-    """A paper: its studies, its claims about them, and where ours differ.
+    """A paper: its studies, its claims about them, and the deviations of our studies.
 
     Attributes
     ----------
     name : str
-        On the command line.
+        Name on the command line.
     paper : str
     studies : tuple of Study
-        Those are run whose data the folder holds; without folder, those on the bundled set.
+        Only the studies whose data are in the folder are run; without a folder, those on the bundled set.
     claims : tuple of Claim
-        What the paper says of its experiments.
+        The paper's claims about its experiments.
     deviations : tuple of str
-        What differs from the paper, and why.
+        Differences from the paper, and their reasons.
     theorems : tuple of Check
-        What the paper proves: only an error of ours can make it fail.
+        Results that the paper proves: they fail only through an error of ours.
     baselines : tuple of Check
-        Published rows of methods that are trained here too.
+        Published rows of methods that are also trained here.
     not_tested : tuple of NotTested
     figures : tuple of Figure
     seed : int
-        Of every ranker.
+        Seed of every ranker.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Reports of a replication's document: the summary and the complete one; their tables also stand on its page."""
+"""Reports of a replication's document, short and complete; their tables are also on its page."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,13 +13,13 @@ _VERDICTS = {
     "level": ("is level", "are level"),
     "does not hold": ("does not hold", "do not hold"),
     None: ("could not be judged", "could not be judged"),
-}  # of one claim, of several
+}  # for one claim, for several
 _PASSES = {True: "passes", False: "FAILS", None: "not checked"}
 _OF_CLAIMS = ("the paper", "data", "what is judged", "published", "ours", "verdict")
 
 
 def summary(document: Document) -> Report:
-    """Verdicts, a line for each passage that is judged, and the means of the first study."""
+    """Return the report of the verdicts, a line for each judged passage, and the means of the first study."""
     real = [claim for claim in document["claims"] if claim["real"]]
     studies = document["studies"]
     main = next((study for study in studies if study["real"]), studies[0])
@@ -36,7 +36,7 @@ def summary(document: Document) -> Report:
 
 
 def full(document: Document) -> Report:
-    """Complete report: claims, checks, means, claims that are not tested, and deviations from the paper."""
+    """Return the complete report: claims, checks, means, claims not tested, and deviations from the paper."""
     by_kind = {kind: [claim for claim in document["claims"] if claim["real"] is kind] for kind in (True, False)}
     parts: list[str | Table] = [
         _data(document),
@@ -57,7 +57,7 @@ def full(document: Document) -> Report:
 
 
 def tally(claims: Sequence[Document], *, zeros: bool = True) -> str:
-    """Return the number of claims with each verdict, in words; without `zeros`, of the verdicts that occur."""
+    """Return the number of claims with each verdict, in words; without `zeros`, only of verdicts that occur."""
     counts = {holds: sum(claim["holds"] == holds for claim in claims) for holds in _VERDICTS}
     shown = {holds: count for holds, count in counts.items() if count or (zeros and holds is not None)}
     return ", ".join(f"{count} {_VERDICTS[holds][count != 1]}" for holds, count in shown.items())
@@ -71,19 +71,19 @@ def passed(checks: Sequence[Document]) -> str:
 
 
 def not_run(document: Document) -> Iterator[tuple[str, list[str]]]:
-    """Yield the data sets that are not there, each with the studies that need it."""
+    """Yield each missing data set with the studies that need it."""
     for wanted in dict.fromkeys(document["not_run"].values()):
         yield wanted, [name for name, of_study in document["not_run"].items() if of_study == wanted]
 
 
 def made_with(document: Document) -> str:
-    """Seed and versions."""
+    """Return the seed and the versions."""
     of = ", ".join(f"{name} {version}" for name, version in document["versions"].items())
     return f"Seed {document['seed']}; {of}."
 
 
 def verdicts(claims: Sequence[Document]) -> Table:
-    """Verdicts, a row for each passage of the paper."""
+    """Return the table of verdicts, a row for each passage of the paper."""
     by_passage: dict[str, list[Document]] = {}
     for claim in claims:
         by_passage.setdefault(_quoted(claim), []).append(claim)
@@ -95,7 +95,7 @@ def verdicts(claims: Sequence[Document]) -> Table:
 
 
 def claims(claims: Sequence[Document], title: str = "") -> Table:
-    """Return the claims in the order of the passages that they are about."""
+    """Return the claims in the order of their passages."""
     passages = list(dict.fromkeys(map(_quoted, claims)))
     rows, before = [], ""
     for claim in sorted(claims, key=lambda claim: passages.index(_quoted(claim))):
@@ -115,13 +115,13 @@ def checks(checks: Sequence[Document], title: str = "") -> Table:
 
 
 def not_tested(document: Document) -> Table:
-    """Other claims of the paper, and why they are not judged."""
+    """Return the paper's other claims, with the reasons why they are not tested."""
     rows = [[_quoted(row), row["reason"]] for row in document["not_tested"]]
     return Table("Not tested", ("the paper", "why it is not judged"), rows)
 
 
 def means(study: Document, *, published: bool = True) -> list[Table]:
-    """Test means of a study, a table for each group of measures, with published values if they apply."""
+    """Return the test means of a study, a table for each group of measures, with published values if they apply."""
     groups: dict[str, list[str]] = {}
     for measure in study["measures"]:
         groups.setdefault(measure["key"].partition(", ")[2], []).append(measure["key"])
@@ -142,7 +142,7 @@ def means(study: Document, *, published: bool = True) -> list[Table]:
 
 
 def ranks(study: Document) -> list[Table]:
-    """Mean ranks of a study of several tasks, by the first group of measures."""
+    """Return the mean ranks of a study of several tasks, by the first group of measures."""
     if study["tasks"] == 1:
         return []
     keys = [measure["key"] for measure in study["measures"] if ", " not in measure["key"]]
@@ -152,7 +152,7 @@ def ranks(study: Document) -> list[Table]:
 
 
 def chosen(study: Document) -> list[Table]:
-    """How often each candidate of a grid was chosen on validation, by the grid's first measure."""
+    """Return how often each candidate of a grid was chosen on validation, by the grid's first measure."""
     rows = []
     for learner in study["learners"]:
         for key, counts in list(learner["candidate"].items())[:1]:

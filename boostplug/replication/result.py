@@ -1,4 +1,4 @@
-"""`ReplicationResult`: a paper's claims beside ours, as text and as files."""
+"""`ReplicationResult`: a paper's claims with our figures, as text and as files."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -33,7 +33,7 @@ class ReplicationResult:
     Attributes
     ----------
     document : dict
-        All of it in JSON's types, numbers of seven digits; the same for equal runs.
+        The result in JSON's types, numbers with seven digits; equal for equal runs.
     """
 
     def __init__(self, document: dict[str, Any]) -> None:
@@ -75,7 +75,7 @@ class ReplicationResult:
         return report.full(visible(self.document))
 
     def to_json(self, path: str | Path) -> None:
-        """Write the document, whole or not at all."""
+        """Write the document, completely or not at all."""
         write_file(Path(path), as_json(self.document))
 
     def to_figures(self, folder: str | Path) -> list[Path]:
@@ -101,7 +101,7 @@ class ReplicationResult:
 
 
 def _with_drawn_curves(study: dict[str, Any], protocol: Protocol) -> dict[str, Any]:
-    """Document of a study with those curves that a figure shows."""
+    """Return the document of a study with the curves that its figures show."""
     drawn = {
         (figure.part, measure)
         for figure in protocol.figures
@@ -117,7 +117,7 @@ def _with_drawn_curves(study: dict[str, Any], protocol: Protocol) -> dict[str, A
 
 
 def _claims_and_checks(protocol: Protocol, by_name: Mapping[str, StudyResults]) -> dict[str, list[dict[str, Any]]]:
-    """Row for each claim and each check of a study that was run."""
+    """Return a row for each claim and each check of the studies that were run."""
     claims = [
         _row(claim, by_name[claim.study], "holds")
         | {**vars(claim.source), "claim": claim.text, "about": claim.about, "own_data": claim.own_data}
@@ -136,7 +136,7 @@ def _claims_and_checks(protocol: Protocol, by_name: Mapping[str, StudyResults]) 
 
 
 def _row(of: Claim | Check, results: StudyResults, verdict: str) -> dict[str, Any]:
-    """Fields that claims and checks have in common; None as the verdict where it cannot be judged."""
+    """Return the fields that claims and checks share; the verdict is None if it cannot be judged."""
     row = {"study": of.study, "published": of.published, "real": results.study.source.real}
     judge, is_check = of.judge, isinstance(of, Check)
     if isinstance(judge, partial) and judge.func in _WITH_FIGURES and not results.loaded.as_published:

@@ -31,10 +31,10 @@ def replicate(
 ) -> ReplicationResult:
     """Run the experiments of a paper again.
 
-    Every task (a learner on one fold of one user, query or data set) is a job of its own. With `json`, finished tasks
-    are kept beside it in ``<json>.parts``: after Ctrl-C, a crash or a loss of power, the same call goes on where it
-    was, and its result is the same as without interruption. The file goes when the result is written, except with
-    `keep`: then a later call trains only what has changed in the protocol, and nothing where that is a claim.
+    Every task (a learner on one fold of a user, a query or a data set) is a job of its own. With `json`, finished tasks
+    are stored in ``<json>.parts``. After Ctrl-C, a crash or a power failure, the same call continues, and its result is
+    the same as without interruption. ``<json>.parts`` is removed when the result is written, except with `keep`. Then a
+    later call trains only tasks whose settings have changed, and none if only claims have.
 
     Parameters
     ----------
@@ -44,12 +44,12 @@ def replicate(
         Folder that holds the paper's data sets, or is one. Default: the bundled set, without published figures.
     json : str or path-like, optional
     num_processes : int, optional
-        Each works with one thread. Default: as many as losses use threads.
+        Number of processes, each with one thread. Default: the number of threads of losses.
     keep : bool, default False
-        Leave ``<json>.parts`` where it is.
+        Do not remove ``<json>.parts``.
     progress : bool, optional
-        A progress bar with an estimate, on stderr; where that is no terminal, a line at most every 30 seconds. Default:
-        the bar alone.
+        Show a progress bar with an estimate on stderr, or, if that is not a terminal, a line at most every 30 seconds.
+        Default: only the bar.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def replicate(
     FileNotFoundError
         If the folder does not exist, or holds none of the data sets.
     ValueError
-        If an argument makes no sense, a file cannot be read, or ``<json>.parts`` is damaged.
+        If an argument is invalid, a file cannot be read, or ``<json>.parts`` is damaged.
     """
     protocol = paper if isinstance(paper, Protocol) else _named(paper)
     processes = get_num_threads() if num_processes is None else check_integer("num_processes", num_processes, 1)
@@ -96,7 +96,7 @@ def _jobs(studies: Iterable[tuple[Study, Loaded]], common: dict[str, Any]) -> di
 
 
 def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bool | None) -> dict[str, TaskResult]:
-    """Results of all jobs by `Job.key`, those that are kept and the others."""
+    """Return the results of all jobs by `Job.key`, stored ones and new ones."""
     kept = {name: store.get(name) for name in jobs}
     results: dict[str, TaskResult] = {jobs[name].key: found for name, found in kept.items() if found is not None}
     missing = {job.key: name for name, job in jobs.items() if kept[name] is None}
@@ -104,7 +104,7 @@ def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bo
     with progress_bar(progress, len(jobs), completed=len(results)) as advance:
         for job, outcome in in_processes(run, todo, min(processes, max(1, len(todo)))):
             results[job.key] = outcome
-            if "value" in outcome:  # what failed is tried again by the next run
+            if "value" in outcome:  # the next run tries failed tasks again
                 store.add(missing[job.key], outcome)
             advance(job.key, 1)
     return results
@@ -135,7 +135,7 @@ def _load(protocol: Protocol, folder: Path | None) -> list[tuple[Study, Loaded]]
 
 
 def _digest(job: Job, data: str, common: dict[str, Any]) -> str:
-    """Digest of all that the result of a job depends on."""
+    """Return a digest of everything that affects the result of a job."""
     study = job.study
     everything = (common, data, study.rounds, study.measures, study.traces, job.learner)
     return sha256(repr(everything).encode()).hexdigest()[:16]

@@ -15,7 +15,7 @@ from boostplug.datasets.letor import load_files
 from boostplug.replication.movielens import load_movielens, user_tasks
 
 N_FOLDS = 5
-_DEPTH = 3  # of the folders that are searched
+_DEPTH = 3  # levels of folders that are searched
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +57,14 @@ class Loaded:
 
 
 class Source(ABC):
-    """A data set, and how tasks and folds are made of it.
+    """A data set, and its division into tasks and folds.
 
     Attributes
     ----------
     real : bool
-        Whether the data were measured, and not made by a program.
+        Whether the data were measured, not simulated.
     wanted : str
-        What a folder must hold; empty for the bundled set.
+        Content that a folder must have; empty for the bundled set.
     """
 
     real: ClassVar[bool] = False
@@ -80,12 +80,12 @@ class Source(ABC):
 
 
 def rotated(blocks: Sequence[RankingData]) -> list[Split]:
-    """Return 5 folds of five parts, as one task."""
+    """Return 5 folds of five parts as one task."""
     return _folds("", lambda fifths: joined([blocks[k] for k in fifths]))
 
 
 def _folds(task: str, part: Callable[[list[int]], RankingData]) -> list[Split]:
-    """Return 5 folds of fifths, of which 3 are to train on, 1 to validate, 1 to test, rotating as LETOR's do."""
+    """Return 5 folds of fifths: 3 to train, 1 to validate and 1 to test, rotating as in LETOR."""
 
     def of(f: int, *offsets: int) -> RankingData:
         return part([(f + offset) % N_FOLDS for offset in offsets])
@@ -94,7 +94,7 @@ def _folds(task: str, part: Callable[[list[int]], RankingData]) -> list[Split]:
 
 
 def joined(parts: Sequence[RankingData]) -> RankingData:
-    """Return several sets as one; their queries are numbered anew where files use the same ids."""
+    """Return several sets as one; queries are renumbered if files use the same ids."""
     X, y, qid, group = (np.concatenate([part[name] for part in parts]) for name in ("X", "y", "qid", "group"))
     own_ids = len(np.unique(qid)) == np.count_nonzero(group)
     return RankingData(X=X, y=y, qid=qid if own_ids else None, group=group)
@@ -103,7 +103,7 @@ def joined(parts: Sequence[RankingData]) -> RankingData:
 def split_rows(data: RankingData, task: str, seed: Sequence[int]) -> list[Split]:
     """Return 5 folds of the rows of a query.
 
-    The split of a task depends only on `seed` and its number of rows.
+    The split depends only on `seed` and the number of rows.
     """
     fifth = np.random.default_rng(seed).permutation(data.n_rows) % N_FOLDS
 
@@ -115,9 +115,9 @@ def split_rows(data: RankingData, task: str, seed: Sequence[int]) -> list[Split]
 
 
 def most_pairs(parts: Sequence[RankingData], most: int, below: int) -> list[RankingData]:
-    """Return the queries with the most pairs of different grades, but fewer than `below`, each as a set of its own.
+    """Return the queries with the most pairs of different grades, but fewer than `below`, each as its own set.
 
-    By descending number of pairs, at most `most` of them; among equals the first.
+    At most `most` queries, by descending number of pairs; the first ones of ties.
     """
     singles = [single for part in parts for single in _singles(part)]
     pairs = np.array([_n_pairs(single) for single in singles])
@@ -142,7 +142,7 @@ class _InFolder(Source):
     Attributes
     ----------
     folders : tuple of str
-        Names that its folder may have, in lower-case letters and digits alone.
+        Possible names of its folder, as only lower-case letters and digits.
     """
 
     folders: tuple[str, ...]
@@ -168,7 +168,7 @@ class _InFolder(Source):
         pending = [] if folder is None else [(folder.resolve(), 0)]
         while pending:
             path, depth = pending.pop(0)
-            own = [part.name for part in (path, *path.parents)][: depth + 2]  # a fold's parent may bear the name
+            own = [part.name for part in (path, *path.parents)][: depth + 2]  # the name may be that of a fold's parent
             names = {"".join(c for c in part.lower() if c.isalnum()) for part in own}
             if names & {*self.folders} and self.holds(path):
                 return self.of(path)
@@ -185,7 +185,7 @@ class LetorFolds(_InFolder):
     ----------
     folders
     n_queries : int
-        Of the data that the published figures were measured on.
+        Number of queries in the data of the published figures.
     """
 
     n_queries: int = 0
@@ -209,7 +209,7 @@ class LetorFolds(_InFolder):
 
 @dataclass(frozen=True)
 class OwnSplit(_InFolder):
-    """A LETOR set in its own training, validation and test part, or in those of Fold1: one task of one fold."""
+    """A LETOR set in its own training, validation and test part, or in those of Fold1: one task with one fold."""
 
     content: ClassVar[str] = "train, vali and test file, or Fold1"
 
@@ -220,15 +220,15 @@ class OwnSplit(_InFolder):
 
 @dataclass(frozen=True)
 class SingleQueries(_InFolder):
-    """Queries of a set with the most critical pairs, each a task of its own, its documents in 5 folds.
+    """The queries of a set with the most critical pairs: each is a task, with its documents in 5 folds.
 
     Attributes
     ----------
     folders
     most : int
-        So many queries, or a quarter of all where they are fewer than four times as many.
+        Number of queries; a quarter of all if there are fewer than four times as many.
     below : int
-        Queries of so many pairs and more are left out.
+        Queries with this number of pairs or more are left out.
     """
 
     most: int = 300
@@ -265,14 +265,14 @@ class SingleQueries(_InFolder):
 
 @dataclass(frozen=True)
 class _InTexts(_InFolder):
-    """A set in LETOR files that are no folds."""
+    """A set in LETOR files without folds."""
 
     def holds(self, path: Path) -> bool:
         """Return whether there is a file."""
         return bool(self.texts(path))
 
     def texts(self, path: Path) -> list[Path]:
-        """Return the LETOR files of a folder: of one that stands there plain and compressed, the plain one."""
+        """Return the LETOR files of a folder; if a file is also there compressed, only the plain one."""
         plain = [text for text in path.glob("*.txt") if text.is_file()]
         packed = [text for text in path.glob("*.txt.gz") if text.is_file() and text.with_suffix("") not in plain]
         return sorted(plain + packed)
@@ -280,13 +280,13 @@ class _InTexts(_InFolder):
 
 @dataclass(frozen=True)
 class QueryFolds(_InTexts):
-    """A set without folds, its queries in 5 folds at random: one task.
+    """A set without folds, its queries in 5 random folds: one task.
 
     Attributes
     ----------
     folders
     n_queries : int
-        What the published figures were measured on.
+        Number of queries in the data of the published figures.
     seed : int
     """
 
@@ -307,17 +307,17 @@ class QueryFolds(_InTexts):
 
 @dataclass(frozen=True)
 class Fifths(_InTexts):
-    """A set in five files of queries, S1 to S5, made into folds by LETOR's rule: one task.
+    """A set in five files of queries, S1 to S5, in folds by LETOR's rule: one task.
 
-    Fold f is trained on three of them from Sf on, validated on the next and tested on the one after that.
+    Fold f is trained on three files from Sf on, validated on the next and tested on the one after that.
 
     Attributes
     ----------
     folders
     scale : float
-        What grades are multiplied by; metrics with a gain of 2^grade - 1 depend on it.
+        Factor of grades; metrics with a gain of 2^grade - 1 depend on it.
     edges : tuple of float
-        Grades are the number of these that a judgement reaches, in place of its own value; default: its own value.
+        A grade is the number of edges that a judgement reaches; default: the judgement itself.
     """
 
     scale: float = 1.0
@@ -326,11 +326,11 @@ class Fifths(_InTexts):
     content: ClassVar[str] = "S1.txt to S5.txt, plain or compressed by gzip"
 
     def holds(self, path: Path) -> bool:
-        """Return whether all five are there."""
+        """Return whether all five files exist."""
         return len(self.texts(path)) == N_FOLDS
 
     def texts(self, path: Path) -> list[Path]:
-        """Return those of S1 to S5 that are there."""
+        """Return the existing files among S1 to S5."""
         names = {f"S{number}{suffix}" for number in range(1, N_FOLDS + 1) for suffix in (".txt", ".txt.gz")}
         return [text for text in super().texts(path) if text.name in names]
 
@@ -351,12 +351,12 @@ class Fifths(_InTexts):
 
 @dataclass(frozen=True)
 class MovieLensUsers(Source):
-    """Each user of MovieLens-100k with enough ratings is a task, its films in 5 folds.
+    """Each user of MovieLens-100k with enough ratings is a task, with films in 5 folds.
 
     Attributes
     ----------
     n_ratings : int
-        Of the data that the published figures were measured on.
+        Number of ratings in the data of the published figures.
     seed : int
     """
 
@@ -402,7 +402,7 @@ class BundledFolds(Source):
 
 @dataclass(frozen=True)
 class BundledQueries(Source):
-    """Queries of the bundled set with the most pairs, each a task, its documents in 5 folds."""
+    """The queries of the bundled set with the most pairs: each is a task, with documents in 5 folds."""
 
     most: int
 

@@ -1,4 +1,4 @@
-"""Tables, and reports of them: for a terminal, as text, as Markdown and as LaTeX."""
+"""Tables, and reports with them: for a terminal, as text, as Markdown and as LaTeX."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
     from rich.table import Table as RichTable
 
-_WIDTH = 120  # of words in a file or pipe
+_WIDTH = 120  # characters of a line of text in a file or pipe
 _UNLIMITED = 10_000  # characters: wider than any row
-_LONG = 30  # characters of a cell that LaTeX must wrap
+_LONG = 30  # characters; LaTeX wraps longer cells
 _COMMANDS = {"\\": "textbackslash", "~": "textasciitilde", "^": "textasciicircum", "|": "textbar", "…": "dots"}
 _COMMANDS |= {"<": "textless", ">": "textgreater"}
 _SYMBOLS = {"×": r"\times", "½": r"\frac12", "α": r"\alpha", "ε": r"\varepsilon", "η": r"\eta", "h\u0304": r"\bar h"}
@@ -23,12 +23,12 @@ _LATEX = {
     **{character: rf"\{character}" for character in "&%$#_{}"},
     **{character: rf"\{name}{{}}" for character, name in _COMMANDS.items()},
     **{character: f"${symbol}$" for character, symbol in _SYMBOLS.items()},
-} | {"“": "``", "”": "''", "–": "--", "[": "{[}"}  # "[" begins an option of the line break before it
+} | {"“": "``", "”": "''", "–": "--", "[": "{[}"}  # "[" after a line break would begin its option
 _IN_LATEX = re.compile("|".join(map(re.escape, sorted(_LATEX, key=len, reverse=True))))
 
 
 class Table(NamedTuple):
-    """A table of texts; `numbers`: whether all columns but the first are of numbers."""
+    """A table of texts; `numbers`: all columns except the first hold numbers."""
 
     title: str
     head: Sequence[str]
@@ -38,14 +38,14 @@ class Table(NamedTuple):
 
 @dataclass(frozen=True)
 class Report:
-    """A title, and paragraphs and tables below it.
+    """A title, with paragraphs and tables below it.
 
     Attributes
     ----------
     title : str
     parts : sequence of str or Table
     brief : bool
-        Whether each row of a table of words stands on one line. A terminal cuts its last cell; a file or pipe does not.
+        Whether each row of a table of words is on one line. A terminal cuts the last cell; a file or pipe does not.
     """
 
     title: str
@@ -70,16 +70,16 @@ class Report:
         return as_text(lambda _: [self], _UNLIMITED)
 
     def to_markdown(self) -> str:
-        """Text of a Markdown file."""
+        """Return the text of a Markdown file."""
         return "\n".join(["# " + in_markdown(self.title), "", *self._parts(_paragraph_in_markdown, _table_in_markdown)])
 
     def to_latex(self) -> str:
-        r"""Text of a LaTeX file to ``\input``, for the package booktabs."""
+        r"""Return the text of a LaTeX file for ``\input``, with the package booktabs."""
         title = [r"% \usepackage{booktabs}", rf"\section*{{{in_latex(self.title)}}}", ""]
         return "\n".join([*title, *self._parts(lambda part: [in_latex(part), ""], _table_in_latex)])
 
     def to_file(self, path: str | Path) -> None:
-        """Write the report: LaTeX to a file that ends with .tex, else Markdown."""
+        """Write the report: LaTeX if the file ends with .tex, else Markdown."""
         write_file(Path(path), self.to_latex() if Path(path).suffix == ".tex" else self.to_markdown())
 
     def _parts(self, of_paragraph: Callable[[str], list[str]], of_table: Callable[[Table], list[str]]) -> Iterator[str]:
@@ -88,7 +88,7 @@ class Report:
 
 
 def rich_table(table: Table, *, cut: bool = False) -> "RichTable":
-    """Table for a terminal, without its title; `cut`: each row on one line, its last cell cut at the right edge."""
+    """Return a table for a terminal, without its title; `cut`: each row on one line, its last cell cut off."""
     from rich import box
     from rich.table import Table as RichTable
     from rich.text import Text
@@ -98,7 +98,7 @@ def rich_table(table: Table, *, cut: bool = False) -> "RichTable":
     for k, name in enumerate(table.head):
         shown.add_column(name, overflow="fold", justify="right" if k and table.numbers else "left")
     of_last: Any = {"no_wrap": True, "overflow": "ellipsis"} if cut else {}
-    for *cells, last in table.rows:  # as Text, not as markup: intervals stand in brackets
+    for *cells, last in table.rows:  # as Text: rich would read the brackets of intervals as markup
         shown.add_row(*(Text(cell or "–") for cell in cells), Text(last or "–", **of_last))
     return shown
 
@@ -112,26 +112,29 @@ def _table_in_markdown(table: Table) -> list[str]:
 
 
 def table_lines(table: Table) -> list[str]:
-    """Lines of a table in Markdown, without its title and its empty columns, and a blank line; nothing without rows."""
+    """Return the lines of a table in Markdown, without its title and its empty columns, and a blank line; nothing without rows."""
     kept = [k for k in range(len(table.head)) if any(row[k] not in {"", "–"} for row in table.rows)]
     body = [[in_markdown(row[k]) for k in kept] for row in table.rows]
     return markdown([in_markdown(table.head[k]) for k in kept], body, numbers=table.numbers)
 
 
 def in_markdown(text: str) -> str:
-    """Text as it may stand in a cell of a Markdown table, or in a line; – for none."""
+    """Return a text for a cell of a Markdown table, or for a line; – if it is empty."""
     return re.sub(r"([\\|*<`~$])", r"\\\1", " ".join(text.split())) or "–"
 
 
 def markdown(head: Sequence[str], body: Sequence[Sequence[str]], *, numbers: bool = False) -> list[str]:
-    """Lines of a Markdown table and a blank line, nothing without rows; `numbers` but the first column to the right."""
+    """Return the lines of a Markdown table and a blank line, or nothing without rows.
+
+    With `numbers` all columns except the first are aligned right.
+    """
     rule = "|---|" + ("---:|" if numbers else "---|") * (len(head) - 1)
     lines = [f"| {' | '.join(cells)} |" for cells in body]
     return [f"| {' | '.join(head)} |", rule, *lines, ""] if lines else []
 
 
 def in_latex(text: str) -> str:
-    """Text with the characters escaped that LaTeX reads as commands."""
+    """Return a text with the characters of LaTeX commands escaped."""
     return _IN_LATEX.sub(lambda found: _LATEX[found[0]], " ".join(text.split())) or "--"
 
 
@@ -153,7 +156,7 @@ def _five_decimals(value: float) -> float:
 
 
 def rounded(value: Any, digits: Callable[[float], float] = _five_decimals) -> Any:
-    """Document with its numbers as `digits` returns them."""
+    """Return a document with `digits` applied to its numbers."""
     if isinstance(value, dict):
         return {key: rounded(item, digits) for key, item in value.items()}
     if isinstance(value, (list, tuple)):

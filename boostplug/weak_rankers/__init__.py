@@ -1,4 +1,4 @@
-"""Weak rankers: what the reference rankers add up, apart from how they choose it."""
+"""Weak rankers: the functions whose weighted sum is a reference ranker's model. Rankers choose them."""
 
 from boostplug.weak_rankers.feature import Feature
 from boostplug.weak_rankers.fitted import Fitted

@@ -1,7 +1,4 @@
-"""Sums over the rows on one side of every cut of a feature: one pass over its codes, then a running sum.
-
-A row of code c is above the feature's cuts 0, …, c - 1 (see `CutCodes`).
-"""
+"""Sums over the rows on one side of every cut of a feature: one pass over its codes, then a running sum."""
 
 from typing import Any, NamedTuple
 
@@ -14,7 +11,7 @@ from boostplug.kernels.base.compiling import compiled
 
 
 class CutCodes(NamedTuple):
-    """Every cut of every feature (`boostplug.weak_rankers.Cuts.view`): feature k has ``start[k]:start[k + 1]``.
+    """All cuts of all features (`boostplug.weak_rankers.Cuts.view`): feature k has ``start[k]:start[k + 1]``.
 
     A row of code ``codes[k, i] = c`` is above the first c cuts of the feature and below the others.
     """
@@ -31,7 +28,7 @@ def sums_above(cuts: CutCodes, values: NDArray[np.float64]) -> NDArray[np.float6
 
 
 def keys_above(cuts: CutCodes, keys: NDArray[np.int64], modulus: int) -> NDArray[np.int64]:
-    """Return, for each cut, the sum of non-negative integer `keys` above it, modulo `modulus` (below 2⁶²)."""
+    """Return, for each cut, the sum of non-negative integer `keys` of the rows above it, modulo `modulus` < 2⁶²."""
     out = np.empty(cuts.start[-1], np.int64)
     run_evenly(lambda a, b: _keys_above(cuts, keys, modulus, a, b, out), *cuts.codes.shape)
     return out
@@ -45,7 +42,7 @@ def _sums_above(cuts: Any, values: Any, first: int, last: int, out: Any) -> None
     for k in range(first, last):
         n_cuts = start[k + 1] - start[k]
         code = codes[k]
-        # Four histograms in turn: adding twice in a row to one bin would wait for the first sum to be stored.
+        # Four histograms in turn: a second addition to the same bin would wait until the first one is stored.
         bins = np.zeros((4, n_cuts + 1))
         for i in range(unsigned(0), fours, unsigned(4)):
             bins[0, code[i]] += values[i]

@@ -1,4 +1,4 @@
-"""`Feature`: one feature as a ranker, AdaRank's weak ranker."""
+"""`Feature`: the value of one feature as a weak ranker, used by AdaRank."""
 
 from dataclasses import dataclass
 
@@ -12,8 +12,8 @@ from boostplug.core.checks import check_integer
 class Feature:
     """The value of one feature as a score; a missing value counts as 0.
 
-    0 is the smallest value of LETOR's normalised features, and adding nothing for a missing value is what linear
-    models of both frameworks do, so that an ensemble of features converts to them without loss.
+    0 is the smallest value of LETOR's normalised features. Linear models of both frameworks also add nothing for a
+    missing value, so an ensemble of features converts to them exactly.
 
     Parameters
     ----------
@@ -33,5 +33,5 @@ class Feature:
 
 
 def check_column(feature: int) -> None:
-    """Refuse anything except the number of a column."""
+    """Raise unless `feature` is the number of a column."""
     check_integer("feature", feature, 0, remedy="pass the number of a column of X")

@@ -1,4 +1,4 @@
-"""Scores of many rows by a sum of regression trees and a linear function."""
+"""Scores of many rows: the sum of regression trees and a linear function."""
 
 from typing import Any, NamedTuple
 
@@ -13,7 +13,7 @@ Ints = NDArray[np.int64]
 
 
 class Forest(NamedTuple):
-    """The nodes of all trees in common arrays, each tree's from ``root[t]`` on; left is -1 at leaves."""
+    """The nodes of all trees in common arrays; tree t begins at ``root[t]``, and left is -1 at leaves."""
 
     root: Ints
     feature: Ints
@@ -25,14 +25,14 @@ class Forest(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A linear function: ``slope[j] * X[i, column[j]]``, or nothing where that is missing."""
+    """A linear function: the sum of ``slope[j] * X[i, column[j]]``; missing values add nothing."""
 
     column: Ints
     slope: Floats
 
 
 def scores_of(X: NDArray[np.floating], forest: Forest, line: Line) -> Floats:
-    """Return the sum of trees and line for each row."""
+    """Return the sum of the trees and the linear function for each row."""
     out = np.empty(len(X))
     run_evenly(lambda a, b: _scores_of(X, forest, line, a, b, out), len(X), 1)
     return out

@@ -1,4 +1,4 @@
-"""`TreeGrower`: regression trees on one training set, as scikit-learn's `DecisionTreeRegressor` grows them."""
+"""`TreeGrower`: regression trees on one training set, the trees of scikit-learn's `DecisionTreeRegressor`."""
 
 from collections import deque
 
@@ -13,15 +13,16 @@ Floats = NDArray[np.float64]
 
 
 class TreeGrower:
-    """Least-squares regression trees, best first, on one training set, whose rows are sorted by feature once.
+    """Least-squares regression trees, grown best first, on one training set.
 
-    They are the trees of scikit-learn's ``DecisionTreeRegressor(max_leaf_nodes=…)``: the same splits, thresholds
-    midway between the values of the node, missing values on the side where they fit better (or, of a feature that has
-    none in the node, with more rows), no split of targets of a variance below 2.2e-16 nor between values 1e-7 apart,
-    in the same order. Splits whose gains differ by rounding alone (1e-11 of the squares in the node) are the exception:
-    scikit-learn takes the features in random order, and the last bit decides. Here the first one wins: of the
-    earliest node, of the lowest feature, with missing values right, of the lowest threshold. So nothing is random, and
-    trees are bit-equal for any number of threads.
+    They are the trees of scikit-learn's ``DecisionTreeRegressor(max_leaf_nodes=…)``, node by node. Thresholds lie
+    midway between values of the node. Missing values go to the side where they fit better; if the node has none of a
+    feature, they go with more rows. Neither targets of a variance below 2.2e-16 are split, nor values that are at most
+    1e-7 apart.
+
+    Gains that differ by at most 1e-11 of the squares in the node are ties. scikit-learn takes the features in random
+    order, so rounding decides. Here the first split wins: the earliest node, the lowest feature, missing values right,
+    the lowest threshold. So nothing is random, and trees are bit-equal for any number of threads.
 
     Parameters
     ----------
@@ -32,8 +33,8 @@ class TreeGrower:
 
     Notes
     -----
-    Memory: the place of each entry of X among its feature's values takes 1 byte up to 256 values, 2 up to 65,536, then
-    4, each distinct value 4. A tree takes 28 bytes per row, and a thread 36 per value of the feature that has most.
+    Memory: each entry of X has a code of 1 byte (up to 256 values of the feature), 2 (up to 65,536) or 4; each distinct
+    value takes 4. A tree takes 28 bytes per row. A thread takes 36 bytes per value of the feature with the most values.
     """
 
     def __init__(self, X: NDArray[np.float32], max_leaf_nodes: int) -> None:
@@ -42,15 +43,15 @@ class TreeGrower:
         self._spare: deque[Bins] = deque()
 
     def grow(self, targets: Floats, weight: Floats) -> Tree:
-        """Return the tree fitted to `targets`, both arrays of shape (n_rows,).
+        """Return the tree fitted to `targets`; both arrays have shape (n_rows,).
 
-        Rows of weight 0 do not count; one at least has a positive weight.
+        Rows of weight 0 are ignored; at least one weight must be positive.
         """
         return Tree.from_splits(*grow(self._values, targets, weight, self._max_leaf_nodes, self._spare))
 
 
 def _values(X: NDArray[np.float32]) -> ValueCodes:
-    """Return the distinct values of each feature, and the place of every entry of X among them."""
+    """Return the distinct values of each feature, and the code of every entry of X: the index of its value."""
     n_rows, n_features = X.shape
     distinct = [np.empty(0, np.float32)] * n_features
 
@@ -70,5 +71,5 @@ def _values(X: NDArray[np.float32]) -> ValueCodes:
 
 
 def _missing_last(column: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return a new column in which missing values are inf."""
+    """Return a copy of a column with inf for missing values."""
     return np.where(np.isnan(column), np.float32(np.inf), column)

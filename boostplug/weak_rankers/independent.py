@@ -1,4 +1,4 @@
-"""`IndependentSet`: weak rankers none of which is a combination of the others, on the pairs of a training set."""
+"""`IndependentSet`: weak rankers that are linearly independent on the pairs of a training set."""
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -9,22 +9,22 @@ from scipy.sparse.csgraph import connected_components
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_TOLERANCE = 1e-9  # of a vector's length: what is left of a dependent one is about 1e-15
+_TOLERANCE = 1e-9  # share of a vector's length; the residual of a dependent vector is about 1e-15
 
 
 def components_of_pairs(winner: Ints, loser: Ints, n: int) -> Ints:
-    """Return the connected component of each of `n` documents in the graph of the pairs, of shape (n,)."""
-    rows, columns = winner.astype(np.int32), loser.astype(np.int32)  # before 1.12 SciPy's graphs take no others
+    """Return the connected component of each of `n` documents in the graph of the pairs, shape (n,)."""
+    rows, columns = winner.astype(np.int32), loser.astype(np.int32)  # the only index type of SciPy's graphs before 1.12
     graph = coo_array((np.ones(len(winner), np.int8), (rows, columns)), shape=(n, n))
     return np.asarray(connected_components(graph, directed=False)[1], np.int64)
 
 
 class IndependentSet:
-    """An orthogonal basis that grows, by Gram-Schmidt with re-orthogonalisation.
+    """Linearly independent vectors with an orthonormal basis that grows, by Gram-Schmidt with re-orthogonalisation.
 
-    A ranker orders pairs by differences of its scores; these differences of several rankers are linearly dependent
-    exactly if their scores are, once each connected component of the graph of pairs is centred. So vectors are as long
-    as there are documents, not as there are pairs.
+    A ranker orders pairs by differences of its scores. The differences of several rankers are linearly dependent
+    exactly if their scores are, after centring in each connected component of the graph of pairs. So vectors have one
+    entry per document, not per pair.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class IndependentSet:
         self._component = component
         self._size = np.bincount(component).astype(np.float64)
         self.largest = len(component) - len(self._size)
-        self._basis = np.empty((0, len(component)))  # rows beyond `size` are free
+        self._basis = np.empty((0, len(component)))  # rows from `size` on are unused
         self._factor = np.empty((0, 0))  # vectors = factor @ basis, lower triangular
         self.size = 0
 
@@ -46,20 +46,20 @@ class IndependentSet:
         return self._basis[: self.size]
 
     def centred(self, vectors: ArrayLike) -> Floats:
-        """Return vectors, of shape (…, n_documents), less their mean in each component."""
+        """Return vectors, of shape (…, n_documents), minus their mean in each component."""
         v = np.atleast_2d(np.asarray(vectors, np.float64))
         means = np.array([np.bincount(self._component, weights=row) for row in v]) / self._size
         out: Floats = v - means[:, self._component]
         return out.reshape(np.shape(vectors))
 
     def add(self, vector: ArrayLike) -> bool:
-        """Add a vector if it is independent of the set; return whether it was."""
+        """Add a vector if it is independent of the set; return whether it was added."""
         return bool(self.add_each(np.asarray(vector)[np.newaxis]))
 
     def add_each(self, vectors: ArrayLike) -> list[int]:
-        """Add those vectors, of shape (n, n_documents), that are independent of all before; return their places."""
+        """Add each of `vectors`, (n, n_documents), that is independent of all before it; return their indices."""
         v = self.centred(vectors)
-        rest, onto = self._split(v)  # of all at once: it takes nearly all of the time
+        rest, onto = self._split(v)  # for all vectors at once: this takes nearly all of the time
         outside = np.linalg.norm(rest, axis=1) > _TOLERANCE * np.linalg.norm(v, axis=1)
         known, added = self.size, []
         for i in map(int, np.flatnonzero(outside)):
@@ -68,7 +68,7 @@ class IndependentSet:
             fresh = self._basis[known : self.size]
             products = fresh @ rest[i]
             left, coordinates = rest[i] - products @ fresh, np.r_[onto[i], products]
-            if np.linalg.norm(left) < 0.1 * np.linalg.norm(rest[i]):  # what rounding left in it weighs ten times
+            if np.linalg.norm(left) < 0.1 * np.linalg.norm(rest[i]):  # its rounding error has grown tenfold
                 left, more = self._split(left)
                 coordinates += more
             length = np.linalg.norm(left)
@@ -88,25 +88,25 @@ class IndependentSet:
         self.size += 1
 
     def spans(self, vectors: ArrayLike) -> NDArray[np.bool_]:
-        """Return which of the vectors, of shape (n, n_documents), are combinations of the set's."""
+        """Return a mask of the vectors, shape (n, n_documents), that are combinations of the set's vectors."""
         v = self.centred(vectors)
         rest = self._split(v)[0]
         spanned: NDArray[np.bool_] = np.linalg.norm(rest, axis=1) <= _TOLERANCE * np.linalg.norm(v, axis=1)
         return spanned
 
     def coordinates(self, vectors: ArrayLike) -> Floats:
-        """Return the weights of the set's vectors that make up `vectors` of its span, of shape (…, size)."""
+        """Return the coefficients, shape (…, size), of `vectors` as combinations of the set's vectors."""
         v = self.centred(vectors)
         return self.from_basis((v @ self.basis.T).T).T
 
     def from_basis(self, onto: Floats) -> Floats:
-        """Return weights of the set's vectors, given products with the basis; both of shape (size, …)."""
+        """Return coefficients of the set's vectors from those of the basis; both have shape (size, …)."""
         factor = self._factor[: self.size, : self.size]
         weights: Floats = solve_triangular(factor, onto, lower=True, trans="T")
         return weights
 
     def _split(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return what is left of vectors beside the basis, and their products with the basis."""
+        """Return the residuals of vectors after projection on the basis, and their inner products with it."""
         onto = v @ self.basis.T
         rest = v - onto @ self.basis
         again = rest @ self.basis.T

@@ -1,4 +1,4 @@
-"""`Stump`: one threshold on one feature; `Cuts`: all the stumps that a training set offers."""
+"""`Stump`: one threshold on one feature; `Cuts`: all possible stumps of a training set."""
 
 from dataclasses import dataclass
 
@@ -19,7 +19,7 @@ Ints = NDArray[np.int64]
 class Stump:
     """Two values: `above` where the feature is greater than the threshold, `below` elsewhere.
 
-    Missing values (NaN) stand below every known value.
+    Missing values (NaN) count as lower than every known value.
 
     Parameters
     ----------
@@ -50,12 +50,12 @@ class Stump:
 
 
 class Cuts:
-    """All cuts ``x[k] > threshold`` that a training set offers, with its rows sorted into them once.
+    """All cuts ``x[k] > threshold`` of a training set, and the code of each row by feature.
 
-    A feature is cut midway between its neighbouring values, and below its smallest one if values are missing.
-    Features are read in single precision, as both frameworks' and scikit-learn's trees do, and a threshold is moved
-    within half a unit in the last place to where the rounding from double to single precision changes sides: a cut
-    gives one answer for a number in either precision, in this library, in LightGBM (double) and in XGBoost (single).
+    A feature is cut midway between neighbouring values, and also below its smallest value if some are missing. Features
+    are read in single precision, as in the trees of both frameworks and of scikit-learn. A threshold is moved by up to
+    half a unit in the last place, to where rounding to single precision changes sides. So a number falls on the same
+    side in single and in double precision, here, in LightGBM (double) and in XGBoost (single).
 
     Parameters
     ----------
@@ -69,10 +69,10 @@ class Cuts:
     Attributes
     ----------
     start : ndarray of shape (n_features + 1,)
-        Cuts by feature, thresholds ascending: those of feature k are ``start[k]:start[k + 1]``.
+        Feature k has the cuts ``start[k]:start[k + 1]``, thresholds ascending.
     threshold : ndarray of shape (n_cuts,)
     codes : ndarray of shape (n_features, n_rows), unsigned
-        How many of the feature's thresholds each row is above of.
+        Number of the feature's thresholds below each row's value.
     """
 
     start: Ints
@@ -107,7 +107,7 @@ class Cuts:
         return len(self.threshold)
 
     def feature(self, cut: int) -> int:
-        """Return the feature that a cut is of."""
+        """Return the feature of a cut."""
         return int(np.searchsorted(self.start, cut, side="right")) - 1
 
     def stump(self, cut: int) -> Stump:
@@ -115,7 +115,7 @@ class Cuts:
         return Stump(self.feature(cut), float(self.threshold[cut]))
 
     def above(self, cut: int) -> NDArray[np.bool_]:
-        """Return which rows are above a cut, of shape (n_rows,)."""
+        """Return a mask of the rows above a cut, shape (n_rows,)."""
         k = self.feature(cut)
         side: NDArray[np.bool_] = self.codes[k] > cut - self.start[k]
         return side
@@ -125,10 +125,10 @@ class Cuts:
         return kernels.sums_above(self.view, values)
 
     def distinct(self, rows: Ints) -> Ints:
-        """Return the first cut of each kind: those that split `rows` into the same two parts are of one kind.
+        """Return the first cut of each kind; cuts of one kind split `rows` into the same two parts.
 
-        A cut that has all of `rows` on one side is left out. Which side is above does not matter. Cuts are compared by
-        62-bit sums of random keys of the rows: two kinds are taken for one with a probability below n_cuts² / 2⁶².
+        Which part is above does not matter. A cut with all of `rows` on one side is left out. Cuts are compared by
+        62-bit sums of random keys of the rows; two kinds collide with a probability below n_cuts² / 2⁶².
         """
         keys = np.zeros(self.codes.shape[1], np.int64)
         keys[rows] = np.random.default_rng(0).integers(1, 1 << 62, len(rows))
@@ -153,19 +153,19 @@ def _thresholds(column: NDArray[np.float32]) -> Floats:
 
 
 def first_best(values: Floats, tolerance: float) -> int:
-    """Return the first place whose value is within `tolerance` of the largest: ties do not hang on rounding."""
+    """Return the first index whose value is within `tolerance` of the largest, so that rounding does not break ties."""
     return int(np.argmax(values >= values.max() - tolerance))
 
 
 def rounding_edges(threshold: Floats) -> Floats:
-    """Return the largest doubles that single precision rounds to a number at most `threshold`.
+    """Return the largest doubles that round to a single-precision number of at most `threshold`.
 
-    ``x <= edge`` is ``float32(x) <= threshold`` for every double x that is finite in single precision.
+    ``x <= edge`` equals ``float32(x) <= threshold`` for every double x that is finite in single precision.
     """
     with np.errstate(over="ignore"):
         below = threshold.astype(np.float32)
         below = np.where(below > threshold, np.nextafter(below, np.float32(-np.inf)), below)
         above = np.minimum(np.nextafter(below, np.float32(np.inf)).astype(np.float64), 2.0**128)
         edge = 0.5 * (below.astype(np.float64) + above)
-        # A double at the edge rounds to the even one of its two neighbours: the threshold keeps it on that side.
+        # A double halfway between two floats rounds to the even one; the threshold keeps it on that side.
         return np.where(edge.astype(np.float32) > below, np.nextafter(edge, -np.inf), edge)

@@ -1,4 +1,4 @@
-"""`Tree`: a binary regression tree, whoever grew it."""
+"""`Tree`: a binary regression tree, from any library."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -19,7 +19,7 @@ _NO_LINE = Line(frozen(np.empty(0, np.int64)), frozen(np.empty(0)))
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Tree:
-    """A binary tree: a row goes left where the node's feature is at most its threshold, and gets its leaf's value.
+    """A binary tree: a row goes left if the node's feature is at most its threshold; its leaf's value is its score.
 
     Nodes are numbered from the root, 0; children come after their parents.
 
@@ -32,14 +32,14 @@ class Tree:
     left, right : array-like of int, shape (n_nodes,)
         Children; -1 at leaves.
     value : array-like of float, shape (n_nodes,)
-        Scores of the leaves; at inner nodes the mean below, which only the importance of features reads.
+        Scores of the leaves. At inner nodes the mean of the rows, used only for the importance of features.
     missing_left : array-like of bool, shape (n_nodes,)
         Whether a missing value (NaN) goes left. Ignored at leaves.
 
     Raises
     ------
     ValueError
-        If the arrays are no such tree.
+        If the arrays do not describe such a tree.
     """
 
     feature: Ints
@@ -83,15 +83,15 @@ class Tree:
 
     @classmethod
     def from_sklearn(cls, estimator: Any) -> Self:
-        """Return the tree of a fitted `sklearn.tree.DecisionTreeRegressor` of one output.
+        """Return the tree of a fitted `sklearn.tree.DecisionTreeRegressor` with one output.
 
-        scikit-learn rounds X to single precision first. Here thresholds stand where that rounding changes sides, as in
-        `Cuts`, so that a number gets the same answer in either precision.
+        scikit-learn rounds X to single precision first. Here thresholds lie where that rounding changes sides, as in
+        `Cuts`, so that a number has the same prediction in either precision.
 
         Raises
         ------
         ValueError
-            If it is no such estimator.
+            If it is another estimator.
         """
         from sklearn.tree import DecisionTreeRegressor
 
@@ -119,12 +119,12 @@ class Tree:
         value: Floats,
         missing_left: NDArray[np.bool_],
     ) -> Self:
-        """Return the tree of splits that were found in single precision; inf has all known values on the left."""
+        """Return the tree of splits found in single precision; the threshold inf sends all known values left."""
         leaf = left < 0
         below = np.where(leaf, 0.0, threshold)
-        below[np.isnan(below)] = -np.inf  # scikit-learn before 1.9 splits missing from known so: no number is ≤ NaN
+        below[np.isnan(below)] = -np.inf  # scikit-learn before 1.9: NaN separates missing values from known ones
         edge = rounding_edges(below)
-        # All known values left: the same as all of them right, the children exchanged.
+        # inf, all known values left: use -inf, all of them right, and swap the children.
         swapped = edge == np.inf
         return cls(
             feature=np.where(leaf, -1, feature),
@@ -145,7 +145,7 @@ class Tree:
         thresholds : array-like of shape (n_steps,)
             Strictly ascending.
         values : array-like of shape (n_steps + 1,)
-            ``values[j]`` where the feature is above the first j thresholds; ``values[0]`` where it is missing.
+            ``values[j]`` if the feature is above exactly the first j thresholds; ``values[0]`` if it is missing.
         """
         cut, leaf_value = np.asarray(thresholds, np.float64), np.asarray(values, np.float64)
         n_nodes = 2 * len(cut) + 1
@@ -154,7 +154,7 @@ class Tree:
         n_made = 0
 
         def grow(first: int, last: int) -> int:
-            """Make the nodes of the cuts ``first <= j < last``; return the topmost."""
+            """Make the nodes of the cuts ``first <= j < last``; return their root."""
             nonlocal n_made
             node, n_made = n_made, n_made + 1
             if first == last:
@@ -170,7 +170,7 @@ class Tree:
         return cls(at, threshold, left, right, value, np.full(n_nodes, True))
 
     def times(self, weight: float) -> Self:
-        """Return the tree with its values multiplied by `weight`."""
+        """Return the tree with all values multiplied by `weight`."""
         return type(self)(self.feature, self.threshold, self.left, self.right, weight * self.value, self.missing_left)
 
     @property
@@ -201,14 +201,14 @@ class Tree:
         used = ", ".join(map(str, np.unique(self.feature[~self.leaf])))
         return f"<Tree: {self.leaf.sum()} leaves, features [{used}]>"
 
-    def __reduce__(self) -> Any:  # unpickled arrays could be written to
+    def __reduce__(self) -> Any:  # unpickled arrays would be writable
         return type(self), tuple(getattr(self, field.name) for field in fields(self))
 
 
 def in_breadth(left: Ints, right: Ints) -> tuple[list[int], Ints, Ints]:
-    """Return a tree's nodes level by level, each right child next after the left one, and their children's new numbers.
+    """Return a tree's nodes level by level, siblings side by side, and the new numbers of their children.
 
-    Children of leaves are -1, as they are given.
+    The children of leaves are -1.
     """
     order = [0]
     for node in order:
@@ -221,7 +221,7 @@ def in_breadth(left: Ints, right: Ints) -> tuple[list[int], Ints, Ints]:
 
 
 def joined(trees: Sequence[Tree]) -> Forest:
-    """Return the trees' nodes in common arrays."""
+    """Return the nodes of the trees in common arrays."""
     sizes = [len(tree.value) for tree in trees]
     root = np.cumsum([0, *sizes])[:-1]
     feature, threshold, left, right, value, missing_left = (
@@ -232,4 +232,4 @@ def joined(trees: Sequence[Tree]) -> Forest:
     return Forest(*map(frozen, (root, feature, threshold, left, right, value, missing_left)))
 
 
-_LEAF = Tree.from_steps(0, (), (0.0,))  # keeps the arrays' types where there are no trees
+_LEAF = Tree.from_steps(0, (), (0.0,))  # sets the types of the arrays if there are no trees

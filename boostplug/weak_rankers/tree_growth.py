@@ -1,13 +1,12 @@
-r"""A regression tree by weighted least squares, grown best first: the split that gains most, of all leaves, comes next.
+r"""A regression tree by weighted least squares, grown best first: the leaf whose split gains most is split next.
 
-A cut of a node of weight W has rows of weight L below it, whose weighted targets less the node's mean sum to S. Those
-of the rows above sum to -S, and the weighted squares about the means fall by
+Take a cut of a node of weight W. The rows below it have the weight L, and their weighted targets minus the node's mean
+sum to S; those above sum to -S. The weighted squares about the means fall by
 
 .. math:: \frac{S^2}{L} + \frac{S^2}{W - L} = \frac{S^2\, W}{L\, (W - L)} .
 
-A feature's rows are added to a bin for each of its values; a bit says which bins are not empty, and running sums over
-those, ascending, meet the cuts of the node: O(m + n_values / 64) for m rows, without sorting, and without an order of
-the rows to keep for each feature.
+For each feature, rows are added to a bin for each value, and a bit marks bins that are not empty. Running sums over
+these bins give the cuts of the node. So m rows take O(m + n_values / 64), without sorting.
 """
 
 import math
@@ -24,16 +23,16 @@ from boostplug.kernels.base.compiling import compiled, inlined
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_PURE = float(np.finfo(np.float64).eps)  # the variance of targets that scikit-learn does not split
-_APART = np.float32(1e-7)  # values that are no farther apart are not parted by scikit-learn
-_CHEAP = 4  # rows of a feature that take as long as one row of `run_over_queries`, which counts work in rows
-_TURNS = 4  # bins of one value, in turns: adding twice in a row to one would wait for the first sum to be stored
-_FEW = 4096  # values of a feature up to which each has so many
-_TIE = 1e-11  # share of a node's squares by which gains may differ for the order of summation
+_PURE = float(np.finfo(np.float64).eps)  # largest variance of targets that scikit-learn does not split
+_APART = np.float32(1e-7)  # largest distance of values that scikit-learn does not split
+_CHEAP = 4  # rows of a feature in the time of one row of `run_over_queries`, which counts work in rows
+_TURNS = 4  # bins per value, used in turn: a second addition to one would wait until the first is stored
+_FEW = 4096  # largest number of values of a feature for `_TURNS` bins each
+_TIE = 1e-11  # share of a node's squares; gains may differ by it through the order of summation
 
 _WORD = unsigned(64)
 _ONE = unsigned(1)
-_SEQUENCE = 0x03F79D71B4CB0A89  # multiplied by each power of two it has other six bits on top
+_SEQUENCE = 0x03F79D71B4CB0A89  # De Bruijn: its product with each power of two has other top six bits
 _PLACE = np.zeros(64, np.uint64)
 _PLACE[[(_SEQUENCE << i & (1 << 64) - 1) >> 58 for i in range(64)]] = np.arange(64)
 _FACTOR = unsigned(_SEQUENCE)
@@ -41,9 +40,9 @@ _TOP = unsigned(58)
 
 
 class ValueCodes(NamedTuple):
-    """The distinct values of every feature: k has those at ``start[k]:start[k + 1]``, row i that of its code there.
+    """The distinct values of every feature: feature k has ``start[k]:start[k + 1]``, and rows have codes there.
 
-    They ascend, and inf, the last, stands for a missing value.
+    Values ascend. The last one is inf, for missing values.
     """
 
     codes: NDArray[np.unsignedinteger[Any]]
@@ -57,20 +56,20 @@ class _Nodes(NamedTuple):
     Attributes
     ----------
     feature, threshold, missing_left, below : ndarray of shape (n_nodes,)
-        Of the node's best split, made or not: values up to the threshold go left, which are the codes up to `below`;
-        an infinite threshold has the missing ones alone on the right.
+        The node's best split, made or not. Values up to the threshold go left; `below` is their largest code. With an
+        infinite threshold only missing values go right.
     left, right : ndarray of shape (n_nodes,)
         -1 at leaves.
     value : ndarray of shape (n_nodes,)
         The weighted mean of the targets.
     gain : ndarray of shape (n_nodes,)
-        By which the split lowers the weighted sum of squares; -1 where there is none.
+        Decrease of the weighted sum of squares by the split; -1 without a split.
     squares : ndarray of shape (n_nodes,)
-        That sum, about the mean.
+        Weighted sum of squares about the mean.
     unit : ndarray of shape (n_nodes,)
-        A power of two in which weights are held, so that no product of sums leaves float64's range.
+        Unit of the node's weights, a power of two, which keeps all products of sums within the range of float64.
     first, last : ndarray of shape (n_nodes,)
-        The node has the rows at these places.
+        Range of the node's rows in `_Rows`.
     """
 
     feature: Ints
@@ -88,7 +87,7 @@ class _Nodes(NamedTuple):
 
 
 class _Rows(NamedTuple):
-    """The rows by node, ascending in each, with their weight in the node's unit, and that times target less mean.
+    """The rows by node, ascending in each, with their weight in the node's unit, and weight times (target - mean).
 
     `spare` is workspace for `_part`.
     """
@@ -100,17 +99,17 @@ class _Rows(NamedTuple):
 
 
 class _Best(NamedTuple):
-    """The best cut of each feature in the two newest nodes, the root being second: an entry for each node and feature.
+    """The best cut of each feature in the two newest nodes: an entry per node and feature. The root is the second node.
 
     Attributes
     ----------
     gain : ndarray
-        In the node's unit; -1 where there is no cut.
+        Gain in the node's unit; -1 without a cut.
     below, above : ndarray
-        Codes of the values beside the cut.
+        Codes of the values next to the cut.
     missing_left : ndarray
     work : ndarray of one entry more
-        What there is to search before each entry, in units of `_CHEAP` rows.
+        Work before each entry, in units of `_CHEAP` rows.
     """
 
     gain: Floats
@@ -121,9 +120,9 @@ class _Best(NamedTuple):
 
 
 class Bins(NamedTuple):
-    """Workspace of one thread: sums by code and bits of the codes that have any, 0 between uses; codes; running sums.
+    """Workspace of one thread: sums by code and bits of the codes that have rows, 0 between uses; codes; running sums.
 
-    A code has `_TURNS` bins for weight and product where the feature has few values.
+    A code has `_TURNS` bins for weight and product if the feature has few values.
     """
 
     total: Floats
@@ -133,11 +132,11 @@ class Bins(NamedTuple):
 
 
 def grow(values: ValueCodes, targets: Floats, weight: Floats, max_leaf_nodes: int, spare: deque[Bins]) -> list[Any]:
-    """Return the tree of at most `max_leaf_nodes` fitted to `targets`, as `Tree.from_splits` takes it.
+    """Return the tree of at most `max_leaf_nodes` leaves fitted to `targets`, as arguments of `Tree.from_splits`.
 
-    Rows of weight 0 do not count. Of splits that gain the same, the one of the first node is made, of the first
-    feature, with the missing values right, of the lowest threshold. Threads take their bins from `spare`, make those
-    that it lacks, and leave them there for the next tree.
+    Rows of weight 0 are ignored. Among splits of equal gain the first wins: the first node, the first feature, missing
+    values right, the lowest threshold. Threads take their bins from `spare`, make missing ones, and put them back for
+    the next tree.
     """
     row = np.flatnonzero(weight).astype(np.uint32)
     rows = _Rows(row, np.empty(len(row)), np.empty(len(row)), np.empty_like(row))
@@ -163,7 +162,7 @@ def grow(values: ValueCodes, targets: Floats, weight: Floats, max_leaf_nodes: in
 
 
 def _bins(widest: int) -> Bins:
-    """Return bins for features of up to so many values."""
+    """Return bins for features of up to `widest` values."""
     n_bins = max(widest, _TURNS * min(widest, _FEW))
     present = np.zeros(-(-widest // 64), np.uint64)
     return Bins(np.zeros((n_bins, 2)), present, np.empty(widest, np.int64), np.empty((widest, 2)))
@@ -199,7 +198,7 @@ def _search_part(values: Any, rows: Any, nodes: Any, n_nodes: int, bins: Any, be
     p = first
     while p < last and code[row[p]] == code[row[first]]:
         p += _ONE
-    if p == last:  # one value
+    if p == last:  # only one value
         return
     others = unsigned(_TURNS - 1 if len(value) <= _FEW else 0)
     for p in range(first, last):
@@ -231,7 +230,7 @@ def _search_part(values: Any, rows: Any, nodes: Any, n_nodes: int, bins: Any, be
             n_met += 1
     tie = _TIE * nodes.squares[node] / nodes.unit[node]
     missing = value[met[n_met - 1]] == np.inf
-    bar = -1.0  # what the square of the sum below, by the product of the weights of both sides, must exceed
+    bar = -1.0  # bound that S² / (L (W - L)) must exceed
     for missing_left in range(1 + missing):
         stop, weight_missing, sum_missing = n_met - 1, 0.0, 0.0
         if missing_left:
@@ -253,10 +252,10 @@ def _search_part(values: Any, rows: Any, nodes: Any, n_nodes: int, bins: Any, be
 @compiled()
 def _advance(
     codes: Any, start: Any, value: Any, targets: Any, weight: Any, rows: Any, nodes: Any, n_nodes: int, best: Any
-) -> int:  # one by one: codes are of several types, which numba 0.60 takes for each other in a tuple
-    """Take note of what was found for the newest nodes, and split the best of all leaves; return the number of nodes.
+) -> int:  # no tuple: numba 0.60 confuses the types of codes in it
+    """Write the best cuts of the newest nodes, and split the leaf that gains most; return the number of nodes.
 
-    First of all make the root.
+    The first call makes the root.
     """
     return int(_advanced(ValueCodes(codes, start, value), targets, weight, rows, nodes, n_nodes, best))
 
@@ -295,7 +294,7 @@ def _advanced(values: Any, targets: Any, weight: Any, rows: Any, nodes: Any, n_n
 
 @inlined()
 def _settle(values: Any, nodes: Any, node: int, part: int, best: Any) -> None:
-    """Take the best feature's cut for a node's split."""
+    """Set a node's split to the best cut of the best feature."""
     unit, start = nodes.unit[node], values.start
     tie = _TIE * nodes.squares[node] / unit
     top = -1.0
@@ -313,16 +312,16 @@ def _settle(values: Any, nodes: Any, node: int, part: int, best: Any) -> None:
 
 @inlined()
 def _part(values: Any, rows: Any, nodes: Any, node: int) -> int:
-    """Put the rows that a node's split sends left before the others; return where those begin.
+    """Move the rows that a node's split sends left before the others; return the first index of the others.
 
-    Where no value is missing, one that will be goes with more rows.
+    If no value of the node is missing, later missing values go with more rows.
     """
     row, spare = rows.row, rows.spare
     first, last, k, below = nodes.first[node], nodes.last[node], nodes.feature[node], nodes.below[node]
     code = values.codes[k]
     missing = values.start[k + 1] - values.start[k] - 1
     if values.value[values.start[k] + missing] < np.inf:
-        missing += 1  # none
+        missing += 1  # no missing values
     middle, n_right, n_missing = first, 0, 0
     for p in range(first, last):
         c = np.int64(code[row[p]])
@@ -342,7 +341,7 @@ def _part(values: Any, rows: Any, nodes: Any, node: int) -> int:
 
 @inlined()
 def _open(targets: Any, weight: Any, rows: Any, nodes: Any, node: int) -> None:
-    """Make a leaf of the rows that a node has."""
+    """Initialise a node as a leaf with its rows."""
     row, first, last = rows.row, nodes.first[node], nodes.last[node]
     total = product = squares = 0.0
     for p in range(first, last):

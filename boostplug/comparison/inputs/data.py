@@ -18,23 +18,23 @@ from boostplug.data.tables import Schema, align, is_frame, refuse_uncomputed, sc
 from boostplug.datasets import Fold, RankingData, load_fold, load_folds
 from boostplug.datasets.letor import load_files
 
-_FEW = 0.1  # of the queries
+_FEW = 0.1  # share of the queries
 _FIELDS = ("X", "y", "qid", "group", "weight", "labels", "position")
 
 
 def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[DataPart]]:
-    """Return folds of three parts, checked.
+    """Return folds of three checked parts.
 
     Parameters
     ----------
     train, valid, test
-        As `boostplug.compare` takes them.
+        Arguments of `boostplug.compare`.
     columns : Columns
 
     Raises
     ------
     ValueError
-        If something is missing, or makes no sense.
+        If something is missing or invalid.
     """
     columns.check()
     folds = [_fold(fold, columns) for fold in _read_folds(train, valid, test, columns)]
@@ -44,7 +44,7 @@ def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[D
 
 
 def _check_sizes(train: DataPart, columns: Columns) -> None:
-    """Raise where no query has two documents, and warn where hardly any has: the ids may be of another column."""
+    """Raise if no query has two documents, and warn if few have: the query ids may be another column."""
     sizes = np.diff(train.queries.boundaries)
     n = int((sizes > 1).sum())
     if n < _FEW * len(sizes):
@@ -55,13 +55,13 @@ def _check_sizes(train: DataPart, columns: Columns) -> None:
 
 
 def name_of_folder(folder: Path) -> str:
-    """Return what a table calls the data of a folder: its name, and of one fold the set's too."""
+    """Return the name of a folder's data in tables: the folder's name, with the data set's for a fold."""
     parts = folder.resolve().parts
     return "/".join(parts[-2:] if parts[-1].startswith("Fold") else parts[-1:])
 
 
 def folds_of_folder(folder: Path) -> list[Fold]:
-    """Return the folds of a folder that holds the files of one, or folders Fold1, Fold2 and so on."""
+    """Return the folds of a folder that holds the files of one fold, or folders Fold1, Fold2 and so on."""
     if any(path.is_dir() for path in folder.glob("Fold*")):
         return load_folds(folder)
     return [load_fold(folder)]
@@ -105,7 +105,7 @@ def _folds(train: Any) -> Sequence[Sequence[Any]]:
 
 
 def _is_part(data: Any) -> bool:
-    """Return whether an entry of a tuple is a part, and so the tuple a fold."""
+    """Return whether an entry of a tuple is a data set, so that the tuple is a fold."""
     return (
         isinstance(data, Mapping)
         or is_frame(data)
@@ -118,7 +118,7 @@ def _source_of(data: Any) -> Source:
 
 
 def _fold(parts: Sequence[Any], columns: Columns) -> list[DataPart]:
-    """Return a fold as comparisons train on it; the training part decides the type of each column."""
+    """Return a fold of data parts; the training part decides the type of each column."""
     fold: list[DataPart] = []
     for data, name in zip(parts, PARTS, strict=True):
         train = None if not fold else schema_of(fold[0].X)._replace(names=fold[0].feature_names)
@@ -155,7 +155,7 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema
 
 
 def _inputs(data: Any, columns: Columns) -> Inputs:
-    """Return the inputs of a tuple (X, y, qid) or (DataFrame, y), a mapping, or an object with such attributes."""
+    """Return the inputs of a tuple (X, y, qid) or (DataFrame, y), a mapping, or an object with these attributes."""
     if isinstance(data, (tuple, list)):
         if len(data) not in (2, 3):
             raise ValueError(f"a tuple must be (X, y, qid), or (DataFrame, y); got {len(data)} entries")
@@ -169,7 +169,7 @@ def _inputs(data: Any, columns: Columns) -> Inputs:
             f"DataFrame with label= naming its column of grades; got {type(data).__name__}"
         )
     if given["qid"] is not None:
-        given["group"] = None  # both say the same
+        given["group"] = None  # qid replaces it
     elif given["group"] is None and is_frame(given["X"]):
         given["qid"] = columns.qid
     return Inputs(**given)

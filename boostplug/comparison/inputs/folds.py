@@ -1,4 +1,4 @@
-"""`LoadedData`: the folds of a comparison and what is said of them, such as queries that stand in several parts."""
+"""`LoadedData`: the folds of a comparison, and warnings about them, such as queries in several parts."""
 
 import warnings
 from collections.abc import Mapping, Sequence
@@ -26,11 +26,11 @@ from boostplug.estimators.inputs import with_float32_labels
 
 Hashes = NDArray[np.uint64]
 
-_ROWS = 1 << 16  # of a table at once
+_ROWS = 1 << 16  # rows of a table per block
 _MOST_NAMED = 3
-_LEAST_ROWS = 50  # in which numbers that all differ are no accident
+_LEAST_ROWS = 50  # smallest number of rows in which different numbers are no accident
 _UNIQUE = 0.95
-_DIGITS = 16  # of a digest, enough to tell data apart
+_DIGITS = 16  # of a digest; enough to distinguish data
 
 
 @dataclass(eq=False)
@@ -41,16 +41,16 @@ class LoadedData:
     ----------
     folds : sequence of (train, valid, test)
     name : str
-        What the table calls them.
+        Name of the data in the table.
     paths : mapping, optional
-        By the options of ``boostplug compare``: data, or train, valid and test; empty for the bundled set; None where
-        the data are no files.
+        Paths by the options of ``boostplug compare``: data, or train, valid and test; empty for the bundled set; None
+        if the data are not files.
     columns : Columns
-        Of DataFrames.
+        Columns of DataFrames.
     warnings : sequence of str
-        What came up while they were read.
+        Warnings of the readers.
     propensity : tuple of float, optional
-        By position, where clicks judge by them.
+        Propensity by position, if clicks are weighted by it.
     """
 
     folds: Sequence[Sequence[DataPart]]
@@ -62,7 +62,7 @@ class LoadedData:
 
     @classmethod
     def from_arguments(cls, train: Any, valid: Any, test: Any, columns: Columns, name: str | None) -> "LoadedData":
-        """Return the data that `compare` was given, checked."""
+        """Return the checked data from the arguments of `compare`."""
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             folds = folds_of(train, valid, test, columns)
@@ -76,7 +76,7 @@ class LoadedData:
         return cls(folds, str(name or ""), paths, columns, list(dict.fromkeys(str(w.message) for w in caught)))
 
     def weighed(self, propensity: Any) -> tuple["LoadedData", list[str]]:
-        """Return the data with clicks that judge by propensities, and notes on them."""
+        """Return the data with clicks weighted by propensities, and notes on them."""
         theta = propensities_of(propensity)
         folds = weighed_by_propensity(self.folds, theta)
         return replace(self, folds=folds, propensity=tuple(theta.tolist())), notes_on_clicks(folds, theta)
@@ -87,12 +87,12 @@ class LoadedData:
 
     @property
     def biased_clicks(self) -> tuple[str, ...]:
-        """The parts that clicks without propensities judge."""
+        """The parts whose labels are clicks, without propensities."""
         return self._clicked if self.propensity is None else ()
 
     @property
     def weighed_clicks(self) -> tuple[str, ...]:
-        """The parts that clicks by propensities judge."""
+        """The parts whose labels are clicks, weighted by propensities."""
         return () if self.propensity is None else self._clicked
 
     @property
@@ -116,9 +116,9 @@ class LoadedData:
         return [[_content(part) for part in fold] for fold in self.folds]
 
     def codes(self, part: int) -> list[NDArray[np.int64]] | None:
-        """Return for each fold a number for each query of a part, by its place: the same where it is the same query.
+        """Return, for each fold, a number for each query of a part; equal numbers are the same query.
 
-        None: all are different, as in a single fold.
+        None: all queries are different, as in a single fold.
         """
         if len(self.folds) == 1:
             return None
@@ -129,7 +129,7 @@ class LoadedData:
         return np.split(codes, np.cumsum([len(one.ids) for one in contents])[:-1])
 
     def shared_data(self) -> list[str]:
-        """Return a warning for each two parts of a fold that have data in common."""
+        """Return a warning for each two parts of a fold with common data."""
         found = []
         for f, fold in enumerate(self.contents):
             where = f"Fold {f + 1}: " if len(self.folds) > 1 else ""
@@ -139,7 +139,7 @@ class LoadedData:
         return found
 
     def doubts(self) -> list[str]:
-        """Return a warning for each column that looks like an id, and for too few test queries."""
+        """Return warnings about columns that look like ids, and about too few test queries."""
         found = [
             f"Column {name!r} has another value in nearly every row of train, as an id or a row number has: a "
             f"model can learn the rows by heart. If it is no measurement, pass drop=[{name!r}]."
@@ -166,7 +166,7 @@ class LoadedData:
         return found
 
     def _weighted_otherwise(self) -> dict[str, bool]:
-        """Return the parts of the first fold that have weights where train has none, or none where it has some."""
+        """Return the parts of the first fold that, unlike train, have weights, or have none."""
         weighted = {
             name: part.queries.row_weight is not None
             for fold in self.folds[:1]
@@ -175,7 +175,7 @@ class LoadedData:
         return {name: has for name, has in weighted.items() if has != weighted["train"]}
 
     def summary(self) -> Data:
-        """Return what was compared on, by name and size."""
+        """Return the names and sizes of the data."""
         train, valid, test = (
             Size(queries=sum(p.queries.n_queries for p in parts), documents=sum(p.queries.n_rows for p in parts))
             for parts in zip(*self.folds, strict=True)
@@ -206,7 +206,7 @@ class LoadedData:
 
 
 def _ids(part: DataPart) -> list[str]:
-    """Return the columns of whole numbers, or of categories, of which nearly every row has one of its own."""
+    """Return the columns of whole numbers or categories in which nearly every row has its own value."""
     n = part.queries.n_rows
     if not hasattr(part.X, "iloc") or n < _LEAST_ROWS:
         return []
@@ -218,7 +218,7 @@ def _ids(part: DataPart) -> list[str]:
 
 
 def _places(part: DataPart) -> list[str]:
-    """Return the columns that hold 1 to n, in some order, in each query of n rows."""
+    """Return the columns that hold a permutation of 1 to n in each query of n rows."""
     queries = part.queries
     if not hasattr(part.X, "iloc") or queries.n_rows < _LEAST_ROWS:
         return []
@@ -234,17 +234,17 @@ def _places(part: DataPart) -> list[str]:
 
 
 class Content(NamedTuple):
-    """Hashes of a part's documents and queries: equal where features and labels are, in any form and order.
+    """Hashes of a part's documents and queries, equal for equal features and labels in any form and order.
 
     Attributes
     ----------
     rows : ndarray of shape (n_rows,), uint64
-        Of the features and the label of each document.
+        Hash of the features and the label of each document.
     queries : ndarray of shape (n_queries,), uint64
-        Of all documents of each query, in any order.
+        Hash of the documents of each query, in any order.
     ids : ndarray of shape (n_queries,)
     are_pages : bool
-        Whether the queries are pages that users saw, with positions.
+        Whether the queries are pages shown to users, with positions.
     """
 
     rows: Hashes
@@ -264,7 +264,7 @@ def _content(part: DataPart) -> Content:
 
 
 def _row_sums(X: Any, factors: Hashes) -> Hashes:
-    """Return the sum of each row's hashes times factors; zeros have the hash 0, so sparse and dense rows are alike."""
+    """Return each row's sum of hashes times factors; zeros hash to 0, so sparse and dense rows are equal."""
     if hasattr(X, "tocsr"):
         X = X.tocsr()
         return np.asarray(type(X)((_hashes(X.data), X.indices, X.indptr), X.shape) @ factors)
@@ -280,21 +280,21 @@ def _row_sums(X: Any, factors: Hashes) -> Hashes:
 
 
 def _hashes(values: Any) -> Hashes:
-    """Return a hash of each value: of numbers as float64, of categories by what they are."""
+    """Return a hash of each value: of numbers as float64, of categories by their names."""
     hash_array = imported("pandas", "comparisons need").util.hash_array
     return np.asarray(hash_array(values.array if hasattr(values, "cat") else np.asarray(values, np.float64) + 0.0))
 
 
 def _shared_data(a: Content, b: Content, name_a: str, name_b: str) -> str | None:
-    """Return a warning where two parts have queries or documents in common; None where they have not.
+    """Return a warning if two parts have queries or documents in common, else None.
 
-    What stands several times in one part, such as a document without any feature, tells nothing.
+    Documents and queries that occur several times in one part, such as a document without features, are ignored.
     """
     same = _shared(a.queries, b.queries)
     if same.all() and len(a.queries) == len(b.queries):
         return f"{name_a} and {name_b} hold the same data: metrics on {name_b} say nothing about new queries."
     if a.are_pages and b.are_pages:
-        return None  # a page that is shown again is no leak
+        return None  # a page shown twice is not a leak
     if same.any():
         return (
             f"{name_b} shares {_named(b.ids[same], 'query', 'queries')} with {name_a}, documents included: metrics on "
@@ -306,7 +306,7 @@ def _shared_data(a: Content, b: Content, name_a: str, name_b: str) -> str | None
             f"{name_b} shares {rows:,} of its {len(b.rows):,} documents with {name_a}, features and label included: "
             f"metrics on {name_b} may be too high. Split the data by query."
         )
-    if _are_numbers(a.ids) and _are_numbers(b.ids):  # they only count the queries of each part
+    if _are_numbers(a.ids) and _are_numbers(b.ids):  # ids that number the queries of each part
         return None
     ids = imported("pandas", "comparisons need").Series(b.ids.astype(str)).isin(a.ids.astype(str))
     if ids.any():
@@ -318,18 +318,18 @@ def _shared_data(a: Content, b: Content, name_a: str, name_b: str) -> str | None
 
 
 def _shared(a: Hashes, b: Hashes) -> NDArray[np.bool_]:
-    """Return where the second part has hashes that occur in both, and in each of them once."""
+    """Return a mask of the second part's hashes that occur in both parts, once in each."""
     pandas = imported("pandas", "comparisons need")
     once = [pandas.Series(hashes).drop_duplicates(keep=False) for hashes in (a, b)]
     return np.isin(b, once[0]) & np.isin(b, once[1])
 
 
 def _are_numbers(ids: NDArray[Any]) -> bool:
-    """Return whether ids only count the queries, from 0 or 1."""
+    """Return whether ids number the queries from 0 or 1."""
     return ids.dtype.kind in "iuf" and any(np.array_equal(ids, np.arange(s, s + len(ids))) for s in (0, 1))
 
 
 def _named(ids: NDArray[Any], one: str, many: str) -> str:
-    """Return how many there are, and the first of them."""
+    """Return the number of ids and the first of them, as text."""
     listed = ", ".join(map(str, ids[:_MOST_NAMED])) + (", …" if len(ids) > _MOST_NAMED else "")
     return f"{len(ids):,} {one if len(ids) == 1 else many} ({listed})"

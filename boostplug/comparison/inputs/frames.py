@@ -1,4 +1,4 @@
-"""One table as a comparison takes it: which columns are features, and which query stands in which part."""
+"""A table as input of a comparison: its columns, and its split by query."""
 
 from dataclasses import replace
 from math import isclose
@@ -19,11 +19,11 @@ Ints = NDArray[np.int64]
 PARTS = ("train", "valid", "test")
 DEFAULT_SPLIT = (0.6, 0.2, 0.2)
 _NAMES = {"train": 0, "training": 0, "valid": 1, "vali": 1, "validation": 1, "dev": 1, "test": 2}
-_SEED = 0  # of the queries' order
+_SEED = 0  # of the random order of queries
 
 
 class Columns(NamedTuple):
-    """Columns of a DataFrame that are no features, those that are, and the split by query."""
+    """Columns of a DataFrame that are not features, columns that are, and the split by query."""
 
     label: str | None = None
     qid: str = "qid"
@@ -36,18 +36,18 @@ class Columns(NamedTuple):
 
     @property
     def time(self) -> str | None:
-        """The column of times that splits, if one does."""
+        """The column of times by which the table is split, if any."""
         match self.split:
             case ("time", str(column)) if column:
                 return column
         return None
 
     def given(self) -> dict[str, Any]:
-        """Return what differs from the defaults."""
+        """Return the fields that differ from the defaults."""
         return {what: value for what, value in self._asdict().items() if value != Columns._field_defaults[what]}
 
     def check(self) -> None:
-        """Raise for arguments that are no names of columns, and for a split that is none."""
+        """Raise for arguments that are not names of columns, and for an invalid split."""
         if isinstance(self.qid, (list, tuple)):
             refuse_several_ids("qid", self.qid)
         given = self.given()
@@ -64,20 +64,20 @@ class Columns(NamedTuple):
             )
 
     def inputs(self, frame: Any, source: Source) -> Inputs:
-        """Return features, labels, ids and weights of a DataFrame, with columns left out that are not asked for."""
-        there = column_names(frame)
+        """Return the features, labels, ids and weights of a DataFrame, without the columns that are left out."""
+        available = column_names(frame)
         if self.label is None:
             raise ValueError(
                 "label is missing: name the column that holds the labels (--label), and with qid (--qid) the one of "
-                f"the query ids, of {shown(there)}; or pass a tuple (DataFrame, labels)"
+                f"the query ids, of {shown(available)}; or pass a tuple (DataFrame, labels)"
             )
         for what in ("features", "drop"):
             for name in getattr(self, what) or ():
-                refuse_absent(name, what, there)
+                refuse_absent(name, what, available)
         no_features = (self.label, self.qid, self.weight, self.position, self.time or self.split, *self.labels)
-        kept = there if self.features is None else (*self.features, *no_features)
-        split = self.time or self.split  # is no feature, whether dropped or not
-        left_out = [name for name in there if name not in kept or (name in self.drop and name != split)]
+        kept = available if self.features is None else (*self.features, *no_features)
+        split = self.time or self.split  # never a feature, also if it is in `drop`
+        left_out = [name for name in available if name not in kept or (name in self.drop and name != split)]
         return Inputs(
             X=split_columns(frame, left_out)[0],
             y=self.label,
@@ -92,7 +92,7 @@ class Columns(NamedTuple):
 
 
 def read_table(path: Any, name: str, columns: Columns | None = None, train: Schema | None = None) -> Any:
-    """Return the DataFrame of a CSV or Parquet file; what is text in the training set is text in the others."""
+    """Return the DataFrame of a CSV or Parquet file; text columns of the training set are read as text."""
     columns = columns or Columns()
     names = train.names if train is not None and train.names is not None else ()
     known = (train and train.categories) or {}
@@ -105,7 +105,7 @@ def read_table(path: Any, name: str, columns: Columns | None = None, train: Sche
 
 
 def how_to_drop(names: list[str]) -> str:
-    """Return how a comparison leaves columns out."""
+    """Return the advice of error messages on leaving columns out."""
     return f"pass drop={names!r} (--drop {','.join(names)})"
 
 
@@ -119,20 +119,20 @@ def _are_shares(split: Any) -> bool:
 
 
 def split_by_query(frame: Any, columns: Columns, source: Source) -> list[Inputs]:
-    """Return the training, validation and test part of one DataFrame, split by query; a query's rows stand together.
+    """Return the training, validation and test part of one DataFrame, split by query, with adjacent rows of each query.
 
     Parameters
     ----------
     frame : DataFrame of pandas, polars or pyarrow
     columns : Columns
-        With `split`: the shares of queries, drawn with a fixed seed, a column that names each row's part, or one of
-        times.
+        With `split`: the shares of queries, drawn with a fixed seed, a column with the name of each row's part, or a
+        column of times.
     source : Source
 
     Raises
     ------
     ValueError
-        If a column is not there or cannot be read, or a query stands in several parts.
+        If a column is missing or cannot be read, or a query is in several parts.
     """
     inputs, values = columns.inputs(frame, source), None
     column = columns.time or columns.split
@@ -151,7 +151,7 @@ def split_by_query(frame: Any, columns: Columns, source: Source) -> list[Inputs]
         part = blocks_by_time(times, DEFAULT_SPLIT, "a training, validation and test part by time")[query]
     else:
         part = _named_parts(vector("split", values), query, first, columns.split)
-    order = np.argsort(first[query], kind="stable")  # queries as they come, their rows together
+    order = np.argsort(first[query], kind="stable")  # queries by first row, their rows adjacent
     return [inputs.of_rows(order[part[order] == k]) for k in range(3)]
 
 
@@ -168,7 +168,7 @@ def _drawn_parts(n_queries: int, columns: Columns) -> Ints:
 
 
 def _named_parts(names: NDArray[Any], query: Ints, first: Ints, column: Any) -> Ints:
-    """Return the part of each row, by its name; `first` is the first row of each query."""
+    """Return the part of each row from its name; `first` is the first row of each query."""
     part = np.array([_NAMES.get(str(name).strip().lower(), -1) for name in names])
     if (part < 0).any():
         wrong = shown(str(names[np.argmin(part)]))

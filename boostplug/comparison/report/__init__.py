@@ -1,6 +1,6 @@
-"""The report of a comparison: as text, and as one HTML file to be sent to whoever decides, which fetches nothing.
+"""The report of a comparison: as text, and as one self-contained HTML file for those who decide.
 
-Read `words` (the sentences), `text` (the table for a terminal, Markdown, LaTeX), then `page`: it puts the `sections` of
-the HTML file in order. `charts` draws. `page.css` says how it looks, and `page.js` adds what a reader may do: sort,
-filter, choose, copy; without the script all is there to be read.
+Read `words` (the sentences), `text` (the table for a terminal, Markdown, LaTeX), then `page`, which puts the `sections`
+of the HTML file in order. `charts` draws. `page.css` is the style. `page.js` lets readers sort, filter, choose and
+copy; without the script all content is readable.
 """

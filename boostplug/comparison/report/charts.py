@@ -1,7 +1,7 @@
-"""Figures as SVG whose lengths across are in per cent: they follow the page's width, and letters keep their size.
+"""Figures as SVG with widths in percent: they follow the width of the page, and letters keep their size.
 
-Curves are drawn in an inner SVG that is stretched to the plot. Each figure is one image to a screen reader, named by
-its axes; the page's tables have the numbers.
+Curves are drawn in an inner SVG that is stretched to the plot. For a screen reader each figure is one image, named by
+its axes; tables of the page have the numbers.
 """
 
 from collections import Counter
@@ -15,17 +15,17 @@ from boostplug.comparison.report.report_table import without_zero
 from boostplug.comparison.report.view import Shown, mark
 
 _HEIGHT = 320  # pixels
-_LINE = 16  # pixels between labels, at least
-_LETTER = 0.0085  # of the width of a plot where there is room for labels: what a letter takes
-_TURNS = 0.65  # beyond it labels stand to the left of their marks
-_FEWEST = 4  # ticks that say what an axis is
+_LINE = 16  # least number of pixels between labels
+_LETTER = 0.0085  # width of a letter, as a share of the width of a plot that has space for labels
+_TURNS = 0.65  # position from which labels stand to the left of their marks
+_FEWEST = 4  # smallest number of ticks of an axis
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
-_LONGEST = 24  # characters of a label at the end of a line; the legend has the whole name
+_LONGEST = 24  # characters of a label at the end of a line; the legend has the full name
 
 
 @dataclass(frozen=True)
 class Scale:
-    """An axis from `low` to `high`, along which places are from 0 to 1; logarithmic if set."""
+    """An axis from `low` to `high`, with positions from 0 to 1 along it; logarithmic if set."""
 
     low: float
     high: float
@@ -33,7 +33,7 @@ class Scale:
 
     @classmethod
     def around(cls, values: Sequence[float], *, margin: float = 0.06, logarithmic: bool = False) -> "Scale":
-        """Return the axis that holds all of some values, and a little more."""
+        """Return an axis that holds all values, with a margin."""
         low, high = min(values), max(values)
         if logarithmic:
             factor = max((high / low) ** margin, 1.15)
@@ -42,13 +42,13 @@ class Scale:
         return cls(low - space, high + space)
 
     def at(self, value: float) -> float:
-        """Return the place of a value, beyond 0 and 1 where it is out of the axis."""
+        """Return the position of a value, below 0 or above 1 if it is beyond the axis."""
         if self.logarithmic:
             return log10(value / self.low) / log10(self.high / self.low)
         return (value - self.low) / (self.high - self.low)
 
     def within(self, value: float) -> float:
-        """Return the place of a value, or the end of the axis that it is beyond."""
+        """Return the position of a value, or the nearest end of the axis if it is beyond."""
         return min(1.0, max(0.0, self.at(value)))
 
     @property
@@ -66,7 +66,7 @@ class Scale:
 
 
 def ticks(low: float, high: float, most: int = 6) -> list[float]:
-    """Return at most so many multiples of a round number from `low` to `high`."""
+    """Return at most `most` multiples of a round number from `low` to `high`."""
     least = (high - low) / most
     power = 10.0 ** floor(log10(least))
     step = next(power * factor for factor in _STEPS if power * factor >= least * (1 - 1e-9))
@@ -76,7 +76,7 @@ def ticks(low: float, high: float, most: int = 6) -> list[float]:
 
 @dataclass(frozen=True)
 class Series:
-    """A method's line: places (across, value), and those of them that have a mark."""
+    """A method's line: points (position, value), and those of them with a mark."""
 
     method: Shown
     points: list[tuple[float, float]]
@@ -84,12 +84,12 @@ class Series:
 
 
 def percent_of(place: float) -> str:
-    """Return a place on an axis as a length."""
+    """Return a position on an axis as a CSS length."""
     return f"{100 * place:.2f}".rstrip("0").rstrip(".") + "%"
 
 
 def axis_texts(values: Sequence[float]) -> list[str]:
-    """Return the ticks of an axis in as many decimals as they need."""
+    """Return the texts of an axis's ticks, with as few decimals as possible."""
     step = min((b - a for a, b in pairwise(values)), default=1.0)
     decimals = max(0, -floor(log10(step) + 1e-9))
     if abs(step * 10**decimals - round(step * 10**decimals)) > 1e-6:  # steps of 2.5
@@ -107,7 +107,7 @@ def line_chart(
     y_label: str,
     joined: Sequence[tuple[float, float]] = (),
 ) -> Markup:
-    """Return lines, those without a colour behind the others, with the coloured ones' names at their ends.
+    """Return lines with the names of the coloured ones at their ends; lines without a colour are behind.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def line_chart(
 
 
 def _group(kind: str, method: Shown, *children: Child) -> Markup:
-    """Return marks of a method, whose colour the choice of methods changes."""
+    """Return marks of a method in a group, whose colour the reader can change."""
     return el("g", *children, class_=f"{kind} {method.classes}".strip(), data_m=method.number)
 
 
@@ -156,7 +156,7 @@ def _line(points: Sequence[tuple[float, float]], x: Scale, y: Scale) -> str:
 
 
 def _stretched(class_: str, lines: Child) -> Markup:
-    """Return lines over the entire plot, whose places are from 0 to 1000."""
+    """Return lines over the entire plot, with coordinates from 0 to 1000."""
     box = {"viewBox": "0 0 1000 1000", "preserveAspectRatio": "none"}
     return el(f"svg.{class_}", lines, width="100%", height="100%", **box)
 
@@ -170,7 +170,7 @@ def scatter(
     y_label: str,
     joined: Sequence[tuple[float, float]] = (),
 ) -> Markup:
-    """Return a mark for each method at (x, y), with its name where it has a colour; the most important first.
+    """Return a mark for each method at (x, y), with the name if it has a colour; the most important first.
 
     A line joins the points `joined`.
     """
@@ -203,7 +203,7 @@ def _framed(
     y_label: str,
     ends: Sequence[Markup] = (),
 ) -> Markup:
-    """Return a plot between its axes."""
+    """Return a plot with its axes."""
     values = y.ticks
     rows = [(percent_of(1 - y.at(value)), text) for value, text in zip(values, axis_texts(values), strict=True)]
     grid = [el("line.grid", x1=0, x2="100%", y1=at, y2=at) for at, _ in rows]
@@ -236,7 +236,7 @@ def _framed(
 
 
 def _apart(wanted: Sequence[float]) -> list[float]:
-    """Return heights of labels close to those wanted, far enough from each other, in the plot."""
+    """Return heights of labels close to the wanted ones, within the plot and without overlaps."""
     order = sorted(range(len(wanted)), key=lambda i: wanted[i])
     places = [0.0] * len(wanted)
     least = 6.0
@@ -251,13 +251,13 @@ def _apart(wanted: Sequence[float]) -> list[float]:
 
 
 def _span_of_label(place: float, name: str) -> tuple[float, float]:
-    """Return from where to where a label goes that stands beside a mark."""
+    """Return the left and right end of a label next to a mark."""
     near, far = 0.01, 0.01 + _LETTER * len(name)
     return (place - far, place - near) if place > _TURNS else (place + near, place + far)
 
 
 def _label_shifts(places: Sequence[tuple[float, float]], spans: Sequence[tuple[float, float]]) -> list[float]:
-    """Return by how much labels beside marks are moved down, so that none is on another one or on another mark."""
+    """Return the downward shift of each label, so that no label covers another label or mark."""
     shifts = [0.0] * len(places)
     taken = [((across - 0.01, across + 0.01), height, 10.0) for across, height in places]
     for i in sorted(range(len(places)), key=lambda i: places[i][1]):
@@ -271,7 +271,7 @@ def _label_shifts(places: Sequence[tuple[float, float]], spans: Sequence[tuple[f
 
 
 def _short_names(methods: Sequence[Shown]) -> dict[int, str]:
-    """Return the names that stand in the figure, with the framework's where two have the same."""
+    """Return the names for the figure, with the framework's if two methods have the same name."""
     counts = Counter(method.name for method in methods)
     names = {m.number: m.full_name if counts[m.name] > 1 else m.name for m in methods}
     return {i: name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…" for i, name in names.items()}

@@ -76,7 +76,7 @@ def details(runs: Runs) -> Details:
 
 
 def _known(done: Done, field: str) -> list[Any]:
-    """Return a field of the runs that have it."""
+    """Return a field of the runs in which it is not None."""
     return [value for run in done.values() if (value := getattr(run, field)) is not None]
 
 
@@ -85,14 +85,14 @@ def _listed(values: Floats | None) -> Numbers:
 
 
 def _mean_over_runs(done: Done, field: str) -> Numbers:
-    """Return the mean over runs of the places that all of them have."""
+    """Return the mean over runs, for the positions that all runs have."""
     known = _known(done, field)
     n = min(map(len, known), default=0)
     return _listed(np.mean([values[:n] for values in known], axis=0)) if known else []
 
 
 def _bins(known: Sequence[Floats]) -> list[Bin]:
-    """Return the bins that hold documents, by the sums over all runs."""
+    """Return the bins with documents, from the sums over all runs."""
     if not known:
         return []
     weight, predicted, observed = np.sum(known, axis=0).reshape(3, -1)
@@ -105,7 +105,7 @@ def _bins(known: Sequence[Floats]) -> list[Bin]:
 
 
 def _importances(runs: Runs, finished: Finished) -> tuple[list[str], dict[Method, Numbers]]:
-    """Return the features with the largest importances, and these by method."""
+    """Return the features with the largest importances, and their importances by method."""
     shares = {
         method: np.mean([*map(_shares, known)], axis=0)
         for method, done in finished.items()
@@ -119,7 +119,7 @@ def _importances(runs: Runs, finished: Finished) -> tuple[list[str], dict[Method
 
 
 def _shares(gains: Floats) -> Floats:
-    """Return the gains over their sum; infinite ones share it alone."""
+    """Return gains divided by their sum; infinite gains share it equally."""
     largest = gains.max(initial=0.0)
     scaled = np.isinf(gains).astype(np.float64) if np.isinf(largest) else gains / (largest or 1.0)
     shares: Floats = scaled / (scaled.sum() or 1.0)
@@ -127,7 +127,7 @@ def _shares(gains: Floats) -> Floats:
 
 
 def _outcomes(runs: Runs, method: Method, finished: Finished) -> list[int]:
-    """Return how many queries a method has won, tied and lost; a query that stands in several folds counts once."""
+    """Return the numbers of queries that a method won, tied and lost; a query in several folds counts once."""
     reference = runs.reference_of(method)
     common = [] if reference is None else sorted(set(finished[method]) & set(finished.get(reference, {})))
     if reference is None or reference == method or not common:

@@ -1,4 +1,4 @@
-"""Figures as files, by matplotlib, which is imported where it is needed."""
+"""Figures as files, by matplotlib, which is imported only when needed."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -9,10 +9,10 @@ from boostplug.core.extras import needed_by
 from boostplug.core.files import replacing
 
 INK = "#7b828c"  # grey with enough contrast on white and on black: the background is transparent
-# Okabe and Ito's, with a lighter blue, and grey in place of black.
+# The colours of Okabe and Ito, with a lighter blue, and grey instead of black.
 COLOURS = ("#2D84C4", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
 MARKERS, DASHES = "osD^vPX", ("-", "--", "-.", ":")
-_LONG = 30  # characters of a label: three of them are wider than a figure
+_LONG = 30  # characters of a label; three longer ones are wider than a figure
 _SIZE, _DPI = (6.4, 4.2), 160  # inches
 _STYLE = {
     "savefig.transparent": True,
@@ -24,7 +24,7 @@ _STYLE = {
 
 
 def require_matplotlib() -> tuple[Any, Any]:
-    """Return matplotlib's figure, and the canvas that needs no screen.
+    """Return matplotlib's figure class, and the canvas that needs no screen.
 
     Raises
     ------
@@ -45,7 +45,7 @@ def drawn(
     *,
     suffixes: Sequence[str] = ("png", "svg"),
 ) -> list[Path]:
-    """Draw into new axes, and write them as PNG and SVG with a transparent background; return the files.
+    """Draw into new axes, write them as PNG and SVG with a transparent background, and return the files.
 
     Parameters
     ----------
@@ -53,11 +53,11 @@ def drawn(
         Draws into matplotlib's axes.
     title : str
     path : Path
-        Of the files, without a suffix; its folder is made.
+        Path of the files without a suffix; its folder is made.
     size : (float, float)
         Width and height in inches.
     suffixes : sequence of str
-        Of the files that are written.
+        Suffixes of the files.
 
     Raises
     ------
@@ -79,7 +79,7 @@ def drawn(
         if handles:
             side_by_side = 2 if max(map(len, labels)) > _LONG else 3
             columns = min(side_by_side, len(handles))
-            style = {"fontsize": 8, "frameon": False, "handlelength": 3.5}  # long enough to tell a dash from a line
+            style = {"fontsize": 8, "frameon": False, "handlelength": 3.5}  # long enough to see dashes
             canvas.legend(loc="outside lower center", ncols=columns, **style)
         files = [path.with_name(f"{path.name}.{suffix}") for suffix in suffixes]
         for file in files:
@@ -90,5 +90,5 @@ def drawn(
 
 
 def slug(text: str) -> str:
-    """Return a text as the name of a file."""
+    """Return a text as a file name."""
     return re.sub(r"[^a-z0-9]+", "-", text.lower()).strip("-")

@@ -1,4 +1,4 @@
-"""Elements of HTML and SVG from Python's values: text is escaped unless it is `Markup`, which only `el` makes.
+"""Elements of HTML and SVG from Python values: text is escaped unless it is `Markup`, which only `el` makes.
 
 Invisible characters of texts are shown escaped.
 """
@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _VOID = {"br", "input", "meta"}
-_OF_SVG = {"circle", "line", "path", "polyline", "rect"}  # without an end tag
+_OF_SVG = {"circle", "line", "path", "polyline", "rect"}  # elements without an end tag
 
 
 class Markup(str):
-    """Markup that is whole: it is put into a page as it stands."""
+    """Complete markup, inserted into a page without escaping."""
 
     __slots__ = ()
 
@@ -25,7 +25,7 @@ Child: TypeAlias = "str | Iterable[Child] | None"
 
 
 def text_of(child: Child) -> Markup:
-    """Return children as markup, one after the other; what is no markup is escaped."""
+    """Return children as markup, one after the other; other texts are escaped."""
     if child is None:
         return Markup()
     if isinstance(child, Markup):
@@ -45,8 +45,8 @@ def el(name: str, /, *children: Child, **attributes: str | float | bool | None) 
     *children : str, Markup, iterable of these, None
         Strings are escaped.
     **attributes : str, number, bool or None
-        A trailing underscore goes, others become hyphens (``class_``, ``aria_label``); None and False leave an
-        attribute out, True writes its name alone. Values are escaped.
+        A trailing underscore is dropped, others become hyphens (``class_``, ``aria_label``). None and False leave an
+        attribute out, True writes only its name. Values are escaped.
     """
     tag, _, classes = name.partition(".")
     written = "".join(

@@ -1,4 +1,4 @@
-"""The page as a whole: its head, its sections in order, and the way to them."""
+"""The page: its head, its sections in order, and the navigation."""
 
 from base64 import b64encode
 from hashlib import sha256
@@ -39,9 +39,9 @@ def page(document: Comparison, details: Details | None = None, machine: dict[str
     ----------
     document : Comparison
     details : Details, optional
-        Without, the page has what the document knows.
+        Without it, the page shows only the document.
     machine : dict, optional
-        What `boostplug.comparison.machine.machine` returns.
+        Result of `boostplug.comparison.machine.machine`.
     """
     view = View(document, details or Details(), machine or {})
     name = document.data.name
@@ -83,7 +83,7 @@ def page(document: Comparison, details: Details | None = None, machine: dict[str
 
 
 def _in_short(view: View) -> str:
-    """Return in a line what was compared on what."""
+    """Return a line on the methods and the data."""
     document = view.document
     data, settings = document.data, document.settings
     frameworks = " and ".join(name for name, _ in of_frameworks(view.methods))
@@ -96,7 +96,7 @@ def _in_short(view: View) -> str:
 
 
 def _made(view: View) -> str:
-    """Return when it was made, and with which versions."""
+    """Return the date of the comparison, and the versions."""
     date = view.machine.get("date")
     versions = ", ".join(f"{name} {number}" for name, number in view.document.versions.items())
     return f"{f'{date}. ' if date else ''}Versions: {versions}."

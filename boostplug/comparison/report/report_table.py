@@ -1,4 +1,4 @@
-"""A small model of tables, and its writers: a terminal, Markdown, LaTeX, HTML; and how numbers are shown in them."""
+"""A small model of tables with writers for a terminal, Markdown, LaTeX and HTML, and formats of numbers."""
 
 import re
 from collections.abc import Sequence
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 NONE = "–"
-_LEAST_NAME = 16  # width to which the first column may be folded
+_LEAST_NAME = 16  # least width of the folded first column
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its head, whether it holds numbers, and whether a first click puts the largest on top."""
+    """A column: its head, whether it holds numbers, and whether the first click sorts the largest to the top."""
 
     head: str
     numbers: bool = True
     descending: bool = True
-    sorted_by: bool = False  # whether the rows stand in its order
+    sorted_by: bool = False  # whether rows are sorted by it
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Content of a cell and its sort key (None: it comes last)."""
+    """Content of a cell and its sort key (None: sorted last)."""
 
     shown: Child
     key: float | str | None = None
-    class_: str = ""  # of HTML
-    after: str = ""  # beside what is shown, or below it: a spread, an interval
+    class_: str = ""  # class of the HTML element
+    after: str = ""  # a spread or an interval, beside the content or below it
     bold: bool = False
     verdict: Outcome = Outcome.LEVEL
 
@@ -48,7 +48,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """The cells of a row, and the group that it is in, such as a framework."""
+    """The cells of a row, and its group, such as a framework."""
 
     cells: Sequence[Cell]
     group: str | None = None
@@ -66,7 +66,7 @@ class ReportTable:
 def as_rich(table: ReportTable, *, narrow: bool) -> "RichTable":
     """Return a table for a terminal.
 
-    A narrow one has its groups as headings, not in a first column, and has below a value its spread or interval.
+    A narrow table has its groups as headings instead of a first column, and spreads or intervals below values.
     """
     from rich import box
     from rich.table import Table as RichTable
@@ -100,7 +100,7 @@ def _rich_cell(cell: Cell, *, narrow: bool) -> "Text":
 
 
 def as_markdown(table: ReportTable) -> list[str]:
-    """Return the lines of a table in Markdown, its groups in a first column."""
+    """Return the lines of a table in Markdown, with its groups as the first column."""
     rows = [
         [row.group or "", *(f"**{c.shown}** {c.after}".rstrip() if c.bold else c.text for c in row.cells)]
         for row in table.rows
@@ -114,12 +114,12 @@ def as_markdown(table: ReportTable) -> list[str]:
 
 
 def in_markdown(text: str) -> str:
-    """Return a text in one line, with what HTML reads as markup escaped."""
+    """Return a text in one line, with HTML markup escaped."""
     return escape(" ".join(visible(text).split()), quote=False)
 
 
 def as_latex(table: ReportTable) -> list[str]:
-    """Return the lines of a ``tabular`` with booktabs, its groups as headings."""
+    """Return the lines of a ``tabular`` with booktabs, with its groups as headings."""
     lines = [
         rf"\begin{{tabular}}{{{''.join('r' if column.numbers else 'l' for column in table.columns)}}}",
         r"\toprule",
@@ -155,7 +155,7 @@ _TEX = {
 
 
 def _in_latex(text: str) -> str:
-    """Return a text with what LaTeX reads as commands escaped, and minus signs of numbers as such."""
+    """Return a text with LaTeX commands escaped, and minus signs of numbers typeset as such."""
     escaped = "".join(_TEX.get(character, character) for character in " ".join(visible(text).split()))
     return re.sub(r"(?<![\w-])-(?=[.\d])", "$-$", escaped)
 
@@ -163,7 +163,7 @@ def _in_latex(text: str) -> str:
 def as_html(
     table: ReportTable, *, class_: str | None = None, described_by: str | None = None, name: str | None = None
 ) -> Markup:
-    """Return a table that can be sorted, in a box of its own that scrolls where it is wide.
+    """Return a sortable table, in a box that scrolls if the table is wide.
 
     Parameters
     ----------
@@ -171,9 +171,9 @@ def as_html(
         Rows with a group can be filtered by it.
     class_ : str, optional
     described_by : str, optional
-        The id of what explains it.
+        Id of the element that explains it.
     name : str, optional
-        Of the box that scrolls, where the caption does not say enough by itself.
+        Name of the box, if the caption is not enough.
     """
     heads = [
         el(
@@ -244,7 +244,7 @@ def signed(value: float | None) -> str:
 
 
 def interval(ends: Sequence[float] | None) -> str:
-    """Return the ends of an interval in brackets, nothing where they are not known."""
+    """Return the ends of an interval in brackets, or an empty text if they are unknown."""
     return "" if ends is None else f"[{', '.join(map(signed, ends))}]"
 
 
@@ -256,5 +256,5 @@ def probability(value: float | None) -> str:
 
 
 def without_zero(number: str) -> str:
-    """Return a number of a text without the zero before its point."""
+    """Return a number as text without the zero before its point."""
     return re.sub(r"^([+-]?)0\.", r"\1.", number)

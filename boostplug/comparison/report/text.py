@@ -1,4 +1,4 @@
-"""A comparison's table and what stands below it: for a terminal, as plain text, in Markdown and in LaTeX."""
+"""A comparison's table and the lines below it: for a terminal, as plain text, in Markdown and in LaTeX."""
 
 import sys
 from dataclasses import replace
@@ -111,7 +111,7 @@ def _width(table: "RichTable") -> int:
 
 
 def text(document: Comparison) -> str:
-    """Return the table as plain text: as wide as the terminal if there is one, else as wide as it needs."""
+    """Return the table as plain text, as wide as the terminal, or without one as wide as needed."""
     from shutil import get_terminal_size
 
     wide = max(120, _width(as_rich(table_of(document), narrow=False)))
@@ -120,7 +120,7 @@ def text(document: Comparison) -> str:
 
 
 def markdown(document: Comparison) -> str:
-    """Return the table and what stands below it as Markdown."""
+    """Return the table and the lines below it as Markdown."""
     lines = [
         f"# {in_markdown(document.data.name or 'Comparison')}",
         "",
@@ -135,7 +135,7 @@ def markdown(document: Comparison) -> str:
 
 
 def latex(document: Comparison) -> str:
-    """Return the table for LaTeX with booktabs, without times and rounds, and what stands below it as comments."""
+    """Return the table for LaTeX with booktabs, without times and rounds, and the lines below it as comments."""
     table = table_of(document)
     lines = [
         *(f"% {' '.join(visible(line).split())}" for line in below_table(document)),

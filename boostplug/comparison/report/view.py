@@ -1,4 +1,4 @@
-"""Shared view of all sections: methods, their order and colours, and common elements."""
+"""Common parts of all sections: methods, their order and colours, and elements."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from boostplug.comparison.report.text import table_of
 from boostplug.comparison.summary import Comparison, Details, MethodDetails, MethodSummary
 from boostplug.core.threads import Computed
 
-_COLOURED = 6  # methods that have a colour from the start: as many as eyes can distinguish
+_COLOURED = 6  # methods coloured at the start: as many colours as readers can distinguish
 _REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet
 
 
 @dataclass(frozen=True)
 class Shown:
-    """One method."""
+    """A method in the report, with its place, colour and mark."""
 
-    number: int  # in the document
+    number: int  # index in the document
     summary: MethodSummary
     details: MethodDetails
-    cells: Sequence[Cell]  # of its row in the comparison's table
-    colour: str  # a class of the style sheet
-    shape: int  # of its framework, from 0
+    cells: Sequence[Cell]  # row in the comparison's table
+    colour: str  # class of the style sheet
+    shape: int  # mark of its framework, from 0
     recommended: bool
     reference: bool
 
@@ -45,12 +45,12 @@ class Shown:
 
     @property
     def coloured(self) -> bool:
-        """Whether it has a colour from the start."""
+        """Whether it is coloured at the start."""
         return self.colour != _NO_COLOUR
 
     @property
     def classes(self) -> str:
-        """The style sheet's classes of its marks in figures."""
+        """The CSS classes of its marks in figures."""
         return f"{self.colour} s{self.shape}"
 
     @property
@@ -65,7 +65,7 @@ class Shown:
 
     @property
     def p(self) -> Cell:
-        """The p of the difference: Holm's, but the recommended method's own."""
+        """The p of the difference: corrected by Holm, except for the recommended method."""
         return self.cells[-3]
 
     @property
@@ -75,10 +75,10 @@ class Shown:
 
 
 def _by_validation(document: Comparison, details: Details) -> list[Shown]:
-    """Return all methods, the best on validation first, those without a value there last.
+    """Return all methods, the best on validation first, those without a value last.
 
-    In colour are the recommended one, the frameworks' own LambdaMARTs (which share one), the best of each framework,
-    and the best of all as far as colours go.
+    Colours go to the recommended method, the frameworks' LambdaMARTs (which share one), the best of each framework, and
+    then to the best of all, as long as there are colours.
     """
     methods, found, frameworks = document.methods, document.recommendation, document.frameworks
     values = {i: mean for i, m in enumerate(methods) if (mean := m.validation.mean) is not None and not isnan(mean)}
@@ -110,13 +110,13 @@ def _by_validation(document: Comparison, details: Details) -> list[Shown]:
 
 
 def of_frameworks(methods: Sequence[Shown]) -> list[tuple[str, list[Shown]]]:
-    """Return the methods of each framework, the frameworks in the document's order."""
+    """Return the methods by framework, in the document's order of frameworks."""
     names = dict.fromkeys(m.framework for m in sorted(methods, key=lambda m: m.number))
     return [(name, [m for m in methods if m.framework == name]) for name in names]
 
 
 def label(method: Shown, *, framework: bool = False) -> list[Child]:
-    """Return a method's name, with `framework` its framework's, and its tags: recommended, reference."""
+    """Return a method's name, its framework's with `framework`, and its tags: recommended, reference."""
     return [
         el("span.name", method.cells[0].shown),
         [" ", el("small", method.framework)] if framework else None,
@@ -126,20 +126,20 @@ def label(method: Shown, *, framework: bool = False) -> list[Child]:
 
 
 def swatch(method: Shown) -> Markup:
-    """Return a piece of the method's line with its mark, as it is in the figures."""
+    """Return a piece of the method's line with its mark, as in the figures."""
     drawn = el("line.curve", x1=1, y1=7, x2=27, y2=7), mark(method, "14", "7")
     return el(f"svg.swatch {method.classes}", drawn, data_m=method.number, width=28, height=14, aria_hidden="true")
 
 
 def mark(method: Shown, x: str, y: str, *, titled: bool = False) -> Markup:
-    """Return a framework's mark around a place: a disc for the first, a diamond for the second."""
+    """Return a framework's mark at a position: a disc for the first framework, a diamond for the second."""
     shape, attributes = ("path", {"d": "M-5.5 0 0-5.5 5.5 0 0 5.5Z"}) if method.shape else ("circle", {"r": "4.5"})
     return el("svg.mark", el(shape, el("title", method.full_name) if titled else (), **attributes), x=x, y=y)
 
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """Shared view of all sections."""
+    """A comparison in the form that all sections share."""
 
     document: Comparison
     details: Details
@@ -152,12 +152,12 @@ class View:
 
     @property
     def metric(self) -> str:
-        """The metric that chooses."""
+        """The metric that chooses the method."""
         return self.document.settings.metric
 
     @property
     def sign(self) -> int:
-        """1 where higher is better, -1 where lower is."""
+        """1 if higher is better, -1 if lower is."""
         return self.document.settings.sign
 
     @property
@@ -187,12 +187,12 @@ def method_table(
 
 
 def training_time(method: Shown) -> Cell:
-    """Return a cell of the seconds that a training of a method takes."""
+    """Return a cell with the seconds of a method's training."""
     return number(method.details.seconds, ".2f")
 
 
 def figure(name: str, caption: str, chart: Markup, key: Child, table: Markup | None = None) -> Child:
-    """Return a chart with its caption and the key to its lines, and its numbers in a table that a reader can open."""
+    """Return a chart with caption and key, and its numbers in a table that readers can open."""
     id_ = f"about-{name}"
     content = el("figcaption", caption, id=id_), el("div.beside-legend", chart, key)
     shown = el("figure", content, role="group", aria_labelledby=id_)
@@ -205,23 +205,23 @@ def copyable(what: str, code: str) -> Markup:
 
 
 def folded(summary: Child, content: Child) -> Markup:
-    """Return content that a reader can open; it is open on paper."""
+    """Return content that readers can open; it is open on paper."""
     return el("details", el("summary", summary), content)
 
 
 def pairs(given: Iterable[tuple[str, Child]]) -> Markup:
-    """Return names and what belongs to them."""
+    """Return a description list of names and their contents."""
     return el("dl.pairs", [el("div", el("dt", name), el("dd", shown)) for name, shown in given])
 
 
 def key_of(view: View, methods: Sequence[Shown]) -> Markup:
-    """Return the lines of the methods in colour, beside a figure that has no choice of its own."""
+    """Return the lines of the coloured methods, next to a figure without a selection of its own."""
     items = [_key_entry(f"{method.classes} if-chosen", method, _line_and_name(view, method)) for method in methods]
     return el("ul.key-list", items, aria_label=f"Methods in colour: {sum(method.coloured for method in methods)}")
 
 
 def legend(view: View, methods: Sequence[Shown]) -> Markup:
-    """Return the methods with their lines, those in colour first; the script makes each one a choice."""
+    """Return the methods with their lines, coloured ones first; the script makes each one selectable."""
     items = []
     for method in sorted(methods, key=lambda method: not method.coloured):
         box = el("input", type="checkbox", data_choose=method.number, checked=method.coloured, hidden=True)

@@ -1,4 +1,4 @@
-"""A comparison in sentences: what stands below its table, and what it recommends."""
+"""A comparison in sentences: the lines below its table, and its recommendation."""
 
 from math import isnan
 from typing import Any
@@ -17,9 +17,9 @@ from boostplug.comparison.summary import (
 
 RECOMMENDED, NO_VERDICT = "Recommended: ", "No verdict yet: "
 _INDENT = "    "  # of a line of code
-_HOPELESS = 100.0  # times as many queries
-_FOR_80_PERCENT = (2.80 / 1.96) ** 2  # times the queries that make p < .05 with 50 % probability
-_MOST_NAMES = 4  # of those that are close to the recommended one
+_HOPELESS = 100.0  # multiple of the number of queries
+_FOR_80_PERCENT = (2.80 / 1.96) ** 2  # multiple of the queries that give p < .05 with 50 % probability
+_MOST_NAMES = 4  # methods close to the recommended one that are named
 
 
 def below_table(document: Comparison) -> list[str]:
@@ -45,7 +45,7 @@ def below_table(document: Comparison) -> list[str]:
 
 
 def unfinished(document: Comparison) -> list[str]:
-    """Return a line where Ctrl-C or a budget has left out runs."""
+    """Return a line on runs missing after Ctrl-C or at the end of the budget."""
     methods, minutes = document.methods, document.settings.minutes
     planned = sum(m.runs_planned for m in methods)
     lines = []
@@ -89,7 +89,7 @@ def _where(method: MethodName, document: Comparison) -> str:
 
 
 def about_sweep(document: Comparison) -> list[str]:
-    """Return which methods of a sweep no other beats on both metrics."""
+    """Return the methods of a sweep that no other method beats on both metrics."""
     found = document.trade_off
     if found is None or not found.front:
         return []
@@ -99,7 +99,7 @@ def about_sweep(document: Comparison) -> list[str]:
 
 
 def about_data(document: Comparison) -> str:
-    """Return the sizes of the parts, weights, and on how many test queries the metric is defined."""
+    """Return the sizes of the parts, the weights, and the number of test queries on which the metric is defined."""
     data, test = document.data, document.test
     parts = {"train": data.train, "valid": data.valid, "test": data.test}
     sizes = ", ".join(f"{name} {part.queries:,}/{part.documents:,}" for name, part in parts.items())
@@ -115,7 +115,7 @@ def about_data(document: Comparison) -> str:
 
 
 def about_means(document: Comparison) -> str:
-    """Return the meaning of the columns of metrics."""
+    """Return the meaning of the metric columns."""
     settings = document.settings
     done = {(run.fold, run.seed) for m in document.methods for run in m.runs if run.error is None}
     n_folds, n_seeds = len({fold for fold, _ in done}), len({seed for _, seed in done})
@@ -162,7 +162,7 @@ def uncompared(document: Comparison) -> list[str]:
 
 
 def parameters_of_all(document: Comparison) -> list[tuple[str, str]]:
-    """Return the names and values of what all methods have in common."""
+    """Return the names and values of the parameters that all methods share."""
     settings = document.settings
     stopping, tried, params = settings.early_stopping_rounds, settings.tune, settings.params
     common = {
@@ -208,7 +208,7 @@ def about_times(document: Comparison) -> str:
 
 
 def tuned(document: Comparison) -> list[str]:
-    """Return how the methods were tuned, where they were, and a line per method and fold with the setting chosen."""
+    """Return the tuning in words, and a line per method and fold with the chosen setting."""
     settings = document.settings
     if not settings.tune:
         return []
@@ -230,7 +230,7 @@ def tuned(document: Comparison) -> list[str]:
 
 
 def verdicts(document: Comparison) -> list[str]:
-    """Return one sentence per framework on the result on test of the one of our losses that validation chooses."""
+    """Return one sentence per framework: the test result of our loss that is best on validation."""
     lines: list[str] = []
     if document.clicks:
         return lines
@@ -247,7 +247,7 @@ def verdicts(document: Comparison) -> list[str]:
             continue
         _, method, found = max(ours, key=lambda one: one[0])
         if document.recommendation is not None and document.recommendation.challenger.key == method.key:
-            continue  # the recommendation has these words
+            continue  # the recommendation says this
         n = document.test.comparisons.get(framework, 0)
         corrected = ("corrected ", f", one of {n}") if n > 1 else ("", "")
         how = "no verdict: see the rounds" if isnan(found.p) else _significance(found.p, *corrected)
@@ -259,7 +259,7 @@ def verdicts(document: Comparison) -> list[str]:
 
 
 def between_frameworks(document: Comparison) -> list[str]:
-    """Return one sentence per other framework on its best method beside the recommended one, but for the challenger."""
+    """Return one sentence per other framework: its best method against the recommended one, without the challenger."""
     return [
         f"Across frameworks: {found.method} is best on validation in {found.framework}; on test it is "
         f"{_against(contrast, document, f' in {found.reference_framework}')} "
@@ -287,7 +287,7 @@ HEADLINES = {
 
 
 def headline(found: Recommendation, document: Comparison) -> str:
-    """Return the outcome of the recommended method in a few words."""
+    """Return the outcome for the recommended method in a few words."""
     return HEADLINES[found.outcome].format(
         challenger=_beside(found.challenger, found),
         incumbent=_beside(found.incumbent, found) if found.incumbent else "",
@@ -297,7 +297,7 @@ def headline(found: Recommendation, document: Comparison) -> str:
 
 
 def advice(document: Comparison) -> list[str]:
-    """Return the recommendation in lines of words, and one of code, which is indented."""
+    """Return the recommendation as lines of words, and an indented line of code."""
     found, settings = document.recommendation, document.settings
     if document.clicks:
         return [biased_verdict(document.clicks)]
@@ -323,12 +323,12 @@ def advice(document: Comparison) -> list[str]:
 
 
 def _beside(method: MethodName, found: Recommendation) -> str:
-    """Return a method's name, with its framework if that is not the recommended method's."""
+    """Return a method's name, with its framework if it differs from the recommended method's."""
     return method.method + (f" in {method.framework}" if method.framework != found.framework else "")
 
 
 def _choice(found: Recommendation, document: Comparison) -> str:
-    """Return what is recommended, with its values."""
+    """Return the recommended method with its values."""
     values = f"validation {short(found.validation)}, test {short(found.test)}; mean of {counted(found.runs, 'run')}"
     named = f"{found.method} in {found.framework}"
     if found.outcome in (Outcome.UNCHALLENGED, Outcome.NO_INCUMBENT, Outcome.BETTER):
@@ -339,7 +339,7 @@ def _choice(found: Recommendation, document: Comparison) -> str:
 
 
 def _best(found: Recommendation, document: Comparison) -> str:
-    """Return how the challenger was chosen."""
+    """Return the reason why the challenger was chosen."""
     validation = f"validation {document.settings.validation_metric}"
     if found.comparisons:
         return f"by {validation} the best of those that are significantly better on test"
@@ -352,7 +352,7 @@ def _unfinished_choice(document: Comparison) -> str:
 
 
 def _reasons(found: Recommendation, document: Comparison) -> str:
-    """Return why the recommended method is kept or chosen, by the test part."""
+    """Return the reasons on the test part to keep or choose the recommended method."""
     outcome, queries = found.outcome, f"{found.queries or 0:,} test queries"
     if outcome is Outcome.UNCHALLENGED:
         return "There is no other to compare it with." if found.among == 1 else "On these data no other is called for."
@@ -382,7 +382,7 @@ def _reasons(found: Recommendation, document: Comparison) -> str:
 
 
 def _next_step(contrast: Contrast, found: Recommendation) -> str:
-    """Return how many test queries make a difference of this size significant with 80 % probability."""
+    """Return the number of test queries with which such a difference is significant with 80 % probability."""
     if contrast.interval is None or not found.queries:
         return "More test queries would tell."
     low, high = contrast.interval

@@ -1,4 +1,4 @@
-"""The runs of a comparison on one fold: each is tuned, if the plan says so, and trained."""
+"""The runs of a comparison on one fold: tuning, if the plan has it, and training."""
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
@@ -26,21 +26,21 @@ Report = Callable[[int, float], bool]
 
 
 class FoldRuns:
-    """The runs on one fold; its data are binned once in each framework, when the first run there needs them.
+    """The runs on one fold; the first run in each framework bins its data, once.
 
     Parameters
     ----------
     plan : Plan
     number : int
-        Of the fold, from 0.
+        Number of the fold, from 0.
     parts : sequence of DataPart
         Training, validation and test.
     kept : Kept, optional
-        Takes each run and each setting that tuning tries as soon as it is finished. Default: none are kept.
+        Stores each finished run and tuning trial. Default: none are stored.
     frameworks : mapping of str to type
-        By name; default: LightGBM and XGBoost.
+        Frameworks by name; default: LightGBM and XGBoost.
     is_late : callable
-        Whether time is up, so that no training begins.
+        Returns whether time is up, so that no training begins.
     """
 
     def __init__(
@@ -64,7 +64,7 @@ class FoldRuns:
         Raises
         ------
         OutOfTime
-            If time is up before its training begins; the settings that were tried are kept.
+            If time is up before its training begins; finished tuning trials are kept.
         """
         if self._plan.tune and method not in self._tuned:
             self._tuned[method] = self._tune(method)
@@ -82,7 +82,7 @@ class FoldRuns:
             plan, (train, valid, test) = self._plan, self._parts
             try:
                 self._binned[name] = self._frameworks[name](train, valid, test, plan.trees, plan.num_threads)
-            except Exception as error:  # noqa: BLE001 (reported in the table: the other framework may take the data)
+            except Exception as error:  # noqa: BLE001 (the table reports it: the other framework may accept the data)
                 self._binned[name] = error
         return self._binned[name]
 
@@ -93,7 +93,7 @@ class FoldRuns:
         )
 
     def _tune(self, method: Method) -> Setting | None:
-        """Return the setting of a method that does best on the validation part; what is kept is not trained again."""
+        """Return the setting of a method that is best on the validation part; stored trials are not trained again."""
         plan, framework, numbers = self._plan, self._framework(method.framework), count(1)
         if isinstance(framework, Exception):
             return None
@@ -108,7 +108,7 @@ class FoldRuns:
                 outcome = tuning.TrialOutcome(watch.best_value, watch.values, watch.pruned)
                 self._kept.add_trial(method, self._number, number, outcome)
             elif report is not None:
-                for i, value in enumerate(outcome.values, 1):  # later settings depend on it
+                for i, value in enumerate(outcome.values, 1):  # later settings depend on these values
                     report(i, value)
             return outcome
 
@@ -126,7 +126,7 @@ class FoldRuns:
             )
 
     def _run(self, method: Method, seed: int, tuned: Setting | None) -> RunOutcome:
-        """Return the outcome of a training; what goes wrong in it is an outcome too."""
+        """Return the outcome of a training; a failure is an outcome too."""
         plan, framework, queries = self._plan, self._framework(method.framework), self._parts[2].queries
         outcome = partial(RunOutcome, method, self._number, seed)
         if isinstance(framework, Exception):
@@ -154,7 +154,7 @@ class FoldRuns:
                 cutoffs = _at_cutoffs(plan.metric, scores, queries)
                 reliability = _reliability(plan.metrics, scores, queries)
                 position_bias = _position_bias(objective, watch.scores, watch.queries)
-        except Exception as error:  # noqa: BLE001 (whatever an objective raises is reported in the table)
+        except Exception as error:  # noqa: BLE001 (the table reports any error of an objective)
             return outcome(error=_reason(error), notes=tuple(notes))
         return outcome(
             rounds=watch.best_round,
@@ -176,20 +176,20 @@ class FoldRuns:
 
 
 def _at_cutoffs(metric: Metric, scores: Floats, queries: Queries) -> Floats | None:
-    """Return NDCG at each of `CUTOFFS`, by the conventions of a metric that is one; None where it has no value."""
-    if getattr(metric, "label", None) == IPS:  # NDCG would read the clicks as they are
+    """Return NDCG at each of `CUTOFFS`, by the conventions of `metric` if it is an NDCG; None if undefined."""
+    if getattr(metric, "label", None) == IPS:  # NDCG would read unweighted clicks
         return None
     ndcg = metric if isinstance(metric, NDCG) else NDCG()
     try:
         values = np.array([float(ndcg.with_params(k=k)(scores, queries)) for k in CUTOFFS])
-    except ValueError:  # of grades that have no gain, as negative ones; the comparison's own metrics take them
+    except ValueError:  # grades without a gain, such as negative ones, which other metrics accept
         return None
     return None if np.isnan(values).all() else values
 
 
 def _reliability(metrics: Sequence[Metric], scores: Floats, queries: Queries) -> Floats | None:
-    """Return the sums of a reliability curve by the scale of the first metric that judges probabilities."""
-    found = [(getattr(metric, "metric", metric), metric.reads(queries)) for metric in metrics]  # one on a label has one
+    """Return the sums of a reliability curve, with the scale of the first metric that evaluates probabilities."""
+    found = [(getattr(metric, "metric", metric), metric.reads(queries)) for metric in metrics]  # without their labels
     of_probabilities = [(metric, read) for metric, read in found if isinstance(metric, (ECE, LogLoss))]
     if not of_probabilities:
         return None
@@ -198,7 +198,7 @@ def _reliability(metrics: Sequence[Metric], scores: Floats, queries: Queries) ->
 
 
 def _position_bias(objective: Loss | str, scores: Floats, queries: Queries) -> Floats | None:
-    """Return the position bias of a loss that learns from clicks, as shares of the first position's clicks."""
+    """Return the position bias of a loss that learns from clicks, relative to the first position."""
     if isinstance(objective, str) or not objective.needs_position or queries.position is None:
         return None
     curve = objective.position_bias(scores, queries)
@@ -209,7 +209,7 @@ def _position_bias(objective: Loss | str, scores: Floats, queries: Queries) -> F
 
 
 def _reason(error: Exception) -> str:
-    """Return the line of a message that says something; XGBoost wraps it in its C++ stack."""
+    """Return the informative line of an error message; XGBoost wraps it in its C++ stack."""
     text = str(error).split("Stack trace:")[0]
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     line = " ".join(lines)

@@ -24,9 +24,9 @@ from boostplug.metrics import Metric
 
 Floats = NDArray[np.float64]
 
-_LEAST_SHARE = 0.7  # of the time of a training that this process had a processor
+_LEAST_SHARE = 0.7  # least share of a training's time in which this process had a processor
 _NONE: Mapping[str, Any] = MappingProxyType({})
-_JSON = frozenset('",:[]{}')  # LightGBM refuses them in names of features
+_JSON = frozenset('",:[]{}')  # characters that LightGBM refuses in names of features
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class DataPart:
 
     @property
     def ids(self) -> NDArray[Any]:
-        """The id of each query; its number where the data have none."""
+        """The id of each query; its index if the data have no ids."""
         starts = self.queries.boundaries[:-1]
         return np.arange(len(starts)) if self.qid is None else self.qid[np.minimum(starts, len(self.qid) - 1)]
 
@@ -55,38 +55,37 @@ Folds = Sequence[Sequence[DataPart]]
 
 
 class Watch:
-    """Follows a run round by round: our metric on the validation part, the time of each round, and when to stop.
+    """Follows a run round by round: the metric on the validation part, the time of each round, and early stopping.
 
-    A round's time ends where the metric is asked for: the metric's own time is not in it, the update of the validation
-    scores by the new tree is.
+    The time of a round ends before the metric: it includes the update of the validation scores, but not the metric.
 
     Parameters
     ----------
     metric : Metric
     queries : Queries
-        Of the validation part.
+        Queries of the validation part.
     patience : int or None
         Rounds without a better value before training stops.
     num_threads : int
     report : callable, optional
-        ``report(round, value)`` is called after each round, and ends the training where it returns True.
+        ``report(round, value)`` is called after each round, and ends the training if it returns True.
 
     Attributes
     ----------
     values : list of float
         The metric after each round.
     pruned : bool
-        Whether `report` has ended it.
+        Whether `report` ended the training.
     scores : ndarray or None
         The validation scores after `best_round` rounds.
     seconds : list of float
         The time of each round.
     whole : float or None
-        Seconds of the whole training, the metric's among them; None until the framework has said `ended`.
+        Seconds of the complete training, with the metric; None until the framework calls `ended`.
     slowed : bool
-        Whether the processor worked for others in much of that time, so that times say little.
+        Whether other processes used the processor for much of that time, so that times are unreliable.
     gains : ndarray of shape (n_features,), or None
-        The gains of each feature's splits in the first `best_round` rounds, where the framework knows them.
+        The gains of each feature's splits in the first `best_round` rounds, if the framework reports them.
     """
 
     def __init__(
@@ -115,7 +114,7 @@ class Watch:
         self._start = perf_counter()
 
     def measure(self, scores: Any) -> float:
-        """Stop the clock, and return the metric of the validation scores."""
+        """Stop the clock of a round, and return the metric of the validation scores."""
         self.seconds.append(perf_counter() - self._start)
         with threads_of_framework(self.num_threads):
             value = float(self.metric(scores, self.queries))
@@ -127,7 +126,7 @@ class Watch:
         return value
 
     def ended(self) -> None:
-        """Stop the clock of the training, which began with this object."""
+        """Stop the clock of the training, which started with this object."""
         self.whole = perf_counter() - self._begun
         self.slowed = process_time() - self._processor < _LEAST_SHARE * self.whole
 
@@ -138,17 +137,17 @@ class Watch:
 
     @property
     def best_value(self) -> float:
-        """The metric after them."""
+        """The metric after `best_round` rounds."""
         return self.values[self.best_round - 1]
 
     @property
     def stop(self) -> bool:
-        """Whether the last `patience` rounds have brought nothing better, or the training was pruned."""
+        """Whether no value of the last `patience` rounds was better, or the training was pruned."""
         return self.pruned or self._best.stops
 
 
 class Framework(Protocol):
-    """A framework with one fold's data in it, binned once for all methods and seeds."""
+    """A framework with the data of one fold, binned once for all methods and seeds."""
 
     name: ClassVar[str]
     baselines: ClassVar[tuple[str, ...]]
@@ -165,12 +164,11 @@ class Framework(Protocol):
 
 
 def lightgbm_dataset(X: Any, queries: Queries, params: Mapping[str, Any], reference: Any = None) -> Any:
-    """Return a constructed `lgb.Dataset`, binned as that of `reference` where there is one.
+    """Return a constructed `lgb.Dataset`, with the bins of `reference` if there is one.
 
-    Its weights are relative to their mean: LightGBM's own objectives add them to Hessians, which it compares with
-    constants.
+    Its weights are divided by their mean: LightGBM's own objectives compare weighted Hessians with constants.
     """
-    queries = with_float32_labels(queries, warn=False)  # `compare` has warned
+    queries = with_float32_labels(queries, warn=False)  # `compare` warns
     dataset = imported("lightgbm", "training needs").Dataset(
         X,
         queries.labels,
@@ -184,14 +182,14 @@ def lightgbm_dataset(X: Any, queries: Queries, params: Mapping[str, Any], refere
 
 
 def _refuse_real_labels(objective: str, labels: Floats, otherwise: str) -> None:
-    """Raise where an objective of whole numbers gets others: LightGBM would say so amid the table, past Python."""
+    """Raise if an objective for whole numbers gets other labels; LightGBM would write the error into the table."""
     wrong = labels[(labels != np.floor(labels)) | (labels < 0)]
     if wrong.size:
         raise ValueError(f"{objective} takes whole numbers from 0 as labels, and one is {wrong[0]:g}; {otherwise}")
 
 
 def check_columns(framework: str, frame: Any) -> None:
-    """Raise a ValueError where a framework refuses the names or types of a DataFrame's columns."""
+    """Raise a ValueError if a framework refuses the names or types of a DataFrame's columns."""
     names = column_names(frame)
     if framework == "lightgbm" and (bad := [name for name in names if set(str(name)) & _JSON]):
         raise ValueError(f"{shown(bad)}: names may have none of {' '.join(sorted(_JSON))}; rename it")
@@ -207,7 +205,7 @@ def check_columns(framework: str, frame: Any) -> None:
 
 
 class LightGBM:
-    """LightGBM."""
+    """LightGBM with the data of one fold."""
 
     name: ClassVar[str] = "lightgbm"
     baselines: ClassVar[tuple[str, ...]] = ("lambdarank", "rank_xendcg", "regression")
@@ -232,8 +230,8 @@ class LightGBM:
     def params_of_run(
         trees: Trees, num_threads: int, objective: Loss | str, seed: int, parameters: Mapping[str, Any] = _NONE
     ) -> dict[str, Any]:
-        """Return what a run trains with, in LightGBM's words, but for the objective."""
-        # Not `seed`: it would also set data_random_seed, by which the data are already binned.
+        """Return the parameters of a run by LightGBM's names, without the objective."""
+        # `seed` would also set data_random_seed, but the data are already binned.
         names = ("bagging_seed", "feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed")
         params = {**trees.for_lightgbm(num_threads), **parameters, **dict.fromkeys(names, seed)}
         return params if isinstance(objective, str) else without_options(LIGHTGBM, params)
@@ -273,7 +271,7 @@ class LightGBM:
 
 
 class XGBoost:
-    """XGBoost."""
+    """XGBoost with the data of one fold."""
 
     name: ClassVar[str] = "xgboost"
     baselines: ClassVar[tuple[str, ...]] = ("rank:ndcg", "rank:pairwise", "reg:squarederror")
@@ -287,18 +285,18 @@ class XGBoost:
     }
 
     def __init__(self, train: DataPart, valid: DataPart, test: DataPart, trees: Trees, num_threads: int) -> None:
-        """Bin the data; weighted ones once more for regression, which takes no weights of queries."""
+        """Bin the data; weighted data twice, because regression takes no weights of queries."""
         self.xgb = imported("xgboost", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_xgboost(num_threads)
         of_all: dict[str, Any] = {"nthread": num_threads, "enable_categorical": True}
-        if len({is_frame(part.X) for part in (train, valid, test)}) > 1:  # names in all parts, or in none
+        if len({is_frame(part.X) for part in (train, valid, test)}) > 1:  # names in all parts or in none
             of_all["feature_names"] = [f"f{i}" for i in range(train.X.shape[1])]
         more = {"max_bin": self.params["max_bin"], **of_all}
         queries = with_float32_labels(train.queries, warn=False)
         weight = relative_weight(queries.query_weight)
         self.train_set = self.xgb.QuantileDMatrix(train.X, queries.labels, group=train.group, weight=weight, **more)
-        assign(self.train_set, queries)  # XGBoost itself holds the mean weight of each query
+        assign(self.train_set, queries)  # XGBoost holds only the mean weight of each query
         self.rows_alone = self.train_set
         if weight is not None:
             row_weight = relative_weight(queries.row_weight)
@@ -311,7 +309,7 @@ class XGBoost:
     def params_of_run(
         trees: Trees, num_threads: int, objective: Loss | str, seed: int, parameters: Mapping[str, Any] = _NONE
     ) -> dict[str, Any]:
-        """Return what a run trains with, in XGBoost's words, but for the objective."""
+        """Return the parameters of a run by XGBoost's names, without the objective."""
         params: dict[str, Any] = {**trees.for_xgboost(num_threads), **parameters, "seed": seed}
         if not isinstance(objective, str):
             params = without_options(XGBOOST, params)
@@ -351,7 +349,7 @@ class XGBoost:
         )
         watch.ended()
         scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, watch.best_round))
-        gains = booster[: watch.best_round].get_score(importance_type="total_gain")  # of no feature without a split
+        gains = booster[: watch.best_round].get_score(importance_type="total_gain")  # only features with a split
         names = booster.feature_names or [f"f{i}" for i in range(booster.num_features())]
         watch.gains = np.array([gains.get(name, 0.0) for name in names], dtype=np.float64)
         return np.asarray(scores, dtype=np.float64)

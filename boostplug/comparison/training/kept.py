@@ -1,4 +1,4 @@
-"""Results of a comparison's trainings in a `Store`, and the digests that tell comparisons apart."""
+"""Results of a comparison's trainings in a `Store`, and the digests that distinguish comparisons."""
 
 import pickle
 import sys
@@ -23,22 +23,22 @@ from boostplug.core.checks import shown
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
-_COUNT = ("boostplug", "numpy", "numba")  # versions that results hang on, beside those of the frameworks
+_COUNT = ("boostplug", "numpy", "numba")  # versions that affect results, besides those of the frameworks
 _PATTERN = "compare-*.results"
-_IDENTITY = ("method", "fold", "seed")  # of a run: in its key
-_KNOWN = frozenset({"boostplug", "numpy", *sys.stdlib_module_names})  # whose code is known by their versions
-_ROWS = 1 << 16  # of a table at once
+_IDENTITY = ("method", "fold", "seed")  # fields in the key of a run
+_KNOWN = frozenset({"boostplug", "numpy", *sys.stdlib_module_names})  # modules whose code their versions determine
+_ROWS = 1 << 16  # rows of a table per block
 
 
 @dataclass(frozen=True)
 class Kept:
-    """Runs of a comparison, and settings that its tuning tried, in a store; by default nothing is kept.
+    """Stored runs and tuning trials of a comparison; by default nothing is stored.
 
     Attributes
     ----------
     store : Store
     names : mapping of Method to str
-        What keys call the methods whose code is known.
+        Names in keys of the methods whose code has a version.
     """
 
     store: Store = field(default_factory=lambda: Store(None))
@@ -48,14 +48,15 @@ class Kept:
     def from_folder(
         cls, folder: Path, comparison: str, methods: Iterable[Method], metrics: Iterable[Metric], *, resume: bool
     ) -> "Kept":
-        """Return what a folder keeps of a comparison, in a file that is named by the comparison's digest.
+        """Return the stored results of a comparison in a folder; the comparison's digest names the file.
 
         Raises
         ------
         OSError
             If the folder cannot be made.
         ValueError
-            If there are results and `resume` is not set; or it is set, and there are only those of other comparisons.
+            If there are results and `resume` is not set, or if it is set and there are only results of other
+            comparisons.
         """
         path = folder / _PATTERN.replace("*", comparison[:12])
         prints = {method: fingerprint(method.objective) for method in methods}
@@ -81,7 +82,7 @@ class Kept:
             warnings.warn(f"there is nothing to resume in {folder}; starting anew", stacklevel=3)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-        except (OSError, ValueError) as error:  # a name that no file can have
+        except (OSError, ValueError) as error:  # not a valid file name
             reason = getattr(error, "strerror", None) or error
             raise OSError(f"the folder {shown(str(folder))} cannot be made ({reason}); name another as store") from None
         return cls(Store(path), {method: f"{method.framework} | {found}" for method, found in known.items()})
@@ -93,23 +94,23 @@ class Kept:
         return path if path is not None and path.exists() else None
 
     def run(self, method: Method, fold: int, seed: int) -> RunOutcome | None:
-        """Return a run that is finished."""
+        """Return a finished run, or None."""
         found = self._get(method, fold, f"seed {seed}")
         return None if found is None else from_json(RunOutcome, {**found, "method": method, "fold": fold, "seed": seed})
 
     def add_run(self, run: RunOutcome) -> None:
-        """Keep a run; what failed is tried again by the next comparison."""
+        """Store a run; failed runs are tried again by the next comparison."""
         if run.error is None:
             found = {name: to_json(value) for name, value in vars(run).items() if name not in _IDENTITY}
             self._add(run.method, run.fold, f"seed {run.seed}", found)
 
     def trial(self, method: Method, fold: int, number: int) -> TrialOutcome | None:
-        """Return the outcome of a setting that tuning has tried."""
+        """Return the outcome of a finished tuning trial, or None."""
         found = self._get(method, fold, f"trial {number}")
         return None if found is None else from_json(TrialOutcome, found)
 
     def add_trial(self, method: Method, fold: int, number: int, outcome: TrialOutcome) -> None:
-        """Keep the outcome of a setting."""
+        """Store the outcome of a tuning trial."""
         self._add(method, fold, f"trial {number}", to_json(outcome))
 
     def _get(self, method: Method, fold: int, which: str) -> Any:
@@ -124,12 +125,12 @@ class Kept:
 
 
 def digest_of_comparison(folds: Sequence[Sequence[Mapping[str, str]]], frameworks: Iterable[str], plan: Plan) -> str:
-    """Return a digest of what each run depends on beside its method, fold and seed.
+    """Return a digest of all inputs of a run except its method, fold and seed.
 
     Parameters
     ----------
     folds : sequence of sequence of mapping
-        Of each part of each fold, `fingerprints_of_part`.
+        The `fingerprints_of_part` of each part of each fold.
     frameworks : iterable of str
     plan : Plan
     """
@@ -143,7 +144,7 @@ def digest_of_comparison(folds: Sequence[Sequence[Mapping[str, str]]], framework
 
 
 def fingerprints_of_part(part: DataPart) -> dict[str, str]:
-    """Return digests of a part's features, labels, queries and weights, in which the values of another part differ."""
+    """Return digests of a part's features, labels, queries and weights; parts with other values differ."""
     queries = part.queries
     content = {
         "features": [joblib.hash(piece) for piece in _pieces(part.X)],
@@ -157,17 +158,17 @@ def fingerprints_of_part(part: DataPart) -> dict[str, str]:
 
 
 def fingerprint(value: Loss | Metric | str) -> str | None:
-    """Return a digest of a loss or metric; None where nothing tells whether its code is the same in a later process.
+    """Return a digest of a loss or metric; None if its code cannot be identified in a later process.
 
-    Code of this library, of NumPy and of Python is known by the versions. A user's class or function is known by its
-    attribute `version`: its text would not tell, since it may call any other module.
+    Versions identify the code of this library, of NumPy and of Python. The attribute `version` identifies a user's
+    class or function. Its source text would not, because it may call any other module.
     """
     if isinstance(value, str):
         return value
     try:
         pickler = _Pickler(buffer := BytesIO())
         pickler.dump(value)
-    except Exception:  # noqa: BLE001 (whatever a user's value raises)
+    except Exception:  # noqa: BLE001 (a user's value may raise anything)
         return None
     versions_of = {f"{code.__module__}.{code.__qualname__}": getattr(code, "version", None) for code in pickler.own}
     if None in versions_of.values():
@@ -176,15 +177,15 @@ def fingerprint(value: Loss | Metric | str) -> str | None:
 
 
 class _Pickler(pickle.Pickler):
-    """Pickles equal values to equal bytes, and notes the users' classes and functions, with the classes' bases."""
+    """Pickles equal values to equal bytes; collects the users' classes (with their bases) and functions."""
 
     def __init__(self, file: BytesIO) -> None:
         super().__init__(file, protocol=4)
-        self.fast = True  # without a memo: one string or two equal ones make no difference
+        self.fast = True  # without a memo, so that two equal strings are pickled like one used twice
         self.own: set[Any] = set()
 
     def reducer_override(self, obj: Any) -> Any:
-        """Note, and leave the rest to pickle."""
+        """Collect a user's class or function, and leave its pickling to pickle."""
         if isinstance(obj, (type, FunctionType)):
             codes = obj.__mro__ if isinstance(obj, type) else (obj,)
             self.own |= {code for code in codes if code.__module__.partition(".")[0] not in _KNOWN}
@@ -192,14 +193,14 @@ class _Pickler(pickle.Pickler):
 
 
 def _code_of_this_package() -> str:
-    """Return a digest of this package's source files: in a clone the code changes while the version stays."""
+    """Return a digest of this package's source files: in a clone, code changes while the version stays."""
     folder = Path(__file__).parents[2]
     files = [file for file in sorted(folder.rglob("*.py")) if folder / "replication" not in file.parents]
     return str(joblib.hash([(str(file.relative_to(folder)), file.read_bytes()) for file in files]))
 
 
 def _pieces(X: Any) -> Iterator[Any]:
-    """Yield all values of features, in pieces: equal ones for equal features, whatever their layout in memory."""
+    """Yield all values of features in blocks, equal for equal features in any memory layout."""
     if hasattr(X, "tocsr"):
         sparse = X.tocsr()
         yield from (sparse.dtype, sparse.shape, sparse.indptr, sparse.indices, sparse.data)

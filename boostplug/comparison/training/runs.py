@@ -19,7 +19,7 @@ CUTOFFS = (1, 2, 3, 5, 10, 20, 50)
 
 @dataclass(frozen=True)
 class Method:
-    """An objective in a framework; the reference is what the framework's other methods are compared with."""
+    """An objective in a framework; a reference is the method with which the framework's other methods are compared."""
 
     name: str
     framework: str
@@ -76,11 +76,11 @@ class Plan:
 
     @property
     def valid_metric(self) -> Metric:
-        """The metric that stops trainings and chooses."""
+        """The metric that stops trainings and chooses methods."""
         return self.choosing or self.metric
 
     def settings(self, jobs: int, minutes: float | None) -> Settings:
-        """Return what the summary says of it."""
+        """Return the settings for the summary."""
         return Settings(
             metric=self.metric.name,
             validation_metric=self.valid_metric.name,

@@ -17,7 +17,7 @@ from boostplug.comparison.training.workers import in_processes
 
 Folds = Sequence[Sequence[DataPart]]
 
-_LAST: dict[tuple[str, int], FoldRuns] = {}  # of a process: the runs on the fold that it has binned last
+_LAST: dict[tuple[str, int], FoldRuns] = {}  # the fold that this process binned last
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Unit:
 
 @dataclass(frozen=True, eq=False)
 class Work:
-    """Trains units, in any process. None begins a training after `end`, in seconds since 1970."""
+    """Trains units in any process. No training begins after `end`, in seconds since 1970."""
 
     plan: Plan
     folds: Folds
@@ -42,7 +42,7 @@ class Work:
     token: str = field(default_factory=lambda: uuid4().hex)
 
     def __call__(self, unit: Unit) -> list[RunOutcome]:
-        """Return the runs of a unit, without those for which the time is up."""
+        """Return the runs of a unit, without those that time left out."""
         key = (self.token, unit.fold)
         runs = _LAST.get(key)
         if runs is None:
@@ -52,7 +52,7 @@ class Work:
         found = []
         with suppress(OutOfTime):
             for seed in unit.seeds:
-                found.append(runs.outcome(self.methods[unit.method], seed))  # noqa: PERF401 (kept if the next ends it)
+                found.append(runs.outcome(self.methods[unit.method], seed))  # noqa: PERF401 (the next may end it)
         return found
 
 
@@ -65,19 +65,19 @@ def outcomes_of(
     minutes: float | None = None,
     begin: Callable[[Method, int, int], None] = lambda *_: None,
 ) -> Generator[RunOutcome]:
-    """Yield the outcomes of all runs as they are finished, first those that are kept.
+    """Yield the outcomes of all runs as they finish, stored ones first.
 
     Parameters
     ----------
     plan : Plan
-        Its number of threads is that of each process.
+        Its number of threads is for each process.
     folds : sequence of (train, valid, test)
     methods : sequence of Method
     kept : Kept
     n_processes : int
     minutes : float or None
-        Nothing begins after them. All folds come with the first seed before any with the second; with tuning, all
-        seeds of a fold before the next fold.
+        No training begins after them. All folds are trained with the first seed before any with the second; with
+        tuning, all seeds of a fold before the next fold.
     begin : callable
         ``begin(method, seed, fold)`` is called when a run begins.
 
@@ -92,7 +92,7 @@ def outcomes_of(
         found = {seed: kept.run(method, fold, seed) for seed in plan.seeds}
         yield from filter(None, found.values())
         left = tuple(seed for seed, run in found.items() if run is None)
-        together = plan.tune and n_processes > 1  # a method is tuned once on a fold, in one process
+        together = plan.tune and n_processes > 1  # all seeds of a method on a fold in one process: it is tuned once
         units += [Unit(fold, i, seeds) for seeds in ([left] if together else [(seed,) for seed in left]) if seeds]
     by_seed = minutes is not None and not plan.tune
 
@@ -110,6 +110,6 @@ def outcomes_of(
     work = Work(plan, folds, methods, kept, end)
     try:
         for unit, runs in in_processes(work, in_time(), min(n_processes, max(1, len(units)))):
-            yield from (replace(run, method=methods[unit.method]) for run in runs)  # equal, but of another process
+            yield from (replace(run, method=methods[unit.method]) for run in runs)  # another process's are copies
     finally:
         _LAST.clear()

@@ -1,4 +1,4 @@
-"""Finished results in an SQLite file, so that a run that was ended, in whatever way, goes on where it was."""
+"""Finished results in an SQLite file, so that an interrupted run can continue."""
 
 import json
 import sqlite3
@@ -10,12 +10,12 @@ from typing import Any
 
 
 class Store:
-    """Results by key. Each is on disk when `add` returns. Several processes may use one file.
+    """Results by key. A result is on disk when `add` returns. Several processes may use one file.
 
     Parameters
     ----------
     path : Path or None
-        Made with the first result. None: nothing is kept.
+        File, made with the first result. None: nothing is stored.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -27,7 +27,7 @@ class Store:
         Raises
         ------
         ValueError
-            If the file is damaged, or is no store.
+            If the file is damaged, or is not a store.
         """
         if self.path is None or not self.path.exists():
             return None
@@ -41,7 +41,7 @@ class Store:
             ) from None
 
     def add(self, key: str, result: Any) -> None:
-        """Keep a result in JSON's types; where the disk refuses it, a warning says so and the run goes on."""
+        """Store a result in JSON's types; if the disk fails, warn and continue."""
         if self.path is None:
             return
         try:

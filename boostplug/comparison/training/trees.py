@@ -1,4 +1,4 @@
-"""`Trees`: what every method of an experiment grows its trees by, in either framework's words."""
+"""`Trees`: parameters of trees for all methods of an experiment, by the names of either framework."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -9,7 +9,7 @@ import numpy as np
 from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 from boostplug.core.checks import check_integer, check_number
 
-# Parameters that a comparison sets itself, by every name that LightGBM or XGBoost has for them.
+# Parameters that a comparison sets, by each of their names in LightGBM and XGBoost.
 _OURS: dict[str, tuple[str, ...]] = {
     "objective": LIGHTGBM_ALIASES["objective"],
     "metric": (*LIGHTGBM_ALIASES["metric"], "eval_metric", "disable_default_eval_metric"),
@@ -43,8 +43,8 @@ class Trees:
     column_fraction   feature_fraction            colsample_bytree
     ================  ==========================  ========================================
 
-    The two fractions are what a seed acts on; with both at 1 all seeds of a method give one model. ``rank_xendcg``
-    draws besides. Ranking objectives start at a score of 0; regression starts at the mean grade.
+    Seeds act on the two fractions; with both at 1, all seeds of a method give one model. ``rank_xendcg`` draws random
+    numbers too. Ranking objectives start at a score of 0; regression starts at the mean grade.
 
     Parameters
     ----------
@@ -63,9 +63,10 @@ class Trees:
     row_fraction, column_fraction : float
         Above 0, at most 1.
     lightgbm, xgboost : mapping, optional
-        Further parameters of one framework alone; they win over the above. Options of its own objectives
-        (``lambdarank_truncation_level``, ``lambdarank_pair_method``) go to these alone. What `compare` sets for all
-        methods (objective, metric, rounds, early stopping, seeds, threads) is refused, under each of its names.
+        Further parameters of one framework, which override the above. Options of its own objectives
+        (``lambdarank_truncation_level``, ``lambdarank_pair_method``) go only to these. Parameters that `compare` sets
+        for all methods (objective, metric, rounds, early stopping, seeds, threads) are refused, under each of their
+        names.
 
     Raises
     ------
@@ -87,7 +88,7 @@ class Trees:
 
     def __post_init__(self) -> None:
         for name, least in (("num_leaves", 2), ("max_depth", 0), ("max_bin", 2), ("min_rows", 0)):
-            most: dict[str, Any] = {"most": 131_072} if name == "num_leaves" else {}  # LightGBM's own limit
+            most: dict[str, Any] = {"most": 131_072} if name == "num_leaves" else {}  # LightGBM's limit
             remedy = "0 is for no limit" if name == "max_depth" else f"the default is {getattr(Trees, name)}"
             object.__setattr__(self, name, check_integer(name, getattr(self, name), least, remedy=remedy, **most))
         limits_by_name: dict[str, dict[str, Any]] = {
@@ -116,13 +117,13 @@ class Trees:
                 raise ValueError(
                     f"params[{name!r}] may not set {', '.join(taken)}: compare sets it for all methods{remedy}"
                 )
-            # Lists can be shown, kept and pasted whole; the repr of a long array leaves out its middle.
+            # The repr of a list is complete; that of a long array leaves out its middle.
             lists = {key: value.tolist() if isinstance(value, np.ndarray) else value for key, value in given.items()}
             object.__setattr__(self, name, lists)
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any] | None) -> "Trees":
-        """Return the trees that `params` describe, refusing unknown names."""
+        """Return the trees that `params` describes; raise for unknown names."""
         names = [f.name for f in fields(cls)]
         if params is not None and not isinstance(params, Mapping):
             raise ValueError(f"params must be a dict with keys of {', '.join(names)}; got {params!r}")
@@ -135,7 +136,7 @@ class Trees:
         return cls(**(params or {}))
 
     def for_lightgbm(self, num_threads: int) -> dict[str, Any]:
-        """Return LightGBM's parameters: the same model on every run, and no metric of its own."""
+        """Return LightGBM's parameters: deterministic, and without its own metric."""
         ours = {
             "metric": "None",
             "learning_rate": self.learning_rate,
@@ -159,7 +160,7 @@ class Trees:
         )
 
     def for_xgboost(self, num_threads: int) -> dict[str, Any]:
-        """Return XGBoost's parameters, without a metric of its own."""
+        """Return XGBoost's parameters, without its own metric."""
         ours = {
             "disable_default_eval_metric": True,
             "tree_method": "hist",
@@ -181,5 +182,5 @@ class Trees:
 def _with_others(
     names: Mapping[str, tuple[str, ...]], ours: Mapping[str, Any], given: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return our parameters and the given ones, which win under whichever name."""
+    """Return our parameters overridden by the given ones, under any of their names."""
     return {k: v for k, v in ours.items() if not given.keys() & names.get(k, ())} | dict(given)

@@ -1,4 +1,4 @@
-"""Choice of a method's parameters on the validation part, with one budget and one space of trees for every method."""
+"""Tuning of a method's parameters on the validation part, with one budget and one space of trees for all methods."""
 
 import math
 from collections.abc import Callable, Mapping
@@ -29,11 +29,11 @@ A framework draws those that its `tree_names` has: of the two limits on leaves, 
 which lacks the other.
 """
 
-_DIGITS = 3  # of numbers that are drawn for trees: the line of code that is recommended has them in full
-_FIRST_JUDGED = 5  # trials before any is pruned, besides the given setting
-_HOPELESS = 25.0  # percentile of the others below which one is pruned: the median cost some methods their best setting
+_DIGITS = 3  # of numbers drawn for trees, which the recommended code shows in full
+_FIRST_JUDGED = 5  # trials without pruning, besides the given setting
+_HOPELESS = 25.0  # percentile of the others for pruning; the median cost some methods their best setting
 _WARM_UP = 5  # no trial is pruned in the first fifth of the rounds
-_OF_LOSS = "objective__"  # begins the names that a trial knows a loss's parameters by
+_OF_LOSS = "objective__"  # prefix of a loss's parameters in a trial
 _PAIRS: dict[str, tuple[Any, ...]] = {
     "lambdarank_pair_method": ("topk", "mean"),
     "lambdarank_num_pair_per_sample": (1, 2, 4, 8, 16, 32),
@@ -51,7 +51,7 @@ _OF_BUILT_INS: dict[str, dict[str, tuple[Any, ...]]] = {
 
 
 def tuned_objective(objective: Loss | str, drawn: Mapping[str, Any]) -> Loss | str:
-    """Return the objective that tuning chose, from the one that it began with and `Setting.drawn`."""
+    """Return the objective that tuning chose, from the initial one and `Setting.drawn`."""
     if isinstance(objective, str) or not drawn:
         return objective
     space = objective.search_space
@@ -61,7 +61,7 @@ def tuned_objective(objective: Loss | str, drawn: Mapping[str, Any]) -> Loss | s
 
 
 def _drawn(trial: Any, objective: Loss | str) -> dict[str, Any]:
-    """Return what a trial drew for a loss, in JSON's types: a choice by its place."""
+    """Return the values that a trial drew for a loss, in JSON's types: a choice by its index."""
     if isinstance(objective, str):
         return {}
     return {
@@ -82,16 +82,16 @@ def require_optuna() -> Any:
 
 @dataclass(frozen=True)
 class TrialOutcome:
-    """Result of a setting that was tried.
+    """Result of a tuning trial.
 
     Attributes
     ----------
     value : float
-        On the validation part, after the best round.
+        Validation value after the best round.
     values : list of float
-        After each round.
+        Validation value after each round.
     pruned : bool
-        Whether it was given up as hopeless before its last round.
+        Whether the trial was ended early as hopeless.
     """
 
     value: float
@@ -99,8 +99,8 @@ class TrialOutcome:
     pruned: bool = False
 
 
-class OutOfTime(Exception):  # noqa: N818 (nothing is wrong)
-    """Time is up before a setting has been tried to its end."""
+class OutOfTime(Exception):  # noqa: N818 (not an error)
+    """Time is up before a trial has finished."""
 
 
 def tune(
@@ -114,35 +114,35 @@ def tune(
     rounds: int,
     greater_is_better: bool,
 ) -> Setting | None:
-    """Return the best of `trials` settings on the validation part, the given one being the first.
+    """Return the best of `trials` settings on the validation part; the given setting is the first.
 
-    Drawn by optuna's TPE from `TREE_SPACE`, the same for every method of a framework, and beside it what `suggest`
-    draws for a loss, and LambdaMART's own parameters where it is built in. From some trials on, each round
-    compares a trial's best value so far with the values of the completed trials at that round. A trial in the lowest
-    quarter is pruned. A setting that is pruned or fails counts as tried.
+    optuna's TPE draws trees from `TREE_SPACE`, the same for every method of a framework. `suggest` draws the parameters
+    of a loss; LambdaMART's own parameters are drawn for built-in ones. From some trials on, each round compares a
+    trial's best value so far with the values of the completed trials at that round. A trial in the lowest quarter is
+    pruned. Pruned and failed settings count as tried.
 
     Parameters
     ----------
     framework : Framework
     objective : Loss or str
     trees : Trees
-        What the first trial uses.
+        Trees of the first trial.
     trials : int
     seed : int
-        Of the draws.
+        Seed of the draws.
     run : callable
-        ``run(objective, parameters, report)`` trains and returns a `TrialOutcome`. Where `report` is not None, it is
-        called after each round with its number and value, and True ends the training. What is drawn and pruned depends
-        on values alone, so `run` may report and return those of an earlier training.
+        ``run(objective, parameters, report)`` trains and returns a `TrialOutcome`. If `report` is not None, it is
+        called after each round with the round's number and value, and ends the training if it returns True. Draws and
+        pruning depend only on values, so `run` may report and return those of an earlier training.
     rounds : int
-        Of a training, at most.
+        Largest number of rounds of a training.
     greater_is_better : bool
-        Of validation values.
+        For validation values.
 
     Returns
     -------
     Setting or None
-        None where every trial failed.
+        None if every trial failed.
 
     Raises
     ------
@@ -158,7 +158,7 @@ def tune(
     best, best_trial = None, BestRound(greater_is_better=greater_is_better)
     failures: list[str] = []
     for i in range(trials):
-        trial = study.ask() if i else None  # the given setting is none of optuna's
+        trial = study.ask() if i else None  # optuna did not draw the given setting
         chosen, parameters, drawn, report = objective, dict[str, Any](), dict[str, Any](), None
         try:
             if trial is not None:
@@ -167,7 +167,7 @@ def tune(
             outcome = run(chosen, parameters, report)
         except OutOfTime:
             raise
-        except Exception as error:  # noqa: BLE001 (an impossible setting; if all are, the method's own run reports why)
+        except Exception as error:  # noqa: BLE001 (an invalid setting; if all are, the method's run reports why)
             outcome = None
             failures.append(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}")
         if trial is not None:
@@ -185,7 +185,7 @@ def tune(
 
 
 def _report_to(trial: Any, sign: float) -> Callable[[int, float], bool]:
-    """Return what takes a training's value after each round, and returns whether the trial is hopeless."""
+    """Return a function of a training's value after each round, which returns whether the trial is hopeless."""
     best = -math.inf
 
     def report(number: int, value: float) -> bool:
@@ -203,7 +203,7 @@ def _suggest(
 ) -> tuple[Loss | str, dict[str, Any]]:
     names = framework.tree_names
     given, fixed = asdict(trees), getattr(trees, framework.name, {})
-    grown_by = getattr(framework, "params", names.values())  # lacks what is given under another name
+    grown_by = getattr(framework, "params", names.values())  # without parameters given under another name
     parameters = {
         own: _tree_value(trial, name, given[name])
         for name, own in names.items()

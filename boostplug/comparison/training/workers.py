@@ -11,20 +11,20 @@ import joblib
 J = TypeVar("J")
 R = TypeVar("R")
 
-_IDLE = 10  # seconds after which a process ends that has nothing to do
+_IDLE = 10  # seconds after which an idle process ends
 
 
 def in_processes(work: Callable[[J], R], jobs: Iterable[J], n_processes: int) -> Generator[tuple[J, R]]:
-    """Yield each job with its result, as they are finished. With one process, jobs are worked on in this one.
+    """Yield each job with its result, as they finish. With one process, jobs run in this process.
 
-    Where this process is killed, the others finish the job that they are at, and end.
+    If this process is killed, the others finish their current job, and end.
 
     Parameters
     ----------
     work : callable
-        For several processes, what cloudpickle takes: a lambda or a class of a notebook too.
+        For several processes, it must be picklable by cloudpickle: also a lambda or a class of a notebook.
     jobs : iterable
-        Drawn as they are needed.
+        Read as needed.
     n_processes : int
 
     Raises
@@ -54,7 +54,7 @@ def in_processes(work: Callable[[J], R], jobs: Iterable[J], n_processes: int) ->
         raise ValueError("a loss, metric or ranker cannot go to another process; use one process") from error
     finally:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # joblib warns of the jobs that it ends
+            warnings.simplefilter("ignore")  # joblib warns when it ends jobs
             results.close()
 
 

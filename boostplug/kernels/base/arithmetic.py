@@ -19,10 +19,10 @@ _C = tuple(1.0 / math.factorial(n) for n in range(13))
 
 @numba.njit(inline="always")
 def exponential(x: float) -> float:
-    """Return e^x for ``|x| <= EXP_MAX`` to 1e-15, without a call or a branch: of a number, or of lanes.
+    """Return e^x for ``|x| <= EXP_MAX`` to 1e-15, of a number or of lanes, without a call or a branch.
 
     x = k ln 2 + r with |r| ≤ ln(2)/2; e^r by its Taylor polynomial of degree 12 (rest below 2e-16); 2^k by its bits.
-    Loops over it vectorise, and take a third of the time of the library's exp, which is called element by element.
+    Loops over it vectorise. They take a third of the time of the C library's exp, which is called element by element.
     """
     shifted = x * _LOG2_E + _TO_INTEGER
     k = shifted - _TO_INTEGER
@@ -45,10 +45,10 @@ def exponential(x: float) -> float:
 
 @numba.njit(inline="always")
 def log1p(y: float) -> float:
-    """Return ln(1 + y) for y >= 0 to 1e-15 of it, without a call or a branch: of a number, or of lanes.
+    """Return ln(1 + y) for y >= 0 to a relative 1e-15, of a number or of lanes, without a call or a branch.
 
-    1 + y = 2^k m with m between √½ and √2; ln m = 2 artanh s, s = (m - 1)/(m + 1), by its series up to s^21 (rest below
-    2e-17 of it). What 1 + y has rounded away comes back as its share of 1 + y.
+    1 + y = 2^k m with m between √½ and √2; ln m = 2 artanh s, s = (m - 1)/(m + 1), by its series up to s^21 (relative
+    rest below 2e-17). The rounding error of 1 + y, divided by 1 + y, is added at the end.
     """
     u = 1.0 + y
     m, e = mantissa(u), exponent(u) - _TO_INTEGER

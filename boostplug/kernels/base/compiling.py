@@ -35,8 +35,8 @@ _kernels: list[Any] = []
 def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function for this processor at its first call, without the GIL, and keep the code on disk.
 
-    Numba's own cache keeps it: in the folder that ``NUMBA_CACHE_DIR`` names, else in ``__pycache__`` beside the source,
-    else in the user's cache folder. Where none of them can be written to, every process compiles anew, and warns once.
+    Numba keeps the code in the folder that ``NUMBA_CACHE_DIR`` names, else in ``__pycache__`` beside the source, else
+    in the user's cache folder. If it can write to none of them, every process compiles again and warns once.
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
@@ -54,8 +54,8 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
 def inlined(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """Compile a function that only kernels call; their code in the cache contains it.
 
-    It counts no references to arrays. So it must neither make nor return arrays or views of them, except with
-    ``_nrt=True`` new arrays. It is always inlined: passing named tuples of arrays costs more than summing a short list.
+    The function must neither make nor return arrays or views, because it counts no references. With ``_nrt=True`` it
+    may make new arrays. It is always inlined: passing named tuples of arrays costs more than summing a short list.
     """
     without: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False, "forceinline": True}
 
@@ -76,9 +76,9 @@ class Compiled(NamedTuple):
     n_compiled, n_found : int
         Kernels that this process compiled, and those that it found on disk; one for each combination of types.
     folders : list of Path
-        Where the cache is.
+        Folders of the cache.
     in_memory : bool
-        Whether a kernel could not be kept, since no folder could be written to.
+        Whether some kernel is only in memory, because no folder could be written to.
     """
 
     n_compiled: int
@@ -88,7 +88,7 @@ class Compiled(NamedTuple):
 
 
 def compiled_so_far() -> Compiled:
-    """Return what this process has compiled and found so far."""
+    """Return the kernels that this process has compiled or found on disk so far."""
     called = [kernel for kernel in _kernels if kernel.signatures]
     caches = [kernel._cache.cache_path for kernel in called]  # noqa: SLF001 (numba has no public way)
     return Compiled(
@@ -126,16 +126,16 @@ def _keep_on_disk(kernel: Any) -> None:
     files.__class__ = _CacheFiles  # numba's cache has no other place for it
     folder = Path(kernel.py_func.__code__.co_filename).parent
     if folder.is_dir():  # not in an archive or a frozen program
-        # Numba reads an index no further than to the version: the rest of another one may name types that are gone.
+        # Numba stops reading an index at another version, so it never unpickles types that no longer exist.
         files._version = numba.__version__, source_stamp(folder)  # noqa: SLF001
-        files._source_stamp = ""  # noqa: SLF001 (the time of the file, which the layers of an image cut to seconds)
+        files._source_stamp = ""  # noqa: SLF001 (a file's time, which layers of a container image round to seconds)
 
 
 class _CacheFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """Numba's index of one kernel and its files of compiled code, where a damaged file is the same as a missing one.
+    """Numba's index of one kernel and its files of compiled code; a damaged file counts as missing.
 
-    A loss of power can leave files cut short or filled with zeros. Code with other bytes could run and return wrong
-    numbers, so its digest is kept with it.
+    A loss of power can leave files cut short or filled with zeros. Damaged code could run and return wrong numbers, so
+    each file also holds the digest of its code.
     """
 
     def _load_index(self) -> dict[Any, str]:
@@ -156,7 +156,7 @@ class _CacheFiles(IndexDataCacheFile):  # type: ignore[misc]
             digest, code = super()._load_data(name)
             if sha256(code).digest() == digest:
                 return pickle.loads(code)  # noqa: S301 (as numba does with its cache)
-        raise OSError(f"{name} is damaged")  # which numba takes for a missing file: it compiles, and writes the file
+        raise OSError(f"{name} is damaged")  # numba then compiles again and replaces the file
 
 
 @cache
@@ -172,8 +172,8 @@ def _warn_of_memory() -> None:
 def _compile(kernel: Any, compile_for: Callable[[Any], Any], signature: Any) -> Any:
     """Compile for the types of constants, not for their values, and in one process at a time.
 
-    Two processes that compile one function for different types at once could leave one's code under the other's name,
-    since numba reads and writes the index of its cache without a lock.
+    Numba reads and writes the index of its cache without a lock. So two processes that compile one function for
+    different types at once could store one's code under the other's name.
     """
     if isinstance(signature, tuple):
         signature = tuple(unliteral(kind) for kind in signature)
@@ -185,7 +185,7 @@ def _compile(kernel: Any, compile_for: Callable[[Any], Any], signature: Any) -> 
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Compiling makes millions of objects; looking for garbage among them takes 8% of the time (numba 0.68)."""
+    """Pause garbage collection: compiling makes millions of objects, and collecting takes 8 % of its time."""
     enabled = gc.isenabled()
     gc.disable()
     try:
@@ -197,7 +197,7 @@ def _without_garbage_collection() -> Iterator[None]:
 
 @contextmanager
 def _locked(path: Path | None) -> Iterator[None]:
-    """Hold the lock of a file; none without a path, nor on Windows."""
+    """Hold the lock of a file; does nothing without a path and on Windows."""
     if path is None or sys.platform == "win32" or path in _held:
         yield
         return
@@ -208,7 +208,7 @@ def _locked(path: Path | None) -> Iterator[None]:
             yield
         finally:
             _held.discard(path)
-            fcntl.flock(file, fcntl.LOCK_UN)  # closing alone would leave it to a child forked meanwhile
+            fcntl.flock(file, fcntl.LOCK_UN)  # closing is not enough: a child forked meanwhile keeps the lock
 
 
-_held: set[Path] = set()  # by this process
+_held: set[Path] = set()  # files whose lock this process holds

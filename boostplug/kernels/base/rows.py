@@ -1,4 +1,4 @@
-"""Rows by their query, and by a table."""
+"""Operations on rows in parallel: a factor for each query, values from a table, differences."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ Ints = NDArray[np.int64]
 
 _BLOCK = 16_384  # rows
 _NOTHING = np.empty(0)
-_NOTHING.setflags(write=False)  # as scores are
+_NOTHING.setflags(write=False)  # scores are read-only: one type for the kernel
 
 
 @compiled()
@@ -36,7 +36,7 @@ def _look_up(table: Floats, place: NDArray[np.int32], plus: Floats, out: Floats,
 
 
 def looked_up(table: Floats, place: NDArray[np.int32], plus: Floats = _NOTHING) -> Floats:
-    """Return ``table[place] + plus``, with several threads; no place is checked."""
+    """Return ``table[place] + plus``, on several threads; places outside the table are not detected."""
     out = np.empty(len(place))
     edges = _edges(len(place))
     run_over_queries(lambda a, b: _look_up(table, place, plus, out, edges[a], edges[b]), edges)
@@ -54,12 +54,12 @@ def _subtract_rows(
 
 
 def subtract_rows(gradient: Floats, hessian: Floats, rows: Ints, less: Floats, more: Floats) -> None:
-    """Subtract `less` from the gradient of some rows and add `more` to their Hessian, in place; no row stands twice."""
+    """Subtract `less` from the gradient of distinct rows and add `more` to their Hessian, in place."""
     edges = _edges(len(rows))
     run_over_queries(lambda a, b: _subtract_rows(gradient, hessian, rows, less, more, edges[a], edges[b]), edges)
 
 
 def _edges(n: int) -> Ints:
-    """Return the ends of blocks of numbers."""
+    """Return the boundaries of blocks of `_BLOCK` rows among n rows."""
     edges: Ints = np.r_[0:n:_BLOCK, n].astype(np.int64)
     return edges

@@ -1,9 +1,8 @@
-"""Explicit SIMD, eight numbers at once: `Lanes` are one value to a kernel, and one or a few registers to the processor.
+"""Explicit SIMD: `Lanes` hold eight float64 numbers, one value to a kernel, one or a few registers to the processor.
 
-LLVM's vectoriser makes of one short loop three, for many numbers, for some and for what is left, asks beforehand
-whether arrays overlap, and takes most of the time that the loop takes to compile. A query's runs are mostly shorter
-than what pays for that. Lanes past the end of a run are read too, so arrays have `WIDTH` elements more than they hold,
-and `first_lanes` replaces them. Each lane is computed as a number alone would be.
+Each lane is computed like a single number. `load` and `store` also touch the lanes past the end of a run, so arrays
+have `WIDTH` elements more than they hold, and `first_lanes` replaces those lanes. `docs/explanation/pair_sums.md` says
+why kernels need it.
 """
 
 import operator
@@ -21,8 +20,8 @@ WIDTH = 8
 _FLOATS = ir.VectorType(ir.DoubleType(), WIDTH)
 _INTS = ir.VectorType(ir.IntType(64), WIDTH)
 _INDEX = ir.IntType(32)
-_HELD = 0x4338000000000000  # of 1.5 · 2^52: an integer added to it is added to the number that it is
-_SQRT_HALF = 0x3FE6A09E667F3BCD  # of √½
+_HELD = 0x4338000000000000  # bits of 1.5 · 2^52: adding an integer to the bits adds it to the number
+_SQRT_HALF = 0x3FE6A09E667F3BCD  # bits of √½
 
 
 class _LanesType(types.Type):  # type: ignore[misc]
@@ -52,7 +51,7 @@ def _halves(builder: Any, lanes: Any) -> tuple[Any, Any]:
 
 
 def _operator(function: Callable[..., Any], name: str) -> None:
-    """Let an operator take lanes on both sides, or a number on one."""
+    """Define an operator for lanes on both sides, or for lanes and a number."""
 
     def code(_context: Any, builder: Any, its: Any, arguments: Any) -> Any:
         a, b = (
@@ -113,7 +112,7 @@ def broadcast(_context: Any, value: Any) -> Any:  # noqa: ARG001 (as above)
 
 @intrinsic
 def first_lanes(_context: Any, n: Any, lanes: Any, otherwise: Any) -> Any:  # noqa: ARG001 (as above)
-    """Return the first n lanes and, in the others, those of the third, or a float64."""
+    """Return the first n of some lanes, and the lanes (or the float64) `otherwise` in the rest."""
 
     def code(_context: Any, builder: Any, its: Any, arguments: Any) -> Any:
         count, values, rest = arguments
@@ -125,7 +124,7 @@ def first_lanes(_context: Any, n: Any, lanes: Any, otherwise: Any) -> Any:  # no
 
 @intrinsic
 def power_of_two(_context: Any, value: Any) -> Any:
-    """Return 2^k of a float64 that holds k + 1.5 · 2^52, or of lanes of such; -1022 <= k <= 1023."""
+    """Return 2^k for k + 1.5 · 2^52, of a float64 or of lanes; -1022 <= k <= 1023."""
 
     def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
         kind = context.get_value_type(its.args[0])
@@ -137,7 +136,7 @@ def power_of_two(_context: Any, value: Any) -> Any:
 
 
 def _parts(builder: Any, kind: Any, value: Any) -> tuple[Any, Any, Any]:
-    """Return k and m of value = 2^k m > 0, m from √½ to √2, both in bits, and what makes vectors of integers."""
+    """Return the bits of k and m of value = 2^k m > 0 with m from √½ to √2, and a maker of integer constants."""
     ints, count = (_INTS, WIDTH) if kind == _LANES else (ir.IntType(64), 0)
 
     def every(number: int) -> Any:
@@ -150,7 +149,7 @@ def _parts(builder: Any, kind: Any, value: Any) -> tuple[Any, Any, Any]:
 
 @intrinsic
 def mantissa(_context: Any, value: Any) -> Any:
-    """Return m of a float64 2^k m > 0, m from √½ to √2; or of lanes of such."""
+    """Return m of 2^k m > 0 with m from √½ to √2, of a float64 or of lanes."""
 
     def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
         _, m, _ = _parts(builder, its.args[0], arguments[0])
@@ -161,7 +160,7 @@ def mantissa(_context: Any, value: Any) -> Any:
 
 @intrinsic
 def exponent(_context: Any, value: Any) -> Any:
-    """Return k of a float64 2^k m > 0, m from √½ to √2, plus 1.5 · 2^52; or of lanes of such."""
+    """Return k + 1.5 · 2^52 of 2^k m > 0 with m from √½ to √2, of a float64 or of lanes."""
 
     def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
         k, _, every = _parts(builder, its.args[0], arguments[0])
@@ -172,7 +171,7 @@ def exponent(_context: Any, value: Any) -> Any:
 
 @intrinsic
 def absolute(_context: Any, lanes: Any) -> Any:
-    """Return the lanes without their signs."""
+    """Return the absolute value of each lane."""
 
     def code(_context: Any, builder: Any, _its: Any, arguments: Any) -> Any:
         without = builder.and_(builder.bitcast(arguments[0], _INTS), ir.Constant(_INTS, [2**63 - 1] * WIDTH))
@@ -183,7 +182,7 @@ def absolute(_context: Any, lanes: Any) -> Any:
 
 @intrinsic
 def where_positive(_context: Any, lanes: Any, a: Any, b: Any) -> Any:
-    """Return, lane by lane, a where the first is above 0, else b."""
+    """Return, lane by lane, a where `lanes` is above 0, else b."""
 
     def code(_context: Any, builder: Any, _its: Any, arguments: Any) -> Any:
         values, yes, no = arguments

@@ -7,17 +7,17 @@ import numpy as np
 from boostplug.kernels.base.compiling import compiled
 
 _LARGEST = float(np.finfo(np.float32).max)
-_LEAST_HESSIAN = 1e-16  # beside the gradient, XGBoost's own floor
+_LEAST_HESSIAN = 1e-16  # relative to the gradient; XGBoost's own floor
 _LEAST = float(np.finfo(np.float64).tiny)
 TINY = float(np.finfo(np.float32).tiny)  # below it float32 loses digits
 
 
 @compiled()
 def to_single(gradient: Any, hessian: Any, g: Any, h: Any) -> tuple[int, bool]:
-    """Write both as float32 and return (first row that does not fit or -1, whether any gradient is not 0).
+    """Write gradient and Hessian as float32; return the first row that does not fit (-1: none), and whether any g ≠ 0.
 
-    A row whose Hessian would lose its digits takes no step at all: both become 0. A row does not fit where one of the
-    two is NaN, or past float32's range, or the Hessian is negative.
+    Both become 0 in a row whose Hessian is too small to keep its digits. A row does not fit if one of the two is NaN or
+    beyond the range of float32, or if the Hessian is negative.
     """
     misfits = 0
     steps = 0
@@ -38,7 +38,7 @@ def to_single(gradient: Any, hessian: Any, g: Any, h: Any) -> tuple[int, bool]:
 
 @compiled()
 def positive_beside(gradient: Any, hessian: Any) -> None:
-    """Raise the Hessian to 1e-16 of the gradient where it has vanished beside it, and never leave it 0."""
+    """Raise each Hessian to at least 1e-16 times its gradient, and above 0 wherever the gradient is not 0."""
     for i in range(gradient.shape[0]):
         size = abs(gradient[i])
         least = max(_LEAST_HESSIAN * size, _LEAST) if size > 0.0 else 0.0
@@ -51,12 +51,13 @@ class FirstStep(NamedTuple):
     Attributes
     ----------
     gain : float
-        What its splits gain together, at most. A split's gain is what it lets Σ G²/H of the leaves grow by: with a leaf
-        for each row the sum is Σ g²/h, without any split G²/H of all rows.
+        Upper bound of the sum of its splits' gains: Σ g²/h over the rows (a leaf for each row), less G²/H of all rows
+        (no split).
     step : float
-        How far its leaves go from the mean of all rows. Both are 0 where all rows take one step, up to rounding.
+        Largest distance of a leaf from the step of all rows together. Both are 0 where all rows take one step, up to
+        rounding.
     hessian, mean_hessian : float
-        Sum and mean over the rows that take a step.
+        Sum and mean of the Hessians above 0.
     """
 
     gain: float
@@ -66,7 +67,7 @@ class FirstStep(NamedTuple):
 
 
 def first_step(gradient: Any, hessian: Any) -> FirstStep:
-    """Return how large a step from these derivatives is, of which one at least is not 0."""
+    """Return the size of the first tree for these derivatives, of which at least one is not 0."""
     taken = hessian > 0.0
     h = hessian[taken]
     with np.errstate(over="ignore"):

@@ -11,7 +11,7 @@ from boostplug.kernels.base.compiling import inlined
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_BEST_ALONE_UP_TO = 64  # up to this cut-off a sorted list of the best scores beats sorting the query
+_BEST_ALONE_UP_TO = 64  # up to this cut-off, keeping a sorted list of the best scores is faster than sorting the query
 _RUN = 16  # runs of this length are sorted by counting, then merged
 
 
@@ -42,15 +42,15 @@ def workspace_for(boundaries: Ints, first: int, last: int) -> Workspace:
 
 @inlined()
 def sort(workspace: Workspace, n: int) -> None:
-    """Sort the first n of `workspace` by descending key, stably."""
+    """Sort the first n entries of `workspace` by descending key, stably."""
     sort_range(workspace, 0, n)
 
 
 @inlined()
 def sort_range(workspace: Workspace, first: int, last: int) -> None:
-    """Sort the places ``first <= i < last`` of `workspace` by descending key, stably.
+    """Sort the entries ``first <= i < last`` of `workspace` by descending key, stably.
 
-    Runs are sorted by counting how many keys go before each, which takes no branch, then merged.
+    Runs of `_RUN` entries are sorted by counting the keys before each, without a branch, then merged.
     """
     keys, rows, spare_keys, spare_rows = workspace
     for low in range(first, last, _RUN):
@@ -73,7 +73,7 @@ def sort_range(workspace: Workspace, first: int, last: int) -> None:
 
 @inlined()
 def merge(workspace: Workspace, first: int, middle: int, last: int) -> None:
-    """Merge two neighbouring ranges of `workspace`, each by descending key, stably."""
+    """Merge two neighbouring ranges of `workspace`, each in descending order of keys, stably."""
     keys, rows, spare_keys, spare_rows = workspace
     if keys[middle - 1] >= keys[middle]:
         return  # in order already
@@ -96,10 +96,10 @@ def merge(workspace: Workspace, first: int, middle: int, last: int) -> None:
 
 @inlined()
 def _top_rows(scores: Floats, start: int, stop: int, k: int, keys: Floats, rows: Ints) -> tuple[int, int]:
-    """Write the `k` best rows of one query, at least 1, to `rows`, and their scores to `keys`: best first, in one pass.
+    """Write the `k` ≥ 1 best rows of one query to `rows`, best first, and their scores to `keys`, in one pass.
 
-    Ties stay in file order. Returns how many there are, `k` where the query is as long, and how many more rows tie with
-    the last of them.
+    Ties stay in file order. Returns the number of rows (less than `k` in a shorter query), and the number of further
+    rows that tie with the last of them.
     """
     m = tied = 0
     last = -np.inf
@@ -119,17 +119,17 @@ def _top_rows(scores: Floats, start: int, stop: int, k: int, keys: Floats, rows:
             j -= 1
         keys[j], rows[j] = score, i
         if m == k:
-            tied = tied + 1 if full and keys[k - 1] == last else 0  # what has left ties with what is the last now
+            tied = tied + 1 if full and keys[k - 1] == last else 0  # the row just dropped may tie with the new last one
             last = keys[k - 1]
     return m, tied
 
 
 @inlined()
 def best_rows(scores: Floats, start: int, stop: int, k: int, ties: bool, workspace: Workspace) -> int:
-    """Write the `k` best rows of one query, and their scores as keys, to `workspace`; return their number.
+    """Write the `k` ≥ 1 best rows of one query, and their scores as keys, to `workspace`; return their number.
 
-    The rows are among ``start <= i < stop``, best first, ties in file order; with `ties` those that tie with the `k`-th
-    are among them, so that the block of tied documents at the cut is complete. `k` is at least 1.
+    The rows are among ``start <= i < stop``, best first, ties in file order. With `ties` the rows that tie with the
+    `k`-th one are included, so that the block of tied documents at the cut is complete.
     """
     keys, rows, _, _ = workspace
     n = stop - start

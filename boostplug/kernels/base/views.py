@@ -1,4 +1,4 @@
-"""Arrays that several kernels read, as named tuples: numba takes each as one argument and reads its fields by name."""
+"""Named tuples of arrays that several kernels read: one argument for numba, whose fields kernels read by name."""
 
 from typing import NamedTuple
 
@@ -10,13 +10,13 @@ Ints = NDArray[np.int64]
 
 
 class GroupArrays(NamedTuple):
-    """The documents that stand in a pair, by query and then by grade (`boostplug.data.grade_groups.GradeGroups.view`).
+    """Documents that are in a pair, by query and then by grade (`boostplug.data.grade_groups.GradeGroups.view`).
 
-    Query q is the groups ``query_group[q]:query_group[q + 1]``. Group u is the documents
-    ``rows[group_start[u]:group_start[u + 1]]`` of grade ``group_grade[u]``, ascending. Document i of the higher grade
-    and j of the lower one weigh together ``winner[i] * loser[j]``, with an entry per document, or none where all
-    weights are 1; `apart` says whether the two arrays differ. No query has more documents than `longest`, or more
-    groups than `most_grades`.
+    Query q has the grade groups ``query_group[q]:query_group[q + 1]``. Group u has the grade ``group_grade[u]`` and the
+    documents ``rows[group_start[u]:group_start[u + 1]]``; grades ascend. The pair of document i of the higher grade and
+    document j of the lower one has the weight ``winner[i] * loser[j]``. Both arrays have an entry per document, or none
+    if all weights are 1; `apart` is true if they differ. No query has more than `longest` documents or `most_grades`
+    groups.
     """
 
     rows: Ints
@@ -31,9 +31,9 @@ class GroupArrays(NamedTuple):
 
 
 class PairArrays(NamedTuple):
-    """Explicit pairs (`boostplug.data.grade_groups.ListedPairs.view`): those of query q are ``start[q]:start[q + 1]``.
+    """Explicit pairs (`boostplug.data.grade_groups.ListedPairs.view`): query q has the pairs ``start[q]:start[q + 1]``.
 
-    Where one `crosses` queries, another query's rows get something too: then no two threads at once.
+    `crosses` is true if some pair joins rows of two queries. Threads must then not run side by side.
     """
 
     winner: Ints
@@ -45,7 +45,7 @@ class PairArrays(NamedTuple):
 
 
 class ListArrays(NamedTuple):
-    """Judged documents by query, as `JudgedLists.view` makes them: list q holds those at ``start[q]:start[q + 1]``."""
+    """Judged documents by query (`JudgedLists.view`): list q has the documents ``start[q]:start[q + 1]``."""
 
     rows: Ints
     grade: Floats
@@ -54,7 +54,7 @@ class ListArrays(NamedTuple):
 
 
 class ListSums(NamedTuple):
-    """Outputs of a kernel over lists: the value of each list, gradient and Hessian of each row; 0 at first."""
+    """Outputs of a kernel over lists, 0 before the call: the value of each list, gradient and Hessian of each row."""
 
     value: Floats
     gradient: Floats

@@ -1,4 +1,4 @@
-r"""Cross entropy of each label with σ(F), and of a list's labels with the shares that its σ(F) have.
+"""Cross entropy of each label with σ(F), and of a list's labels with its σ(F) divided by their sum.
 
 Logarithms are taken before sums: log σ(F) = -log(1 + e^-F), and shares are relative to the largest of a list.
 
@@ -30,7 +30,7 @@ from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import longest_list
 
-_LARGEST = 1e290  # of |F|: a sum over a list is finite
+_LARGEST = 1e290  # bound of |F|: a sum over a list is finite
 
 
 @inlined()
@@ -50,9 +50,9 @@ def calibrated_softmax(
     lists: Any, scores: Any, row_share: float, list_share: float, per_grade: float, factor: float,
     first: int, last: int, sums: Any,
 ) -> None:  # fmt: skip
-    """Write the value of each list, and factor times its derivatives, with the shares of the two cross entropies.
+    """Write the value of each list, and factor times its derivatives; the shares weigh the two cross entropies.
 
-    ``per_grade`` times a label is a probability. A list weighs the mean weight of its documents, Σ v²/Σ v.
+    A probability is ``per_grade`` times the label. The weight of a list is Σ v²/Σ v, the mean weight of its documents.
     """
     share, log_sigma = np.empty((2, longest_list(lists.start, first, last)))
     for q in range(first, last):

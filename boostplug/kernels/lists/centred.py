@@ -1,26 +1,26 @@
-"""Squared errors less their mean in each list."""
+"""Squared errors less the mean error of their list."""
 
 from typing import Any
 
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 
-_LARGEST = 1e150  # of |r - F|: its square is finite
+_LARGEST = 1e150  # bound of |r - F|: its square is finite
 
 
 @inlined()
 def _error(labels: Any, scores: Any, row: int, other: int) -> float:
-    """Return how much more a row is to gain than another one."""
+    """Return the error r - F of a row, less that of another row."""
     x: float = (labels[row] - labels[other]) - (scores[row] - scores[other])
     return min(max(x, -_LARGEST), _LARGEST)
 
 
 @compiled()
 def centred_squares(lists: Any, scores: Any, labels: Any, factor: float, first: int, last: int, sums: Any) -> None:
-    """Write Σ v x²/2 of each list, x = r - F less its weighted mean, and factor times the derivatives: -v x and v.
+    """Write Σ v x²/2 of each list, x = r - F less its weighted mean, and factor times the derivatives -v x and v.
 
-    x is taken relative to the heaviest document's: where all are equal the derivatives are 0, not a rounding of the
-    mean, and where one document has nearly all of the weight, what the mean is away from it keeps its digits.
+    x is first taken relative to the document of the largest weight, so that rounding stays small. Equal errors then
+    give derivatives of exactly 0.
     """
     for q in range(first, last):
         a, b = unsigned(lists.start[q]), unsigned(lists.start[q + 1])

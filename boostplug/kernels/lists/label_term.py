@@ -13,11 +13,11 @@ from boostplug.kernels.pairs.hinge import Derivatives
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_LARGEST = 1e150  # of a difference: its square is finite
+_LARGEST = 1e150  # bound of a difference: its square is finite
 
 
 class Labels(NamedTuple):
-    """The documents of all queries in file order; empty `weight` and `labelled`: all 1, and all labelled."""
+    """The documents of all queries in file order; empty `weight`: all 1; empty `labelled`: all labelled."""
 
     labels: Floats
     weight: Floats
@@ -29,7 +29,7 @@ class Labels(NamedTuple):
 def _label_kernel(
     first: int, last: int, scores: Any, labels: Any, factor: float, out: Any, squares: Any
 ) -> None:  # fmt: skip
-    """Write what `label_term` returns of the queries ``first <= q < last``."""
+    """Write the outputs of `label_term` for the queries ``first <= q < last``."""
     weighted, masked = labels.weight.shape[0] > 0, labels.labelled.shape[0] > 0
     for q in range(first, last):
         square = 0.0

@@ -1,4 +1,4 @@
-r"""The sums of `lambdas` over long lists in O(n log n), half by half in score order.
+"""The pair sums of `lambdas` over long lists, in O(n log n) and with a relative error of 1e-9 for every pair.
 
 In NumPy, pair by pair, for NDCG without a cut-off and scores without ties::
 
@@ -13,20 +13,10 @@ In NumPy, pair by pair, for NDCG without a cut-off and scores without ties::
         g, h = -w * wrong, w * wrong * (1 - wrong)
         return g.sum(axis=1) - g.sum(axis=0), h.sum(axis=1) + h.sum(axis=0)
 
-Between the upper half of a list and the lower one, in the order of the scores, it is known who stands above. So the
-values of their positions factorise, :math:`u_i - u_j = (u_i - u_m) + (u_m - u_j)`, two terms ≥ 0 each, with m the first
-of the lower half; and with the distances δ ≥ 0 of both scores from that of m
-
-.. math:: \sigma(-(\delta_i + \delta_j)) = e^{-\delta_i} e^{-\delta_j} f(\delta_i + \delta_j), \qquad
-          f(\delta) = \frac{1}{1 + e^{-\delta}},
-
-where f, which is between ½ and 1, is a polynomial of degree 7 of either distance, piece by piece: it is known by its
-values at eight nodes, one in each lane. All documents of both halves are walked by ascending gain, and by descending
-gain; what has passed, times the gap of gains passed since, is what each document sees of the other half.
-Then each half is a list of its own. Short ones are summed pair by pair.
-
-Accuracy: 1e-9 of every pair. Ties need no care here: their positions have the same value (`write_position_values`), so
-that they weigh nothing with each other, and `sum_within` adds what they weigh.
+The list in score order is split in halves, recursively. Pairs of a document above and one below the middle are summed
+together, from eight nodes for each range of score distances; parts of up to 160 documents are summed pair by pair. Tied
+documents have the same position value, so these sums give their pairs the weight 0; `lambdas.sum_within` adds those
+pairs. `docs/explanation/pair_sums.md` derives the sums.
 """
 
 from typing import Any, NamedTuple
@@ -65,14 +55,14 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _BY_PAIR_UP_TO = 160  # documents that are summed pair by pair
-_LEAST = 1e-290  # beside which log(1 + t) = t
-_DEPTH = 128  # parts that wait for their turn, at most
-# Pieces of the distances in which eight nodes give f, f² and their like to 1e-9; in the last they are straight lines.
+_LEAST = 1e-290  # floor of t in log(1 + t)/t
+_DEPTH = 128  # largest number of parts on the stack
+# Ends of the pieces of distances: eight nodes interpolate f and f² to 1e-9 in each; in the last both are linear.
 _EDGES = (0.73, 1.51, 2.43, 3.74, 5.24, 7.6, 10.5, 14.9, 24.9)
 _PIECES = len(_EDGES) + 1
 _SUMS = (
     8 * WIDTH
-)  # of a piece: passed and gaps, of two functions, with and without the value of the document's own position
+)  # for each piece: sums, and sums times gaps of gains; of two functions; with and without the own position's value
 
 
 def _nodes() -> tuple[Floats, Floats]:
@@ -87,9 +77,10 @@ _AT, _POWERS = _nodes()
 class _Workspace(NamedTuple):
     """Space for one list.
 
-    By document in order of gains: `order`, its position, and a `spare` of it. By position: `distance` from the middle;
-    `power`, e^-distance; `piece`. For each piece of either half: `edge`, where it begins and its width; `node`, and
-    `falling`, e^-node; `sums`. What short parts have of each document: `own`. Parts that are left: `to_do`.
+    - By document, ascending gains: `order`, its position, and `spare`, a copy.
+    - By position: `distance` from the middle score; `power`, e^-distance; `piece`, the index of its piece.
+    - By piece, for each half: `edge`, where it begins and its width; `node`, and `falling`, e^-node; `sums`.
+    - `own`: data of the documents of a short part. `to_do`: a stack of the parts that are left.
     """
 
     order: Ints
@@ -116,7 +107,7 @@ def _workspace_of(n: int) -> _Workspace:
 
 @inlined(fastmath={"contract"}, error_model="numpy")
 def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: Ordered, workspace: _Workspace) -> float:
-    """Add the pairs of the positions first..last, at most `_BY_PAIR_UP_TO`, and return their value."""
+    """Add the pairs of the positions first..last, at most `_BY_PAIR_UP_TO`, and return their total value."""
     own = workspace.own
     x, e, winner, loser, gain, u, v = own[0], own[1], own[2], own[3], own[4], own[5], own[6]
     c, g, h = own[7], own[8], own[9]
@@ -166,7 +157,7 @@ def _pair_by_pair(first: int, last: int, two: bool, with_value: bool, ordered: O
 
 @inlined(fastmath={"contract"}, error_model="numpy")
 def _distances(first: int, middle: int, last: int, ordered: Ordered, workspace: _Workspace) -> None:
-    """Write each position's distance from the middle, and e^-distance."""
+    """Write the distance of each position's score from that of the middle, and e^-distance."""
     x, distance, power = ordered.x, workspace.distance, workspace.power
     for j in range(first, last, WIDTH):
         d = absolute(load(x, j) - x[middle])
@@ -176,7 +167,7 @@ def _distances(first: int, middle: int, last: int, ordered: Ordered, workspace: 
 
 @inlined()
 def _into_pieces(first: int, last: int, side: int, workspace: _Workspace) -> int:
-    """Put the documents of one half into pieces of the distance, and return how many hold any."""
+    """Assign the documents of one half to pieces of the distance; return the number of pieces with documents."""
     distance, piece, edge = workspace.distance, workspace.piece, workspace.edge
     closest, farthest = min(distance[first], distance[last - 1]), max(distance[first], distance[last - 1])
     if farthest <= _EDGES[0] or closest >= _EDGES[-1]:
@@ -221,16 +212,16 @@ def _sum_other_half(
     first: int, middle: int, last: int, up: bool, upper: bool, count: int, values: Any, with_value: bool,
     ordered: Ordered, workspace: _Workspace,
 ) -> float:  # fmt: skip
-    """Add what the documents of one half see of the other, in one order of gains; return the value.
+    """Add the pairs of each document of one half with the other half, in one order of gains; return their value.
 
-    `upper` says that the upper half sees the lower one, whose documents `up` shows from the lowest gain on. `values`
-    are those of the positions, u or v.
+    `upper`: derivatives go to the upper half, and the lower half is summed. `up`: documents come by ascending gain, so
+    those summed so far are the losers. `values` are the values of the positions, u or v.
     """
     order, distance, power = workspace.order, workspace.distance, workspace.power
     piece, sums = workspace.piece, workspace.sums
     gain, winner, loser = ordered.gain, ordered.winner, ordered.loser
-    own, other = (winner, loser) if up else (loser, winner)  # of the one that sees, and of those seen
-    right = up == upper  # the higher gain stands above
+    own, other = (winner, loser) if up else (loser, winner)  # weights of the target, and of the documents summed
+    right = up == upper  # winners stand above losers
     side = 0 if upper else 1
     _clear_sums(count, side, workspace)
     at_middle = values[middle]
@@ -284,7 +275,7 @@ def _sum_other_half(
 
 @inlined()
 def _halve(first: int, middle: int, last: int, workspace: _Workspace) -> None:
-    """Put the positions before the middle first, each half by gain."""
+    """Reorder by half: first the positions before the middle, then the others, each half by gain."""
     order, spare = workspace.order, workspace.spare
     a, b = first, 0
     for k in range(first, last):
@@ -301,7 +292,7 @@ def _halve(first: int, middle: int, last: int, workspace: _Workspace) -> None:
 
 @inlined()
 def _sum_part(n: int, two: bool, with_value: bool, ordered: Ordered, workspace: _Workspace) -> float:
-    """Add the pairs of n documents that do not tie, and return their value."""
+    """Add the pairs of n documents, except those of tied ones, and return their value."""
     u, v, to_do = ordered.u, ordered.v, workspace.to_do
     value = 0.0
     to_do[0, 0], to_do[0, 1] = 0, n
@@ -334,9 +325,10 @@ def sum_lists(
     groups: Any, start: Any, scores: Any, multiplier: float, gain: Any, positions: PositionValues, with_value: bool,
     begin: int, end: int, value: Any, gradient: Any, hessian: Any,
 ) -> None:  # fmt: skip
-    """Sum all pairs of the lists ``begin <= q < end``: their documents stand in ``groups`` from ``start[q]`` on.
+    """Sum all pairs of the lists ``begin <= q < end``; list q has the documents from ``start[q]`` on in ``groups``.
 
-    ``gain`` has an entry per group. Writes a value per list, and derivatives of rows by score times the multiplier.
+    ``gain`` has an entry per group. Writes the value of each list, and each row's derivatives by its score times the
+    multiplier.
     """
     workspace = workspace_for(start, begin, end)
     two = len(positions.discount) == 0

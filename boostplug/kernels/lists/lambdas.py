@@ -1,17 +1,17 @@
-r"""Pairs whose weights are what a metric loses when two documents change places, as LambdaRank has them.
+r"""LambdaRank's pairs, weighted by the change of a metric when both documents swap positions.
 
-In a list in the order of its scores, position j has the value :math:`u_j` for a document that must stay above those of
-lower grades, and :math:`v_j` for one that must rise above those of higher ranks. Neither rises down the list. The
-documents i and j, i of the higher grade, weigh
+Position j of a list in score order has two values. :math:`u_j` is for a document that stands above documents of lower
+grades, and :math:`v_j` for one that stands below documents of lower grades. Neither rises down the list. The pair of i,
+of the higher grade, and j has the weight
 
 .. math:: a_i b_j\,(G_i - G_j) \cdot \begin{cases} u_i - u_j & i \text{ stands above } j \\
-                                                          v_j - v_i & \text{otherwise} \end{cases}
+    v_j - v_i & \text{otherwise} \end{cases}
 
-with a and b their weights as winner and loser, and G the gains of their grades. For NDCG both values are the discounts.
-MAP's gains are 0 and 1; with P_j relevant documents among the best j and S_j = Σ rel/position over them,
-:math:`u_j = P_j/j - S_j` and :math:`v_j = (P_j + 1)/j - S_j`: all that a swap moves between the two is in the S.
+with a and b the weights of winner and loser, and G the gains of their grades. For NDCG u and v are the discounts. For
+MAP gains are 0 and 1, :math:`u_j = P_j/j - S_j` and :math:`v_j = (P_j + 1)/j - S_j`. P_j is the number of relevant
+documents among the best j, and S_j = Σ rel/position over them. S covers the changes of precision between i and j.
 
-`sum_tops` sums with a truncation, pair by pair. Without one, `lambda_halves.sum_lists` sums lists of any length.
+`sum_tops` sums pair by pair, with a truncation. `lambda_halves.sum_lists` sums lists of any length, without one.
 """
 
 from typing import Any, NamedTuple
@@ -41,9 +41,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 NEAR = 600.0  # range of scores within which e^x serves for every pair
-FARTHEST = 1e300  # scores are cut there, so that differences are finite
-_NOTHING = 1e-304  # more than e^-700
-_NORM = 0.01  # LightGBM's, beside a difference of scores
+FARTHEST = 1e300  # scores are clipped to ±1e300, so that differences are finite
+_NOTHING = 1e-304  # above e^-700
+_NORM = 0.01  # LightGBM adds it to a difference of scores
 
 
 class PositionValues(NamedTuple):
@@ -52,9 +52,9 @@ class PositionValues(NamedTuple):
     Attributes
     ----------
     discount : ndarray
-        NDCG's, of the positions of the longest list; empty for average precision.
+        NDCG's discounts, down to the length of the longest list; empty for average precision.
     cutoff : int
-        Average precision's k.
+        The k of average precision.
     """
 
     discount: Floats
@@ -62,7 +62,7 @@ class PositionValues(NamedTuple):
 
 
 class RowWeights(NamedTuple):
-    """For each row: the gain of its grade, the root of its weight, and its weights as winner and loser of a pair."""
+    """For each row: the gain of its grade, the square root of its weight, its weights as winner and as loser."""
 
     gain: Floats
     root: Floats
@@ -75,18 +75,18 @@ class Ordered(NamedTuple):
 
     x: Floats  # score times the multiplier, within ±1e300
     winner: Floats  # weight in pairs with lower gains
-    loser: Floats  # and in those with higher ones; may be the array `winner` itself
+    loser: Floats  # weight in pairs with higher gains; may be the array `winner` itself
     gain: Floats
     u: Floats  # value of the position for a document that stands above those of lower grades
-    v: Floats  # and for one that stands below; the array `u` itself where the two are the same
-    tied_distance: Floats  # mean distance of two positions within a block of tied documents, of u and of v together / 2
+    v: Floats  # value for a document that stands below them; the array `u` itself if they are equal
+    tied_distance: Floats  # mean difference of two positions in a block of tied documents, averaged over u and v
     gradient: Floats
     hessian: Floats
 
 
 @inlined(_nrt=True)
 def ordered_workspace(n: int, two: bool, two_weights: bool) -> Ordered:
-    """Return workspace for a list of n documents; u and v differ if `two`, both weights if `two_weights`."""
+    """Return workspace for n documents; `two`: u and v differ; `two_weights`: weights of winners and losers differ."""
     m = n + WIDTH
     u, winner = np.zeros(m), np.ones(m)
     return Ordered(
@@ -97,7 +97,7 @@ def ordered_workspace(n: int, two: bool, two_weights: bool) -> Ordered:
 
 @inlined()
 def in_range(x: float) -> float:
-    """Return x within ±1e300."""
+    """Return x, clipped to ±1e300."""
     return min(max(x, -FARTHEST), FARTHEST)
 
 
@@ -125,7 +125,7 @@ def _relevance(keys: Any, n: int, gain: Any, positions: PositionValues, average:
 
 @inlined()
 def write_position_values(keys: Any, n: int, positions: PositionValues, ordered: Ordered, spare: Any) -> None:
-    """Write the values of a list's positions, over a random order of tied documents. `spare` has 3 rows."""
+    """Write the values of a list's positions, averaged over the orders of tied documents. `spare` has 3 rows."""
     gain, u, v, tied = ordered.gain, ordered.u, ordered.v, ordered.tied_distance
     if len(positions.discount):
         average_over_ties(keys, n, positions.discount, u, tied)
@@ -139,7 +139,7 @@ def write_position_values(keys: Any, n: int, positions: PositionValues, ordered:
 
 @inlined()
 def sum_within(keys: Any, n: int, ordered: Ordered) -> float:
-    """Add the pairs of tied documents, σ = ½ each, and return their value; within a block gains ascend."""
+    """Add the pairs of tied documents, with σ = ½, and return their value; gains ascend within a block of ties."""
     value = 0.0
     a = 0
     while a + 1 < n:
@@ -166,13 +166,13 @@ def sum_within(keys: Any, n: int, ordered: Ordered) -> float:
 
 @numba.njit(inline="always")
 def falling(d: Any) -> Any:
-    """Return e^-d, of lanes d ≥ 0; what is below 1e-304 is nothing."""
+    """Return e^-d of lanes d ≥ 0; 0 if it is below 1e-304."""
     return larger(exponential(smaller(d, broadcast(EXP_MAX)) * -1.0) - _NOTHING, broadcast(0.0))
 
 
 @numba.njit(inline="always")
 def shares(d: Any) -> Any:
-    """Return σ(-d) and σ(d), of lanes, whatever d."""
+    """Return σ(-d) and σ(d) of lanes, for any d."""
     t = falling(absolute(d))
     z = 1.0 / (t + 1.0)
     return where_positive(d, t * z, z), where_positive(d, z, t * z)
@@ -180,7 +180,7 @@ def shares(d: Any) -> Any:
 
 @inlined(fastmath={"contract"}, error_model="numpy")
 def shares_of_pairs(near: bool, e: Any, x: Any, i: int, j: int) -> Any:
-    """Return σ(-d) and σ(d) of document i with those from j on, by powers of e where scores are `near` each other."""
+    """Return σ(-d) and σ(d) of document i with documents j and on; `near`: computed from `e`, powers of e."""
     if near:
         e_j = load(e, j)
         z = 1.0 / (e_j + e[i])
@@ -190,7 +190,7 @@ def shares_of_pairs(near: bool, e: Any, x: Any, i: int, j: int) -> Any:
 
 @numba.njit(inline="always")
 def softplus(d: Any) -> Any:
-    """Return log(1 + e^-d), of lanes, whatever d."""
+    """Return log(1 + e^-d) of lanes, for any d."""
     t = falling(absolute(d))
     return larger(d * -1.0, broadcast(0.0)) + log1p(t)
 
@@ -199,9 +199,9 @@ def softplus(d: Any) -> Any:
 def _sum_of_tops(
     n: int, top: int, f: Any, e: Any, near: bool, two: bool, normed: bool, with_value: bool, ordered: Ordered
 ) -> Any:
-    """Add the pairs of which the better stands among the best `top`, and return their value, and Σ of their lambdas.
+    """Add the pairs whose better document is among the best `top`; return their value and the sum of their lambdas.
 
-    `f` are the scores by position, `e` powers of e where they are `near` each other.
+    `f` are the scores by position; `e` are powers of e, used if the scores are `near` each other.
     """
     x, gain, u, v = ordered.x, ordered.gain, ordered.u, ordered.v
     winner, loser = ordered.winner, ordered.loser
@@ -241,10 +241,10 @@ def sum_tops(
     lists: Any, scores: Any, multiplier: float, rows: RowWeights, positions: PositionValues, top: int, norm: bool,
     with_value: bool, first: int, last: int, sums: Any,
 ) -> None:  # fmt: skip
-    """Sum the pairs of which the better stands among the best `top` of its list; ties stand in file order.
+    """Sum the pairs whose better document is among the best `top` of its list; ties stand in file order.
 
-    With `norm` as LightGBM does: a pair is divided by its difference of scores, and a list's sums are times
-    log2(1 + Σ)/Σ, Σ over twice its lambdas.
+    `norm` is LightGBM's normalization: each pair is divided by its score difference, and a list's sums are multiplied
+    by log2(1 + Σ)/Σ, where Σ is twice the sum of its lambdas.
     """
     workspace = workspace_for(lists.start, first, last)
     two = len(positions.discount) == 0

@@ -8,7 +8,7 @@ from boostplug.kernels.base.sorting import Workspace, sort
 
 @compiled()
 def order_by_score(scores: Any, lists: Any, q: int, workspace: Workspace) -> int:
-    """Write the places in ``lists.rows`` of list q's documents, best first, to ``workspace.rows``; return their number.
+    """Write the indices in ``lists.rows`` of list q's documents, best first, to ``workspace.rows``; return the number.
 
     Their scores become ``workspace.keys``. Tied documents stand in file order: see `average_over_ties`.
     `kernels.base.sorting.workspace_for` makes the workspace.
@@ -23,11 +23,11 @@ def order_by_score(scores: Any, lists: Any, q: int, workspace: Workspace) -> int
 
 @compiled()
 def average_over_ties(keys: Any, n: int, values: Any, mean: Any, tied: Any) -> None:
-    """Write what a random order of tied documents makes of values by position.
+    """Write the values of positions averaged over the orders of tied documents, and the mean differences within ties.
 
-    With ``keys[:n]`` in descending order and ``values[:n]`` that do not rise: ``mean[j]`` is the mean value over the
-    positions that tie with j, and ``tied[j]`` the mean difference, larger less smaller, of two of these positions. Two
-    documents that do not tie are expected to be ``mean[j] - mean[k]`` apart, two that do ``tied[j]``.
+    ``keys[:n]`` descend, ``values[:n]`` do not rise. ``mean[j]`` becomes the mean value of the positions that tie with
+    j, and ``tied[j]`` the mean difference, larger less smaller, of two of these positions. So the expected difference
+    of two documents is ``mean[j] - mean[k]`` if they do not tie, and ``tied[j]`` if they do.
     """
     a = 0
     while a < n:

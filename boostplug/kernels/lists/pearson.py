@@ -23,8 +23,8 @@ from typing import Any
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 
-_LARGEST = 1e140  # of a score beside the list's first one: its square is finite
-_CURVATURE = 2.0 / math.sqrt(3.0)  # the largest of 1 - s·a/|(s, ε)| over unit vectors a, times |(s, ε)|²
+_LARGEST = 1e140  # bound of a score less the list's first one: its square is finite
+_CURVATURE = 2.0 / math.sqrt(3.0)  # largest curvature of 1 - s·a/|(s, ε)| over unit vectors a, times |(s, ε)|²
 
 
 @inlined()
@@ -37,9 +37,9 @@ def _apart(scores: Any, row: int, other: int) -> float:
 def one_minus_pearson(
     lists: Any, scores: Any, target: Any, epsilon: float, factor: float, first: int, last: int, sums: Any
 ) -> None:
-    """Write what the documents of a list weigh times 1 - correlation, and factor times its derivatives.
+    """Write a list's total weight times 1 - correlation, and factor times its derivatives.
 
-    `target` are the labels of all lists, standardised in each; 0 in a list whose labels are all alike.
+    `target` holds the labels of all lists, standardised within each list; 0 in a list with equal labels.
     """
     for q in range(first, last):
         a, b = unsigned(lists.start[q]), unsigned(lists.start[q + 1])

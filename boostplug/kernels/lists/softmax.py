@@ -1,8 +1,8 @@
-r"""Softmax over lists, and cross entropies between a target distribution and that of the scores.
+"""Softmax over lists, and cross entropies between a target distribution and that of the scores.
 
-A document of weight v stands in its list v times: it has the share v e^F / Σ v e^F. Shares are exact at any range of
-scores: the largest is left out of the sum that the others make, so that what it lacks to 1 keeps its digits, and where
-the others vanish beside it their shares among themselves are taken relative to their own best.
+A document of weight v counts as v documents: its share is v e^F / Σ v e^F. Shares are precise at any range of scores: 1
+less the largest share is summed from the other documents, and if these underflow, their own shares are taken relative
+to the best of them.
 
 In NumPy, for one list and the softmax of its grades as target (`derivatives`, without Bruch's terms, and `values`):
 
@@ -33,13 +33,13 @@ from boostplug.kernels.base.sorting import longest_list
 Floats = NDArray[np.float64]
 
 _HALF = 0.5
-_VANISHED = 1e-250  # of all: what the others have together, of which rounding and the cut of exponents leave too little
+_VANISHED = 1e-250  # total share of the other documents below which cut exponents and rounding spoil their own shares
 _UNIT = 2.0**-53
-_NEGATIVE_ZERO = np.uint64(1 << 63)  # the bits of -0.0, which scores as 0.0 does
+_NEGATIVE_ZERO = np.uint64(1 << 63)  # bits of -0.0, treated as 0.0
 
 
 class _Workspace(NamedTuple):
-    """Documents of a list: exponentials relative to the best, less the largest's; shares; first-order terms."""
+    """Documents of a list: exponentials relative to the best (0 for the largest), shares, first-order terms."""
 
     e: Floats
     p: Floats
@@ -47,7 +47,7 @@ class _Workspace(NamedTuple):
 
 
 class _Whole(NamedTuple):
-    """Sum of a list's exponentials, the place of the largest, its share, and the share of the others."""
+    """Sum of a list's exponentials, the index and share of the largest, and the total share of the others."""
 
     total: float
     most: int
@@ -63,7 +63,7 @@ def _workspace_for(start: Any, first: int, last: int) -> Any:
 
 @inlined()
 def _sum(x: Any, n: int) -> float:
-    """Return the sum of the first n, of which what lanes reach past them is 0."""
+    """Return the sum of the first n elements; lanes past them must be 0."""
     total = broadcast(0.0)
     for k in range(0, n, WIDTH):
         total = total + load(x, k)
@@ -73,7 +73,7 @@ def _sum(x: Any, n: int) -> float:
 
 @inlined()
 def _exponentials(e: Any, weight: Any, a: int, n: int) -> None:
-    """Replace the first n by v e^(x - their largest); what lanes reach past them by 0."""
+    """Replace the first n scores x by v e^(x - their maximum), and the lanes past them by 0."""
     top = broadcast(-np.inf)
     for k in range(0, n, WIDTH):
         top = larger(top, first_lanes(n - k, load(e, k), -np.inf))
@@ -86,7 +86,7 @@ def _exponentials(e: Any, weight: Any, a: int, n: int) -> None:
 
 @inlined()
 def _take_out_the_largest(e: Any, n: int) -> _Whole:
-    """Sum, and put 0 in the place of the largest."""
+    """Return the sums with and without the largest exponential, and set that one to 0."""
     total = _sum(e, n)
     top = broadcast(0.0)
     for k in range(0, n, WIDTH):
@@ -101,7 +101,7 @@ def _take_out_the_largest(e: Any, n: int) -> _Whole:
 
 @inlined()
 def _among_the_others(scores: Any, lists: Any, a: int, n: int, most: int, e: Any) -> None:
-    """Write the exponentials of all but one document relative to the best of these."""
+    """Write the exponentials of all documents except `most`, relative to the best of these."""
     best = -np.inf
     for i in range(n):
         if i != most:
@@ -113,9 +113,9 @@ def _among_the_others(scores: Any, lists: Any, a: int, n: int, most: int, e: Any
 
 @inlined(fastmath={"contract"})
 def _first_order(n: int, whole: _Whole, a: int, target: Any, workspace: _Workspace) -> float:
-    """Write p and p - P, 0 for the document that was taken out; return its own: what the others' sum to, turned.
+    """Write p and p - P, both 0 for the document of the largest share; return its p - P, minus the sum of the others'.
 
-    So all of them sum to 0, also where rounding is all that is left of p - P in most documents.
+    So all p - P sum to 0, even if most of them are only rounding errors.
     """
     e, p, t = workspace
     for i in range(unsigned(n)):
@@ -137,8 +137,8 @@ def _first_order(n: int, whole: _Whole, a: int, target: Any, workspace: _Workspa
 def _next_order(n: int, workspace: _Workspace, terms: Any, to_add: Any, of_one: float, per_other: float) -> float:
     """Add p_i Σ_(j≠i) x_j/(1 - p_j) to the gradient, and write it in place of x; return Σ x/(1 - p).
 
-    `terms` holds x, but for that of the document that was taken out, `of_one`. Its own part of the sums comes apart:
-    p_i/(1 - p_m) is i's share among the others.
+    `terms` holds x of all documents except m, the one of the largest share, whose x is `of_one`. Its part of the sums
+    is added separately: p_i/(1 - p_m) is i's share among the others.
     """
     e, p, _ = workspace
     total = broadcast(0.0)
@@ -160,7 +160,7 @@ def _next_order(n: int, workspace: _Workspace, terms: Any, to_add: Any, of_one: 
 def derivatives(
     lists: Any, scores: Any, target: Any, factor: Any, three_terms: bool, first: int, last: int, sums: Any
 ) -> None:
-    """Write p - P, or Bruch's three terms, and p (1 - p) of each document, times its list's factor."""
+    """Write p - P (or Bruch's three terms) and p (1 - p) of each document, times the factor of its list."""
     workspace = _workspace_for(lists.start, first, last)
     e, p, t = workspace
     gradient = np.empty(len(t))
@@ -197,7 +197,7 @@ def derivatives(
 
 @compiled()
 def values(lists: Any, scores: Any, target: Any, factor: Any, first: int, last: int, sums: Any) -> None:
-    """Write the factor times -Σ P ln p of each list."""
+    """Write factor times -Σ P ln p of each list."""
     workspace = _workspace_for(lists.start, first, last)
     e = workspace.e
     for q in range(first, last):
@@ -219,7 +219,7 @@ def values(lists: Any, scores: Any, target: Any, factor: Any, first: int, last: 
 
 @inlined()
 def _write_shares(e: Any, n: int, a: int, out: Any) -> None:
-    """Write the shares: the very numbers that `derivatives` makes of the same exponentials."""
+    """Write the shares, bit by bit those that `derivatives` computes from the same exponentials."""
     per_unit = 1.0 / _sum(e, n)
     for i in range(unsigned(n)):
         out[unsigned(a) + i] = e[i] * per_unit
@@ -240,7 +240,7 @@ def targets(lists: Any, first: int, last: int, out: Any) -> None:
 
 @inlined()
 def _noise(bits: Any, row: Any, seed: Any) -> float:
-    """Return a number from 0 to below 1 that seed, row and the bits of a score decide (splitmix64, once for each)."""
+    """Return a uniform number in [0, 1), a hash of the seed, the row and the bits of its score (SplitMix64)."""
     x = seed
     for part in (row, bits if bits != _NEGATIVE_ZERO else unsigned(0)):
         x = mixed((x ^ part) + SPLITMIX_STEP)
@@ -249,9 +249,9 @@ def _noise(bits: Any, row: Any, seed: Any) -> float:
 
 @compiled()
 def exp2_targets(lists: Any, gains: Any, units: Any, bits: Any, seed: Any, first: int, last: int, out: Any) -> None:
-    """Write the shares of 2^r - γ in each list: γ is noise of the scores' bits, and ½ where there are none.
+    """Write the shares of 2^r - γ in each list; γ is noise from the bits of the scores, or ½ without them.
 
-    `gains` are 2^(r - r') of each document, with r' the list's largest grade, `units` 2^-r' of each list.
+    `gains` holds 2^(r - r') of each document, with r' the list's largest grade, and `units` 2^-r' of each list.
     """
     e = _workspace_for(lists.start, first, last).e
     noisy = bits.shape[0] > 0

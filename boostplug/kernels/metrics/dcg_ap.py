@@ -1,4 +1,4 @@
-"""Sums over the positions of a ranking: order the documents of each query, then walk the blocks of tied ones."""
+"""Sums over the positions of a ranking: sort the documents of each query, then walk the blocks of tied documents."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,7 @@ def _dcg(
     scores: Floats, gains: Floats, ideal: Floats, boundaries: Ints, discount: Floats, places: Ints, cutoffs: Ints,
     average: bool, first: int, last: int, out: Floats,
 ) -> None:  # fmt: skip
-    r"""Write the discounted cumulative gain of each query, over the `ideal` one where that is given; NaN where it is 0.
+    r"""Write the DCG of each query, divided by its `ideal` DCG unless that is empty; NaN where the ideal DCG is 0.
 
     .. math:: \sum_{j \le k} d_j\, \bar g_j
 
@@ -59,11 +59,11 @@ def dcg(
     cutoffs: Ints | None = None,
     by_row: bool = False,
 ) -> Floats:
-    """Return the DCG of each query, over `ideal` where that is given; NaN where it is 0.
+    """Return the DCG of each query, divided by its `ideal` DCG if `ideal` is passed; NaN where the ideal DCG is 0.
 
-    `discount` has an entry for each position down to the cut-off (each query has its own with `cutoffs`), or, with
-    `by_row`, one for each row: those of a query from its first position on. All arrays are read-only, so that the
-    kernel is compiled for one type.
+    `discount` has an entry for each position down to the cut-off. With `cutoffs` each query has its own cut-off. With
+    `by_row` each query has its own discounts: an entry for each row, in the order of positions. All arrays are
+    read-only, so that the kernel is compiled for one type.
     """
     places = boundaries[:-1] if by_row else frozen(np.zeros(len(boundaries) - 1, np.int64))
     cutoffs = np.minimum(np.diff(boundaries), len(discount) if cutoffs is None else cutoffs)
@@ -88,7 +88,7 @@ def recall(scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Int
 def r_precision(
     scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int, *, average: bool
 ) -> Floats:
-    """Return the precision of each query at the number of its relevant documents."""
+    """Return the R-precision of each query: its precision at the number of its relevant documents."""
     cutoffs = n_relevant.astype(np.int64)
     return dcg(scores, relevant, boundaries, _ones(boundaries, k), average=average, ideal=n_relevant, cutoffs=cutoffs)
 
@@ -102,13 +102,13 @@ def _average_precision(
     scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int, average: bool,
     first: int, last: int, out: Floats,
 ) -> None:  # fmt: skip
-    r"""Average precision of the queries ``first <= q < last``; NaN for a query without relevant documents.
+    r"""Write the average precision of the queries ``first <= q < last``; NaN for a query without relevant documents.
 
     .. math:: \frac1R \sum_{j \le k} \mathrm{rel}_j \frac{\#\{\text{relevant at } 1 … j\}}{j}
 
-    With `average`, the expected value over a random order of tied documents: position j of a block of n documents,
-    r of them relevant, that starts after position a with s relevant documents before it, contributes (McSherry &
-    Najork, ECIR 2008, §2.3)
+    With `average`, write the expected value over a random order of tied documents. Take a block of n documents, r of
+    them relevant, that starts after position a with s relevant documents before it. Its position j contributes
+    (McSherry & Najork, ECIR 2008, §2.3)
 
     .. math:: \frac rn \Bigl(s + 1 + (j - a - 1)\frac{r - 1}{n - 1}\Bigr)\frac1j .
     """
@@ -149,12 +149,12 @@ def average_precision(
 
 @compiled()
 def _mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats, first: int, last: int, out: Floats) -> None:
-    r"""Weights that turn gains by position into the mean NDCG over the cut-offs 1 … n; 0 where the ideal DCG is 0.
+    r"""Write the weights of gains by position in the mean NDCG over the cut-offs 1 … n; 0 if the ideal DCG is 0.
 
     .. math:: \frac1n \sum_{k \le n} \frac{\mathrm{DCG}_k}{\mathrm{ideal}_k} = \sum_j g_j c_j, \qquad
-              c_j = \frac{d_j}n \sum_{k \ge j} \frac1{\mathrm{ideal}_k}
+        c_j = \frac{d_j}n \sum_{k \ge j} \frac1{\mathrm{ideal}_k}
 
-    :math:`c_j` goes to row ``start + j - 1`` of the query.
+    :math:`c_j` is written to row ``start + j - 1`` of the query.
     """
     workspace = workspace_for(boundaries, first, last)
     keys = workspace.keys
@@ -176,7 +176,7 @@ def _mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats, first:
 
 
 def mean_ndcg_weights(gains: Floats, boundaries: Ints, discount: Floats) -> Floats:
-    """Return the weights that make `dcg` the mean NDCG, an entry per row."""
+    """Return the discounts, an entry per row, with which `dcg` is the mean NDCG over all cut-offs."""
     out = np.empty(len(gains))
     run_over_queries(lambda a, b: _mean_ndcg_weights(gains, boundaries, discount, a, b, out), boundaries)
     return frozen(out)
@@ -187,13 +187,14 @@ def _reciprocal_rank(
     scores: Floats, relevant: Floats, n_relevant: Floats, boundaries: Ints, k: int, average: bool,
     first: int, last: int, out: Floats,
 ) -> None:  # fmt: skip
-    r"""Reciprocal rank of the first relevant document, 0 below rank k; NaN for a query without relevant documents.
+    r"""Write the reciprocal rank of the first relevant document, 0 below rank k; NaN for a query without relevant ones.
 
-    With `average`, the expected value over a random order of tied documents: if r of the n documents of the block that
-    holds the first relevant one are relevant, it is the block's t-th with probability
+    With `average`, write the expected value over a random order of tied documents. Take the block with the first
+    relevant document: r of its n documents are relevant. The first of them is the block's t-th document with
+    probability
 
     .. math:: p_t = \binom{n - t}{r - 1} \Big/ \binom nr, \qquad
-              p_1 = \frac rn, \quad p_{t+1} = p_t \frac{n - t - r + 1}{n - t} .
+        p_1 = \frac rn, \quad p_{t+1} = p_t \frac{n - t - r + 1}{n - t} .
     """
     for q in range(first, last):
         if n_relevant[q] == 0:

@@ -1,4 +1,4 @@
-"""Expected reciprocal rank at which a user stops who reads from the top; exact for tied documents."""
+"""Expected reciprocal rank (ERR) at which a user who reads from the top stops; exact for tied documents."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,22 +9,22 @@ from boostplug.kernels.base.sorting import best_rows, workspace_for
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_NEVER = 1e-15  # a user who gets this far with a smaller probability adds nothing to the sum
+_NEVER = 1e-15  # ranks that users reach with a smaller probability are left out of the sum
 
 
 @inlined()
 def _stops_in_random_order(stops: Floats, rows: Ints, ranks: int, stop_at: Floats, goes_on: Floats) -> int:
-    r"""Write the probability that a user stops at rank t of the documents `rows` in random order to ``stop_at[t]``.
+    r"""Write the probability of a stop at rank t, with the documents `rows` in random order, to ``stop_at[t]``.
 
-    Documents are added one by one. The m-th has each of the m ranks with the same probability: with t of them at or
-    above rank t, and m - t below,
+    Documents are added one by one. The m-th one lands on each of the m ranks with the same probability: with t of them
+    at or above rank t, and m - t below,
 
     .. math:: m\,s'_t = (m - t)\,s_t + (t - 1)(1 - R)\,s_{t-1} + R\,p_{t-1}, \qquad
-              m\,p'_t = (m - t)\,p_t + t\,(1 - R)\,p_{t-1},
+        m\,p'_t = (m - t)\,p_t + t\,(1 - R)\,p_{t-1},
 
-    where s is the probability to stop at a rank and p that to read on behind it (`goes_on`). All terms are ≥ 0, so a
-    small R keeps its digits. Returns the last rank that is written: at most `ranks`, and none that a user reaches with
-    a probability below 1e-15.
+    where s is the probability of a stop at a rank and p that of reading on after it (`goes_on`). All terms are ≥ 0, so
+    a small R keeps its digits. Returns the last rank written: at most `ranks`, and reached with a probability of at
+    least 1e-15.
     """
     stop_at[: ranks + 1] = goes_on[: ranks + 1] = 0.0
     goes_on[0] = 1.0
@@ -48,12 +48,13 @@ def expected_reciprocal_rank(
     scores: Floats, stops: Floats, n_relevant: Floats, boundaries: Ints, k: int, average: bool,
     first: int, last: int, out: Floats,
 ) -> None:  # fmt: skip
-    r"""Compute the expected 1/rank at which a user stops; NaN for a query without relevant documents.
+    r"""Write the expected 1/rank at which a user stops; NaN for a query without relevant documents.
 
     .. math:: \sum_{j \le k} \frac1j R_j \prod_{i < j} (1 - R_i)
 
-    The :math:`R_i` are `stops`; ties stay in file order, or, with `average`, the value is the expected one over a
-    random order of tied documents. The chance to get past all of a block of them does not depend on their order.
+    The :math:`R_i` are `stops`. Ties stay in file order, or, with `average`, the value is the expected one over a
+    random order of tied documents. The probability of reading past a complete block of ties does not depend on their
+    order.
     """
     workspace = workspace_for(boundaries, first, last)
     keys, rows = workspace.keys, workspace.rows

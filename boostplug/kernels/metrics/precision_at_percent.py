@@ -1,4 +1,4 @@
-"""Pairs of documents of different grades by how far their scores are apart, counted without listing them."""
+"""Counts of pairs of different grades by the difference of their scores, without listing the pairs."""
 
 from typing import NamedTuple
 
@@ -13,23 +13,23 @@ from boostplug.kernels.metrics.ranks import Grades, add_grade, grades_below, jud
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_LEAST = 5e-324  # of all gaps above 0
+_LEAST = 5e-324  # smallest gap above 0
 
 
 class Documents(NamedTuple):
-    """The judged documents of each query q by descending score, at ``start[q]:start[q + 1]``."""
+    """The judged documents by query and descending score; query q has ``start[q]:start[q + 1]``."""
 
     score: Floats
-    code: Ints  # of the grade, from 0 to n_grades[q] - 1
+    code: Ints  # code of the grade, from 0 to n_grades[q] - 1
     start: Ints
     n_grades: Ints
 
 
 class Apart(NamedTuple):
-    """Pairs at least some gap apart, by query or in total, and the gaps beside it.
+    """Counts of the pairs whose scores are at least some gap apart, by query or in total, and the next gaps.
 
-    How many they are (or their weight), and those that are not misordered; the least gap that counts, ∞ without one,
-    and the largest that does not, 0 without one. These two gaps may be between documents of one grade.
+    Counts (or weights) of these pairs, and of those that are not misordered; the smallest gap that counts (∞ without
+    one) and the largest that does not (0 without one). These two gaps may be between documents of one grade.
     """
 
     n: Floats
@@ -42,7 +42,7 @@ class Apart(NamedTuple):
 def _documents_by_score(
     scores: Floats, grades: Grades, boundaries: Ints, first: int, last: int, out: Documents
 ) -> None:
-    """Write the judged documents of each query to their places."""
+    """Write the judged documents of each query in descending order of scores."""
     workspace = workspace_for(boundaries, first, last)
     for q in range(first, last):
         n = judged_by_score(scores, grades.code, boundaries[q], boundaries[q + 1], workspace)
@@ -54,8 +54,8 @@ def _documents_by_score(
 def _pairs_apart(documents: Documents, gaps: Floats, ordered: bool, first: int, last: int, out: Apart) -> None:
     """Count the pairs of each query that are at least ``gaps[q]`` > 0 apart; `right` only with `ordered`.
 
-    O(n) for n documents: as the document with the lower score moves down, those far enough above it become more. To
-    tell the misordered pairs takes O(n log K) for K grades.
+    O(n) for n documents: two pointers move down the scores. Counting the misordered pairs takes O(n log K) for K
+    grades.
     """
     x, code = documents.score, documents.code
     size = 1
@@ -87,10 +87,11 @@ def _pairs_apart(documents: Documents, gaps: Floats, ordered: bool, first: int, 
 def precision_at_percent(
     scores: Floats, grades: Grades, boundaries: Ints, share: float, weight: Floats | None = None
 ) -> Floats:
-    """Return the share of pairs that are not misordered among the `share` of pairs whose scores are farthest apart.
+    """Return the share of pairs that are not misordered, among the `share` of pairs whose scores are farthest apart.
 
-    An entry for each query, NaN where it has no pairs; or one, for the pairs of all queries together, each with the
-    `weight` of its query. Pairs as far apart as the last that counts do so in equal parts.
+    With `weight`, all queries are pooled: the result has one entry, for the pairs of all queries, each with the weight
+    of its query. Otherwise it has an entry for each query, NaN without pairs. If several pairs tie for the last place,
+    each counts in part.
     """
     start = np.r_[0, np.cumsum(grades.n_judged)]
     documents = Documents(np.empty(start[-1]), np.empty(start[-1], np.int64), start, grades.n_grades)
@@ -108,8 +109,8 @@ def precision_at_percent(
 
     total = grades.n_pairs if weight is None else np.array([grades.n_pairs @ weight])
     wanted = share * total
-    # Enough pairs are at least `low` apart, and too few are more than `high` apart. Both become gaps that occur. To
-    # halve the number of floats between them takes 64 steps at most, and some 30 for millions of pairs.
+    # Bisection over floats: enough pairs are at least `low` apart, too few more than `high`; both end as gaps of pairs.
+    # At most 64 steps, some 30 for millions of pairs.
     low, high, n_low = np.zeros(len(total)), np.full(len(total), np.inf), total
     while ((low < high) & (n_low > wanted)).any():
         apart = count(_halfway(low, high))
@@ -127,6 +128,6 @@ def precision_at_percent(
 
 
 def _halfway(low: Floats, high: Floats) -> Floats:
-    """Return the floats between others ≥ 0 with as many floats on each side, rounded up, and above 0."""
+    """Return the middle of two arrays of floats ≥ 0, by the number of floats between them; rounded up, above 0."""
     first, last = low.view(np.int64), high.view(np.int64)
     return np.maximum((last - (last - first) // 2).view(np.float64), _LEAST)

@@ -1,6 +1,6 @@
-"""Counts of pairs and sums of ranks of the judged documents alone.
+"""Counts of pairs and sums of ranks over the judged documents of each query.
 
-`grades_by_query` says of their grades what depends on the data alone.
+`grades_by_query` computes what depends only on the labels.
 """
 
 from typing import Any, NamedTuple
@@ -18,7 +18,7 @@ Bools = NDArray[np.bool_]
 
 
 class Grades(NamedTuple):
-    """The judged documents of each query by grade; rows that are not labelled are left out.
+    """Grades of the judged documents of each query, as codes and ranks.
 
     Attributes
     ----------
@@ -27,9 +27,9 @@ class Grades(NamedTuple):
     rank : ndarray of shape (n_rows,)
         Mean rank of the grade's documents, less the mean rank of all; 0 where not judged.
     n_judged, n_grades : ndarray of shape (n_queries,), int64
-        Judged documents, and different grades among them.
+        Number of judged documents, and of different grades among them.
     n_pairs : ndarray of shape (n_queries,)
-        Pairs of judged documents of different grades.
+        Number of pairs of judged documents of different grades.
     """
 
     code: Ints
@@ -40,7 +40,7 @@ class Grades(NamedTuple):
 
 
 class Discordance(NamedTuple):
-    """Pairs of judged documents by query: misordered, tied though of different grades, and tied altogether."""
+    """Counts by query of pairs of judged documents: misordered, tied despite different grades, and all tied ones."""
 
     wrong: Floats
     tied: Floats
@@ -48,7 +48,7 @@ class Discordance(NamedTuple):
 
 
 class RankSums(NamedTuple):
-    """Sums by query of centred ranks, x by score and y by grade: of their products and of their squares."""
+    """Sums by query over centred ranks, x by score and y by grade: of their products and of their squares."""
 
     xy: Floats
     xx: Floats
@@ -57,7 +57,7 @@ class RankSums(NamedTuple):
 
 @compiled()
 def _grades_by_query(labels: Floats, judged: Bools, boundaries: Ints, first: int, last: int, out: Grades) -> None:
-    """Describe the grades of the judged documents of each query."""
+    """Write the fields of `Grades` for the queries ``first <= q < last``."""
     code, rank, n_judged, n_grades, n_pairs = out
     workspace = workspace_for(boundaries, first, last)
     keys, rows = workspace.keys, workspace.rows
@@ -103,7 +103,7 @@ def grades_by_query(labels: Floats, judged: Bools, boundaries: Ints) -> Grades:
 
 @inlined()
 def add_grade(sums: Any, code: int, n: int, amount: Any) -> None:
-    """Add an amount to that of grade `code` in the Fenwick tree of n grades."""
+    """Add an amount to the entry of grade `code` in a Fenwick tree of n grades."""
     i = code + 1
     while i <= n:
         sums[i] += amount
@@ -113,7 +113,7 @@ def add_grade(sums: Any, code: int, n: int, amount: Any) -> None:
 @inlined()
 def grades_below(sums: Any, code: int) -> Any:
     """Return the sum over the grades below `code`."""
-    i, total = code, sums[0]  # which nothing is added to
+    i, total = code, sums[0]  # the root is always 0
     while i > 0:
         total += sums[i]
         i -= i & -i
@@ -139,10 +139,10 @@ def judged_by_score(scores: Floats, code: Ints, start: int, stop: int, workspace
 def _discordance(
     scores: Floats, grades: Grades, boundaries: Ints, in_order: bool, first: int, last: int, out: Discordance
 ) -> None:
-    """Count pairs of judged documents by query.
+    """Count the misordered and the tied pairs of judged documents of each query.
 
-    O(n log K) after sorting, K grades: best first, each document counts those above it of a lower grade. With
-    `in_order` tied documents are ranked in file order, and none are tied.
+    Takes O(n log K) after sorting, for K grades: from the best score down, each document counts the documents of lower
+    grades above it. With `in_order` tied documents keep their file order and do not count as ties.
     """
     code = grades.code
     workspace = workspace_for(boundaries, first, last)
@@ -171,7 +171,7 @@ def _discordance(
 
 
 def discordance(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: bool) -> Discordance:
-    """Return the pairs that scores order otherwise than grades do."""
+    """Return the counts of pairs that scores and grades order differently."""
     out = Discordance(*np.empty((3, len(boundaries) - 1)))
     run_over_queries(lambda a, b: _discordance(scores, grades, boundaries, in_order, a, b, out), boundaries)
     return out
@@ -181,7 +181,7 @@ def discordance(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: b
 def _rank_sums(
     scores: Floats, grades: Grades, boundaries: Ints, in_order: bool, first: int, last: int, out: RankSums
 ) -> None:
-    """Sum products and squares of the centred ranks of the judged documents.
+    """Sum the products and squares of the centred ranks of the judged documents.
 
     Tied scores share their mean rank; with `in_order` they are ranked in file order.
     """
@@ -209,7 +209,7 @@ def _rank_sums(
 
 
 def rank_sums(scores: Floats, grades: Grades, boundaries: Ints, *, in_order: bool) -> RankSums:
-    """Return the sums of which rank correlations are made."""
+    """Return the sums from which rank correlations are computed."""
     out = RankSums(*np.empty((3, len(boundaries) - 1)))
     run_over_queries(lambda a, b: _rank_sums(scores, grades, boundaries, in_order, a, b, out), boundaries)
     return out
@@ -220,14 +220,15 @@ def binary_preference(
     scores: Floats, relevant: Floats, n_relevant: Floats, code: Ints, boundaries: Ints, average: bool,
     first: int, last: int, out: Floats,
 ) -> None:  # fmt: skip
-    r"""Binary preference of each query, by the documents that are judged (`code` ≥ 0); NaN without relevant ones.
+    r"""Write the binary preference (bpref) of each query over its judged documents (`code` ≥ 0).
 
     .. math:: \frac1R \sum_i 1 - \frac{\min(n_i, M)}M, \qquad M = \min(N, R)
 
-    Relevant documents of the score -inf are not retrieved, and add nothing.
+    NaN for a query without relevant documents. A relevant document with the score -inf counts as not retrieved and adds
+    nothing.
 
-    With `average`, the expected value over a random order of tied documents: with c non-relevant documents above a
-    block and s in it, each relevant one of the block has c … c + s above it, all equally likely.
+    With `average`, the value is the expected one over a random order of tied documents. Take a block with s
+    non-relevant documents, and c above it. Each relevant one of the block has c … c + s above it, all equally likely.
     """
     workspace = workspace_for(boundaries, first, last)
     keys, rows = workspace.keys, workspace.rows

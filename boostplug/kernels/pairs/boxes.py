@@ -1,13 +1,7 @@
-r"""Pairs of a long list, all documents of a box of scores at once, in O(n).
+"""Pair sums of a long list in O(n): documents are grouped by score, and all pairs of two boxes are summed at once.
 
-Documents come by grade, and neighbouring grades form blocks. This module sums the pairs of different blocks. Pairs
-within a block of several grades are left to `pair_by_pair`.
-
-Scores fall into boxes of one width. A sweep from the lowest block up keeps the moments Σ s_j y_j^u, u < 12, of the
-documents passed, by box; y is the position in the box. Seen from another box, their sum is a polynomial of the position
-there, whose coefficients are a 12 × 12 matrix (`Tables.box`) times the moments. Each document of the next block
-evaluates the polynomial of its box. A second sweep, down, adds the pairs with higher grades. Boxes further apart than
-the matrices reach take the tail of the function, a polynomial of the distance, from running sums over the boxes.
+Documents come by grade; neighbouring grades form blocks. This module sums the pairs of different blocks, and leaves the
+pairs within a block to `pair_by_pair`. `docs/explanation/pair_sums.md` explains the method, its cost and its error.
 
 In NumPy, one sweep up with blocks of one grade each, without tails::
 
@@ -27,9 +21,6 @@ In NumPy, one sweep up with blocks of one grade each, without tails::
             out[group] = winner[group] * (field[box[group]] * powers[group]).sum(axis=1)
             np.add.at(moments, box[group], loser[group, None] * powers[group])
         return out
-
-One block costs 144 multiplications for each two boxes in reach. Blocks are as large as balances that with their pairs.
-A list whose blocks cost more than all of its pairs, since its scores spread over very many boxes, becomes one block.
 """
 
 import math
@@ -67,14 +58,14 @@ class _Boxes(NamedTuple):
     """Boxes of the documents of one list: box k is ``k * width <= score < (k + 1) * width``."""
 
     y: Floats  # position of each document in its box, in [-1, 1]
-    box: Ints  # of each document: index in `ids`
+    box: Ints  # index in `ids` of each document's box
     ids: Floats  # k of each box that holds a document, ascending
-    work: Ints  # two entries a document, and one
+    work: Ints  # workspace of 2 n + 1 entries
 
 
 @inlined()
 def _sort_into_boxes(n: int, documents: Documents, boxes: _Boxes) -> int:
-    """Find the boxes that hold a document by sorting; return their number. `Documents.e` holds k of each document."""
+    """Find the boxes that hold documents, by sorting; return their number. `Documents.e` holds each document's k."""
     _, box, ids, work = boxes
     places = Workspace(documents.e, work[:n], documents.loser_e, work[n : 2 * n])
     for i in range(n):
@@ -92,7 +83,7 @@ def _sort_into_boxes(n: int, documents: Documents, boxes: _Boxes) -> int:
 
 @inlined()
 def _into_boxes(documents: Documents, n: int, low: float, high: float, width: float, boxes: _Boxes) -> int:
-    """Put n documents whose scores range from `low` to `high` into boxes; return the number that are not empty."""
+    """Put n documents with scores from `low` to `high` into boxes; return the number of boxes that are not empty."""
     f, k_of, (y, box, ids, work) = documents.f, documents.e, boxes
     inverse = 1.0 / width
     lowest = np.floor(low * inverse)
@@ -123,7 +114,7 @@ def _into_boxes(documents: Documents, n: int, low: float, high: float, width: fl
 
 @inlined()
 def _write_gaps(s: Floats, edge: float, first: int, last: int, documents: Documents) -> None:
-    """Write s times the gap from the edge to the level of the documents first..last to `Documents.weight`."""
+    """Write s times the gap of gains between `edge` and each of the documents first..last to `Documents.weight`."""
     for i in range(unsigned(first), unsigned(last)):
         documents.weight[i] = s[i] * abs(edge - documents.level[i])
 
@@ -143,7 +134,7 @@ def _add_moments(boxes: _Boxes, w: Floats, first: int, last: int, moments: Float
 def _evaluate(
     boxes: _Boxes, w: Floats, first: int, last: int, field: Floats, share: Floats, documents: Documents
 ) -> None:
-    """Add w times the polynomials of their boxes to the outputs of the documents first..last, by their shares."""
+    """Add w times the polynomial of its box to the outputs of each of the documents first..last, by their shares."""
     y, box, c, d = boxes.y, boxes.box, share[0], share[len(share) - 1]
     for i in range(unsigned(first), unsigned(last)):
         k = unsigned(box[i]) * unsigned(P)
@@ -157,9 +148,9 @@ def _evaluate(
 
 @inlined(fastmath={"contract"})
 def _write_field(m: Floats, ids: Floats, n: int, tables: Tables, function: int, side: int, out: Floats) -> None:
-    """Write the polynomial of each of n boxes: the sum over all boxes with their moments m.
+    """Write the polynomial of each of n boxes: the sum of the function over the moments m of all boxes.
 
-    Side 0: κ(target - source), of sources of the lower grade; side 1: κ(source - target).
+    Side 0: κ(target - source), for sources of the lower grade; side 1: κ(source - target).
     """
     table = tables.box[function, side]
     for k in range(unsigned(n * P)):
@@ -190,13 +181,13 @@ def _write_field(m: Floats, ids: Floats, n: int, tables: Tables, function: int, 
             t = end
     if ids[n - 1] - ids[0] > REACH:
         for step in (1, -1):
-            # Going up, sources are to the left of the target: κ is right of 0, unless mirrored.
+            # Going up, target - source is positive: the right tail of κ, or the left one for side 1.
             _add_tail(m, ids, n, step, tables.tail[function, 1 if (step > 0) != (side == 1) else 0], out)
 
 
 @inlined(fastmath={"contract"})
 def _add_tail(m: Floats, ids: Floats, n: int, step: int, tail: Any, out: Floats) -> None:
-    """Add to each box the tail's sum over all boxes more than `REACH` before it, going up (step 1) or down (-1)."""
+    """Add to each box the tail's sum over all boxes more than `REACH` before it, upwards (step 1) or downwards (-1)."""
     q0, q1, q2 = tail[0], tail[1], tail[2]
     if q0 == 0.0 and q1 == 0.0 and q2 == 0.0:
         return
@@ -206,7 +197,7 @@ def _add_tail(m: Floats, ids: Floats, n: int, step: int, tail: Any, out: Floats)
     for _ in range(n):
         gap = 2.0 * abs(ids[t] - here)
         here = ids[t]
-        n2 += gap * (gap * n0 - 2.0 * n1) if q2 != 0.0 else 0.0  # else a gap of 1e200 might overflow
+        n2 += gap * (gap * n0 - 2.0 * n1) if q2 != 0.0 else 0.0  # a gap of 1e200 would overflow
         n1 -= gap * n0
         while step * (here - ids[source]) > REACH:
             k, width = source * P, 2.0 * abs(here - ids[source])
@@ -223,9 +214,9 @@ def _add_tail(m: Floats, ids: Floats, n: int, step: int, tail: Any, out: Floats)
 
 @inlined()
 def _mark_blocks(task: Task, parts: Parts, p: int, cost: float, pair: float, edges: Ints, block_end: Ints) -> int:
-    """Write the first grade group of each block to `edges`, and the end of the last one; return their number.
+    """Write the first grade group of each block and the end of the last block to `edges`; return the number of blocks.
 
-    The polynomials of a block cost `cost` multiplications, and a pair costs as much as `pair` of them.
+    The polynomials of a block cost `cost` multiplications, and a pair costs `pair` multiplications.
     """
     start, u0, u1 = task.groups.group_start, parts.first[p], parts.last[p]
     size = math.sqrt(2.0 * cost / pair)
@@ -248,10 +239,10 @@ def _sweep(
     task: Task, side: int, n_blocks: int, edges: Ints, functions: Functions, documents: Documents, boxes: _Boxes,
     n_boxes: int, space: Floats,
 ) -> None:  # fmt: skip
-    """Add to each document its pairs with the blocks below its own (side 0), or above it (side 1).
+    """Add to each document its pairs with the blocks below its own (side 0) or above it (side 1).
 
-    A weight by the gap of gains is split at the edge of the target's block, so that sums are of positive terms only and
-    nothing cancels: `gaps` are the moments of the sources times their gap to the edge, `passed` those without.
+    A weight by the gap of gains is split at the edge of the target's block, so that all terms are positive and nothing
+    cancels. `gaps` holds the moments of the sources times their gap to the edge, `passed` the moments without it.
     """
     start, gain, by_gain = task.groups.group_start, task.gain, task.gain.shape[0] > 0
     source, target, share = documents.loser, documents.winner, functions.lower
@@ -290,7 +281,8 @@ def _sweep(
 def sum_boxes(begin: int, end: int, task: Task, parts: Parts, functions: Functions, block_end: Ints) -> None:
     """Add the pairs of different blocks of the lists ``begin <= p < end``.
 
-    `block_end` has an entry for each grade group of the queries: the group after a block at the block's first group.
+    `block_end` has an entry for each grade group of the queries. At the first group of a block, it is set to the group
+    after the block.
     """
     group_start = task.groups.group_start
     n = longest(task.groups, parts, begin, end)

@@ -1,4 +1,9 @@
-r"""Sums of squared hinges :math:`w_i w_j \max(0, (z_i - z_j) + τ)^2` over the pairs of a query, document by document.
+r"""Sums of squared hinges :math:`w_i w_j \max(0, (z_i - z_j) + τ)^2` over the pairs of a query, in O(n log n).
+
+Documents come by query and grade (`boostplug.kernels.base.views.GroupArrays`); i has the higher grade, j the lower one.
+With :math:`z = r - F` and τ = 0, the margin of a pair is its grade gap; with :math:`z = -F` it is the constant τ. A
+pair is active if :math:`(z_i - z_j) + τ > 0` in float64, evaluated in this order only, so ties fall as in a double
+loop. `docs/explanation/pair_sums.md` explains the merge sort.
 
 In NumPy::
 
@@ -8,18 +13,6 @@ In NumPy::
         w = np.where((labels[:, None] > labels) & (d > 0), winner[:, None] * loser, 0.0)
         g, squares = -w * d, (w * d * d).sum()
         return g.sum(axis=1) - g.sum(axis=0), w.sum(axis=1) + w.sum(axis=0), squares
-
-Documents come by query and grade (`boostplug.kernels.base.views.GroupArrays`); i has the higher grade, j the lower one.
-With :math:`z = r - F` and τ = 0 a pair's margin is its grade gap; with :math:`z = -F` it is the constant τ.
-
-A query is cut into two parts at a grade near its middle, and each part again, until a part is one grade or short.
-Short parts are summed pair by pair. All pairs between two longer parts, each sorted by z, take two
-pointers, which move the same way; then the parts are merged. That is one merge sort, O(n log n) for any number of
-grades.
-
-Precision. A pair is active where :math:`(z_i - z_j) + τ > 0` in float64, evaluated in this order and nowhere otherwise,
-so that ties fall as in a double loop. Sums over active pairs grow by terms ≥ 0 as the pointers advance: no offset of
-the scores enters, nothing cancels, no centre is needed.
 """
 
 from typing import Any, NamedTuple
@@ -39,10 +32,8 @@ from boostplug.kernels.pairs.pair_task import Documents, documents_in, middle_gr
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_BY_PAIR_UP_TO = (
-    768  # documents; up to there pairs one by one take no longer than sorting does (five grades, or as many)
-)
-_LARGEST = 1e150  # of |z|: its square is finite
+_BY_PAIR_UP_TO = 768  # documents; up to here single pairs take no longer than sorting (for 5 grades or real labels)
+_LARGEST = 1e150  # bound of |z|: its square is finite
 _DEEPEST = 256  # a part of two or more grades is halved by every second cut
 
 
@@ -50,7 +41,8 @@ class Hinge(NamedTuple):
     """Terms of a pair.
 
     Its margin is `margin` plus `per_grade` times its grade gap. It adds `curvature` to both Hessians if it is active,
-    or always with `every_pair`. With `squares` pairs of grades add squares only, otherwise derivatives only.
+    or always with `every_pair`. With `squares` only the sums of squares are computed for pairs of grades, otherwise
+    only derivatives.
     """
 
     per_grade: float
@@ -72,8 +64,7 @@ def _clipped(x: float) -> float:
     return min(max(x, -_LARGEST), _LARGEST)
 
 
-# A pair is active where z_i - z_j > -τ: in float64 that is the same as (z_i - z_j) + τ > 0, and no compiler may
-# reorder it.
+# In float64, z_i - z_j > -τ is the same as (z_i - z_j) + τ > 0, and no compiler may reorder it.
 @numba.njit(inline="always")
 def _hinge(w: float, z_i: float, z_k: float, z_j: float, margin: float) -> Any:
     x, y = z_i - z_j, z_k - z_j
@@ -93,7 +84,7 @@ _values = value_loop(_squared)
 
 @inlined()
 def _pair_by_pair(documents: Documents, start: Any, u0: int, u1: int, base: int, margin: float, squares: bool) -> float:
-    """Write what `_between` adds up, pair by pair, z not being sorted; or return the sum of squares, if asked for."""
+    """Write the sums of `_between` pair by pair, for z in any order; or return the sum of squares, with `squares`."""
     total = 0.0
     if squares:
         _values(documents.f, documents.loser, documents, start, u0, u1, base, False, margin)
@@ -106,7 +97,7 @@ def _pair_by_pair(documents: Documents, start: Any, u0: int, u1: int, base: int,
 
 @inlined()
 def _between(places: Any, documents: Documents, first: int, middle: int, last: int, margin: float) -> float:
-    """Sum all pairs of lower grades at first..middle and higher ones at middle..last; keys, which descend, are -z.
+    """Sum all pairs of lower grades at first..middle and higher ones at middle..last; keys are -z and descend.
 
     Adds each document's derivative by the score to `Documents.first`, and the weights of its active pairs to
     `Documents.second`; returns the sum of squares.
@@ -114,7 +105,7 @@ def _between(places: Any, documents: Documents, first: int, middle: int, last: i
     keys, order, _, _ = places
     winner, loser, g, active = documents.winner, documents.loser, documents.first, documents.second
     squares = 0.0
-    total = weight = square = 0.0  # Σ w x, Σ w, Σ w x² over the lower documents that are active with i
+    total = weight = square = 0.0  # Σ w x, Σ w, Σ w x² over the lower documents whose pair with i is active
     j = first
     for i in range(middle, last):
         if i > middle:
@@ -157,7 +148,7 @@ def _between(places: Any, documents: Documents, first: int, middle: int, last: i
 def _all_pairs(
     places: Any, documents: Documents, start: Any, u0: int, u1: int, margin: float, squares: bool, stack: Any
 ) -> float:
-    """Sum all pairs of a query, the groups u0..u1; its places are sorted on the way."""
+    """Sum all pairs of a query, the groups u0..u1, and sort its `places` by z."""
     base = start[u0]
     total = 0.0
     stack[0, 0], stack[0, 1], stack[0, 2] = u0, u1, 0
@@ -240,7 +231,7 @@ def _finish(q: int, groups: Any, hinge: Any, factor: float, documents: Documents
 def _add_short(
     first: int, last: int, scores: Any, groups: Any, hinge: Any, factor: Any, out: Any, _: Any
 ) -> None:  # fmt: skip
-    """Add the derivatives of the queries ``first <= q < last``, none of them long."""
+    """Add the derivatives of the queries ``first <= q < last``, all of them short."""
     space = space_for(groups.longest)
     documents = documents_in(space, groups.apart)
     start = groups.group_start
@@ -292,7 +283,7 @@ def add_pairs(scores: Floats, groups: GroupArrays, hinge: Hinge, factor: Floats,
 def _add_listed(
     first: int, last: int, scores: Any, pairs: Any, hinge: Any, factor: Any, out: Any, squares: Any
 ) -> None:  # fmt: skip
-    """Do what `add_listed` does of the queries ``first <= q < last``."""
+    """Add the explicit pairs of the queries ``first <= q < last``, and write their sums of squares."""
     for q in range(first, last):
         total = 0.0
         for k in range(pairs.start[q], pairs.start[q + 1]):
@@ -314,7 +305,7 @@ def _add_listed(
 def add_listed(scores: Floats, pairs: PairArrays, hinge: Hinge, factor: Floats, out: Derivatives) -> Floats:
     """Add explicit pairs, each query's times its factor; return each query's sum of squares, without the factor.
 
-    A pair is active where F_winner - F_loser < margin, the pair's own.
+    A pair is active if F_winner - F_loser is below its own margin.
     """
     squares = np.empty(len(factor))
     run_over_queries(

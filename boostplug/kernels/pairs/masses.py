@@ -1,4 +1,4 @@
-"""Sums of products of weights over the pairs of different grades."""
+"""Total weights of pairs of different grades."""
 
 from typing import Any
 
@@ -7,9 +7,9 @@ from boostplug.kernels.base.compiling import compiled
 
 @compiled()
 def pair_masses(query_group: Any, mass: Any, out: Any) -> None:
-    """Write, for each query, the sum of products of the masses of two of its groups.
+    """Write the total weight of each query's pairs: the products of the `mass` of two grade groups, summed.
 
-    A sum of what is positive, and no difference of squares: light pairs beside a heavy document keep their digits.
+    All terms are positive, so light pairs keep their digits beside a heavy document.
     """
     for q in range(query_group.shape[0] - 1):
         passed = total = 0.0
@@ -21,7 +21,7 @@ def pair_masses(query_group: Any, mass: Any, out: Any) -> None:
 
 @compiled()
 def gap_sums(query_group: Any, level: Any, mass: Any, out: Any) -> None:
-    """Write, for each group, the sum over the query's groups of their mass times the gap of levels, which ascend."""
+    """Write, for each group, the sum over the query's groups of `mass` times the difference of levels, which ascend."""
     for q in range(query_group.shape[0] - 1):
         for step in (1, -1):
             u = query_group[q] if step > 0 else query_group[q + 1] - 1

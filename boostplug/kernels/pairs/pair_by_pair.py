@@ -1,4 +1,4 @@
-"""Pairs one by one: of short lists, and those within a block of long ones.
+"""Sums pair by pair: all pairs of short lists, and the pairs within a block of long ones.
 
 The derivatives of RankNet and NDCGBoost take one exponential per document if the scores of a part are within
 `SAFE_RANGE` of each other. All other functions are read from the pieces of their tables.
@@ -29,7 +29,7 @@ from boostplug.kernels.pairs.tables import PIECES, Tables
 
 @numba.njit(inline="always")
 def _ranknet(w: float, e_i: float, e_k: float, e_j: float, _: float) -> Any:
-    """σ(-d) and σ(d)σ(-d), from e^F; w is times e_j. Two pairs share one division: 1/x = y/(xy)."""
+    """Return w times σ(-d) and σ(d)σ(-d), from e^F; w includes e_j. Two pairs share one division: 1/x = y/(xy)."""
     x, y = e_i + e_j, e_k + e_j
     z = 1.0 / (x * y)
     x, y = z * y, z * x
@@ -39,7 +39,7 @@ def _ranknet(w: float, e_i: float, e_k: float, e_j: float, _: float) -> Any:
 
 @numba.njit(inline="always")
 def _ndcg(w: float, e_i: float, e_k: float, e_j: float, _: float) -> Any:
-    """σ(d)σ(-d), in the same way."""
+    """Return w times σ(d)σ(-d), computed like `_ranknet`."""
     x, y = e_i + e_j, e_k + e_j
     z = 1.0 / (x * y)
     x, y = z * y, z * x
@@ -67,7 +67,7 @@ def _from_table(tables: Tables, k: int, d: float) -> float:
 @inlined()
 def _tabulated(w: float, f_i: float, f_k: float, f_j: float, tables: Tables) -> Any:
     first, second = -w * _from_table(tables, 0, f_i - f_j), w * _from_table(tables, 1, f_i - f_j)
-    if f_k == f_i:  # mostly one document, which has no other of its grade beside it
+    if f_k == f_i:  # mostly one document, the only one of its grade
         return first, second, first, second
     return first, second, -w * _from_table(tables, 0, f_k - f_j), w * _from_table(tables, 1, f_k - f_j)
 
@@ -78,9 +78,9 @@ def _tabulated_value(w: float, f_i: float, f_j: float, tables: Tables) -> Any:
 
 
 def _over_parts(loop: Callable[..., Any], *, near: bool = False) -> Any:
-    """Return a function that adds the pairs of parts by a loop over them.
+    """Return a function that adds the pairs of parts by a loop over pairs.
 
-    With `near` it takes exponentials of the scores, and leaves and marks the parts whose scores range too far.
+    With `near` the loop takes exponentials of the scores; parts with a larger range of scores are marked and left out.
     """
 
     @inlined(_nrt=True)
@@ -105,8 +105,8 @@ def _over_parts(loop: Callable[..., Any], *, near: bool = False) -> Any:
     return add
 
 
-# Each function has a kernel of its own, so that a loss compiles only what it needs. They stand here one by one, because
-# numba's cache does not find kernels again that a function returns with another function in them.
+# Each function has a kernel of its own, so that a loss compiles only what it needs. They are written out, because
+# numba's cache loses kernels that a factory returns with another function inside.
 _ranknet_parts = _over_parts(pair_loop(_ranknet), near=True)
 _ndcg_parts = _over_parts(pair_loop(_ndcg, even=True), near=True)
 _tabulated_parts = _over_parts(pair_loop(_tabulated))
@@ -115,13 +115,13 @@ _tabulated_value_parts = _over_parts(value_loop(_tabulated_value))
 
 @compiled()
 def ranknet_by_pair(begin: int, end: int, task: Task, parts: Parts, too_far: Any) -> None:
-    """Add the pairs of parts ``begin <= p < end`` by RankNet's derivatives; mark those whose scores range too far."""
+    """Add the pairs of the parts ``begin <= p < end`` by RankNet's derivatives; mark parts with too wide scores."""
     _ranknet_parts(begin, end, task, parts, too_far, None)
 
 
 @compiled()
 def ndcg_by_pair(begin: int, end: int, task: Task, parts: Parts, too_far: Any) -> None:
-    """Add the pairs of parts by NDCGBoost's derivatives; mark those whose scores range too far."""
+    """Add the pairs of the parts ``begin <= p < end`` by NDCGBoost's derivatives; mark parts with too wide scores."""
     _ndcg_parts(begin, end, task, parts, too_far, None)
 
 

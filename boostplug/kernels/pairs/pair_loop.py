@@ -1,7 +1,7 @@
 """The loop over the preference pairs of a few documents, with the pair function inlined.
 
-`pair_loop` and `value_loop` make it for a pair function of a number x that each document has: its score, or e to that.
-Document i has the higher level, j the lower one. In NumPy, for a function with derivatives `first` and `second`::
+`pair_loop` and `value_loop` make the loop for a function of a number x of each document: its score F, or e^F. Document
+i has the higher level, j the lower one. In NumPy, for a function with derivatives `first` and `second`::
 
     def gradient_and_hessian(scores, labels, winner, loser, first, second):
         d = scores[:, None] - scores  # of i and j
@@ -9,8 +9,8 @@ Document i has the higher level, j the lower one. In NumPy, for a function with 
         g, h = w * first(d), w * second(d)
         return g.sum(axis=1) - g.sum(axis=0), h.sum(axis=1) + h.sum(axis=0)
 
-The loop sees each pair once, i outside and j inside, and adds its terms to both documents. Two documents i of a grade
-share the inner loop, which LLVM vectorises over j.
+The loop visits each pair once, i outside and j inside, and adds its terms to both documents. Two documents i share the
+inner loop, which LLVM vectorises over j.
 """
 
 from collections.abc import Callable
@@ -20,12 +20,12 @@ from boostplug.kernels.base.arithmetic import exponential, unsigned
 from boostplug.kernels.base.compiling import inlined
 from boostplug.kernels.pairs.pair_task import Documents
 
-ALONE = unsigned(24)  # documents below another; for more it pays to sum them beside one of the next grade
+ALONE = unsigned(24)  # documents below the only one of a grade; with more it shares its loop with the next grade
 
 
 @inlined(fastmath={"contract", "reassoc"})
 def exponentiate(documents: Documents, n: int, middle: float) -> None:
-    """Write e^(f - middle) of each document, and the same times its weight as a loser."""
+    """Write e^(f - middle) of each document, and its product with the document's weight as a loser."""
     f, e, loser, loser_e = documents.f, documents.e, documents.loser, documents.loser_e
     for i in range(unsigned(n)):
         e[i] = exponential(f[i] - middle)
@@ -34,7 +34,7 @@ def exponentiate(documents: Documents, n: int, middle: float) -> None:
 
 @inlined()
 def _write_gaps_below(loser: Any, documents: Documents, lowest: int, end: int) -> None:
-    """Write the weights of the documents ``lowest <= j < end`` times their gap to the level of the document `end`."""
+    """Write the weights of the documents ``lowest <= j < end``, each times the gap of its level to that of `end`."""
     level = documents.level[end]
     for j in range(lowest, end):
         documents.weight[j] = loser[j] * (level - documents.level[j])
@@ -45,7 +45,7 @@ def _pairs_below(terms: Callable[..., Any], *, even: bool) -> Any:
 
     @inlined(fastmath={"contract", "reassoc"}, error_model="numpy")
     def below(x: Any, weight: Any, documents: Documents, i: int, k: int, j0: int, j1: int, parameter: Any) -> Any:
-        """Add the pairs of i and k with ``j0 <= j < j1``: two at a time, so sums are read and written half as often."""
+        """Add the pairs of i and k with ``j0 <= j < j1``; the shared loop halves the reads and writes of sums."""
         p, r, x_i, x_k = documents.p, documents.r, x[i], x[k]
         s_i, s_k = documents.winner[i], documents.winner[k] if k > i else 0.0
         g_i = h_i = g_k = h_k = 0.0
@@ -68,11 +68,11 @@ def _pairs_below(terms: Callable[..., Any], *, even: bool) -> Any:
 def pair_loop(terms: Callable[..., Any], *, even: bool = False) -> Any:
     """Return a function that adds the derivatives of all pairs of two grades among the documents.
 
-    ``terms(w, x_i, x_k, x_j, parameter)`` returns, for the pairs (i, j) and (k, j), w times minus the first derivative
-    by the score difference and w times the second; with `even` both are the same, and it returns one for each pair.
-    Called as ``loop(x, loser, documents, start, u0, u1, base, by_gain, parameter)``, with what the losers weigh, and
-    the documents of grade u, ``u0 <= u < u1``, from ``start[u] - base`` on. With `by_gain` a pair's weight is times the
-    gap of levels.
+    ``terms(w, x_i, x_k, x_j, parameter)`` returns two numbers for each of the pairs (i, j) and (k, j): minus w times
+    the first derivative by the score difference, and w times the second one. With `even` these are equal, and it
+    returns one for each pair. The function is called as ``loop(x, loser, documents, start, u0, u1, base, by_gain,
+    parameter)``, with the weights of the losers. The documents of grade u, ``u0 <= u < u1``, begin at ``start[u] -
+    base``. With `by_gain` the weight of a pair is multiplied by the gap of levels.
     """
     below = _pairs_below(terms, even=even)
 
@@ -90,7 +90,7 @@ def pair_loop(terms: Callable[..., Any], *, even: bool = False) -> Any:
             end, last = unsigned(start[u] - base), unsigned(start[u + 1] - base)
             if by_gain:
                 _write_gaps_below(loser, documents, lowest, end)
-            # A document that is alone of its grade is summed beside the first one of the next grade.
+            # The only document of a grade shares the loop with the first one of the next grade.
             across = unsigned(not by_gain and last - end == unsigned(1) and end - lowest > ALONE and last < n)
             while i < last:
                 k = i + unsigned(1) if i + unsigned(1) < last + across else i
@@ -119,9 +119,10 @@ def pair_loop(terms: Callable[..., Any], *, even: bool = False) -> Any:
 
 
 def value_loop(terms: Callable[..., Any]) -> Any:
-    """Return a function that writes to `first` the values of each document's pairs with documents of lower grades.
+    """Return a function that writes the sum of values over each document's pairs with lower grades to `first`.
 
-    ``terms(w, x_i, x_j, parameter)`` returns w times the value. Called as `pair_loop`'s function is.
+    ``terms(w, x_i, x_j, parameter)`` returns w times the value. The arguments of the function are those of
+    `pair_loop`'s.
     """
 
     @inlined(fastmath={"contract", "reassoc"}, error_model="numpy")

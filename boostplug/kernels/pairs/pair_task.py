@@ -1,4 +1,4 @@
-"""Data of the kernels over pairs: documents, gains of their grades, and parts of the grades."""
+"""Data of the kernels over pairs: documents, gains of their grades, and parts, which are ranges of grades."""
 
 from typing import Any, NamedTuple
 
@@ -15,16 +15,16 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 TABULATED, NDCG, RANKNET = -1, 0, 1  # pair functions
-SAFE_RANGE = 600.0  # of scores: e^300 squared twice is finite
-TABULATED_COST = 24.0  # of a pair summed by tables, in multiplications; 1 where kernels know the function
-SPACE = 11  # rows of numbers for the documents of a query
+SAFE_RANGE = 600.0  # of scores: products of two numbers up to e^300 are finite
+TABULATED_COST = 24.0  # multiplications for a pair read from tables; 1 for a function that kernels know
+SPACE = 11  # rows of the workspace of `Documents`
 
 
 class Documents(NamedTuple):
-    """Documents by ascending level.
+    """Documents by ascending level, the gain of their grade.
 
-    A pair of document i and one of lower level weighs ``winner[i] * loser[j]``, times the gap of their levels if grades
-    have gains (`Task.gain`).
+    The pair of document i and a document j of a lower level has the weight ``winner[i] * loser[j]``, times the gap of
+    their levels if grades have gains (`Task.gain`).
     """
 
     f: Floats  # scores, in units of the pair function
@@ -33,7 +33,7 @@ class Documents(NamedTuple):
     level: Floats
     first: Floats  # sums of first derivatives
     second: Floats  # sums of second derivatives
-    e: Floats  # e^f around the middle of the scores, where they are near
+    e: Floats  # e^(f - middle of the scores), if scores are near each other
     loser_e: Floats  # loser times e
     weight: Floats  # of the documents below the current level
     p: Floats  # sums over the documents of higher levels
@@ -42,7 +42,7 @@ class Documents(NamedTuple):
 
 @inlined(_nrt=True)
 def space_for(n: int) -> Any:
-    """Return space for `documents_in`; the system hands out rows that nobody writes to at no cost."""
+    """Return workspace for `documents_in`; rows that nobody writes to cost no memory."""
     x = np.empty((SPACE, n))
     x[1] = 1.0
     x[3] = 0.0
@@ -51,12 +51,12 @@ def space_for(n: int) -> Any:
 
 @numba.njit(inline="always")
 def documents_in(x: Any, apart: bool) -> Documents:
-    """Return the documents in the rows of `space_for`'s array; `apart`: losers weigh otherwise than winners."""
+    """Return the documents in the rows of `space_for`'s array; `apart`: winners and losers have different weights."""
     return Documents(x[0], x[1], x[2] if apart else x[1], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10])
 
 
 class Parts(NamedTuple):
-    """Neighbouring grade groups of one query each: ``first <= u < last``; all pairs among them are summed."""
+    """Parts: ranges ``first <= u < last`` of neighbouring grade groups of one query; all pairs in a part are summed."""
 
     first: Ints
     last: Ints
@@ -64,14 +64,14 @@ class Parts(NamedTuple):
 
 
 class Functions(NamedTuple):
-    """Functions of the score difference, and their share in each output of a sum.
+    """Functions of the score difference, and their shares in each output of a sum.
 
     Attributes
     ----------
     kind : int
-        `NDCG` or `RANKNET`, derivatives that a kernel knows exactly, or `TABULATED`.
+        `NDCG` or `RANKNET`, whose derivatives a kernel computes exactly, or `TABULATED`.
     lower, higher : ndarray of shape (n_functions, n_outputs)
-        Share of a function in an output where the other document has the lower and the higher grade.
+        Share of a function in an output if the other document has the lower (the higher) grade.
     tables : Tables
     """
 
@@ -82,11 +82,11 @@ class Functions(NamedTuple):
 
 
 class Task(NamedTuple):
-    """Input of the sums: scores of rows, times the multiplier, and the weights of pairs.
+    """Input of the sums: scores of rows, the multiplier of scores, and the weights of pairs.
 
-    A pair weighs what `GroupArrays` say. If grades have gains, an entry for each group, ascending within a query, that
-    is multiplied by their gap; `gain` is empty if they have none. The sums, times the factor of the query, are added to
-    `out`, of shape (n_outputs, n_rows).
+    `GroupArrays` gives the weight of a pair. `gain` has an entry for each group, ascending within a query; weights are
+    then multiplied by the gap of both gains. It is empty if grades have no gains. The sums, times the factor of the
+    query, are added to `out`, of shape (n_outputs, n_rows).
     """
 
     scores: Floats
@@ -134,7 +134,7 @@ def gather(task: Task, u0: int, u1: int, documents: Documents) -> tuple[float, f
 
 @inlined()
 def spread_levels(task: Task, u0: int, first: int, last: int, documents: Documents) -> None:
-    """Write the gain of the groups first..last beside each document of a part that begins with the group u0."""
+    """Write the gain of the groups first..last as the level of each of their documents; the part begins at group u0."""
     start, gain, level = task.groups.group_start, task.gain, documents.level
     for u in range(first, last):
         x = gain[u]
@@ -144,7 +144,7 @@ def spread_levels(task: Task, u0: int, first: int, last: int, documents: Documen
 
 @inlined()
 def scatter(task: Task, parts: Parts, p: int, documents: Documents) -> None:
-    """Add the outputs of a part's documents to those of their rows."""
+    """Add the outputs of a part's documents to the outputs of their rows."""
     u0, u1, factor = parts.first[p], parts.last[p], task.factor[parts.query[p]]
     rows, group_start, out = task.groups.rows, task.groups.group_start, task.out
     first, second = documents.first, documents.second
@@ -159,10 +159,10 @@ def scatter(task: Task, parts: Parts, p: int, documents: Documents) -> None:
 
 @inlined()
 def middle_group(start: Ints, u0: int, u1: int) -> int:
-    """Return the group that begins next to the middle of the documents of the groups u0..u1, at least two."""
+    """Return the group whose first document is nearest to the middle of the documents of the groups u0..u1."""
     half = start[u0] + (start[u1] - start[u0]) // 2
     low, high = u0 + 1, u1 - 1
-    while low < high:  # the first group from u0 + 1 on that starts at the middle or past it
+    while low < high:  # bisection: the first group after u0 that starts at or after the middle
         u = (low + high) // 2
         if start[u] < half:
             low = u + 1

@@ -1,11 +1,9 @@
-r"""Smooth functions of a score difference as polynomials, in plain NumPy.
+"""Smooth functions of a score difference as polynomials, in plain NumPy.
 
-Scores fall into boxes of one width, and the position within a box is y in [-1, 1]. The function of the difference of
-two scores in two boxes is a polynomial in both positions, a 12 × 12 matrix that depends only on the distance of the
-boxes. It interpolates at the Chebyshev nodes of both boxes. Beyond the reach of the matrices the function must
-be a polynomial of the distance, q0 + q1 x + q2 x² (its tail).
-
-Pairs that are summed one by one read the function from polynomials of 16ths of a width.
+Scores fall into boxes of one width. For two boxes at some distance, the function is a polynomial of both positions y in
+[-1, 1], stored as a 12 × 12 matrix. Boxes beyond `REACH` take the tail, a polynomial q0 + q1 x + q2 x² of the distance.
+Pairs summed one by one read the function from polynomials over 16ths of a width. `docs/explanation/pair_sums.md`
+explains the method.
 """
 
 from collections.abc import Callable
@@ -20,24 +18,24 @@ from boostplug.core.checks import frozen
 Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
 
-MOMENTS = 12  # of a box
-PIECES = 16  # in the width of a box
-_TERMS = 8  # of the polynomial of a piece: 1e-12 of any function that boxes describe
-_RELATIVE, _ABSOLUTE = 2e-7, 2e-9  # error beside the largest value within two boxes, and within neighbouring boxes
-REACH = 15  # pairs of boxes further apart than this take the tails
+MOMENTS = 12  # per box
+PIECES = 16  # per box
+_TERMS = 8  # coefficients of a piece: a relative error of 1e-12 for any function that boxes describe
+_RELATIVE, _ABSOLUTE = 2e-7, 2e-9  # largest error, relative to the largest value in the same two boxes and in one box
+REACH = 15  # boxes further apart than this take the tails
 _WIDTHS = tuple(2.5 * 2.0 ** (k / 2.0) for k in range(12, -17, -1))
 
 
 class Tables(NamedTuple):
-    """Functions of the score difference as the kernels read them.
+    """Functions of the score difference in the form that kernels read.
 
     Attributes
     ----------
     width : float
         Width of a box, in score units.
     box : ndarray of shape (n_functions, 2, MOMENTS · (2 REACH + 1) · MOMENTS)
-        Moments to coefficients; [f, 0] if the source has the lower grade, [f, 1] if it has the higher one.
-        Last axis: moment of the source, distance of the boxes (target - source), power of the target.
+        Moments to coefficients; [f, 0] if the source has the lower grade, [f, 1] if it has the higher one. Last axis:
+        moment of the source, distance of the boxes (target - source), power of the target.
     tail : ndarray of shape (n_functions, 2, 3)
         q0, q1, q2 to the left, [f, 0], and to the right, [f, 1], by the distance in half boxes.
     piece : ndarray of shape (n_functions, 2 · REACH · PIECES, 8)
@@ -50,12 +48,12 @@ class Tables(NamedTuple):
     piece: Floats
 
     def chosen(self, first: int, last: int) -> "Tables":
-        """Tables of some of the functions."""
+        """Return the tables of the functions ``first <= f < last``."""
         return self._replace(box=self.box[first:last], tail=self.tail[first:last], piece=self.piece[first:last])
 
 
 def tables_of(functions: tuple[Function, ...]) -> Tables | None:
-    """Tables of the widest boxes that describe the functions; None if no boxes do."""
+    """Return tables with the widest boxes that describe the functions; None if no boxes do."""
     for width in _WIDTHS:
         if all(_fits(f, width, 1) for f in functions) and all(_fits(f, width, REACH) for f in functions):
             tail = np.array([_tails(f, width) for f in functions])
@@ -70,7 +68,7 @@ def _sampled(functions: tuple[Function, ...], width: float, tail: Floats) -> Tab
     sign = (-1.0) ** np.arange(MOMENTS)
     for k, function in enumerate(functions):
         box[k, 0] = _matrices(function, width, REACH).transpose(1, 0, 2)
-        # κ(F_s - F_t): mirroring the axis of scores turns distances and odd powers around.
+        # κ(F_s - F_t): mirroring the scores reverses the distances and the signs of odd powers.
         box[k, 1] = box[k, 0, :, ::-1, :] * sign[:, None, None] * sign
         d = width * (middle[:, None] + 0.5 / PIECES * _nodes(_TERMS))
         piece[k] = _values(function, d) @ _to_powers(_TERMS).T
@@ -84,7 +82,7 @@ def _nodes(n: int) -> Floats:
 
 
 def _to_powers(n: int) -> Floats:
-    """Matrix from values at the n nodes to coefficients of powers."""
+    """Return the matrix from values at the n nodes to coefficients of powers."""
     matrix: Floats = np.linalg.inv(np.vander(_nodes(n), increasing=True)).astype(np.float64)
     return matrix
 
@@ -94,14 +92,14 @@ def _values(function: Function, d: Floats) -> Floats:
 
 
 def _differences(y: Floats, width: float, reach: int) -> Floats:
-    """Differences [distance, source, target] of positions in two boxes."""
+    """Return the differences [distance, source, target] of positions in two boxes."""
     distance = np.arange(-reach, reach + 1)[:, None, None]
     differences: Floats = (2.0 * distance + y - y[:, None]) * (0.5 * width)
     return differences
 
 
 def _matrices(function: Function, width: float, reach: int) -> Floats:
-    """Matrices [distance, moment of the source, power of the target] of a function of target - source."""
+    """Return the matrices [distance, moment of the source, power of the target] of a function of target - source."""
     matrices: Floats = (
         _to_powers(MOMENTS) @ _values(function, _differences(_nodes(MOMENTS), width, reach)) @ _to_powers(MOMENTS).T
     )
@@ -109,7 +107,7 @@ def _matrices(function: Function, width: float, reach: int) -> Floats:
 
 
 def _fits(function: Function, width: float, reach: int) -> bool:
-    """Whether the matrices describe a function within each pair of boxes."""
+    """Return whether the matrices describe a function within each pair of boxes."""
     y = np.linspace(-1.0, 1.0, 25)
     powers = np.vander(y, MOMENTS, increasing=True)
     expected = _values(function, _differences(y, width, reach))
@@ -121,7 +119,7 @@ def _fits(function: Function, width: float, reach: int) -> bool:
 
 
 def _tails(function: Function, width: float) -> Floats:
-    """Coefficients of the tails to the left and to the right, by the distance; NaN for a tail of another form."""
+    """Return the coefficients of the left and the right tail, by the distance; NaN for a tail of another form."""
     x = REACH * width * np.geomspace(1.0, 1e3, 31)
     nearest = float(np.abs(_values(function, 0.5 * width * _nodes(_TERMS))).max())
     tails = np.full((2, 3), np.nan)

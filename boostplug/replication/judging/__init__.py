@@ -1,1 +1,1 @@
-"""Results of a study's tasks together, and whether they support a claim."""
+"""Results of a study over all its tasks, and verdicts on claims about them."""

@@ -1,9 +1,9 @@
-"""Judges of claims about means and ranks, and of checks: functions of one study's results; thresholds are arguments.
+"""Judges of claims about means and ranks, and of checks: functions of one study's results and of thresholds.
 
-A verdict is one of three. Of a claim "A is ahead of B": per unit of the study (a task; where there is one task, a test
-query; in training and over rounds, a fold) the difference in the paper's favour, its mean and 95 % interval. It holds
-where the interval lies above 0, does not where it lies below, and is level where the interval holds 0: then these data
-cannot tell.
+There are three verdicts. Take a claim "A is ahead of B". For each unit of the study, it has the difference in the
+paper's favour, and over units the mean and its 95 % interval. Units are tasks; in a study of one task they are test
+queries, and for training values and curves, folds. The claim holds if the interval lies above 0, and does not hold if
+it lies below. If the interval contains 0, the verdict is "level": these data cannot decide.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from boostplug.replication.training.task import marks
 
 Floats = NDArray[np.float64]
 
-_SLACK = 1e-9  # of a share, whose product with a number of measures is whole but for rounding
+_SLACK = 1e-9  # rounding error of a share times a number of measures
 
 
 def ahead(
@@ -37,31 +37,31 @@ def ahead(
 ) -> Verdict:
     """Judge whether the mean of a learner is better than each other's; of several measures, at `share` of them.
 
-    Of several measures it holds where the learner is ahead at that share of them and on their average, by its interval.
-    It does not hold where the interval of the average lies below 0, or at more than 1 - `share` of the measures the
-    learner is behind by an interval of their number (95 % for all together, by Bonferroni). Of several others the worst
-    verdict counts. In a study of one task, measures that are means over queries are compared by blocks of queries where
-    others pool them.
+    With several measures the claim holds if the learner is ahead at that share of them and on their average, by its
+    interval. It does not hold if the interval of the average lies below 0. Nor does it if the learner is behind at more
+    than 1 - `share` of the measures, by intervals that hold for all measures together (95 %, by Bonferroni). With
+    several others, the worst verdict counts. In a study of one task, if some measure pools queries, all measures are
+    compared by blocks of queries.
 
     Parameters
     ----------
     results : StudyResults
     learners : sequence of str
-        One; or several whose values are averaged, such as one method with several seeds.
+        One learner; or several whose values are averaged, such as one method with several seeds.
     others, measures : sequence of str
     against : sequence of str
-        The measures of the others, where they are not the same: such as those with a round chosen otherwise.
+        Measures of the others, if they differ: for example with another choice of the round.
     share : float, default 1.0
-        Of the measures: 1 for "each", .9 for "almost always"; with 0 their average decides alone.
+        Share of the measures: 1 for "each", .9 for "almost always"; with 0 only their average decides.
     equal : bool, default False
-        For "as good as or better": where intervals hold 0, means that are no worse do.
+        For "as good as or better": if an interval contains 0, a mean that is not worse is enough.
     part : {"test", "train"}
     """
     verdicts = []
     for other in others:
         differences, folds = _differences(results, learners, other, measures, against, part)
         gap = _joint(measures, differences, folds, share, equal=equal)
-        if len({results.sign(measure) for measure in measures}) > 1:  # errors and gains have no mean
+        if len({results.sign(measure) for measure in measures}) > 1:  # errors and gains cannot be averaged
             means = f"{_named(learners)} to {other}"
         else:
             a, b = _mean(results, learners, measures, part), _mean(results, [other], against or measures, part)
@@ -71,7 +71,7 @@ def ahead(
 
 
 def ahead_by(results: StudyResults, *, learner: str, other: str, measure: str, least: float) -> Verdict:
-    """Judge as `ahead`, but a relative gain below `least`, from which on the paper calls it significant, is level."""
+    """Judge as `ahead`, but a relative gain below `least`, which the paper does not call significant, is level."""
     verdict = ahead(results, learners=[learner], others=[other], measures=[measure])
     a, b = results.mean(learner, measure), results.mean(other, measure)
     if verdict.holds == "holds" and abs(a - b) < least * abs(b):
@@ -88,7 +88,7 @@ def best(
     against: Sequence[str] = (),
     share: float,
 ) -> Verdict:
-    """Judge as `ahead`; besides, it is level where the learner is not ahead of all others at once at that share."""
+    """Judge as `ahead`; also level if the learner is not ahead of all others at once at that share of measures."""
     first = np.ones(len(measures), bool)
     for other in others:
         differences, folds = _differences(results, learners, other, measures, against, "test")
@@ -108,7 +108,7 @@ def ahead_of_published(
     against: Sequence[str] = (),
     share: float = 1.0,
 ) -> Verdict:
-    """Judge as `ahead`, of rows of the study's published table in place of learners: the interval is that of ours."""
+    """Judge as `ahead`, against rows of the study's published table; the interval is of our values."""
     verdicts = []
     for row in rows:
         differences, folds = [], np.zeros(0)
@@ -123,9 +123,9 @@ def ahead_of_published(
 def near_published(
     results: StudyResults, *, learners: Sequence[str], measure: str, row: str, tolerance: float, offset: float = 0.0
 ) -> Verdict:
-    """Judge whether a mean is within `tolerance` of a published figure plus `offset`; level where its interval is.
+    """Judge whether a mean is within `tolerance` of a published figure plus `offset`; level if only its interval is.
 
-    Several learners are averaged; `row` is that of the study's published table.
+    Several learners are averaged; `row` is a row of the study's published table.
     """
     figure = results.study.published[row][measure] + offset
     found = interval(*_averaged(results, learners, measure, "test"))
@@ -135,7 +135,7 @@ def near_published(
 
 
 def ranked(results: StudyResults, *, measure: str, order: Sequence[str]) -> Verdict:
-    """Judge whether mean ranks over units ascend in this order, each neighbouring pair's by its interval."""
+    """Judge whether mean ranks over units ascend in this order, by the interval of each neighbouring pair."""
     ranks, columns = results.ranks(measure), [results.learners.index(name) for name in order]
     means = results.mean_ranks(measure)
     gaps = [interval(ranks[:, after] - ranks[:, before]) for before, after in pairwise(columns)]
@@ -147,7 +147,7 @@ def ranked(results: StudyResults, *, measure: str, order: Sequence[str]) -> Verd
 def apart(results: StudyResults, *, measure: str, learner: str, others: Sequence[str]) -> Verdict:
     """Judge whether a mean rank is better than each other's by more than Nemenyi's critical difference (.05).
 
-    It does not hold where it is worse than one of them by more than that; else it is level.
+    The claim does not hold if it is worse than one of them by more than that. Otherwise it is level.
     """
     ranks, critical = results.mean_ranks(measure), results.critical_difference(measure)
     gaps = {other: ranks[other] - ranks[learner] for other in others}
@@ -162,10 +162,10 @@ def apart(results: StudyResults, *, measure: str, learner: str, others: Sequence
 def nearer(
     results: StudyResults, *, measures: Sequence[str], learner: str, near: str, far: str, share: float = 1.0
 ) -> Verdict:
-    """Judge whether in mean ranks a learner between a better and a worse one is nearer to the better, `near`.
+    """Judge whether a learner's mean rank is nearer to that of a better learner, `near`, than to a worse one's, `far`.
 
-    What is compared is the distance to the worse, which is `far`, less that to the better, each with its sign; of
-    several measures as in `ahead`.
+    The judge takes the signed distance to `far` minus the signed distance to `near`. Several measures count as in
+    `ahead`.
     """
     names = (far, near, learner)
     last, first, own = (results.learners.index(name) for name in names)
@@ -182,10 +182,10 @@ def nearer(
 def chosen_near(
     results: StudyResults, *, measure: str, learner: str, parameter: str, value: float, tolerance: float
 ) -> Verdict:
-    """Judge whether a parameter that validation chose, its mean over splits, is within `tolerance` of a figure.
+    """Judge whether a parameter chosen on validation is, averaged over splits, within `tolerance` of a figure.
 
-    It is level where the interval of the mean holds the figure. `parameter` is one of the grid, "." before an attribute
-    of its value: "distance.alpha".
+    It is level if the interval of the mean contains the figure. `parameter` is one of the grid, with "." before an
+    attribute of its value: "distance.alpha".
     """
     name, *attributes = parameter.split(".")
     values = [reduce(getattr, attributes, params[name]) for params in results.chosen(learner, measure)]
@@ -195,7 +195,7 @@ def chosen_near(
 
 
 def bounded(results: StudyResults, *, learner: str, curve: str, bound: str) -> Verdict:
-    """Check that a trace of a learner is nowhere above another of its traces, in no split."""
+    """Check that a trace of a learner is nowhere above another of its traces, in any split."""
     curves, bounds = (results.split_curves(learner, "trace", name) for name in (curve, bound))
     split, at = np.unravel_index(np.argmin(bounds - curves), curves.shape)
     nearest = f"{curves[split, at]:.4f} to {bounds[split, at]:.4f}"
@@ -204,7 +204,7 @@ def bounded(results: StudyResults, *, learner: str, curve: str, bound: str) -> V
 
 
 def never_rises(results: StudyResults, *, learner: str, curve: str) -> Verdict:
-    """Check that a trace of a learner falls from each recorded round to the next, or stays, in every split."""
+    """Check that a trace of a learner does not rise from any recorded round to the next, in any split."""
     curves = results.split_curves(learner, "trace", curve)
     back = above(curves[:, 1:], curves[:, :-1])
     ours = f"from {np.median(curves[:, 0]):.4f} to {np.median(curves[:, -1]):.4f}"
@@ -235,7 +235,7 @@ def _differences(
     against: Sequence[str],
     part: Literal["train", "test"],
 ) -> tuple[list[Floats], Floats]:
-    """Return the lead of a learner at each measure, unit by unit, and the fold of each unit."""
+    """Return the lead of a learner at each measure, by unit, and the fold of each unit."""
     against = against or measures
     blocks = any(map(results.in_blocks, (*measures, *against)))
     differences, folds = [], np.zeros(0)
@@ -249,7 +249,7 @@ def _differences(
 def _joint(
     measures: Sequence[str], differences: Sequence[Floats], folds: Floats, share: float, *, equal: bool = False
 ) -> Verdict:
-    """Return the verdict on differences at several measures, and on their average; share 0: only on the average."""
+    """Return the verdict on differences at several measures and on their average; with share 0 only on the average."""
     average = interval(np.mean(differences, axis=0), folds)
     holds = average.holds
     if equal and holds == "level" and not positive(-average.mean):
@@ -279,7 +279,7 @@ def _averaged(
     *,
     blocks: bool = False,
 ) -> tuple[Floats, Floats]:
-    """Return the values of each unit, averaged over learners, and the fold of each."""
+    """Return the values of each unit, averaged over learners, and the fold of each unit."""
     found = [results.unit_values(name, measure, part, blocks=blocks) for name in learners]
     values: Floats = np.mean([values for values, _ in found], axis=0)
     return values, found[0][1]

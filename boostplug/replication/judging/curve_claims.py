@@ -28,7 +28,7 @@ _SAMPLES = 1000
 
 
 def ends_in_order(results: StudyResults, *, measure: str, order: Sequence[str]) -> Verdict:
-    """Judge whether test values after the last round are better in this order, each neighbouring pair's by interval."""
+    """Judge whether test values after the last round are better in this order, by the intervals of neighbours."""
     ends = [results.unit_curves(name, "test", measure)[:, -1] for name in order]
     gaps = [interval(results.sign(measure) * (a - b)).verdict() for a, b in pairwise(ends)]
     ours = ", ".join(f"{name} {np.nanmean(end):.4f}" for name, end in zip(order, ends, strict=True))
@@ -39,11 +39,11 @@ def ends_in_order(results: StudyResults, *, measure: str, order: Sequence[str]) 
 def converges_alike(
     results: StudyResults, *, measure: str, learner: str, others: Sequence[str], factor: float = 2.0
 ) -> Verdict:
-    """Judge whether a learner's mean test curve comes as far in about as many rounds as each other's.
+    """Judge whether a learner's mean test curve converges in about as many rounds as each other's.
 
-    Where it has made nine tenths of its way from the first round to its best, in rounds between `marks` by their
-    logarithms; the ratio of rounds is within a factor, by its 95 % interval (1,000 samples of units with replacement).
-    It does not hold where the interval lies outside.
+    A curve has converged after nine tenths of its gain from the first round to its best; rounds between `marks` are
+    interpolated by their logarithms. The claim holds if the ratio of rounds is within a factor, by its 95 % interval
+    (1,000 samples of units with replacement). It does not hold if the interval lies outside.
     """
     curves = np.array([results.unit_curves(name, "test", measure) for name in (learner, *others)])
     curves = results.sign(measure) * curves[:, ~np.isnan(curves).any(axis=(0, 2))]
@@ -65,8 +65,8 @@ def converges_alike(
 def settles(results: StudyResults, *, measure: str, learner: str) -> Verdict:
     """Judge whether a learner's mean test value does not significantly worsen from its best round to the last.
 
-    It holds where the interval of the worsening holds 0 and lies below a tenth of what was won since the first round,
-    does not where it lies above 0; where it holds 0 and is wider, it is level.
+    The claim holds if the interval of the worsening contains 0 and lies below a tenth of the gain since the first
+    round. It does not hold if the interval lies above 0. A wider interval around 0 is level.
     """
     falls, at, won = _falls(results, learner, measure)
     gap = interval(falls)
@@ -77,9 +77,9 @@ def settles(results: StudyResults, *, measure: str, learner: str) -> Verdict:
 
 
 def overfits_early(results: StudyResults, *, measure: str, learners: Sequence[str], by: int) -> Verdict:
-    """Judge whether each learner's mean test value is best at round `by` or before, and worse at the last by interval.
+    """Judge whether each learner's mean test value is best at round `by` or before, and worse at the last, by interval.
 
-    It does not hold where one is best later.
+    The claim does not hold if one is best later.
     """
     verdicts = []
     for learner in learners:
@@ -91,7 +91,7 @@ def overfits_early(results: StudyResults, *, measure: str, learners: Sequence[st
 
 
 def overfits_less(results: StudyResults, *, measure: str, learner: str, others: Sequence[str]) -> Verdict:
-    """Judge whether, from the best round of its mean curve to the last, test values worsen less than each other's."""
+    """Judge whether a learner's test values worsen less than each other's from the best round of the mean curve on."""
     own, own_at, _ = _falls(results, learner, measure)
     verdicts = []
     for other in others:
@@ -102,10 +102,10 @@ def overfits_less(results: StudyResults, *, measure: str, learner: str, others: 
 
 
 def halts_above(results: StudyResults, *, curve: str, learner: str, other: str) -> Verdict:
-    """Judge whether there are trainings in which a learner halts, some of which end with its trace above another's.
+    """Judge whether some trainings in which a learner halts end with its trace above another's.
 
-    The learner's trace "halted" ends above 0 where it halts. It is level where it halts and none ends above, does not
-    hold where it never halts.
+    The learner halts in a training if its trace "halted" ends above 0. It is level if it halts and never ends above.
+    The claim does not hold if it never halts.
     """
     halted = results.split_curves(learner, "trace", "halted")[:, -1] > 0.0
     own, theirs = (results.split_curves(name, "trace", curve)[:, -1] for name in (learner, other))
@@ -117,16 +117,16 @@ def halts_above(results: StudyResults, *, curve: str, learner: str, other: str) 
 
 
 def worsens(results: StudyResults, *, measure: str, learner: str, since: int) -> Verdict:
-    """Judge whether after the last round a learner's test value is worse than after round `since`."""
+    """Judge whether a learner's test value is worse after the last round than after round `since`."""
     gap, at = _gain_since(results, learner, measure, since)
     return Verdict(f"{gap}, best after round {at}", Difference(-gap.mean, -gap.high, -gap.low).holds)
 
 
 def lasts(results: StudyResults, *, measure: str, learner: str, since: int, tolerance: float) -> Verdict:
-    """Judge whether a learner's last test value is not worse than after round `since`, but for less than `tolerance`.
+    """Judge whether a learner's last test value is at most `tolerance` worse than after round `since`.
 
-    It does not hold where the interval of the change lies on the worse side; else it holds where the interval excludes
-    that it worsens by `tolerance`.
+    The claim does not hold if the interval of the change lies on the worse side. Otherwise it holds if the interval
+    excludes a worsening by `tolerance`.
     """
     gap, at = _gain_since(results, learner, measure, since)
     text = f"{gap}, best after round {at}"
@@ -144,17 +144,17 @@ def in_most(
     part: Literal["test", "trace"] = "trace",
     beside: Sequence[tuple[str, str]] = (),
 ) -> Verdict:
-    """Judge the shape of curves over rounds, counted over units: "in most of them".
+    """Judge whether most units have curves of some shape.
 
-    It holds where Wilson's 95 % interval of the share of units that show it lies above one half, does not where it lies
-    below; else it is level.
+    The claim holds if Wilson's 95 % interval of the share of units with the shape lies above one half, and does not
+    hold if it lies below. Otherwise it is level.
 
     Parameters
     ----------
     results : StudyResults
     shape : callable
-        Takes curves of shape (n_units, n_marks), with metrics of which lower is better turned around, then those
-        `beside`, and at last the rounds of the marks; returns which units show it.
+        Takes curves of shape (n_units, n_marks), metrics of which lower is better with their signs reversed; then the
+        curves `beside`, and the rounds of the marks. Returns a mask of units.
     learner, curve : str
     part : {"test", "trace"}
     beside : sequence of (str, str)
@@ -169,29 +169,29 @@ def in_most(
 
 
 def ends_lowest(curves: Floats, *beside: Floats) -> Shown:
-    """Return which curves end below all others."""
+    """Return a mask of curves that end below all others."""
     lowest: Shown = np.all([above(other[:, -1], curves[:, -1]) for other in beside[:-1]], axis=0)
     return lowest
 
 
 def ends_highest(curves: Floats, *beside: Floats) -> Shown:
-    """Return which curves end above all others."""
+    """Return a mask of curves that end above all others."""
     return ends_lowest(-curves, *(-other for other in beside))
 
 
 def rises(curves: Floats, _rounds: Floats) -> Shown:
-    """Return which curves end above where they began."""
+    """Return a mask of curves that end above their start."""
     return above(curves[:, -1], curves[:, 0])
 
 
 def turns(curves: Floats, _rounds: Floats) -> Shown:
-    """Return which curves fall, then rise: they begin and end above their lowest point."""
+    """Return a mask of curves that fall, then rise: their start and end are above their lowest point."""
     lowest = curves.min(axis=1)
     return above(curves[:, 0], lowest) & above(curves[:, -1], lowest)
 
 
 def drops_early(curves: Floats, rounds: Floats, *, start: float, within: float = 0.1) -> Shown:
-    """Return which curves, at `start` before the first round, make half of their way down within a share of rounds."""
+    """Return a mask of curves that make half of their fall, from `start`, within a share of the rounds."""
     early = curves[:, rounds <= max(1.0, within * rounds[-1])][:, -1]
     falls = above(np.full(len(curves), start), curves[:, -1])
     half: Shown = start - early >= 0.5 * (start - curves[:, -1])
@@ -199,26 +199,26 @@ def drops_early(curves: Floats, rounds: Floats, *, start: float, within: float =
 
 
 def closes(curves: Floats, to: Floats, _rounds: Floats) -> Shown:
-    """Return which curves end nearer to another than a tenth of their distance after the first round."""
+    """Return a mask of curves whose final distance to another is below a tenth of that after the first round."""
     distances = np.abs(curves - to)
     closed: Shown = distances[:, -1] < 0.1 * distances[:, 0]
     return closed
 
 
 def climbs_to_peak(curves: Floats, _rounds: Floats) -> Shown:
-    """Return which trainings never fell before their highest point, which is not their first.
+    """Return a mask of trainings whose values never fell before their highest point, which is not the first.
 
-    The curve is the trace `STEADY` of what climbs, which knows every round.
+    The curve is the trace `STEADY` of the values, which is computed from every round.
     """
     climbs: Shown = curves[:, -1] == 1.0
     return climbs
 
 
 def exponential(curves: Floats, rounds: Floats) -> Shown:
-    """Return which curves fall exponentially: per round, their logarithm falls at least half as fast late as early.
+    """Return a mask of exponential falls: per round, the logarithm falls at least half as fast late as early.
 
-    Early is up to the last recorded round within the first half of the rounds, late is from there on. A curve that
-    falls to a limit slows down, and does not show it.
+    Early ends at the last recorded round within the first half of the rounds; late begins there. A curve that falls to
+    a limit slows down, and is not in the mask.
     """
     half = int(np.flatnonzero(2 * rounds <= rounds[-1])[-1])
     logarithms = np.log(curves)
@@ -229,10 +229,9 @@ def exponential(curves: Floats, rounds: Floats) -> Shown:
 
 
 def converges(curves: Floats, rounds: Floats) -> Shown:
-    """Return which curves rise up to half of the rounds, and then stay: "a clear trend".
+    """Return a mask of curves that rise up to half of the rounds and then stay: "a clear trend".
 
-    From the first mark at half of the rounds on, they are never further from where they are there than a tenth of what
-    they had gained.
+    After the first mark at half of the rounds, they stay within a tenth of their gain up to there.
     """
     half = int(np.searchsorted(rounds, 0.5 * rounds[-1]))
     middle = curves[:, half]
@@ -242,7 +241,7 @@ def converges(curves: Floats, rounds: Floats) -> Shown:
 
 
 def _gain_since(results: StudyResults, learner: str, measure: str, since: int) -> tuple[Difference, int]:
-    """Return the gain of the last test value over that after another round, and the best round of the mean."""
+    """Return the gain of the last test value over the value after another round, and the best round of the mean."""
     rounds = marks(results.study.rounds)
     if since not in rounds:
         raise ValueError(
@@ -256,7 +255,7 @@ def _gain_since(results: StudyResults, learner: str, measure: str, since: int) -
 def _falls(results: StudyResults, learner: str, measure: str) -> tuple[Floats, int, float]:
     """Return the fall of each unit after the best round of the mean test curve, that round, and the mean's gain.
 
-    The gain is that from the first round to the best.
+    The gain is measured from the first round to the best.
     """
     curves = results.sign(measure) * results.unit_curves(learner, "test", measure)
     means = np.nanmean(curves, axis=0)
@@ -265,7 +264,7 @@ def _falls(results: StudyResults, learner: str, measure: str) -> tuple[Floats, i
 
 
 def _arrival(curve: Floats, rounds: Floats) -> float:
-    """Return where a rising curve has made nine tenths of its way from the first round to its best."""
+    """Return the round at which a rising curve has made nine tenths of its gain from the first round to its best."""
     won = curve - curve[0]
     wanted = 0.9 * won.max()
     k = int(np.argmax(won >= wanted))

@@ -1,4 +1,4 @@
-"""Parts of a test set: pairs of two grades, and queries by their number of pairs; judges of claims about them."""
+"""Subsets of a test set: pairs of two grades, and queries by their number of pairs; judges of claims about them."""
 
 import math
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class KindError(PairError):
-    """`PairError` only on the pairs of two grades.
+    """`PairError` restricted to the pairs of two grades.
 
     Attributes
     ----------
@@ -38,24 +38,24 @@ class KindError(PairError):
         return super().compute_per_query(kept, rest)
 
     def sum_and_count(self, scores: ArrayLike, queries: Queries) -> tuple[float, float]:
-        """Return the sum over queries, or over pairs if `pooled`, and the weight of these; see `Metric`."""
+        """Return the sum over queries, or over pairs if `pooled`, and their total weight; see `Metric`."""
         return super().sum_and_count(*self._of_kind(np.asarray(scores, dtype=np.float64), queries))
 
     def _of_kind(self, scores: Floats, queries: Queries) -> tuple[Floats, Queries]:
         kept = np.isin(queries.labels, (self.high, self.low))
         own = scores[kept]
-        own.setflags(write=False)  # as the scores of any metric: kernels are compiled for no others
+        own.setflags(write=False)  # kernels are compiled for read-only scores
         return own, queries.of_rows(kept)
 
 
 @dataclass(frozen=True)
 class OfQueries(Metric):
-    """A metric of the queries that have from `least` to below `below` pairs of different grades; others have none.
+    """A metric on the queries with at least `least` and below `below` pairs of different grades; undefined on others.
 
     Attributes
     ----------
     metric : Metric
-        One of which higher is better.
+        A metric of which higher is better.
     least, below : float
     """
 
@@ -89,11 +89,11 @@ def ahead_over_groups(
     lead: float | None = None,
     tolerance: float = 0.0,
 ) -> Verdict:
-    """Judge whether a learner's mean lead over groups of test queries is the printed one, within `tolerance`.
+    """Judge whether a learner's mean lead over groups of test queries is the published one, within `tolerance`.
 
-    It is level where it is not, but the 95 % interval of the lead (queries drawn within groups) holds that figure.
-    Where the paper prints none, it holds where the interval lies above 0, and does not where it lies below. `measures`
-    are those of the groups, such as `OfQueries`.
+    It is level if it is not, but the 95 % interval of the lead (queries drawn within groups) contains that figure.
+    Without a published figure, the claim holds if the interval lies above 0, and does not hold if it lies below.
+    `measures` are the measures of the groups, such as `OfQueries`.
     """
     groups = [_leads(results, learner, other, measure) for measure in measures]
     sizes = np.array([len(group) for group in groups])
@@ -107,8 +107,9 @@ def ahead_over_groups(
 def gains_more(results: StudyResults, *, learner: str, other: str, measure: str, than: str) -> Verdict:
     """Judge whether a learner is ahead of another on one group of test queries, and by more than on a second group.
 
-    The worse verdict of two counts: on the lead in the first group, and on how much it exceeds that in the second, by
-    95 % intervals over queries (Welch's, of two samples). `measure` and `than` are the measures of the two groups.
+    The verdict is the worse of two: on the lead in the first group, and on its excess over the lead in the second. Both
+    are by 95 % intervals over queries (Welch's, of two samples). `measure` and `than` are the measures of the two
+    groups.
     """
     here, there = (_leads(results, learner, other, of_group) for of_group in (measure, than))
     if min(len(here), len(there)) < 2:
@@ -121,7 +122,7 @@ def gains_more(results: StudyResults, *, learner: str, other: str, measure: str,
 
 
 def _leads(results: StudyResults, learner: str, other: str, measure: str) -> Floats:
-    """Return the lead of a learner on each test query that has the measure."""
+    """Return the lead of a learner on each test query on which the measure is defined."""
     a, b = (results.unit_values(name, measure)[0] for name in (learner, other))
     leads: Floats = results.sign(measure) * (a - b)
     return leads[~np.isnan(leads)]

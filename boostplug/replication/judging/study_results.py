@@ -1,4 +1,4 @@
-"""Results of a study's tasks together: means, ranks over tasks, curves."""
+"""Results of a study over all its tasks: means, ranks over tasks, curves."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -14,21 +14,21 @@ from boostplug.replication.training.task import TaskResult, by_block, marks, poo
 Floats = NDArray[np.float64]
 
 _LEVEL = 0.05
-_EQUAL = 10  # decimals: values that differ by rounding share a rank
+_EQUAL = 10  # decimals; values that differ only by rounding share a rank
 
 
 class StudyResults:
     """The finished tasks of a study.
 
-    What is ranked are tasks, by their means over folds; in a study of one task, its folds. One that a learner has not
-    finished, or on which the measure is undefined, counts for none of them.
+    Ranks are of tasks, by their means over folds; in a study of one task, of its folds. A task is left out for all
+    learners if one has not finished it, or if the measure is undefined on it.
 
     Parameters
     ----------
     study : Study
     loaded : Loaded
     results : mapping of (task, fold, learner) to dict
-        What `task.run` returned.
+        The return values of `task.run`.
     """
 
     def __init__(self, study: Study, loaded: Loaded, results: Mapping[tuple[str, int, str], TaskResult]) -> None:
@@ -39,11 +39,11 @@ class StudyResults:
         self._metrics = {measure.key: measure.metric for measure in study.measures}
 
     def sign(self, measure: str) -> float:
-        """Return 1 where greater values of a measure are better, else -1."""
+        """Return 1 if greater values of a measure are better, else -1."""
         return 1.0 if self._metrics[measure].greater_is_better else -1.0
 
     def table(self, learner: str, measure: str, part: str = "test") -> Floats:
-        """Return values of shape (n_tasks, n_folds), NaN where there is none."""
+        """Return values of shape (n_tasks, n_folds), NaN for missing ones."""
         return np.array(
             [
                 [_number(self._value(task, fold, learner).get(part, {}).get(measure)) for fold in self.folds]
@@ -56,7 +56,7 @@ class StudyResults:
         return value
 
     def units(self, measure: str) -> Floats:
-        """Return values of shape (n_units, n_learners) of the units that have one for every learner."""
+        """Return values of shape (n_units, n_learners), for the units with a value of every learner."""
         tables = [self.table(learner, measure) for learner in self.learners]
         columns = [_mean(table, axis=1) if len(self.tasks) > 1 else table[0] for table in tables]
         values = np.array(columns).T
@@ -64,17 +64,17 @@ class StudyResults:
         return complete
 
     def in_blocks(self, measure: str) -> bool:
-        """Return whether a measure's units are blocks of queries in a study of one task."""
+        """Return whether the units of a measure are blocks of queries in a study of one task."""
         return pools_queries(self._metrics[measure])
 
     def unit_values(
         self, learner: str, measure: str, part: str = "test", *, blocks: bool = False
     ) -> tuple[Floats, Floats]:
-        """Return the values of each unit, and the fold of each; NaN where one is undefined.
+        """Return the value of each unit (NaN where undefined), and the fold of each.
 
-        Units are tasks, by their means over folds, all of fold 0. In a study of one task they are the queries (of a
-        metric that pools queries, or with `blocks`, blocks of them) of the test parts; of another part, or where a test
-        part is one query, the folds, all of fold 0 too.
+        Units are tasks, by their means over folds, all of fold 0. In a study of one task, they are the queries of the
+        test parts. For a metric that pools queries, or with `blocks`, they are blocks of queries. For another part, or
+        if a test part is one query, they are the folds, also all of fold 0.
         """
         table = self.table(learner, measure, part)
         if len(self.tasks) > 1:
@@ -95,7 +95,8 @@ class StudyResults:
     def unit_curves(self, learner: str, part: str, name: str) -> Floats:
         """Return the curves of each task, or of each fold in a study of one task: of shape (n_units, n_marks).
 
-        A task's curve is the mean over its folds; of a trace, which may have no bound, the median. One without is NaN.
+        A task's curve is the mean over its folds, or for a trace the median, because traces may be unbounded. Missing
+        curves are NaN.
         """
         by_unit: dict[Any, list[Floats]] = {unit: [] for unit in (self.tasks if len(self.tasks) > 1 else self.folds)}
         for (task, fold), curve in self._curves(learner, part, name):
@@ -111,7 +112,7 @@ class StudyResults:
                 yield (split.task, split.fold), np.array([_number(value) for value in curve])
 
     def chosen(self, learner: str, measure: str) -> list[Mapping[str, Any]]:
-        """Return the parameters of the grid that were chosen, split by split."""
+        """Return the chosen parameters of the grid, by split."""
         grid = next(one.grid for one in self.study.learners if one.name == learner)
         splits = [self._value(split.task, split.fold, learner) for split in self.loaded.splits]
         return [grid[value["candidate"][measure]] for value in splits if value]
@@ -130,7 +131,7 @@ class StudyResults:
         return dict(zip(self.learners, _mean(self.ranks(measure), axis=0).tolist(), strict=True))
 
     def critical_difference(self, measure: str) -> float:
-        """Return the difference of mean ranks beyond which two learners differ at .05 (Nemenyi; Demšar 2006)."""
+        """Return the difference of mean ranks that is significant for two learners at .05 (Nemenyi; Demšar 2006)."""
         k, n = len(self.learners), len(self.units(measure))
         q = stats.studentized_range.ppf(1.0 - _LEVEL, k, np.inf) / np.sqrt(2.0)
         return float(q * np.sqrt(k * (k + 1) / (6.0 * n))) if n else float("nan")
@@ -138,7 +139,7 @@ class StudyResults:
     def curve(self, learner: str, part: str, name: str) -> Floats:
         """Return the mean over tasks and folds at each of `marks`, NaN where nothing was recorded.
 
-        Of a trace, which may have no bound (the E2 of discrete RankBoost passes 1e50), it is the median.
+        For a trace it is the median, because traces may be unbounded: the E2 of discrete RankBoost exceeds 1e50.
         """
         rows = self.split_curves(learner, part, name)
         if not len(rows):
@@ -157,7 +158,7 @@ class StudyResults:
 
     @property
     def document(self) -> dict[str, Any]:
-        """All of it as JSON's types but for NaN."""
+        """The results in JSON's types, except for NaN."""
         measures = [measure.key for measure in self.study.measures]
         curves = dict.fromkeys(PARTS, measures) | {"trace": list(self.study.traces)}
         return {
@@ -206,7 +207,7 @@ class StudyResults:
         return float(_mean(self.table(learner, measure, "round"), axis=None))
 
     def _candidates(self, learner: Learner, measures: Sequence[str]) -> dict[str, list[int]]:
-        """Return the number of times that each candidate of a grid was chosen, by measure; nothing without a choice."""
+        """Return how often each candidate of a grid was chosen, by measure; empty without a choice."""
         if len(learner.grid) == 1:
             return {}
         chosen = {key: self.chosen(learner.name, key) for key in measures}
@@ -216,14 +217,14 @@ class StudyResults:
 
 
 def fold_weights(folds: Floats) -> Floats:
-    """Weight of each unit, such that folds weigh the same."""
+    """Return a weight for each unit, so that folds have equal weights."""
     _, of_fold, counts = np.unique(folds, return_inverse=True, return_counts=True)
     weight: Floats = 1.0 / counts[of_fold]
     return weight
 
 
 def extent(study: Mapping[str, Any]) -> str:
-    """Return the tasks and folds over which a study's document averages, in words."""
+    """Return the tasks and folds behind the averages of a study's document, in words."""
     folds = f"{study['folds']} folds" if study["folds"] > 1 else "1 fold"
     if study["tasks"] > 1:
         return f"{study['tasks']} tasks" if study["folds"] == 1 else f"{study['tasks']} tasks of {folds}"
@@ -235,7 +236,7 @@ def _number(value: float | None) -> float:
 
 
 def _mean(values: Floats | Sequence[Any], axis: int | None) -> Any:
-    """Return the mean of the defined values, NaN where there is none."""
+    """Return the mean of the defined values, NaN if there are none."""
     array = np.asarray(values, dtype=np.float64)
     defined = ~np.isnan(array)
     count = defined.sum(axis=axis)

@@ -1,4 +1,4 @@
-"""`Verdict`: whether a claim or a check holds; by the interval of a `Difference`."""
+"""`Verdict`: whether a claim or a check holds, by the interval of a `Difference`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,14 +23,14 @@ _WORST: tuple[Holds, ...] = ("does not hold", "level", "holds")
 
 @dataclass(frozen=True)
 class Verdict:
-    """Our figures in words, and whether the claim holds; of a check, whether it passes."""
+    """Our figures in words, and whether the claim holds or the check passes."""
 
     ours: str
     holds: Holds
 
 
 class Difference(Interval):
-    """The mean of a difference in the claim's favour, and its interval; in words as text."""
+    """The mean of a difference in the claim's favour, with its interval; its text is in words."""
 
     __slots__ = ()
 
@@ -42,13 +42,13 @@ class Difference(Interval):
         return "does not hold" if positive(-self.high) else "level"
 
     def near(self, figure: float, tolerance: float) -> Holds:
-        """Return whether the mean is within `tolerance` of a published figure; level where the interval holds it."""
+        """Return whether the mean is within `tolerance` of a published figure; level if its interval contains that."""
         if abs(self.mean - figure) <= tolerance + rounding(self.mean, figure):
             return "holds"
         return "level" if self.low <= figure <= self.high else "does not hold"
 
     def verdict(self, name: str = "") -> Verdict:
-        """Return the verdict by the interval, with its figures; after a name, in parentheses."""
+        """Return the verdict by the interval, with its figures; after a name they are in parentheses."""
         return Verdict(f"{name} ({self})" if name else str(self), self.holds)
 
     def __str__(self) -> str:
@@ -56,7 +56,7 @@ class Difference(Interval):
 
 
 def most(shown: NDArray[np.bool_]) -> Verdict:
-    """Return whether most units show something, by Wilson's interval of their share."""
+    """Return the verdict on "most units show it", by Wilson's interval of their share."""
     count, share = int(shown.sum()), float(shown.mean())
     low, high = stats.binomtest(count, len(shown)).proportion_ci(LEVEL, method="wilson")
     above_half = Difference(share - 0.5, low - 0.5, high - 0.5)
@@ -64,7 +64,7 @@ def most(shown: NDArray[np.bool_]) -> Verdict:
 
 
 def interval(differences: Floats, folds: Floats | None = None, level: float = LEVEL) -> Difference:
-    """Return the mean over units, each fold with the same weight, and its interval."""
+    """Return the mean over units, with equal weights of folds, and its interval."""
     folds = np.zeros(len(differences)) if folds is None else folds
     defined = ~np.isnan(differences)
     weight = fold_weights(folds[defined])
@@ -72,11 +72,11 @@ def interval(differences: Floats, folds: Floats | None = None, level: float = LE
 
 
 def positive(value: float) -> bool:
-    """Return whether a value is above 0 by more than rounding of numbers about 1."""
+    """Return whether a value exceeds 0 by more than rounding of numbers about 1."""
     return bool(value > rounding(1.0))
 
 
 def worst(verdicts: Sequence[Verdict], joint: str = "; ") -> Verdict:
-    """Return the verdict on all of them: the worst, with the figures of each."""
+    """Return the worst of the verdicts, with the figures of each."""
     holds = min((verdict.holds for verdict in verdicts), key=_WORST.index)
     return Verdict(joint.join(verdict.ours for verdict in verdicts), holds)

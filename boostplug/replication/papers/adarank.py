@@ -1,4 +1,4 @@
-"""AdaRank (Xu & Li, SIGIR 2007), Section 4, on LETOR's data and beside LETOR's published figures."""
+"""AdaRank (Xu & Li, SIGIR 2007), Section 4, on LETOR's data and against LETOR's published figures."""
 
 from dataclasses import replace
 from functools import partial
@@ -39,7 +39,7 @@ _FIGURE_2 = ("MAP", *(f"NDCG@{k}" for k in _CUTOFFS))
 _OWN = "OHSUMED"
 _LETOR = "LETOR's measures"
 _KINDS = (("d-n", 2, 0), ("d-p", 2, 1), ("p-n", 1, 0))
-_FEW = 3000  # pairs: the paper's 0-1k, 1k-2k and 2k-3k
+_FEW = 3000  # pairs; the paper has 0-1k, 1k-2k and 2k-3k
 _ERRORS, _BY_PAIRS = "errors on pairs", "by pairs of the query"
 _SECTION_5 = "Section 4.5"
 _TRACES = ("bound", "train_metric", f"{STEADY}train_metric")
@@ -48,14 +48,14 @@ _GROUPS = {name: f"{name}, {_BY_PAIRS}" for name, _, _ in _THOUSANDS}
 
 
 def _learners(relevant: int, *more: Learner) -> tuple[Learner, ...]:
-    """Learners of a study, AdaRank-MAP trained with grades of `relevant` and more as relevant."""
+    """Return the learners of a study; AdaRank-MAP takes grades of `relevant` and more as relevant."""
     metrics: dict[str, Metric] = {"AdaRank-MAP": MAP(relevant=relevant), "AdaRank-NDCG": NDCG(5)}
     adaranks = (ada_rank(name, metric, _ROUNDS) for name, metric in metrics.items())
     return (*adaranks, RANKBOOST, rank_svm(_SVM), *more)
 
 
 def _papers_measures(relevant: int) -> tuple[Measure, ...]:
-    """Figure 2's measures as the paper defines them, ties in expectation."""
+    """Return Figure 2's measures as the paper defines them, in expectation over ties."""
     metrics: dict[str, Metric] = {"MAP": MAP(relevant=relevant), **{f"NDCG@{k}": NDCG(k) for k in _CUTOFFS}}
     return tuple(Measure(name, metric, metrics["MAP"]) for name, metric in metrics.items())
 
@@ -115,7 +115,7 @@ _TWO_POINTS = Citation(
 
 
 def _claims(*others: str) -> tuple[Claim, ...]:
-    """Claims of Sections 4.2 and 4.5 that are about any data set, with the baselines that it has."""
+    """Return the claims of Sections 4.2 and 4.5 that hold for any data set, with its baselines."""
     return (
         *(
             Claim(
@@ -214,7 +214,7 @@ _THEOREM_1 = tuple(
 
 
 def _baselines(name: str, *measures: str) -> tuple[Check, ...]:
-    """Comparison with LETOR's table."""
+    """Return the comparison with LETOR's table."""
     rows = {**dict(zip(_METHODS, _METHODS, strict=True)), _BOOST: _BOOST, _SVM: "RankSVM"}
     checks = [
         Check(
@@ -285,14 +285,14 @@ _PLOTS_OF_PARTS = (
 
 
 def _stand_in(name: str, source: Source, rounds: int = _ROUNDS) -> Study:
-    """Study of a data set that is not the paper's, all relevant grades counting in MAP."""
+    """Return the study of a data set that replaces the paper's; all relevant grades count in MAP."""
     return Study(
         name=name, source=source, rounds=rounds, learners=_learners(1), measures=_papers_measures(1), traces=_TRACES
     )
 
 
 def _letor_study(name: str, source: Source, *, mean_ndcg: bool) -> Study:
-    """Study by LETOR's conventions, beside LETOR's published table."""
+    """Return the study by LETOR's conventions, with LETOR's published table."""
     return Study(
         name=f"{name}, {_LETOR}",
         source=source,

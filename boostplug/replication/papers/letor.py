@@ -1,4 +1,4 @@
-"""LETOR's data sets, measures and published tables, which several papers share."""
+"""LETOR's data sets, measures and published tables, shared by several papers."""
 
 from collections.abc import Sequence
 
@@ -70,13 +70,13 @@ PUBLISHED: dict[str, dict[str, dict[str, float]]] = {
 
 
 def measures(*cutoffs: int, mean_ndcg: bool = False) -> tuple[Measure, ...]:
-    """MAP and NDCG at some cut-offs as LETOR's scripts compute them, the round chosen by validation MAP.
+    """Return MAP and NDCG at some cut-offs as LETOR's scripts compute them, with the round chosen by validation MAP.
 
     Parameters
     ----------
     *cutoffs : int
     mean_ndcg : bool, default False
-        MeanNDCG too.
+        Add MeanNDCG.
     """
     metrics: dict[str, Metric] = {"MAP": SCRIPT_MAP}
     metrics |= {f"NDCG@{k}": NDCG(k, convention="letor", ties="order", empty=0) for k in cutoffs}
@@ -86,17 +86,17 @@ def measures(*cutoffs: int, mean_ndcg: bool = False) -> tuple[Measure, ...]:
 
 
 def published(name: str, rows: Sequence[str], measures: Sequence[Measure]) -> dict[str, dict[str, float]]:
-    """Return some rows and measures of `PUBLISHED`; empty where it has nothing of the data set."""
+    """Return some rows and measures of `PUBLISHED`; empty if it does not have the data set."""
     keys = {measure.key for measure in measures}
     table = PUBLISHED.get(name, {})
     return {row: {key: value for key, value in table[row].items() if key in keys} for row in rows if row in table}
 
 
 def ada_rank(name: str, metric: Metric, rounds: int) -> Learner:
-    """AdaRank on a metric, each feature once at most, as long as one is better than none."""
+    """Return AdaRank on a metric, which chooses each feature at most once, while one is better than none."""
     return Learner(name=name, ranker=AdaRankRanker, params={"metric": metric, "patience": rounds, "negated": False})
 
 
 def rank_svm(name: str) -> Learner:
-    """Ranking SVM under the name that a paper gives it, C chosen on validation."""
+    """Return Ranking SVM under a paper's name for it, with C chosen on validation."""
     return Learner(name=name, ranker=RankSVM, grid=tuple({"C": C} for C in (1e-6, 1e-5, 1e-4, 1e-3, 1e-2)))

@@ -49,7 +49,7 @@ _OHSUMED, _MQ2008, _WEB, _IMAT = "OHSUMED", "MQ2008", "MSLR", "IMAT2009"
 _YANDEX, _YANDEX_FIVE, _BUNDLED = "Yandex", "Yandex, five grades", "bundled set"
 _ROUNDS, _FEWER_ROUNDS = 500, 300
 
-# The parameters of Figure 2 first: traces are theirs.
+# The parameters of Figure 2 first: traces are of the first candidate.
 _GRIDS = {
     "BINARY": (BinaryDistance(),),
     "LDD": tuple(LinearDistance(alpha=alpha) for alpha in (0.2, 0.05, 0.1, 0.4, 0.8)),
@@ -59,7 +59,7 @@ _GRIDS = {
 
 
 def _stumps(rounds: int, candidates: int) -> tuple[Learner, ...]:
-    """Learners on stumps: the four distances, and the baselines."""
+    """Return the learners on stumps: the four distances, and the baselines."""
     return (
         *(
             Learner(name=name, ranker=MPBoostRanker, grid=tuple({"distance": d} for d in distances[:candidates]))
@@ -72,16 +72,16 @@ def _stumps(rounds: int, candidates: int) -> tuple[Learner, ...]:
 
 @dataclass(frozen=True, kw_only=True)
 class FormulaNDCG(NDCG):
-    """NDCG by the formula of Section 5.2: LETOR's discounts, but a list shorter than k counts as it is.
+    """NDCG by the formula of Section 5.2: LETOR's discounts, without padding of lists shorter than k.
 
-    A query whose ideal DCG is 0, which the formula cannot normalise, is left out.
+    Queries with an ideal DCG of 0, which the formula cannot normalise, are left out.
     """
 
     convention: Literal["letor"] = "letor"
     empty: Literal["skip"] = "skip"
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
-        """NDCG of each query."""
+        """Return the NDCG of each query."""
         dcg = DCG(self.k, convention=self.convention, gain=self.gain, ties=self.ties).compute_per_query
         ideal = queries.remember(("formula's ideal DCG", self.k, self.gain), lambda: dcg(queries.labels, queries))
         undefined: Floats = np.full(len(ideal), np.nan)
@@ -89,7 +89,7 @@ class FormulaNDCG(NDCG):
 
 
 def _measures(ndcg: Callable[[int], NDCG]) -> tuple[Measure, ...]:
-    """NDCG at each cut-off, parameter and round chosen by NDCG@5."""
+    """Return NDCG at each cut-off, with parameter and round chosen by NDCG@5."""
     return tuple(Measure(at, ndcg(k), ndcg(5)) for k, at in zip(_CUTOFFS, _AT, strict=True))
 
 
@@ -176,21 +176,21 @@ _EACH_PUBLISHED = " at each of NDCG@1, 3, 5, 10 and on average"
 def _ahead(
     source: Citation, more: str, first: str, others: Sequence[str], at: Sequence[str] = _AT, share: float = 1.0
 ) -> Claim:
-    """Claim that a method is ahead of others at each cut-off and on average."""
+    """Return the claim that a method is ahead of others at each cut-off and on average."""
     about: About = "own variants" if {first, *others} <= _GRIDS.keys() else "other methods"
     judge = partial(ahead, learners=(first,), others=tuple(others), measures=at, share=share)
     return Claim(source, about, f"{first} is ahead of {more}", judge, _GAIN if source is _NEARLY_ALL else "")
 
 
 def _on_average(source: Citation, first: str, second: str, published: str = "", *, behind: bool = False) -> Claim:
-    """Claim that a distance is ahead of another, NDCG@1 to 10 together; or, in words, the other behind."""
+    """Return the claim that a distance is ahead of another in the average of NDCG@1 to 10, or, in words, behind."""
     text = f"{second} is behind {first}" if behind else f"{first} is ahead of {second}"
     judge = partial(ahead, learners=(first,), others=(second,), measures=_AT, share=0.0)
     return Claim(source, "own variants", f"{text}, NDCG@1 to 10 averaged", judge, published)
 
 
 def _above_binary(source: Citation, gains: Mapping[str, str]) -> tuple[Claim, ...]:
-    """Claims about distances and BINARY, with the gains that the paper prints."""
+    """Return the claims that distances beat BINARY, with the paper's gains."""
     return tuple(_on_average(source, name, "BINARY", gain) for name, gain in gains.items())
 
 
@@ -233,7 +233,7 @@ _OF_LETOR = (
 
 
 def _of_table(source: Citation, name: str, rows: Sequence[str], at: str = _EACH_PUBLISHED, share: float = 1.0) -> Claim:
-    """Comparison of a method with rows of LETOR's table."""
+    """Return the comparison of a method with rows of LETOR's table."""
     judge = partial(ahead_of_published, learners=(name,), rows=rows, measures=_PUBLISHED_AT, share=share)
     text = f"{name} is ahead of LETOR's {'RankBoost' if len(rows) == 1 else 'RankBoost, ListNet and AdaRank-NDCG'}"
     gain = _GAIN if source is _NEARLY_ALL else ""
@@ -304,7 +304,7 @@ _SETTLE = tuple(
 
 
 def _of_rounds(rounds: int) -> tuple[Claim, ...]:
-    """Claims of Section 5.5 about rounds in all experiments, of BINARY and of the distances."""
+    """Return the claims of Section 5.5 about rounds, of BINARY and of the distances, for all experiments."""
     binary = Claim(
         _OVERFITTING,
         "rounds",

@@ -33,7 +33,7 @@ _AT = tuple(f"NDCG@{k}" for k in _CUTOFFS)
 _LAST_AT = tuple(f"{at}, {_LAST}" for at in _AT)
 _NDCG_3 = f"NDCG@3, {_LAST}"
 _PUBLISHED_AT = ("NDCG@1", "NDCG@3", "NDCG@5", "NDCG@10")
-_BASELINES = ("Regression", "RankSVM", "AdaRank-NDCG")  # those of the paper's six that are trained here
+_BASELINES = ("Regression", "RankSVM", "AdaRank-NDCG")  # those of the paper's six baselines that are trained here
 _ROWS = ("ListNet", "AdaRank-NDCG", "RankSVM")
 _PAPER, _BEST = "NDCG_Boost", "NDCG_Boost, best stumps"
 _OHSUMED, _MQ2008, _BUNDLED = "OHSUMED", "MQ2008", "bundled set"
@@ -50,15 +50,15 @@ _PRINTED: dict[str, dict[str, dict[str, float]]] = {
 
 @dataclass(frozen=True)
 class NoChoice(Metric):
-    """Undefined everywhere: by it, the last round is chosen, without validation."""
+    """A metric that is undefined everywhere, so that the last round is chosen, without validation."""
 
     def compute_per_query(self, scores: NDArray[np.float64], queries: Queries) -> NDArray[np.float64]:  # noqa: ARG002
-        """NaN for each query."""
+        """Return NaN for each query."""
         return np.full(queries.n_queries, np.nan)
 
 
 def _sampled(name: str, seed: int) -> Learner:
-    """NDCG_Boost with the paper's stumps: documents are drawn by their weights, and a classifier is trained on them."""
+    """Return NDCG_Boost with the paper's stumps: classifiers trained on documents drawn by weight."""
     params = {"classifier": DecisionTreeClassifier(max_depth=1), "random_state": seed}
     return Learner(name=name, ranker=NDCGBoostRanker, params=params)
 
@@ -104,7 +104,7 @@ _EXPONENTIALLY = Citation(
 
 
 def _of_methods(seeds: tuple[str, ...] = _SEEDS) -> Claim:
-    """Claim about Figure 1 of every set, with the paper's baselines that are trained here."""
+    """Return the claim about Figure 1 for every set, with the paper's baselines that are trained here."""
     of_seeds = "mean of its seeds" if len(seeds) > 1 else "one seed"
     return Claim(
         _ALMOST,
@@ -131,7 +131,7 @@ _OF_M = Claim(
 
 
 def _near(printed: str, words: str) -> Claim:
-    """Comparison with a figure of the text."""
+    """Return the comparison with a figure in the text."""
     return Claim(
         Citation("Section 4.1", words),
         "figures",
@@ -142,7 +142,7 @@ def _near(printed: str, words: str) -> Claim:
 
 
 def _ahead_of_second(row: str, printed: str, words: str) -> Claim:
-    """Comparison with the second best, by its figure in the text; how far ahead is judged by `_near`."""
+    """Return the comparison with the second best method, by its figure in the text; `_near` judges the lead."""
     return Claim(
         Citation("Section 4.1", words),
         "other methods",
@@ -154,7 +154,7 @@ def _ahead_of_second(row: str, printed: str, words: str) -> Claim:
 
 
 def _ahead_of_rows(source: Citation, rows: tuple[str, ...], share: float, text: str) -> Claim:
-    """Comparison with rows of LETOR's table."""
+    """Return the comparison with rows of LETOR's table."""
     at = tuple(f"{name}, {_LAST}" for name in _PUBLISHED_AT)
     judge = partial(ahead_of_published, learners=_SEEDS, rows=rows, measures=at, against=_PUBLISHED_AT, share=share)
     return Claim(

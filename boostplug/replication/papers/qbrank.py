@@ -23,9 +23,9 @@ _DCG = "DCG-5"
 
 
 def _measures(metrics: Mapping[str, Metric], group: str = "") -> tuple[Measure, ...]:
-    """Columns of one ranking function, that of the fewest misordered validation pairs.
+    """Return the measures of one ranking function, chosen by the fewest misordered validation pairs.
 
-    Precision itself would choose one of the first rounds: few trees tie many documents, and a tie contradicts nothing.
+    Precision would choose one of the first rounds: few trees tie many documents, and a tie contradicts no preference.
     """
     chosen_by = PairError("half", pooled=True)
     return tuple(Measure(name, metric, chosen_by, group) for name, metric in metrics.items())
@@ -102,7 +102,7 @@ def _converges(learner: str, units: str) -> Claim:
 
 
 def _on_same_data(units: str) -> tuple[Claim, ...]:
-    """Claims about labels against the preferences that come of them."""
+    """Return the claims about labels against the preferences from these labels."""
     return (
         *(
             Claim(
@@ -126,7 +126,7 @@ def _on_same_data(units: str) -> tuple[Claim, ...]:
 
 
 def _of_single_grades(units: str) -> tuple[Claim, ...]:
-    """Claims about the labels of queries that give no preference."""
+    """Return the claims about labels of queries without preferences."""
     return (
         Claim(
             _USEFUL,
@@ -161,7 +161,7 @@ _SHRINKAGE = Claim(
 
 
 def _by_sentence(claims: Callable[[str], Sequence[Claim]], studies: Sequence[str]) -> tuple[Claim, ...]:
-    """Claims of real studies, those that judge one sentence of the paper side by side."""
+    """Return the claims of real studies, with the claims about one sentence of the paper side by side."""
     sentences = claims("folds by Wilson's interval (of five: in all)")
     return tuple(on(study, claim)[0] for claim in sentences for study in studies)
 
@@ -173,7 +173,7 @@ def _study(name: str, source: Source, rounds: int, learners: tuple[Learner, ...]
 
 
 def _synthetic(name: str, source: SharedGrades, rounds: int) -> tuple[tuple[Study, Study], tuple[Claim, ...]]:
-    """Studies on a synthetic set, and their claims."""
+    """Return the studies on a synthetic set, and their claims."""
     whole = _study(name, source, rounds, (_GBT_L1, *_ON_L2, *_WITH_L1))
     by_rate = replace(whole, name=f"{name}, by η", learners=_by_rate(_P2_L1, 0.5), measures=_MAIN)
     units = "seeds by Wilson's interval"
@@ -195,7 +195,7 @@ _STEP_RULES = (
 
 
 def _of_steps_and_bounds(name: str, source: Source, use: Use) -> tuple[Study, Study]:
-    """Studies of the step's length: as η, and as in Theorem 1."""
+    """Return the studies of the length of steps: as η, and as in Theorem 1."""
     return (
         Study(name=f"{name}, by η", source=source, rounds=300, learners=_by_rate(_L2, 1.0), measures=_MAIN),
         Study(

@@ -51,16 +51,16 @@ _OF_ONE_QUERY = (*_ERRORS, *(Measure(f"NDCG@{k}", NDCG(k)) for k in (3, 5, 7)))
 _LETOR_MEASURES = (*_ERRORS, *measures(1, 3, 5, 7, 10, mean_ndcg=True))
 _MOVIELENS, _WEB, _BUNDLED = "MovieLens-100k", "MSLR queries", "bundled set, queries"
 _ROUNDS, _FEW_ROUNDS = 200, 100
-_CLOSE = 0.01  # how far from a published MAP
+_CLOSE = 0.01  # largest difference to a published MAP
 _STRATEGIES = ", strategies"
 _LETOR: dict[str, LetorFolds] = {"MQ2007": MQ2007, "MQ2008": MQ2008}
 
 
 class HaltingRankBoost(RankBoostRanker):
-    """Discrete RankBoost that halts where (14) is undefined, without the stump that makes it so (Figure 4).
+    """Discrete RankBoost that halts when (14) is undefined, without the stump that causes it (Figure 4).
 
-    Where that is the first stump, it is kept, as the authors' program does: without it nothing would be ranked.
-    ``history_`` also has ``halted``: 1 from there on, in a round that adds nothing.
+    If that is the first stump, it is kept, as in the authors' program: without it there would be no ranking.
+    ``history_`` also has ``halted``: 1 after the halt, in rounds that add nothing.
     """
 
     def _rounds(self, training: Training) -> Rounds:
@@ -89,7 +89,7 @@ def _learners(**more: Any) -> tuple[Learner, ...]:
 
 
 def _of_single_queries(name: str, source: Source, rounds: int) -> tuple[Study, Study]:
-    """Studies of tasks that are one query each: the paper's, and one of the strategies of Rb+."""
+    """Return the studies of tasks of one query: the paper's, and one of Rb+'s strategies."""
     main = Study(
         name=name,
         source=source,
@@ -103,7 +103,7 @@ def _of_single_queries(name: str, source: Source, rounds: int) -> tuple[Study, S
 
 
 def _of_queries(name: str, source: Source, rounds: int) -> Study:
-    """Study of a set in folds of queries."""
+    """Return the study of a set in folds of queries."""
     published = {"Rb-c": PUBLISHED[name]["RankBoost"]} if name in PUBLISHED else {}
     return Study(
         name=name, source=source, rounds=rounds, learners=_learners(), measures=_LETOR_MEASURES, published=published
@@ -173,7 +173,7 @@ def _ahead(
 
 
 def _of_many_tasks(*, own: bool) -> tuple[Claim, ...]:
-    """Claims about a set of tasks: Table 1 and Figure 3, which is that of the set in its text."""
+    """Return the claims about a set of tasks: Table 1, and Figure 3 for the set that its text names."""
     of_rb_plus = {"R1": _ALSO, "R2": _ALSO if own else _ON_R2}
     of_others = {"R1": f"{_ON_R2} {_ALSO}", "R2": f"{_ON_R2} {_ALSO}" if own else _ON_R2}
     return (
@@ -289,7 +289,7 @@ def _of_overfitting(measure: str, where: str, settling: str, less: str) -> tuple
 
 
 def _of_test(rounds: int) -> tuple[Claim, ...]:
-    """Claims about Figure 2's test sets."""
+    """Return the claims about the test sets of Figure 2."""
     return (
         *(
             Claim(
@@ -375,7 +375,7 @@ _OF_STRATEGIES = (
 
 
 def _theorems(study: str) -> tuple[Check, ...]:
-    """Theorems of the paper about training errors."""
+    """Return the paper's theorems about training errors."""
     bounds = (
         ("Theorem 1", "R1 of Rb-d is, up to where it halts, nowhere above the bound", "Rb-d", "r1", "bound"),
         ("Section 2", "R1 of Rb-d is nowhere above E1", "Rb-d", "r1", "e1"),

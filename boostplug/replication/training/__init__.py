@@ -1,1 +1,1 @@
-"""Trainings: splits, learners, and one task of a study."""
+"""Trainings: splits, learners, and the tasks of a study."""

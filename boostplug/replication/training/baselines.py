@@ -1,4 +1,4 @@
-"""Rankers that papers take as points of reference: one feature, linear regression, RankSVM."""
+"""Baseline rankers of the papers: one feature, linear regression, RankSVM."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 
 
 class OneFeature(ReferenceRanker):
-    """The value of one feature as the score, such as that of BM25: nothing is trained.
+    """The value of one feature as the score, such as that of BM25, without training.
 
     Parameters
     ----------
@@ -42,9 +42,9 @@ class Regression(ReferenceRanker):
 
     .. math:: \min_{w, b} \sum_i v_i (w^T x_i + b - r_i)^2
 
-    Rows that are not labelled take no part; a missing value counts as 0. Where features depend on each other, w is the
+    Rows without a label are left out; a missing value counts as 0. If features are linearly dependent, w is the
     shortest solution for features divided by their standard deviation. The model is one round: a weight for each
-    feature (b moves all scores alike).
+    feature (b does not change the order).
 
     Parameters
     ----------
@@ -82,15 +82,15 @@ class RankSVM(ReferenceRanker):
 
     .. math:: \min_w \tfrac12 |w|^2 + C \sum_{x \succ y} \max(0,\ 1 - w^T(x - y))^2
 
-    Joachims (KDD 2002) has plain hinges; squared ones make it smooth, and their sum over all pairs is `QBRank`'s with
-    τ = 1, in O(n log n) where the pairs come from grades (Chapelle and Keerthi, "Efficient algorithms for ranking with
+    Joachims (KDD 2002) has plain hinges. Squared ones are smooth, and their sum over all pairs is that of `QBRank` with
+    τ = 1. It takes O(n log n) for pairs from grades (Chapelle and Keerthi, "Efficient algorithms for ranking with
     SVMs", 2010). The model is one round: a weight for each feature.
 
     Parameters
     ----------
     C : float, default 1.0
         Weight of the pairs, > 0; features are divided by their standard deviation first. A missing value counts as 0,
-        and a constant feature not at all.
+        and constant features are left out.
     n_estimators : int, default 1
         Without effect.
     random_state : None

@@ -1,4 +1,4 @@
-"""Theorem 1 of QBRank's paper beside the risk that it bounds: boosting by features, which fit exactly."""
+"""Theorem 1 of QBRank's paper, and the risk that it bounds: boosting by single features, which fit exactly."""
 
 from itertools import count
 from typing import Any, Self
@@ -16,14 +16,14 @@ from boostplug.weak_rankers import Feature
 
 Floats = NDArray[np.float64]
 
-_PENALTIES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4)  # of 1-norms, as shares of the steepest slope at h = 0
+_PENALTIES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4)  # of the 1-norm, as shares of the steepest slope at h = 0
 
 
 class BestFeature(RegressorMixin, BaseEstimator):
-    """The multiple of one feature with the smallest weighted sum of squared errors, without intercept.
+    """The multiple of one feature with the smallest weighted sum of squared errors, without an intercept.
 
-    Multiples of single features are scale-invariant, and this is their best one: the weak learner of Theorem 1 with a
-    tolerance ε of 0.
+    Multiples of single features are scale-invariant, and this is the best of them: the weak learner of Theorem 1 with
+    the tolerance ε = 0.
     """
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -45,9 +45,9 @@ class BestFeature(RegressorMixin, BaseEstimator):
 
 
 class SearchedSteps(QuadraticBoundRanker):
-    """`QuadraticBoundRanker` with the theorem's bound of its steps, whatever they are, in ``history_``.
+    """`QuadraticBoundRanker` with the theorem's bound of its steps, of any length, in ``history_``.
 
-    The regressor must be `BestFeature`, and the Hessian of the loss a `QBRank`'s of kind "global".
+    The regressor must be `BestFeature`, and the loss a `QBRank` with the Hessian "global".
     """
 
     def _rounds(self, training: Training) -> Rounds:
@@ -66,12 +66,12 @@ class GivenSteps(ReferenceRanker):
     Parameters
     ----------
     loss : QBRank
-        Of the Hessian "global".
+        With the Hessian "global".
     exponent : float, default 0.75
-        p; from ½ (without) to 1 the steps' sum diverges and the sum of their squares does not, which Theorem 1 asks for
-        to have R(h_k) converge to its infimum.
+        p. For ½ < p ≤ 1 the sum of steps diverges and the sum of their squares does not: the condition of Theorem 1 for
+        R(h_k) to converge to its infimum.
     first : float, default 0.1
-        s as a share of the step from h = 0 at which the quadratic bound is least.
+        s, as a share of the step from h = 0 that minimises the quadratic bound.
     n_estimators : int, default 100
     random_state : None
         Without effect.
@@ -116,12 +116,12 @@ class _Theorem:
     Attributes
     ----------
     M : float
-        The number of rows n: R(h + βg) ≤ R(h) + β∇Rᵀg + ½β²M‖g‖², where :math:`\|g\|^2 = \frac1n \sum_i W_i g_i^2`, W
-        the diagonal bound of the Hessian that holds everywhere.
+        The number of rows n: R(h + βg) ≤ R(h) + β∇Rᵀg + ½β²M‖g‖². Here :math:`\|g\|^2 = \frac1n \sum_i W_i g_i^2`, with
+        W the diagonal bound of the Hessian that holds everywhere.
     columns : ndarray of int
         The features that are not 0 everywhere.
     norms : ndarray
-        Their norms.
+        Norms of these features.
     Z : ndarray of shape (n_rows, n_columns)
         These features divided by their norms.
     """
@@ -141,8 +141,8 @@ class _Theorem:
         self._least, _ = self._minimum(0.0)
         steepest = float(np.abs(self.Z.T @ self.gradient(zeros)).max())
         self._targets = np.array([self._minimum(share * steepest) for share in _PENALTIES])
-        self._reach = [0.0]  # 0, a_0, a_1, …: sums of steps
-        self._spent = [0.0]  # b_0 - b_0, b_0 - b_1, …: sums of half M times their squares
+        self._reach = [0.0]  # sums of steps: 0, a_0, a_1, …
+        self._spent = [0.0]  # sums of ½ M times squared steps: b_0 - b_0, b_0 - b_1, …
         self._room = np.inf
 
     def risk(self, scores: Floats) -> float:
@@ -161,9 +161,9 @@ class _Theorem:
     def _minimum(self, penalty: float) -> tuple[float, float]:
         """Return risk and 1-norm of the linear function that minimises the risk plus `penalty` times the 1-norm.
 
-        With a penalty there is no way to write this function with a smaller sum of |α|, so that this is its 1-norm.
+        With a penalty, no other weights of this function have a smaller sum of |α|, so the sum is its 1-norm.
         """
-        half = self.Z.shape[1]  # weights are differences of two that are at least 0
+        half = self.Z.shape[1]  # a weight is the difference of two numbers ≥ 0
 
         def objective(halves: Floats) -> tuple[float, Floats]:
             scores = self.Z @ (halves[:half] - halves[half:])
@@ -182,17 +182,17 @@ class _Theorem:
         return self.risk(self.Z @ weights), float(np.abs(weights).sum())
 
     def record(self, length: float, risk: float) -> dict[str, float]:
-        """Return a round's row, risks as shares of R(0) - inf R above inf R.
+        """Return a row of `history_`; risks are measured from inf R, as shares of R(0) - inf R.
 
-        ``gap`` is that of h_{k+1}; ``bound`` the theorem's right side, the least over some targets h̄; ``tightest`` the
-        gap plus the smallest difference of these two in all rounds so far, below the gap where it ever was above its
-        bound; ``length`` the step.
+        ``gap`` is the risk of h_{k+1}, and ``bound`` the theorem's right side, the least over some targets h̄.
+        ``tightest`` is the gap plus the smallest difference of both in all rounds so far; it is below the gap if the
+        gap ever exceeded its bound. ``length`` is the step.
         """
         self._reach.append(self._reach[-1] + length)
         self._spent.append(self._spent[-1] + 0.5 * self.M * length**2)
         unit = self._start - self._least
         risks, norms = self._targets.T[:, :, None]
-        reach, spent = np.array(self._reach[1:]) + norms, np.array(self._spent[1:])  # at j = 0, …, k
+        reach, spent = np.array(self._reach[1:]) + norms, np.array(self._spent[1:])  # for j = 0, …, k
         steps = (spent * reach / reach[:, -1:] + (spent[-1] - spent)).min(axis=1)
         sides = risks[:, 0] + norms[:, 0] / reach[:, -1] * np.maximum(0.0, self._start - risks[:, 0]) + steps
         gap, bound = (risk - self._least) / unit, (float(sides.min()) - self._least) / unit

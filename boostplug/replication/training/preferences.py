@@ -1,4 +1,4 @@
-"""Preferences beside labels: the choice of both for a learner, and a synthetic set that has both."""
+"""Preferences beside labels: a learner's choice of both, and a synthetic set with both."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,26 +17,26 @@ Floats = NDArray[np.float64]
 _N_TRAITS = 6
 _N_NOISE = 8
 _CUTS = (0.5, 0.75, 0.9, 0.97)  # shares of the documents below grades 1 to 4
-_FEW = 10  # documents of a query of one grade
+_FEW = 10  # documents of a query with a single grade
 
 
 @dataclass(frozen=True)
 class Use:
-    """The queries of a training part that a learner uses: of L1, those of a single grade, and of L2, the others.
+    """The queries of a training part that a learner uses: L1 has the queries of a single grade, L2 the others.
 
     Attributes
     ----------
     labels : {"L1", "L2", "all"}
-        The queries whose labels count. A learner of pairs alone takes them from these grades: those of L2 are P2.
+        The queries whose labels count. A learner of only pairs takes them from these grades: P2 from L2.
     preferences : bool, default False
-        P2 as explicit pairs, their grade gaps as margins, beside the labels: in place of pairs from the grades.
+        Use P2 as explicit pairs, with grade gaps as margins, beside the labels and instead of pairs from grades.
     """
 
     labels: Literal["L1", "L2", "all"]
     preferences: bool = False
 
     def __call__(self, part: RankingData) -> dict[str, Any]:
-        """Return the arguments of ``fit``: the queries that are in use, and no others."""
+        """Return the arguments of ``fit``, with only the queries in use."""
         l2 = _has_pairs(part)
         labelled = {"L1": ~l2, "L2": l2, "all": np.ones_like(l2)}[self.labels]
         used = labelled | l2 if self.preferences else labelled
@@ -49,12 +49,12 @@ class Use:
 
 
 def _has_pairs(part: RankingData) -> NDArray[np.bool_]:
-    """Return which queries hold different grades."""
+    """Return a mask of the queries with different grades."""
     return np.isin(np.arange(part.n_queries), part.queries.grade_groups.query)
 
 
 def _preferences(y: Floats, group: NDArray[np.int64]) -> Pairs:
-    """Return all pairs of different grades within queries, by winner and then loser, the grade gap as margin."""
+    """Return all pairs of different grades within queries, by winner and then loser, with the grade gap as margin."""
     runs = Queries(y, group=group).grade_groups
     blocks = list(runs.pairs(np.ones(len(runs.query), dtype=bool)))
     winner, loser = (runs.rows[np.concatenate(places)] for places in zip(*blocks, strict=True))
@@ -65,21 +65,21 @@ def _preferences(y: Floats, group: NDArray[np.int64]) -> Pairs:
 
 @dataclass(frozen=True)
 class SharedGrades(Source):
-    """Synthetic sets whose grades mean the same in all queries, each a task: L1 and L2, validation queries, L3.
+    """Synthetic sets with the same meaning of grades in all queries, each a task: L1, L2, validation queries, L3.
 
-    A grade is cut from a utility that all queries share, so that labels can be compared across queries, as those of
-    judges with written guidelines. Queries of L1 keep a few documents of their best grade ("a few ideal results") or
-    of their worst ("bad ranking cases").
+    Grades come from a utility that all queries share, so that labels can be compared across queries, like those of
+    judges with written guidelines. Queries of L1 keep a few documents of their best grade ("a few ideal results") or of
+    their worst ("bad ranking cases").
 
     Attributes
     ----------
     n_tasks : int
     n_queries : tuple of int
-        Of L1, L2, validation and L3; those of the last three that happen to have a single grade are left out.
+        Numbers of queries of L1, L2, validation and L3. Queries of the last three with a single grade are left out.
     size : int
-        Documents of a query of L2, validation or L3.
+        Number of documents of a query of L2, validation or L3.
     small : bool
-        Whether this is the set that is taken where no folder is given, or the one that stands beside its data.
+        Whether this is the set for runs without a folder, or the one for runs with the folder's data.
     """
 
     n_tasks: int

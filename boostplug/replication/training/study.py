@@ -14,7 +14,7 @@ PARTS = ("train", "vali", "test")
 
 @dataclass(frozen=True, kw_only=True)
 class Learner:
-    """A ranker with its parameters, and those to be chosen on the validation part.
+    """A ranker with its parameters, and a grid of those chosen on the validation part.
 
     Attributes
     ----------
@@ -22,9 +22,9 @@ class Learner:
     ranker : type
     params : mapping
     grid : tuple of mapping
-        Candidates, each added to `params`; every measure takes the one that is best on validation.
+        Candidates, each added to `params`; every measure uses the best candidate on validation.
     use : callable, optional
-        Returns the arguments of ``fit`` that the training part becomes, such as `Use`; default: all of it.
+        Maps the training part to arguments of ``fit``, such as `Use`; default: the complete part.
     """
 
     name: str
@@ -44,9 +44,9 @@ class Measure:
         Unique within `group`.
     metric : Metric
     chosen_by : Metric, optional
-        What picks candidate and round on the validation part; default: `metric`.
+        Metric that chooses candidate and round on the validation part; default: `metric`.
     group : str
-        Measures of a group share a table; its convention in words.
+        Measures of a group share a table; its name is their convention in words.
     """
 
     name: str
@@ -68,15 +68,15 @@ class Study:
     ----------
     name : str
     source : Source
-        Where the splits come from: tasks (a user, a query, or the whole set), each in folds.
+        Source of the splits: tasks (a user, a query, or the complete set), each in folds.
     rounds : int
-        Of every learner, at most.
+        Largest number of rounds of every learner.
     learners : tuple of Learner
     measures : tuple of Measure
     traces : tuple of str
         Entries of `history_` to keep, by round; after `task.STEADY`, whether one has climbed steadily.
     published : mapping of str to mapping of str to float
-        By row (a learner of ours or another) and measure (its `key`).
+        Published values by row (a learner of ours or another) and measure (its `key`).
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""One task: a learner on one split. It is trained, judged after every round, and its round chosen on validation."""
+"""One task, a learner on one split: training, measures after every round, choice of the round on validation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -24,13 +24,13 @@ TaskResult = dict[str, Any]
 STEADY = "steady climb of "
 """Before the name of a trace: 1 where it has never fallen before its highest so far, which is not its first, else 0."""
 
-_BLOCKS = 20  # of queries, for metrics that are no mean over queries
-_DIGITS = 6  # of the curves, which are there to be drawn
+_BLOCKS = 20  # blocks of queries, for metrics that are not means over queries
+_DIGITS = 6  # of curves, which are only drawn
 
 
 @dataclass(frozen=True, eq=False)
 class Job:
-    """Input of a task, sent to the process that works on it."""
+    """Input of a task for its process."""
 
     study: Study
     split: Split
@@ -50,20 +50,20 @@ def marks(rounds: int) -> list[int]:
 
 
 def run(job: Job) -> TaskResult:
-    """Outcome of a task, in plain types; an error is an outcome too.
+    """Return the outcome of a task, in plain types; an error is an outcome too.
 
     Returns
     -------
     dict
-        Either ``error`` or ``value`` with, by measure, ``round``, ``candidate`` (of the grid) and
-        the values on the parts; ``curves`` by part, measure and mark; ``per_query`` by measure, on the test part (of a
-        metric that pools queries, by block of queries: see `_units`); ``rounds`` and ``stop`` of the first candidate.
-        NaN is None.
+        Either ``error`` or ``value``, a dict. By measure it has ``round``, ``candidate`` (of the grid), and for each
+        part the values. ``curves`` are by part, measure and mark. ``per_query`` is by measure, on the test part; for a
+        metric that pools queries it is by block of queries (see `_units`). ``rounds`` and ``stop`` are those of the
+        first candidate. NaN is None.
     """
     try:
         with threads_of_framework(1):
             return {"value": to_json(_run(job), finite=True)}
-    except Exception as error:  # noqa: BLE001 (the other tasks go on, and the result names it)
+    except Exception as error:  # noqa: BLE001 (the result reports it, and other tasks continue)
         return {"error": f"{type(error).__name__}: {error}"}
 
 
@@ -111,7 +111,7 @@ def _run(job: Job) -> dict[str, Any]:
 
 
 def steady(values: Floats) -> Floats:
-    """Return `STEADY` round by round: every round counts, not only those that are recorded."""
+    """Return `STEADY` round by round; it depends on all rounds, not only on the recorded ones."""
     falls = [after < before - rounding(before, after) for before, after in pairwise(values)]
     fallen = np.cumsum([False, *falls])
     rises = np.r_[True, values[1:] > np.maximum.accumulate(values)[:-1]]
@@ -121,12 +121,12 @@ def steady(values: Floats) -> Floats:
 
 
 def pools_queries(metric: Metric) -> bool:
-    """Return whether a metric is no mean over queries, so that its units are blocks of them."""
+    """Return whether a metric is not a mean over queries, so that its units are blocks of queries."""
     return bool(metric.couples_queries or getattr(metric, "pooled", False))
 
 
 def by_block(values: Floats) -> Floats:
-    """Return values of the blocks of a test part's queries, whose mean is that of the queries that have a value."""
+    """Return values for blocks of a test part's queries, with the mean of the defined queries."""
     defined = ~np.isnan(values)
     sums = np.bincount(_blocks(len(values)), np.where(defined, values, 0.0))
     return sums * (len(sums) / defined.sum()) if defined.any() else np.full(len(sums), np.nan)
@@ -138,10 +138,10 @@ def _blocks(n_queries: int) -> NDArray[np.int64]:
 
 
 def _units(metric: Metric, scores: Floats, queries: Queries) -> Floats:
-    """Return a metric of each query or, where it is no mean over queries, as if it were one over blocks of queries.
+    """Return a metric of each query, or values for blocks of queries if it is not a mean over queries.
 
-    These are the jackknife's pseudo-values of 20 blocks, g θ - (g - 1) θ_(-i), moved to the mean θ: what they scatter
-    is what θ does (Efron and Tibshirani, "An introduction to the bootstrap", 1993, Section 11.5).
+    Block values are the jackknife's pseudo-values for 20 blocks, g θ - (g - 1) θ_(-i), shifted to the mean θ. They vary
+    as θ does (Efron and Tibshirani, "An introduction to the bootstrap", 1993, Section 11.5).
     """
     if not pools_queries(metric):
         return metric.per_query(scores, queries)
@@ -172,7 +172,7 @@ class _Stages:
 
     @classmethod
     def of(cls, ranker: ReferenceRanker, data: RankingData, rounds: Sequence[int] | None = None) -> "_Stages":
-        """Take the scores after `rounds`; default: all. Round 0, all scores 0, where the model has none."""
+        """Return the scores after `rounds`; default: all rounds, or round 0 with scores 0 if the model has none."""
         n_rounds = len(ranker.model_.rounds)
         rounds = range(min(1, n_rounds), n_rounds + 1) if rounds is None else rounds
         kept = set(rounds)
@@ -183,12 +183,12 @@ class _Stages:
     @classmethod
     def _new(cls, rounds: Sequence[int], scores: Floats, data: RankingData) -> "_Stages":
         copies = None
-        if data.n_queries == 1:  # all rounds at once, as the queries of one set
+        if data.n_queries == 1:  # all rounds at once, as queries of one set
             copies = Queries(np.tile(data.y, len(scores)), group=np.full(len(scores), data.n_rows))
         return cls(rounds, scores, data, copies)
 
     def at(self, rounds: Sequence[int]) -> "_Stages":
-        """Return some of these stages."""
+        """Return the stages of some of the rounds."""
         return self._new(rounds, self.scores[[self.rounds.index(r) for r in rounds]], self.data)
 
     def values(self, metric: Metric) -> Floats:
@@ -199,7 +199,7 @@ class _Stages:
 
 
 def _choose(metric: Metric, stages: Sequence[_Stages]) -> tuple[int, int]:
-    """Return candidate and round of the best validation value, the first of equals; the last round if undefined."""
+    """Return candidate and round of the best validation value, the first of ties; the last round if undefined."""
     best = BestRound(greater_is_better=metric.greater_is_better)
     for of_candidate in stages:
         for value in of_candidate.values(metric):

@@ -1,5 +1,5 @@
-"""The sections of the report's page: each is a function of a `View` that returns its content, or None for none.
+"""The sections of the report's page: functions of a `View` that return content, or None.
 
 In the order of the page: `verdict`, `forest`, `trade_off`, `curves`, `outcomes`, `reliability`, `positions`, `trees`,
-`setup`. Pieces that several sections share stand in `boostplug.comparison.report.view`.
+`setup`. `boostplug.comparison.report.view` has elements that several sections share.
 """

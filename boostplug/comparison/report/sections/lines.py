@@ -1,4 +1,4 @@
-"""Lines: the validation metric by round, NDCG by cut-off, observed by predicted probabilities, clicks by position."""
+"""Lines: validation metric by round, NDCG by cut-off, observed by predicted probabilities, clicks by position."""
 
 from collections.abc import Iterable, Sequence
 from math import ceil
@@ -53,7 +53,7 @@ def _learning_curves(metric: str, methods: Sequence[Shown]) -> Markup:
 
 
 def _mean_curve(runs: Sequence[Numbers]) -> list[tuple[float, float]]:
-    """Return (round, mean over the runs), thinned; a run that has stopped counts on with its last value."""
+    """Return (round, mean over the runs), thinned; a stopped run keeps its last value."""
     length = max(map(len, runs), default=0)
     points = []
     for i in sorted({*range(0, length, ceil(length / _MOST_POINTS) or 1), length - 1} if runs else ()):
@@ -64,13 +64,13 @@ def _mean_curve(runs: Sequence[Numbers]) -> list[tuple[float, float]]:
 
 
 def _in_sight(series: Sequence[Series]) -> list[float]:
-    """Return the values that the axis must hold: those in colour, without the first rounds, which are far off."""
+    """Return the values that the axis must hold: coloured lines without the first rounds, which are far off."""
     coloured = [one for one in series if one.method.coloured] or list(series)
     return [v for one in coloured for _, v in [*one.points[len(one.points) // 10 :], *one.marked]]
 
 
 def cutoffs(view: View) -> Child:
-    """Return NDCG over cut-offs: the lines are differences to a reference, beside which all else looks alike."""
+    """Return differences to a reference in NDCG by cut-off; the NDCG itself looks alike for all methods."""
     at, name = view.details.cutoffs, view.details.cutoff_metric
     methods = [m for m in view.methods if any(mean is not None for mean in m.details.cutoffs)]
     if not methods:
@@ -114,7 +114,7 @@ def _first_middle_last(name: str, at: Sequence[int], means: Numbers) -> str:
 
 
 def reliability(view: View) -> Child:
-    """Return the curves of the methods in colour; None where no metric judges probabilities."""
+    """Return the reliability curves of the coloured methods; None if no metric evaluates probabilities."""
     found = [m for m in view.methods if m.details.bins]
     methods = [m for m in found if m.coloured]
     if not methods:
@@ -150,7 +150,7 @@ def reliability(view: View) -> Child:
 
 
 def positions(view: View) -> Child:
-    """Return the curves of the methods in colour; None where none learns from clicks at positions."""
+    """Return the click curves of the coloured methods; None if none learns from clicks at positions."""
     found = [m for m in view.methods if m.details.positions]
     methods = [m for m in found if m.coloured]
     n = max((len(method.details.positions) for method in methods), default=0)
@@ -183,5 +183,5 @@ def positions(view: View) -> Child:
 
 
 def _marked_lines(found: Iterable[tuple[Shown, list[tuple[float, float]]]]) -> list[Series]:
-    """Return a line of each method with a mark at each of its points."""
+    """Return a line for each method with a mark at each point."""
     return [Series(method, points, points) for method, points in found]

@@ -1,4 +1,4 @@
-"""Points of two metrics, and of time and metric; features that the trees split on."""
+"""Points of two metrics, points of time and metric, and importances of features."""
 
 from boostplug.comparison.report.charts import Scale, scatter
 from boostplug.comparison.report.markup import Child, el

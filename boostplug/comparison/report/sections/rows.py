@@ -9,11 +9,11 @@ from boostplug.comparison.report.view import Shown, View, label, of_frameworks
 from boostplug.comparison.report.words import about_differences, percent, verdicts
 from boostplug.comparison.summary import SIGNIFICANT, Contrast
 
-_TYPICAL = 4  # times the median reach: what is beyond leaves the axis
+_TYPICAL = 4  # multiple of the median reach; intervals beyond it are cut at the end of the axis
 
 
 def differences(view: View) -> Child:
-    """Return the forest plot: a row per method, the frameworks apart, on one axis."""
+    """Return the forest plot: a row per method, grouped by framework, on a common axis."""
     found = {m.number: contrast for m in view.methods if (contrast := Contrast.from_summary(m.summary)) is not None}
     if not found:
         return None
@@ -62,7 +62,7 @@ def _plots(
     legend: Child,
     head: Child = None,
 ) -> list[Markup]:
-    """Return a figure of each framework's methods, which the choice of frameworks shows and hides."""
+    """Return a figure for each framework's methods; the reader shows or hides frameworks."""
     figures = []
     frameworks = [name for name, _ in of_frameworks(view.methods)]
     for framework, of_one in of_frameworks(methods):
@@ -78,7 +78,7 @@ def _plots(
 
 
 def _axis_of_differences(found: Sequence[Contrast]) -> tuple[Scale, bool]:
-    """Return the axis of all methods, and whether some interval is beyond it: the worst ones must not rule it."""
+    """Return the common axis, and whether some interval exceeds it: the worst methods must not stretch it."""
     values = [[one.difference, *(one.interval or ())] for one in found]
     reach = [max(map(abs, of_one)) for of_one in values]
     typical = sorted(reach)[len(reach) // 2]
@@ -139,7 +139,7 @@ def _upright(place: float, class_: str) -> Markup:
 
 
 def queries(view: View) -> Child:
-    """Return how many test queries each method has won and lost against its reference."""
+    """Return the numbers of test queries that each method won and lost against its reference."""
     methods = [m for m in view.methods if m.details.outcomes]
     if not methods:
         return None

@@ -1,4 +1,4 @@
-"""Set-up of the comparison: data, parameters, versions, machine; and how to make it again."""
+"""Set-up of the comparison: data, parameters, versions, machine, and the call that repeats it."""
 
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.report_table import Cell, Column, ReportTable, Row, as_html, number
@@ -42,7 +42,7 @@ def setup(view: View) -> Child:
 
 
 def reproduce(view: View) -> Child:
-    """Return how to make the comparison again."""
+    """Return the instructions to repeat the comparison."""
     found, fold = view.details, view.folds > 1
     if not found.python:
         return None

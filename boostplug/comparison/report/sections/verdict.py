@@ -1,4 +1,4 @@
-"""Verdict: missing runs, the recommended method, and how certain that is."""
+"""Verdict: missing runs, the recommended method, and its certainty."""
 
 from math import isnan
 

@@ -1,4 +1,4 @@
-"""Pairs by the positions of their documents: how many there are of each score difference."""
+"""Counts of pairs by the positions of both documents and by their score difference."""
 
 import math
 from typing import Any, NamedTuple
@@ -17,21 +17,21 @@ Ints = NDArray[np.int64]
 # Classes of differences, on either side of 0: 1/40 wide up to .3, 1/8 up to 1.3, 1/4 up to 4.3, 3/4 up to 10.3.
 _PER_UNIT = (40.0, 8.0, 4.0, 4.0 / 3.0)
 _STARTS = (0.0, 0.3, 1.3, 4.3)
-_NUMBERS = (0.0, 12.0, 20.0, 32.0)  # of classes up to each start
-HALF = 40  # the outermost ones hold all that is further out
+_NUMBERS = (0.0, 12.0, 20.0, 32.0)  # number of classes up to each start
+HALF = 40  # classes on each side; the outermost also holds all larger differences
 _INNER = np.interp(np.arange(HALF) + 0.5, (*_NUMBERS, HALF), (*_STARTS, 10.3))
 EDGES = np.r_[-np.inf, -_INNER[::-1], _INNER, np.inf]
 EDGES.setflags(write=False)
 
-_PARTS = 4  # tables filled side by side, whatever the number of threads: sums come out the same
-_SMALL = 20_000  # documents; fewer fill one table
-_MOST = 100_000  # documents; of more, every second page is looked at, or every third, …
+_PARTS = 4  # tables filled in parallel; a fixed number, so that sums do not depend on the number of threads
+_SMALL = 20_000  # documents; up to here one table is filled
+_MOST = 100_000  # documents; with more, only every second (third, …) page is counted
 
 
 class PlacedDocuments(NamedTuple):
-    """Documents at the first positions, by query and then by grade: query q is ``start[q]:start[q + 1]``.
+    """Documents at the first positions, by query and then by grade; query q has ``start[q]:start[q + 1]``.
 
-    `winner` and `loser` are their weights in pairs, empty where all are 1. Every `step`-th page was taken.
+    `winner` and `loser` are their weights in pairs, empty if all are 1. Only every `step`-th page is included.
     """
 
     rows: Ints
@@ -45,7 +45,7 @@ class PlacedDocuments(NamedTuple):
 
 
 def placed_documents(groups: GroupArrays, position: Ints, n: int) -> PlacedDocuments:
-    """Return the documents at positions up to n; of very many the pages at regular distances."""
+    """Return the documents at positions up to n; of a large log, those of pages at regular distances."""
     of_query = np.repeat(np.arange(len(groups.query_group) - 1), np.diff(groups.group_start[groups.query_group]))
     group = np.repeat(np.arange(len(groups.group_grade)), np.diff(groups.group_start))
     place = position[groups.rows] - 1
@@ -59,7 +59,7 @@ def placed_documents(groups: GroupArrays, position: Ints, n: int) -> PlacedDocum
 
 @inlined()
 def _class_of(d: float) -> int:
-    """Return the class of a difference: `EDGES` holds the ends of each."""
+    """Return the class of a difference; `EDGES` holds the boundaries of the classes."""
     a = abs(d)
     steps = float(HALF)
     for k in range(4):
@@ -69,7 +69,7 @@ def _class_of(d: float) -> int:
 
 @compiled()
 def _count(documents: Any, scores: Any, scale: float, edges: Any, first: int, last: int, table: Any) -> None:
-    """Add the pairs of some parts, part by part, to their tables: weight, and weight times difference."""
+    """Add the weights of the pairs of some parts, and weight times difference, to the table of each part."""
     rows, group, place, start = documents.rows, documents.group, documents.place, documents.start
     weighted = len(documents.winner) > 0
     for part in range(first, last):
@@ -98,13 +98,14 @@ def pairs_by_position(documents: PlacedDocuments, scores: Floats, scale: float) 
     documents : PlacedDocuments
     scores : ndarray of shape (n_rows,)
     scale : float
-        Multiplies the differences, the winner's score less the loser's; each is then cut at 1e100.
+        Multiplies the differences, the winner's score less the loser's; each is then clipped at 1e100.
 
     Returns
     -------
     ndarray of shape (n, n, 2 HALF + 1, 2)
-        By the winner's position, the loser's, and the class of the difference: the weight of the pairs, and
-        their sum of weight times difference, both times `documents.step`, so that tables of several workers add up.
+        Sums over pairs of their weight, and of weight times difference. The axes are the winner's position, the
+        loser's, the class of the difference, and these two sums. Both are multiplied by `documents.step`, so that
+        tables of several workers add up.
     """
     start, n = documents.start, documents.n
     parts = 1 if start[-1] < _SMALL else _PARTS

@@ -1,4 +1,4 @@
-"""List the preference pairs that clicks, or purchases, give within each query."""
+"""Lists of the preference pairs within each query that clicks or purchases give."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,9 +16,9 @@ _UNIT = 2.0**-53
 
 @inlined()
 def _beats(rate: Floats, position: Ints, nearest: int, farthest: int, i: int, j: int) -> bool:
-    """Return whether row j loses to row i: its rate is lower, and it stands `nearest` to `farthest` places below i.
+    """Return whether row i beats row j: its rate is higher, and j stands `nearest` to `farthest` positions below i.
 
-    A rate of NaN neither beats nor loses.
+    A row with the rate NaN neither beats nor loses.
     """
     loses: bool = (nearest <= position[j] - position[i] <= farthest) & (rate[j] < rate[i])
     return loses
@@ -28,7 +28,7 @@ def _beats(rate: Floats, position: Ints, nearest: int, farthest: int, i: int, j:
 def count_pairs(
     rate: Floats, position: Ints, boundaries: Ints, nearest: int, farthest: int, first: int, last: int, out: Ints
 ) -> None:
-    """Write how many pairs `list_pairs` lists for each page."""
+    """Write the number of pairs that `list_pairs` lists for each page."""
     for q in range(first, last):
         n = 0
         for i in range(boundaries[q], boundaries[q + 1]):
@@ -51,7 +51,7 @@ def list_pairs(
     winner: Ints,
     loser: Ints,
 ) -> None:
-    """List the pairs of each page q from ``start[q]`` on: each row i over each row j that it beats."""
+    """List the pairs of each page q from ``start[q]`` on: each row i with each row j that it beats."""
     for q in range(first, last):
         k = start[q]
         for i in range(boundaries[q], boundaries[q + 1]):
@@ -64,11 +64,12 @@ def list_pairs(
 
 @compiled()
 def count_shared_pages(row: Ints, boundaries: Ints, start: Ints, loser: Ints, out: Ints) -> None:
-    """Add to ``out[k]`` the number of pages on which both rows of pair k were shown.
+    """Add to ``out[k]`` the number of pages that show both rows of pair k.
 
-    The pairs of winner a are ``start[a]:start[a + 1]``, their losers ascending. One thread: pages share pairs.
+    The pairs of winner a are ``start[a]:start[a + 1]``, their losers ascending. Runs on one thread, because pages share
+    pairs.
     """
-    last_page = np.full(len(loser), -1)  # counted for each pair: a page may show a row twice
+    last_page = np.full(len(loser), -1)  # of each pair: a page that shows a row twice counts once
     for q in range(len(boundaries) - 1):
         for i in range(boundaries[q], boundaries[q + 1]):
             end = start[row[i] + 1]
@@ -93,10 +94,10 @@ def list_drawn(
     winner: Ints,
     loser: Ints,
 ) -> None:
-    """List, for each row taken, pairs with `most` others of its query that were not, drawn without replacement.
+    """List, for each taken row, pairs with `most` rows of its query that were not taken, drawn without replacement.
 
-    The pairs of query q stand from ``start[q]`` on. Each query has random numbers of its own, so that they are the same
-    for any number of threads. A partial shuffle (Fisher and Yates) of the others draws them.
+    The pairs of query q are listed from ``start[q]`` on. Each query has its own random numbers, so the pairs do not
+    depend on the number of threads. A partial Fisher-Yates shuffle draws the rows.
     """
     others = np.empty(longest_list(boundaries, first, last), np.int64)
     for q in range(first, last):

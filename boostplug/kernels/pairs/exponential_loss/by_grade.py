@@ -1,12 +1,11 @@
-r"""Sums of :math:`w_{ij} = a_i b_j e^{-d_{ij}(F_i - F_j)}` over the pairs of a query, grade by grade.
+"""Sums of :math:`w_{ij} = a_i b_j e^{-d_{ij}(F_i - F_j)}` over the pairs of a query, grade by grade.
 
 Documents come by query and grade (`boostplug.kernels.base.views.GroupArrays`). Document i has the higher grade, j the
-lower one; a and b are their weights as winner and loser. For one pair of grades d is one number, so the sum factorises:
+lower one; a and b are their weights as winner and loser. The sum over the pairs of two grades factorises, so a query of
+n documents with K grades costs O(nK) time and O(n) memory, and O(n) if all distances are 1. Queries whose exponents may
+pass ±60 are left to `far`, which is slower. See "Cost" and "Range" in `docs/explanation/mpboost.md`.
 
-.. math:: \sum_j w_{ij} = a_i e^{-d F_i} \cdot \sum_j b_j e^{d F_j}
-
-So all pairs of a query with K grades cost O(nK) exponentials and O(n) memory. Where all distances are 1, running sums
-over the grades take O(n). In NumPy, for the labels y, scores f and distances of one query::
+In NumPy, for the labels y, scores f and distances of one query::
 
     def exponential_sums(y, f, distance):
         grades = np.unique(y)
@@ -20,9 +19,6 @@ over the grades take O(n). In NumPy, for the labels y, scores f and distances of
                 hessian[above] += d**2 * winners * losers.sum()
                 hessian[below] += d**2 * losers * winners.sum()
         return gradient, hessian
-
-Factors around the middle of the scores are safe while no exponent passes ±60. Queries with larger exponents are left
-to `far`, which is slower.
 """
 
 from typing import Any, NamedTuple
@@ -58,7 +54,7 @@ Ints = NDArray[np.int64]
 
 
 class Plan(NamedTuple):
-    """Work before each query in exponentials, so that threads share it evenly, and the methods that queries take."""
+    """Methods of the queries, and their cost in exponentials up to each query, to share the work among threads."""
 
     cost: Ints
     methods: frozenset[int]
@@ -66,7 +62,7 @@ class Plan(NamedTuple):
 
 @inlined(fastmath={"contract"})
 def _exponentials(workspace: Any, weight: Any, first: int, last: int, d: float) -> float:
-    """Write weight · e^(d f) of a group, 0 in the lanes past it, and return the sum."""
+    """Write weight · e^(d f) of a group's documents, 0 in the lanes past them, and return the sum."""
     f, e = workspace.f, workspace.e
     total = broadcast(0.0)
     for k in range(first, last, WIDTH):
@@ -82,7 +78,7 @@ def _exponentials(workspace: Any, weight: Any, first: int, last: int, d: float) 
 
 @inlined(fastmath={"contract"})
 def _add(workspace: Any, first: int, last: int, of_g: float, of_h: float) -> None:
-    """Add multiples of a group's exponentials to its derivatives."""
+    """Add multiples of a group's exponentials to its gradient and Hessian."""
     e, g, h = workspace.e, workspace.g, workspace.h
     for k in range(first, last, WIDTH):
         x = load(e, k)
@@ -92,7 +88,7 @@ def _add(workspace: Any, first: int, last: int, of_g: float, of_h: float) -> Non
 
 @inlined()
 def _factorised(workspace: Any, groups: Any, method: Any, q: int, c: Any, factor: float, distances: Any) -> None:
-    """Sum all pairs of a query by factorisation; `distances` is space for a number of each group."""
+    """Sum all pairs of a query by factorisation; `distances` is workspace with a number for each group."""
     start, u0, u1 = groups.group_start, groups.query_group[q], groups.query_group[q + 1]
     at = method.start[q]
     v_first = padded(start[u0 + 1] - start[u0])
@@ -121,7 +117,7 @@ def _running(workspace: Any, groups: Any, q: int, c: Any, factor: float) -> None
     curvature = c.squared + c.constant
     for sign in (1.0, -1.0):
         passed = 0.0
-        own, other = (loser, winner) if sign > 0.0 else (winner, loser)  # weight in `passed`, and beside it
+        own, other = (loser, winner) if sign > 0.0 else (winner, loser)  # own weights, and those summed in `passed`
         for k in range(u1 - u0):
             u = u0 + k if sign > 0.0 else u1 - 1 - k
             last, total = start[u + 1] - start[u0], broadcast(0.0)
@@ -177,7 +173,10 @@ def sum_over_pairs(
     factor: Floats,
     out: Sums,
 ) -> None:
-    """Write gradient -Σ_j ± d w and Hessian of the rows in pairs, each query's times its factor; see `plan_of`."""
+    """Write gradient -Σ_j ± d w and Hessian of all rows in pairs, each query's times its factor.
+
+    `plan_of` makes the plan.
+    """
 
     def run(kernel: Any) -> None:
         run_over_queries(
@@ -195,7 +194,7 @@ def sum_over_pairs(
 
 
 def plan_of(groups: GroupArrays, how: Ints) -> Plan:
-    """Return the plan of queries that are summed by these methods; it depends on no score."""
+    """Return the plan for queries with these methods; it does not depend on scores."""
     n_documents, n_grades = np.diff(groups.group_start[groups.query_group]), np.diff(groups.query_group)
     per_document = np.select([how == FACTORISED, how == RUNNING], [n_grades - 1, 1], n_documents // 2)
     cost: Ints = np.r_[0, np.cumsum(n_documents * per_document)].astype(np.int64)

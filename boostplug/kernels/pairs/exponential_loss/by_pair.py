@@ -40,7 +40,7 @@ Floats = NDArray[np.float64]
 def _pairs_below(
     workspace: Any, grade: Any, i: int, end: int, kind: int, parameter: float, c: Any, factor: float
 ) -> None:
-    """Add the pairs of document i with those before `end`, which have lower grades."""
+    """Add the pairs of document i with the documents before `end`, which have lower grades."""
     f, _, g, h, winner, loser = workspace
     g_i, h_i = broadcast(0.0), broadcast(0.0)
     for j in range(0, end, WIDTH):

@@ -1,12 +1,13 @@
-r"""Sums of the exponential loss where scores are so far apart that exponents of pairs may pass 60.
+r"""Sums of the exponential loss in queries whose pairs may have exponents above 60.
 
-There a pair's weight stays at e^60, so derivatives stay finite and the value grows linearly. For one pair of grades
-with distance d, both sides are sorted by score. With :math:`x = d F`, a winner i has
+Beyond 60 the weight of a pair stays e^60: its derivatives stay constant and its value grows linearly ("Range" in
+`docs/explanation/mpboost.md`). For two grades with distance d, both sides are sorted by score. With :math:`x = d F`, a
+winner i has
 
 .. math::
     \sum_j b_j e^{\min(x_j - x_i,\, 60)} = \sum_{x_j - x_i \le 60} b_j e^{x_j - x_i} + e^{60} \sum_{x_j - x_i > 60} b_j
 
-The first sum is carried from one winner to the next higher one, i', times :math:`e^{x_i - x_{i'}} \le 1`. Losers are
+The first sum times :math:`e^{x_i - x_{i'}} \le 1` is carried from one winner to the next higher one, i'. Losers are
 summed the same way, with the signs of the scores reversed. The cost is O(n log n + nK) for n documents and K grades.
 """
 
@@ -70,7 +71,7 @@ def _sum_beside(
 def sum_far(
     first: int, last: int, scores: Any, groups: Any, method: Any, c: Any, factor: Any, out: Any, workspace: Any
 ) -> None:
-    """Sum the queries ``first <= q < last`` that are marked as far."""
+    """Sum those of the queries ``first <= q < last`` that are marked as far."""
     start = groups.group_start
     distances = np.empty(groups.most_grades)
     after = np.empty((2, groups.longest + 1))

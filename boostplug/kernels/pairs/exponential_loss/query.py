@@ -15,7 +15,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 BINARY, LINEAR, LOG, LOGISTIC = 0, 1, 2, 3  # distances that kernels can compute
-LARGEST_EXPONENT = 60.0  # of a pair; e^60 · 1e10 pairs still fits float32
+LARGEST_EXPONENT = 60.0  # of a pair; e^60 · 1e10 pairs still fit float32
 
 
 class Curvature(NamedTuple):
@@ -31,7 +31,7 @@ class Curvature(NamedTuple):
 
 
 class Method(NamedTuple):
-    """How to sum the pairs of each query, with its distances.
+    """Method by which the pairs of each query are summed, and its distances.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ FACTORISED, RUNNING, BY_PAIR = 0, 1, 2
 
 
 class Sums(NamedTuple):
-    """Gradient and Hessian of every row, and whether the exponents of a query's pairs may pass the largest one."""
+    """Gradient and Hessian of every row, and the queries whose pairs may have exponents above the largest one."""
 
     gradient: Floats
     hessian: Floats
@@ -91,7 +91,7 @@ def distance_of(gap: float, kind: int, parameter: float) -> float:
 
 @inlined()
 def distances_below(method: Method, q: int, groups: GroupArrays, v: int, at: int, out: Floats) -> None:
-    """Write the distance of group v of a query to each lower group; stored ones begin at `at`."""
+    """Write the distance of group v of a query to each lower group; stored distances begin at `at`."""
     u0 = groups.query_group[q]
     stored, grade = method.start[q + 1] > method.start[q], groups.group_grade
     for u in range(u0, v):
@@ -102,7 +102,7 @@ def distances_below(method: Method, q: int, groups: GroupArrays, v: int, at: int
 
 
 def workspace_for(groups: GroupArrays) -> Workspace:
-    """Return space for the longest query, each grade of it in lanes of its own."""
+    """Return workspace for the longest query, with complete lanes for each grade."""
     size = groups.longest + WIDTH * groups.most_grades
     f, e, g, h = np.empty((4, size))
     winner = np.empty(size if len(groups.winner) else 0)
@@ -111,16 +111,16 @@ def workspace_for(groups: GroupArrays) -> Workspace:
 
 @inlined()
 def padded(n: int) -> int:
-    """Return the number of places that n documents take in complete lanes."""
+    """Return the number of elements of the complete lanes that hold n documents."""
     return (n + WIDTH - 1) & -WIDTH
 
 
 @inlined()
 def gather(q: int, scores: Any, groups: Any, workspace: Any, by_group: bool) -> tuple[float, float, int]:
-    """Fill f and the weights, clear g and h; return the lowest and the highest score, and the end of what is filled.
+    """Fill f and the weights, set g and h to 0; return the lowest score, the highest, and the end of the filled part.
 
-    Documents stand side by side, or, with `by_group`, those of each group in lanes of their own: values stored in lanes
-    that overlap are slow to load again. In the remaining lanes f repeats the last document, and weights are 0.
+    With `by_group`, each group starts new lanes, because values stored in overlapping lanes are slow to load again.
+    Otherwise documents follow each other. In the remaining lanes f repeats the last document, and weights are 0.
     """
     f, _, g, h, winner, loser = workspace
     rows, start = groups.rows, groups.group_start
@@ -149,7 +149,7 @@ def gather(q: int, scores: Any, groups: Any, workspace: Any, by_group: bool) -> 
 
 @inlined()
 def centre(workspace: Any, n: int, low: float, high: float) -> None:
-    """Move the scores so that 0 is in the middle of them."""
+    """Subtract the middle of the range of scores from each score."""
     middle = low + (high - low) / 2.0
     for k in range(0, n, WIDTH):
         store(workspace.f, k, load(workspace.f, k) - middle)
@@ -157,7 +157,7 @@ def centre(workspace: Any, n: int, low: float, high: float) -> None:
 
 @inlined()
 def scatter(q: int, workspace: Any, groups: Any, out: Any, by_group: bool) -> None:
-    """Write the derivatives of a query's documents to their rows; documents stand as `gather` put them."""
+    """Write the derivatives of a query's documents to their rows; documents stand in the order of `gather`."""
     start, rows, g, h = groups.group_start, groups.rows, workspace.g, workspace.h
     gradient, hessian = out.gradient, out.hessian
     u0, u1 = groups.query_group[q], groups.query_group[q + 1]
