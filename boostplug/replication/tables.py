@@ -112,7 +112,7 @@ def _table_in_markdown(table: Table) -> list[str]:
 
 
 def table_lines(table: Table) -> list[str]:
-    """Return the lines of a table in Markdown, without its title and its empty columns, and a blank line; nothing without rows."""
+    """Return a table in Markdown without its title and empty columns, and a blank line; nothing without rows."""
     kept = [k for k in range(len(table.head)) if any(row[k] not in {"", "–"} for row in table.rows)]
     body = [[in_markdown(row[k]) for k in kept] for row in table.rows]
     return markdown([in_markdown(table.head[k]) for k in kept], body, numbers=table.numbers)
