@@ -21,6 +21,8 @@ _MAX_WEIGHT = 10.0  # as in `Unbiased`
 _USUAL_SPREAD, _LEAST_SPREAD, _MOST_SPREAD = 1.0, 0.1, 10.0
 _RIDGE_OF_HALF, _LEAST_RIDGE, _MOST_RIDGE = 0.1, 0.003, 10.0
 _STEPS, _LONGEST_STEP, _CLOSE = 100, 1.0, 1e-9
+_LARGEST_SCALE = 5.0  # of scores with a standard deviation of 1
+_NO_BIAS = 1e-12  # variance of log θ: propensities that are equal but for rounding
 
 
 class Trial(NamedTuple):
@@ -46,9 +48,11 @@ class Correction:
     n_clicks : float
     spread : float
         Variance of how much documents of a query attract, relative to the square of the mean.
+    spread_is_known : bool
+        False where the log cannot tell, and documents are taken to differ as much as the mean.
     order : float
         How much the shown order knows: 0 where the documents at all positions attract alike, 1 where attraction falls
-        as fast as the propensities.
+        as fast as the propensities. Below 0 where it rises; that counts as 0.
     trials : tuple of Trial
         The powers compared, with Kish's effective number of clicks, and the expected correlation of a ranker's scores
         with how much documents attract.
@@ -59,13 +63,15 @@ class Correction:
     prior_scale: float | None
     n_clicks: float
     spread: float
+    spread_is_known: bool
     order: float
     trials: tuple[Trial, ...]
 
     def __repr__(self) -> str:
+        measured = "differs" if self.spread_is_known else "is taken to differ, as the log does not tell,"
         lines = [
             f"clicks: {self.n_clicks:.0f}",
-            f"documents of a query: attraction differs by {self.spread**0.5:.0%} of its mean (standard deviation)",
+            f"documents of a query: attraction {measured} by {self.spread**0.5:.0%} of its mean (standard deviation)",
             f"shown order: attraction falls {self.order:.2f} times as fast as propensities (logarithms)",
             "power  effective clicks  expected correlation with attraction",
         ]
@@ -123,15 +129,16 @@ def correction(
     .. math:: r(q) = \frac{\sqrt S + (1-q)\,C/\sqrt S}{\sqrt{S + 2 (1-q) C + (1-q)^2 V + K/n(q)}},
 
     with V the variance of L over the rows shown and C its covariance with a, by the corrected click rates of positions.
-    `power` is the q of the largest r. `ridge` is .1 (1 - q)/q, from .003 to 10.
+    n(q) is taken with weights of at most 10, as `Unbiased` has them. `power` is the q of the largest r. `ridge` is
+    .1 (1 - q)/q, from .003 to 10.
 
     S comes from documents of a query that were shown at least twice: two clicks on one document beside two clicks on
     different ones, each relative to the product of their propensities.
 
     `prior_scale` is the β of the largest likelihood that a query's clicks fall on its rows in proportion to
-    :math:`θ \exp(β\,\text{score})`, 0 at least. Train from β times the score: as ``init_score`` of LightGBM, as
-    ``base_margin`` of XGBoost, and add it to what the model predicts. What the features do not explain of such scores
-    stays in the ranking.
+    :math:`θ \exp(β\,\text{score})`, from 0 to 5 over the standard deviation of the scores. Train from β times the
+    score, as ``init_score`` of LightGBM or ``base_margin`` of XGBoost, and add it to what the model predicts. What the
+    features do not explain of such scores stays in the ranking.
 
     Examples
     --------
@@ -150,7 +157,8 @@ def correction(
     theta = propensities_of(propensity, rows.n_positions)
     refuse_without_propensity(rows.place + 1, len(theta))
     theta = theta[: rows.n_positions]
-    spread = _spread(log, rows, theta)
+    measured = _spread(log, rows, theta)
+    spread = _USUAL_SPREAD if measured is None else measured
     variance, covariance, slope = _order(rows, theta)
     clicks = sums(rows.place, rows.clicks, rows.n_positions)
     trials = []
@@ -168,15 +176,16 @@ def correction(
         prior_scale=prior,
         n_clicks=float(clicks.sum()),
         spread=spread,
+        spread_is_known=measured is not None,
         order=slope,
         trials=tuple(trials),
     )
 
 
-def _spread(log: ClickLog, rows: Shown, theta: Floats) -> float:
-    """Return the relative variance of attraction within a query, from pairs of impressions of one document."""
+def _spread(log: ClickLog, rows: Shown, theta: Floats) -> float | None:
+    """Return the relative variance of attraction within a query, from pairs of impressions of one document, or None."""
     if log.query is None or log.document is None:
-        return _USUAL_SPREAD
+        return None
     items = rows.items(np.unique(log.document[rows.kept], return_inverse=True)[1])
     n, m = len(items.query), rows.n_queries
     seen = items.impressions * theta[items.place]
@@ -186,18 +195,18 @@ def _spread(log: ClickLog, rows: Shown, theta: Floats) -> float:
     others = float((sums(items.query, clicks, m) ** 2).sum() - (clicks**2).sum())
     chances_of_others = float((sums(items.query, looks, m) ** 2).sum() - (looks**2).sum())
     if min(twice, chances, others, chances_of_others) <= 0.0:
-        return _USUAL_SPREAD
+        return None
     return float(np.clip(twice / chances * chances_of_others / others - 1.0, _LEAST_SPREAD, _MOST_SPREAD))
 
 
 def _order(rows: Shown, theta: Floats) -> tuple[float, float, float]:
-    """Return the variance of log θ, its covariance with attraction, 0 at least, and their ratio."""
+    """Return the variance of log θ, its covariance with attraction, 0 at least, and the ratio of both."""
     shown, clicks = (sums(rows.place, values, rows.n_positions) for values in (rows.impressions, rows.clicks))
     share, attraction, log_theta = shown / shown.sum(), clicks / (shown * theta), np.log(theta)
     log_theta = log_theta - share @ log_theta
     variance = float(share @ log_theta**2)
-    covariance = max(0.0, float((share * attraction / (share @ attraction)) @ log_theta))
-    return variance, covariance, covariance / variance if variance > 0.0 else 0.0
+    covariance = float((share * attraction / (share @ attraction)) @ log_theta)
+    return variance, max(0.0, covariance), covariance / variance if variance > _NO_BIAS else 0.0
 
 
 def _prior_scale(rows: Shown, theta: Floats, scores: Floats) -> float:
@@ -217,6 +226,6 @@ def _prior_scale(rows: Shown, theta: Floats, scores: Floats) -> float:
         slope, bend = float(clicks @ standard - of_query @ mean), float(of_query @ around)
         step = float(np.clip(slope / bend, -_LONGEST_STEP, _LONGEST_STEP)) if bend > 0.0 else 0.0
         scale += step
-        if abs(step) <= _CLOSE:
+        if abs(step) <= _CLOSE or scale > _LARGEST_SCALE:  # without a maximum if clicks follow the scores
             break
-    return max(0.0, scale / unit)
+    return min(max(0.0, scale), _LARGEST_SCALE) / unit

@@ -42,7 +42,7 @@ class ClickLogLoss(Loss):
     ----------
     propensity : array-like of shape (n_positions,)
         θ of position 1, 2, …, above 0: how likely users look there. Or what `boostplug.clicks.propensity` returns.
-        Values above 1, which estimates reach by chance, are taken for 1.
+        That of position 1 is at most 1. Others above 1, which estimates reach by chance, are taken for 1.
 
     Notes
     -----
@@ -66,7 +66,7 @@ class ClickLogLoss(Loss):
     Raises
     ------
     ValueError
-        If a label is not 0 or 1, positions are missing, or one has no propensity.
+        If a label is not 0 or 1, positions are missing, or one has no propensity; if that of position 1 is above 1.
 
     References
     ----------
@@ -97,7 +97,12 @@ class ClickLogLoss(Loss):
     needs_position = True
 
     def __post_init__(self) -> None:
-        theta = np.minimum(propensities_of(self.propensity), 1.0)
+        theta = propensities_of(self.propensity)
+        if theta[0] > 1.0:
+            raise ValueError(
+                f"ClickLogLoss: propensity[0] = {theta[0]:g} is above 1; pass propensities relative to position 1"
+            )
+        theta = np.minimum(theta, 1.0)
         object.__setattr__(self, "propensity", tuple(theta.tolist()))
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:

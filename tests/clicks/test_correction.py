@@ -97,7 +97,10 @@ def test_an_aggregated_log_says_the_same():
 def test_without_ids_documents_differ_as_much_as_the_mean():
     log = log_of(2_000)
     bare = ClickLog(log.clicked, group=log.group, position=log.position)
-    assert correction(bare, propensity=THETA).spread == 1.0
+    found = correction(bare, propensity=THETA)
+    assert (found.spread, found.spread_is_known) == (1.0, False)
+    assert "attraction is taken to differ" in repr(found)
+    assert correction(log, propensity=THETA).spread_is_known
 
 
 def test_the_scale_of_the_prior():
@@ -110,6 +113,13 @@ def test_the_scale_of_the_prior():
     assert correction(log, propensity=THETA, scores=-rows).prior_scale == 0.0
     assert correction(log, propensity=THETA, scores=0.0 * rows).prior_scale == 0.0
     assert correction(log, propensity=THETA).prior_scale is None
+    certain = correction(log, propensity=THETA, scores=log.clicked).prior_scale
+    assert certain == pytest.approx(5.0 / log.clicked.std())
+
+
+def test_equal_propensities_are_no_bias():
+    found = correction(log_of(300), propensity=np.full(N_POSITIONS, 1e-300))
+    assert found.order == 0.0
 
 
 def test_propensities_are_harvested_by_default():

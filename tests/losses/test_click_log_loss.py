@@ -111,6 +111,8 @@ def test_propensities_above_1_are_taken_for_1():
     assert isinstance(found, Propensity)
     assert found.propensity[1] == 2.0
     assert bp.ClickLogLoss(propensity=found).propensity == (1.0, 1.0)
+    with pytest.raises(ValueError, match=r"propensity\[0\] = 100 is above 1; pass propensities relative to position 1"):
+        bp.ClickLogLoss(propensity=[100.0, 50.0])
 
 
 @pytest.mark.parametrize(

@@ -151,6 +151,11 @@ def test_the_default_ridge_is_8000_over_the_documents_on_pages_with_pairs(n, is_
     np.testing.assert_allclose(bp.Unbiased().position_bias(scores, queries)["bias"], expected, rtol=1e-9)
 
 
+def test_a_ridge_is_of_the_additive_method_alone():
+    with pytest.raises(ValueError, match=r"ridge is for method='additive'; method='ips' takes power"):
+        bp.Unbiased(method="ips", propensity=THETA, ridge=0.1)
+
+
 def test_the_ridge_does_not_depend_on_the_size_of_the_log():
     scores, queries = pages()
     times = 7

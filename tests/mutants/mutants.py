@@ -614,8 +614,8 @@ MUTANTS = [
         (
             "the scale of the prior forgets the unit of the scores",
             "clicks.correction._prior_scale",
-            "scale / unit",
-            "scale",
+            "min(max(0.0, scale), _LARGEST_SCALE) / unit",
+            "min(max(0.0, scale), _LARGEST_SCALE)",
         ),
     ),
 ]

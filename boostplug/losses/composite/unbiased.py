@@ -44,8 +44,8 @@ _DOCUMENTS, _LEAST_RIDGE, _MOST_RIDGE = 8_000.0, 0.003, 10.0  # of the default r
 class Unbiased(Loss):
     r"""A loss on pairs that is trained on clicks and corrects the position bias: users look at the top first.
 
-    Labels are clicks: 1 or 0 for each document that was shown. Pass where it was shown as `position`: to ``fit``,
-    `Queries` or `boostplug.set_positions`. A query is one result page.
+    Labels are clicks: 1 or 0 for each document that was shown, or grades such as 2 for a purchase. Pass where it was
+    shown as `position`: to ``fit``, `Queries` or `boostplug.set_positions`. A query is one result page.
 
     Parameters
     ----------
@@ -175,6 +175,8 @@ class Unbiased(Loss):
         check_number("Unbiased: max_weight", self.max_weight, least=1.0, most=1e9)
         check_number("Unbiased: power", self.power, least=0.0, most=1.0)
         if self.ridge is not None:
+            if self.method != "additive":
+                raise ValueError(f"Unbiased: ridge is for method='additive'; method={self.method!r} takes power")
             check_number("Unbiased: ridge", self.ridge, least=1e-9, most=1e9)
         object.__setattr__(
             self, "max_position", check_integer("Unbiased: max_position", self.max_position, 1, most=200)
