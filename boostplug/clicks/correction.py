@@ -106,7 +106,6 @@ def correction(
         θ of position 1, 2, …. Default: harvested from the log, and smoothed (`boostplug.clicks.propensity`).
     scores : array-like of shape (n_rows,), optional
         The production ranker's scores of the rows, higher is better, for `Correction.prior_scale`.
-
     max_position : int, optional
         Rows below are left out. Default: the last position of the log.
 

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import expit
 
 from boostplug.core.checks import frozen, refuse_where, scores_of_rows
 from boostplug.data.positions import propensities_of, refuse_without_propensity
@@ -115,7 +116,7 @@ class ClickLogLoss(Loss):
         """Return J of each query."""
         clicked, theta, log_unseen, weight = self._clicks(queries)
         minus_log_sigma = np.logaddexp(0.0, -scores)
-        click = theta * _sigmoid(scores)
+        click = theta * expit(scores)
         rare = -np.log1p(-np.minimum(click, 0.5))
         frequent = minus_log_sigma - np.logaddexp(log_unseen, -scores)
         value = np.where(clicked, minus_log_sigma - np.log(theta), np.where(click < 0.5, rare, frequent))
@@ -125,8 +126,8 @@ class ClickLogLoss(Loss):
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J and the Hessian."""
         clicked, theta, log_unseen, weight = self._clicks(queries)
-        sigma, rest = _sigmoid(scores), _sigmoid(-scores)
-        slope = theta * sigma * _sigmoid(-(scores + log_unseen))  # (1 - σ) / (1 - θσ), also where both vanish
+        sigma, rest = expit(scores), expit(-scores)
+        slope = theta * sigma * expit(-(scores + log_unseen))  # (1 - σ) / (1 - θσ), also where both vanish
         factor = scale * weight
         gradient, hessian = factor * np.where(clicked, -rest, slope), factor * slope * rest
         positive_beside(gradient, hessian)
@@ -161,8 +162,3 @@ class ClickLogLoss(Loss):
             log_unseen = np.log1p(-theta)
         weight = judged.astype(np.float64) if queries.row_weight is None else judged * queries.row_weight
         return _Clicks(y == 1, frozen(theta[place]), frozen(log_unseen[place]), frozen(weight))
-
-
-def _sigmoid(x: Floats) -> Floats:
-    t = np.exp(-np.abs(x))
-    return np.where(x >= 0.0, 1.0, t) / (1.0 + t)

@@ -30,6 +30,7 @@ from boostplug.losses import Loss, QBRank, RankNet, Unbiased
 from boostplug.metrics import NDCG
 from boostplug.replication.tables import markdown, rounded
 from studies.quality.sets import SETS
+from studies.store import finished
 from studies.tables import decimals, difference, fill, line_style, with_interval
 
 __all__ = ["draw", "main", "tables"]
@@ -220,16 +221,6 @@ def _jobs(folder: Path) -> dict[str, Callable[[], dict[str, Any]]]:
     return found
 
 
-def _finished(store: Path, name: str, job: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return a part of the study, from the store if it is there."""
-    path = store / f"{name}.joblib"
-    if not path.is_file():
-        joblib.dump(job(), path.with_suffix(".part"))
-        path.with_suffix(".part").rename(path)
-    found: dict[str, Any] = joblib.load(path)
-    return found
-
-
 def _mean(parts: Iterable[Mapping[str, Any]], method: str) -> float:
     """Return the mean over seeds of a method's mean over queries."""
     return float(np.mean([np.nanmean(part["values"][method]) for part in parts]))
@@ -414,7 +405,7 @@ def main(folder: str, store: str, result: str, page: str) -> None:
     """Train what is not in the store, keep the figures, fill the page and draw."""
     Path(store).mkdir(parents=True, exist_ok=True)
     jobs = _jobs(Path(folder))
-    done = joblib.Parallel(n_jobs=-1)(joblib.delayed(_finished)(Path(store), name, job) for name, job in jobs.items())
+    done = joblib.Parallel(n_jobs=-1)(joblib.delayed(finished)(Path(store), name, job) for name, job in jobs.items())
     found = to_json(rounded(summary(dict(zip(jobs, done, strict=True)))), finite=True)
     write_file(Path(result), as_json(found))
     fill(Path(page), tables(found))

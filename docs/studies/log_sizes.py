@@ -30,6 +30,7 @@ from boostplug.replication.tables import markdown, rounded
 from studies.choosing import production_rankers
 from studies.clicks import candidates
 from studies.quality.sets import SETS
+from studies.store import finished
 from studies.tables import decimals, fill, line_style, with_interval
 
 __all__ = ["draw", "main", "summary", "tables"]
@@ -290,21 +291,11 @@ def draw(found: Mapping[str, Any], folder: Path) -> None:
     drawn(partial(_plot, [of[way] for way in _DRAWN]), "Correction by the size of the log", folder / "log-sizes")
 
 
-def _finished(store: Path, name: str, job: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """Return one log's part of the study, from the store if it is there."""
-    path = store / f"{name}.joblib"
-    if not path.is_file():
-        joblib.dump(job(), path.with_suffix(".part"))
-        path.with_suffix(".part").rename(path)
-    found: dict[str, Any] = joblib.load(path)
-    return found
-
-
 def main(folder: str, store: str, result: str, page: str) -> None:
     """Train what is not in the store, keep the figures, fill the page and draw."""
     Path(store).mkdir(parents=True, exist_ok=True)
     jobs = _jobs(Path(folder))
-    parts = joblib.Parallel(n_jobs=-1)(joblib.delayed(_finished)(Path(store), name, job) for name, job in jobs.items())
+    parts = joblib.Parallel(n_jobs=-1)(joblib.delayed(finished)(Path(store), name, job) for name, job in jobs.items())
     found = to_json(rounded(summary(parts)), finite=True)
     write_file(Path(result), as_json(found))
     fill(Path(page), tables(found))

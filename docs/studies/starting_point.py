@@ -24,6 +24,7 @@ from boostplug.losses import CRR, QBRank
 from boostplug.metrics import NDCG
 from studies.quality.run import CatBoost
 from studies.quality.sets import SETS
+from studies.store import finished
 
 __all__ = ["SETTINGS", "Job", "chosen", "estimate", "main"]
 
@@ -142,16 +143,6 @@ def trained(folder: Path, job: Job) -> dict[str, Any]:
     return found
 
 
-def kept(folder: Path, store: Path, job: Job) -> dict[str, Any]:
-    """Return what a job gives, from the store if it is there."""
-    path = store / f"{job.name}.joblib"
-    if not path.is_file():
-        joblib.dump(trained(folder, job), path.with_suffix(".part"))
-        path.with_suffix(".part").rename(path)
-    found: dict[str, Any] = joblib.load(path)
-    return found
-
-
 def estimate(gaps: Mapping[str, list[list[Floats]]]) -> tuple[float, float]:
     """Return the pooled mean of differences by set, fold and seed, and its standard error over queries and seeds.
 
@@ -212,7 +203,9 @@ def run(stage: str, folder: Path, store: Path, settings: Mapping[str, tuple[str,
     """Return what all jobs of a stage give; those that are not kept yet are trained, on all cores."""
     store.mkdir(parents=True, exist_ok=True)
     jobs = list(jobs_of(stage, settings))
-    done = joblib.Parallel(n_jobs=-1)(joblib.delayed(partial(kept, folder, store))(job) for job in jobs)
+    done = joblib.Parallel(n_jobs=-1)(
+        joblib.delayed(finished)(store, job.name, partial(trained, folder, job)) for job in jobs
+    )
     return dict(zip(jobs, done, strict=True))
 
 

@@ -476,7 +476,7 @@ MUTANTS = [
         (
             "a click that is not certain to be seen loses digits at large scores",
             "losses.click_log_loss.ClickLogLoss.compute_gradient_hessian",
-            "_sigmoid(-(scores + log_unseen))",
+            "expit(-(scores + log_unseen))",
             "rest / (1.0 - theta * sigma)",
         ),
         (
