@@ -29,8 +29,8 @@ def read_model(path: Path) -> Any:
     if document is not None and "rounds" in document:
         return Ensemble.from_dict(document)
     raise ValueError(
-        f"{path} is no model of LightGBM (text), XGBoost (JSON or UBJSON) or Ensemble.save; save it by save_model, or "
-        "call boostplug.export in Python"
+        f"{path} is not a model of LightGBM (text), XGBoost (JSON or UBJSON) or Ensemble.save; save it with "
+        "save_model, or call boostplug.export in Python"
     )
 
 

@@ -274,7 +274,7 @@ def _metric_of_sums(metric: Metric | str) -> Metric:
     """Return a metric that is a sum over documents by rank, refusing others."""
     found = Metric.parse(metric)
     if not isinstance(found, (DCG, Precision)):
-        raise ValueError(f"metric={found.name} is no sum over documents by rank; pass DCG(k) or Precision(k)")
+        raise ValueError(f"metric={found.name} is not a sum over documents by rank; pass DCG(k) or Precision(k)")
     if not found.per_query([0.0], Queries([1.0], group=[1]))[0] > 0:
         raise ValueError(f"metric={found.name} gives a click nothing, because its label is 1; leave out its parameters")
     return found
@@ -309,7 +309,7 @@ def _values_of_clicks(click_value: ArrayLike | None, log: ClickLog) -> Floats:
         return np.ones(log.n_rows)
     values = numbers_of_rows("click_value", click_value, log.n_rows)
     bad = (log.clicked > 0) & ~((values >= 0.0) & (values <= _LARGEST_CLICK))
-    refuse_where("click_value", bad, values, f"is no value of a click; pass numbers from 0 to {_LARGEST_CLICK:g}")
+    refuse_where("click_value", bad, values, f"is not a value of a click; pass numbers from 0 to {_LARGEST_CLICK:g}")
     if not values[log.clicked > 0].any():
         raise ValueError("click_value is 0 for all clicks, so that no ranking has a value; pass what clicks bring")
     return values

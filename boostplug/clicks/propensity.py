@@ -328,7 +328,7 @@ def _features(X: Any, log: ClickLog, rows: Shown) -> tuple[Any, Ints]:
     if document is None or document.dtype.kind not in "iu":
         raise ValueError(f"X has {n_rows} rows, log {log.n_rows}; let log.document hold row numbers of X")
     document = document[rows.kept]
-    why = f"is no row number of X, which has {n_rows} rows; pass X of all documents, from row 0"
+    why = f"is not a row number of X, which has {n_rows} rows; pass X of all documents, from row 0"
     refuse_where("log.document", (document < 0) | (document >= n_rows), document, why)
     return features, document.astype(np.int64)
 

@@ -123,7 +123,7 @@ def simulate(
         max_position = check_integer("max_position", max_position, 1, ", or None for all documents")
     rng = generator(random_state)
     y, group = found.y, found.group
-    refuse_where("y", (y < 0) | (y > _LARGEST_LABEL), y, "is no label from 0 to 1000; shift or scale the labels")
+    refuse_where("y", (y < 0) | (y > _LARGEST_LABEL), y, "is not a label from 0 to 1000; shift or scale the labels")
     filled = np.flatnonzero(group > 0)
     if not len(filled):
         raise ValueError("data has no rows; pass at least one query with documents")

@@ -48,7 +48,9 @@ def read(path: Path, schema: str | None, use: Callable[[dict[str, Any]], object]
         raise SystemExit(f"{path} is damaged, or no JSON ({error}); make it again by boostplug … --json") from None
     found = document.get("schema") if isinstance(document, dict) else None
     if found != schema:
-        raise SystemExit(f"{path} is no result of {schema}, but {found!r}; name a file of this command and version")
+        raise SystemExit(
+            f"{path} is not a result of {schema}, but of {found!r}; name a file of this command and version"
+        )
     try:
         use(document)
     except Exception as error:  # noqa: BLE001 (anything may be wrong in the file)

@@ -383,7 +383,7 @@ def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[
     _refuse_weights(v, undefined)
     alone = undefined != np.isnan(y)
     if alone.any():
-        raise ValueError(f"query {int(np.argmax(alone))} is undefined for one of the two alone; compare equal queries")
+        raise ValueError(f"query {int(np.argmax(alone))} is undefined for only one of the two; compare equal queries")
     differences = np.where(np.abs(x - y) <= _ROUNDING * np.maximum(np.abs(x), np.abs(y)), 0.0, x - y)
     return differences[~undefined], v[~undefined]
 
@@ -504,4 +504,4 @@ def _refuse_infinite(name: str, values: Floats) -> None:
 def _refuse_weights(weight: Floats, undefined: NDArray[np.bool_]) -> None:
     """Raise for an invalid weight of a defined query."""
     within = (weight >= 0.0) & (weight <= LARGEST_WEIGHT)
-    refuse_where("weight", ~within & ~undefined, weight, f"is no number from 0 to {LARGEST_WEIGHT:g}")
+    refuse_where("weight", ~within & ~undefined, weight, f"is not a number from 0 to {LARGEST_WEIGHT:g}")

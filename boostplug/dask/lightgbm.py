@@ -180,7 +180,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         if loss is None and callable(objective):
             raise ValueError(
                 f"objective must be one of our losses or a name of LightGBM's, got {shown(objective)}: a function "
-                "would see the rows of one worker alone"
+                "would see only the rows of one worker"
             )
         if loss is not None and loss.couples_queries:
             raise ValueError(

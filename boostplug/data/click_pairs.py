@@ -29,7 +29,7 @@ def log_of(clicked: ArrayLike | ClickLog, rule: str, *, position: ArrayLike | No
         if again:
             raise ValueError(f"clicked is a ClickLog, which has its own {again[0]}; leave out {again[0]}=")
     elif position is None and rule != "all_unclicked":
-        raise ValueError(f"position is missing, and rule={rule!r} compares places; pass it, or rule='all_unclicked'")
+        raise ValueError(f"position is missing, and rule={rule!r} compares positions; pass it, or rule='all_unclicked'")
     else:
         places = np.ones(len(vector("clicked", clicked))) if position is None else position
         clicked = ClickLog(clicked, position=places, **columns)
@@ -84,7 +84,7 @@ def pairs_of_implicit(consumed: ArrayLike, boundaries: Ints, n_negatives: int, r
     from boostplug.kernels.pairs.clicks.listing import list_drawn  # numba is slow to import
 
     amounts = numbers("consumed", consumed)
-    refuse_where("consumed", ~(np.isfinite(amounts) & (amounts >= 0)), amounts, "is no amount; pass numbers from 0")
+    refuse_where("consumed", ~(np.isfinite(amounts) & (amounts >= 0)), amounts, "is not an amount; pass numbers from 0")
     most = check_integer("n_negatives", n_negatives, 1)
     taken = frozen(amounts > 0)
     n_taken = np.diff(np.r_[0, np.cumsum(taken)][boundaries])
@@ -110,7 +110,7 @@ def _refuse_positions(log: ClickLog, rule: str) -> None:
     position, n_rows = log.position, log.n_rows
     if n_rows and position.min() == position.max():
         remedy = "pass each row's place, or rule='all_unclicked'"
-        raise ValueError(f"position is {position[0]} in all rows, and rule={rule!r} compares places; {remedy}")
+        raise ValueError(f"position is {position[0]} in all rows, and rule={rule!r} compares positions; {remedy}")
     place = log.page_of_row * (position.max(initial=0) + 1) + position
     if log.impressions is not None or (place[1:] > place[:-1]).all():
         return

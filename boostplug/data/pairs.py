@@ -276,7 +276,7 @@ class Pairs:
         self.refuse_beyond(n_rows)
         again = np.ones(len(rows), bool)
         again[np.unique(rows, return_index=True)[1]] = False
-        refuse_where("rows", again, rows, "is chosen a second time; pairs can follow each row to one place alone")
+        refuse_where("rows", again, rows, "is chosen a second time; pairs can follow each row to one place only")
         place = np.full(n_rows, -1)
         place[rows] = np.arange(len(rows))
         winner, loser = place[self.winner], place[self.loser]

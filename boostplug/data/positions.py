@@ -23,7 +23,7 @@ def positions_of(position: ArrayLike, n_rows: int) -> Ints:
     """
     found = numbers_of_rows("position", position, n_rows)
     bad = ~(np.isfinite(found) & (found >= 1) & (found == np.floor(found)) & (found < 2**31))
-    refuse_where("position", bad, found, "is no place on a page; pass integers from 1, and leave out rows without one")
+    refuse_where("position", bad, found, "is not a position; pass integers from 1, and leave out rows without one")
     return frozen(found.astype(np.int64))
 
 

@@ -247,5 +247,5 @@ def _files(path: Any) -> list[Path]:
         files += sorted(inside, key=natural)
     wrong = [file for file in files if not file.is_file()]
     if wrong or not files:
-        raise FileNotFoundError(f"{[*wrong, path][0]} is no file and no folder of Parquet files; check the path")
+        raise FileNotFoundError(f"{[*wrong, path][0]} is neither a file nor a folder of Parquet files; check the path")
     return files

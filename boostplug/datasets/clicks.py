@@ -88,7 +88,7 @@ def _log_of(columns: dict[str, Any]) -> ClickLog:
     found: dict[str, Any] = {}
     for name, column in columns.items():
         values = vector(name, column)
-        refuse_where(name, is_missing(column), values, "is not an id" if name in _IDS else "is no number")
+        refuse_where(name, is_missing(column), values, "is not an id" if name in _IDS else "is not a number")
         if name in _IDS:
             refuse_rounded_ids(name, values)
         found[name] = values if name in _IDS else _numbers(name, values)
@@ -104,5 +104,5 @@ def _numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
     if values.dtype.kind != "O":
         return numbers(name, values)
     texts = np.array([isinstance(value, str) and not is_number(value) for value in values.tolist()], bool)
-    refuse_where(name, texts, values, "is no number")
+    refuse_where(name, texts, values, "is not a number")
     return numbers(name, np.array([float(v) if isinstance(v, str) else v for v in values], object))

@@ -287,7 +287,7 @@ def opened(
             stream: Any = gzip.GzipFile(fileobj=plain) if plain.peek(2)[:2] == b"\x1f\x8b" else plain
             head = stream.peek(8)
             if head.startswith(_NO_TEXT):
-                raise ValueError(f"{path} is no text; decompress it (only gzip is read), or save it as UTF-8")
+                raise ValueError(f"{path} is not a text file; decompress it (only gzip is read), or save it as UTF-8")
             if head.startswith(b"\xef\xbb\xbf"):
                 stream.read(3)
             yield stream
@@ -391,7 +391,7 @@ def _add(file: _File, text: bytes, block: Any) -> None:
     for start, stop, row in block.runs[:n_runs].tolist():
         query = text[start:stop]
         if file.queries and bool(query) != bool(file.queries[0][0]):
-            refuse_line(file.path, int(lines[row]), "qid stands on some lines only; write qid:<query> after each grade")
+            refuse_line(file.path, int(lines[row]), "qid is on some lines only; write qid:<query> after each grade")
         if not file.queries or file.queries[-1][0] != query:
             file.queries.append((query, file.n_rows + row))
     docs = block.docs[:n_rows]
@@ -421,7 +421,7 @@ def _refuse_twice(file: _File, lines: NDArray[np.int32], row_end: NDArray[np.int
     again = entries[1:][entries[1:] == entries[:-1]]
     if len(again):
         row, feature = divmod(int(again[0]), 1 << 31)
-        refuse_line(file.path, int(lines[row]), f"feature {feature} stands twice; keep one of the two values")
+        refuse_line(file.path, int(lines[row]), f"feature {feature} occurs twice; keep one of the two values")
 
 
 # --- Putting it together -------------------------------------------------------------------------------------------

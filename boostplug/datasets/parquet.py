@@ -75,7 +75,7 @@ class ParquetTable:
                 for batch in file.iter_batches(_ROWS, columns=[*self._fields, *features]):
                     place = f"{path}, counted from row {row}: "
                     y = _floats(batch, self._label).astype(np.float64)
-                    refuse_where(f"{place}{self._label}", ~np.isfinite(y), y, "is no finite label; drop such rows")
+                    refuse_where(f"{place}{self._label}", ~np.isfinite(y), y, "is not a finite label; drop such rows")
                     weight = np.ones(len(y)) if self.weight is None else _floats(batch, self.weight).astype(np.float64)
                     refuse_weights(f"{place}{self.weight}", weight)
                     X = np.empty((len(y), len(features)), np.float32)
@@ -130,7 +130,7 @@ def _opened(path: Path) -> Iterator[Any]:
         with pq.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False) as file:
             yield file
     except (pa.ArrowException, OSError) as error:
-        what = f"{path} is no Parquet file, or a damaged one"
+        what = f"{path} is not a Parquet file, or it is damaged"
         raise ValueError(f"{what} ({shown(str(error))}); write it again, or leave it out") from None
 
 

@@ -199,7 +199,7 @@ class RankingData(Mapping[str, Any]):
         n_rows = features.shape[0]
         rows = None if log.document is None else np.asarray(log.document)
         if rows is not None and rows.dtype.kind in "iu":
-            refuse_where("log.document", (rows < 0) | (rows >= n_rows), rows, f"is no row of X, which has {n_rows}")
+            refuse_where("log.document", (rows < 0) | (rows >= n_rows), rows, f"is not a row of X, which has {n_rows}")
             features = rows_of(features, rows)
         elif n_rows != log.n_rows:
             raise ValueError(f"X has {n_rows} rows and the log {log.n_rows}; let log.document hold row numbers of X")

@@ -287,7 +287,7 @@ def save_qrels(
     grades = numbers("y", y)
     judged = Queries(np.zeros(len(grades)), group=[len(grades)], labelled=labelled).labelled_rows
     whole = grades == np.clip(np.floor(grades), 0, 2**31 - 1)
-    refuse_where("y", judged & ~whole, grades, "is no whole number from 0 to 2^31 - 1; rescale, or pass labelled=False")
+    refuse_where("y", judged & ~whole, grades, "is not an integer from 0 to 2^31 - 1; rescale, or pass labelled=False")
     lines = []
     for query, documents in _checked(qid, doc_ids, np.where(judged, grades, -1)).items():
         lines += [f"{query} 0 {name} {int(grade)}\n" for name, grade in documents.items() if grade >= 0]

@@ -138,7 +138,7 @@ class ColumnPlaces(NamedTuple):
         if not isinstance(given, (int, np.integer)):
             return given
         if given not in self.kept:
-            raise ValueError(f"{argument} names column {given} of X, which is no feature; pass places of features")
+            raise ValueError(f"{argument} names column {given} of X, which is not a feature; pass places of features")
         return self.kept.index(int(given))
 
     def of_features(self, _argument: str, given: Any) -> Any:

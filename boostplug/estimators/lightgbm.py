@@ -452,7 +452,7 @@ class _Evaluating:
 def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
     """Return LightGBM 4.7's eval_X and eval_y (one each, or tuples) as pairs."""
     if eval_set is not None or eval_X is None or eval_y is None:
-        raise ValueError("give eval_X and eval_y together, or eval_set alone")
+        raise ValueError("give eval_X and eval_y together, or only eval_set")
     if not isinstance(eval_X, tuple):
         eval_X, eval_y = (eval_X,), (eval_y,)
     if len(eval_X) != len(eval_y):

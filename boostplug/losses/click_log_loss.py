@@ -156,7 +156,7 @@ class ClickLogLoss(Loss):
     def _checked_clicks(self, queries: Queries) -> _Clicks:
         y, judged = queries.labels, queries.judged
         place = self._positions(queries) - 1
-        refuse_where("labels", judged & (y != 0) & (y != 1), y, "is no click; pass 0 or 1")
+        refuse_where("labels", judged & (y != 0) & (y != 1), y, "is not a click; pass 0 or 1")
         theta = np.array(self.propensity)
         with np.errstate(divide="ignore"):  # -inf for θ = 1
             log_unseen = np.log1p(-theta)

@@ -43,7 +43,7 @@ class QBRank(PairLoss):
         τ: how far ahead a preferred document should score. "grade": by the pair's grade gap, which is the paper's
         choice for graded documents. An explicit pair then has its own margin. A number ≥ 0: the same for all pairs.
     preference_weight : float
-        The paper's w, from 0 to 1. 1: pairs alone. 0: squared error alone. Its trees are then those of the frameworks'
+        The paper's w, from 0 to 1. 1: only pairs. 0: only squared error. Its trees are then those of the frameworks'
         regression, if all weights are 1.
     hessian : {"bound", "global"}
         "bound": :math:`h_i = 2 w\, c_q \sum_{\text{active}} \sqrt{v_i v_j} + (1 - w)\, v_i`, over the active pairs,
@@ -62,9 +62,9 @@ class QBRank(PairLoss):
     .. math:: t_i = \frac{w \sum_j \sqrt{v_i v_j}\, (±\max(0,·)) + (1 - w)\, v_i (r_i - F_i)}
               {w \sum_j \sqrt{v_i v_j} + (1 - w)\, v_i}, \\ g_i = -v_i t_i, \quad h_i = v_i .
 
-    There is no 2, so this Hessian is no bound (kind "model"). No function has this gradient; `value` is that of "none".
-    If a document weighed the sum in the denominator instead, this would be "none" with half of the "global" pair
-    Hessian.
+    It has no factor 2, so this Hessian is not a bound (kind "model"). No function has this gradient; `value` is that of
+    "none". If a document weighed the sum in the denominator instead, this would be "none" with half of the "global"
+    pair Hessian.
 
     Scale: outputs are multiplied by
     :math:`\bigl(w \sum_q n_q + (1 - w) N\bigr) / \bigl(w \sum_q c_q W_q + (1 - w) V\bigr)`. The queries q hold a

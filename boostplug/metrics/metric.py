@@ -137,7 +137,7 @@ class Metric(Named, ABC):
         """
         if self.couples_queries:
             raise TypeError(
-                f"{self.name} counts queries together, so that it is no ratio of sums over queries; call the metric on "
+                f"{self.name} counts queries together, so it is not a ratio of sums over queries; call the metric on "
                 "all queries at once"
             )
         values = self.per_query(scores, queries)
@@ -283,5 +283,5 @@ class Metric(Named, ABC):
         known = {name.lower(): kind for name, kind in cls.registry.items()}
         metric = read_value(text, known, "metric", f"{', '.join(cls.registry)} (with a cut-off: NDCG@10)")
         if not isinstance(metric, Metric):
-            raise ValueError(f"{shown(text)} is no metric; there are: {', '.join(cls.registry)}")
+            raise ValueError(f"{shown(text)} is not a metric; there are: {', '.join(cls.registry)}")
         return metric

@@ -278,7 +278,7 @@ def _ranklib(text: str, columns: _Columns) -> _Model:
     try:
         ensemble = ET.fromstring(xml)  # noqa: S314 (the user's own model)
     except ET.ParseError as error:
-        raise ValueError(f"text is no valid XML: {error}") from error
+        raise ValueError(f"text is not valid XML: {error}") from error
 
     def read(node: ET.Element, place: str) -> _Split | float:
         if node.text or not len(node):
@@ -345,12 +345,12 @@ def _sigmoid(scores: Floats) -> Floats:
 
 def _json(text: str) -> Any:
     def constant(name: str) -> NoReturn:
-        raise ValueError(f"{name} is no number of JSON")
+        raise ValueError(f"{name} is not a JSON number")
 
     try:
         return json.loads(text, parse_constant=constant)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"text is no valid JSON: {error}") from error
+        raise ValueError(f"text is not valid JSON: {error}") from error
 
 
 def _fields(value: Any, place: str, required: Collection[str], optional: Collection[str] | None = None) -> Any:

@@ -49,7 +49,7 @@ class TreeModel:
         trees, slopes = model.trees_and_slopes
         if slopes:
             raise ValueError(
-                "export: the model adds up features (weak ranker Feature), and the format holds trees alone; "
+                "export: the model adds up features (weak ranker Feature), and the format holds only trees; "
                 "fit with stumps or trees as weak rankers"
             )
         learnt = any(np.isneginf(tree.threshold).any() for tree in trees)

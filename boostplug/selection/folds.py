@@ -200,7 +200,7 @@ def times_of_queries(name: str, time: ArrayLike, first: Ints, query: Ints) -> ND
             why = 'numbers, dates, or strings in ISO 8601 such as "2026-07-01T12:00"'
             raise ValueError(f"{name} must hold {why}; got {shown(times[0])}") from None
     refuse_where(
-        name, np.isnat(times) if times.dtype.kind == "M" else np.isnan(times), times, "is no time; drop the row"
+        name, np.isnat(times) if times.dtype.kind == "M" else np.isnan(times), times, "is not a time; drop the row"
     )
     of_query = times[first]
     why = "is another time than that of the query's first row; give all rows of a query one time, such as the earliest"

@@ -311,7 +311,7 @@ def test_a_metric_that_is_no_ratio_of_sums_is_refused(found):
         kind, text = worker["percent"]
         assert kind == "TypeError"
         assert "PrecisionAtPercent" in text
-        assert "no ratio of sums" in text
+        assert "not a ratio of sums" in text
 
 
 def test_warnings_are_of_all_rows(found):

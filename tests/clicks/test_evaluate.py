@@ -220,7 +220,7 @@ def test_a_value_is_that_of_each_click_of_an_aggregated_row():
 
 @pytest.mark.parametrize("wrong", [-1.0, math.nan, math.inf])
 def test_values_that_no_click_has_are_refused(wrong):
-    with pytest.raises(ValueError, match=r"click_value\[2\] = .* is no value of a click; pass numbers from 0"):
+    with pytest.raises(ValueError, match=r"click_value\[2\] = .* is not a value of a click; pass numbers from 0"):
         evaluate(NEW, LOG, eta=1.0, click_value=[1, 1, wrong, 1, 1, 1, 1])
     with pytest.raises(ValueError, match=r"click_value must hold one number per row \(7\), got 1"):
         evaluate(NEW, LOG, eta=1.0, click_value=[1.0])

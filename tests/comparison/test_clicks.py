@@ -200,7 +200,7 @@ def test_positions_of_training_pages_need_propensities(parts):
     ("options", "words"),
     [
         ({"propensity": [1.0, 0.5]}, r"position\[\d+\] = 3 has no propensity"),
-        ({"propensity": THETA, "metric": "MAP"}, "estimate DCG alone"),
+        ({"propensity": THETA, "metric": "MAP"}, "estimate only DCG"),
         ({"propensity": []}, "propensity is empty"),
     ],
 )

@@ -81,11 +81,11 @@ CASES = {
     ),
     Outcome.UNCHALLENGED: (
         {**IN_USE, (LGB, "a"): (0.4, 0.9)}, {"n": 20}, "lambdarank",
-        "On these data no other is called for.",
+        "No other method does better.",
     ),
     Outcome.NO_INCUMBENT: (
         {(LGB, "a"): (0.6, 0.6), (LGB, "b"): (0.5, 0.9)}, {}, "a",
-        "It has nothing to be compared with: no reference has a finished run.",
+        "There is nothing to compare it with: no reference has a finished run.",
     ),
 }  # fmt: skip
 
@@ -136,7 +136,7 @@ def test_another_that_is_significantly_better_takes_the_place_of_the_best_on_val
     found = made({**IN_USE, (LGB, "a"): (0.6, 0.4), **others})
     assert chosen(found) == ("b", "b", "better")
     assert found.document["recommendation"]["comparisons"] == 4
-    assert "the best of those that are significantly better on test" in found.recommendation
+    assert "the best of the methods that are significantly better on test" in found.recommendation
     assert "corrected p <.001, one of 4" in found.recommendation
     row = next(m for m in found.document["methods"] if m["method"] == "b")
     assert found.document["recommendation"]["p"] == row["p_holm"]
@@ -187,7 +187,7 @@ def test_an_interrupted_comparison_is_judged_by_what_all_have_finished():
     found.interrupted = True
     row = found.document["recommendation"]
     assert (row["method"], row["among"], row["runs"], row["rounds"]) == ("a", 2, 1, 5)
-    assert "The comparison was interrupted: this is of what is finished." in found.recommendation
+    assert "The comparison was interrupted: this holds for the finished runs only." in found.recommendation
     found = made({(LGB, "lambdarank"): [(0.5, 0.5), None], (LGB, "a"): [None, None]}, seeds=(0, 1))
     found.interrupted = True
     assert found.document["recommendation"]["method"] == "lambdarank"

@@ -222,7 +222,7 @@ def test_methods_have_the_same_seeds(tiny, clock):
     text = " ".join(str(result).split())
     said = "PARTIAL: 4 of 6 runs in 1 minute. All methods have 2 of their 3 runs."
     assert said in text
-    assert "The time was up before all was run: this is of what is finished." in text
+    assert "The time was up before all runs had finished: this holds for the finished ones only." in text
     assert "[2 of 3]" in text
     assert "± standard deviation over the runs (2 seeds); " in text
     assert clock == [("lambdarank", 0), ("RankNet", 0), ("lambdarank", 1), ("RankNet", 1)]
@@ -291,7 +291,7 @@ def test_tuning_ends_when_time_is_up(tiny, monkeypatch, tmp_path):
     part = bp.compare(*tiny, **some, minutes=25 / 60, store=tmp_path)
     assert len(rounds) == 30
     assert finished(part) == {"lambdarank": [], "RankNet": []}
-    assert "Nothing to recommend: no run is finished." in str(part)
+    assert "No recommendation: no run has finished." in str(part)
     assert part.out_of_time
     assert not part.failed
     rounds.clear()

@@ -85,7 +85,7 @@ def test_undefined_queries_are_left_out():
     p = randomisation_test(a, b)
     assert randomisation_test(np.r_[a, np.nan], np.r_[b, np.nan]) == p
     assert np.isnan(randomisation_test([np.nan], [np.nan]))
-    with pytest.raises(ValueError, match="query 9 is undefined for one of the two alone"):
+    with pytest.raises(ValueError, match="query 9 is undefined for only one of the two"):
         randomisation_test(np.r_[a, np.nan], np.r_[b, 0.5])
 
 
@@ -100,7 +100,7 @@ def test_what_is_no_weight_is_refused(bad):
         lambda: standard_error(differences, weight=weight),
         lambda: pooled_test([a], [b], weight=[weight]),
     ):
-        with pytest.raises(ValueError, match=r"weight\[1\] = \S+ is no number from 0 to 1e\+100"):
+        with pytest.raises(ValueError, match=r"weight\[1\] = \S+ is not a number from 0 to 1e\+100"):
             call()
     undefined = np.array([0.9, np.nan, 0.7])  # a query that does not count may have any
     assert randomisation_test(undefined, undefined, weight=weight) == 1.0

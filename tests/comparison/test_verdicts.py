@@ -115,13 +115,13 @@ def test_times_are_withheld_where_others_kept_the_processor_busy(monkeypatch):
     document = result.document
     assert all(m["seconds_per_round"] is None for m in document["methods"])
     for written in (" ".join(str(result).split()), reports.page(document, result.details)):
-        assert "No times: other programs kept the processor busy" in written
+        assert "No times, because other programs kept the processor busy" in written
         assert "ms/round" not in written
     document["methods"][0] |= {"seconds_per_round": 1.0, "runs": [document["methods"][0]["runs"][0]] * 2}
     document["methods"][0]["runs"][0] = document["methods"][0]["runs"][0] | {"seconds_per_round": 1.0}
     written = reports.markdown(document)
     assert "| ms/round |" in written
-    assert "no time where other programs kept the processor busy" in written
+    assert "times are missing where other programs kept the processor busy" in written
 
 
 def test_the_next_step_says_how_many_queries_a_difference_of_this_size_needs(settled):
@@ -134,7 +134,7 @@ def test_the_next_step_says_how_many_queries_a_difference_of_this_size_needs(set
     needs = "With about 720 more test queries, a difference of this size is significant with 80 % probability."
     assert needs in " ".join(reports.text(document).split())
     document["recommendation"] |= {"difference": 0.0001, "interval": [-0.0199, 0.0201]}
-    assert "so small a difference significant takes more than 100 times as many test queries" in " ".join(
+    assert "A difference this small would need more than 100 times as many test queries" in " ".join(
         reports.text(document).split()
     )
 

@@ -292,7 +292,7 @@ def test_split_queries(client, name):
             "weighs each query by the scores of all others, which LightGBM",
         ),
         ("LGBMRanker", {"objective": bp.AdaRank}, {}, "objective is the class AdaRank"),
-        ("LGBMRanker", {"objective": np.mean}, {}, "a function would see the rows of one worker alone"),
+        ("LGBMRanker", {"objective": np.mean}, {}, "a function would see only the rows of one worker"),
         ("LGBMRanker", {"class_weight": "balanced"}, {}, "class_weight='balanced' has no meaning"),
         ("LGBMRanker", {"tree_learner": "feature"}, {}, "LGBMRanker takes no tree_learner='feature'"),
         ("LGBMRanker", {"linear_tree": True}, {}, "LGBMRanker takes no linear_tree"),

@@ -233,7 +233,7 @@ def test_each_part_of_a_fold_has_its_own_side_files(write, tmp_path):
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("0 1:1", "qid stands on some lines only; write qid:<query>"),
+        ("0 1:1", "qid is on some lines only; write qid:<query>"),
         *(
             (f"0 {tokens}", f"cannot read '{token}'; each line must read")
             for tokens, token in {
@@ -251,7 +251,7 @@ def test_each_part_of_a_fold_has_its_own_side_files(write, tmp_path):
         ("# \r0 qid:2 1:2", "cannot read"),
         ("0 qid:2 1:1 \0\0", "cannot read"),  # a file that was not written to its end
         ("0 qid:2\x1c 1:1", "cannot read"),
-        ("0 qid:2 2:1 1:3 2:1", r"feature 2 stands twice"),
+        ("0 qid:2 2:1 1:3 2:1", r"feature 2 occurs twice"),
         ("nan qid:2 1:1", "cannot read 'nan'; each line must read"),
         ("1e999 qid:2 1:1", "cannot read '1e999'"),
         ("z" * 10**5 + " qid:2 1:1", r"cannot read 'z{39}…z{19}'"),

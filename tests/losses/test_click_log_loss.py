@@ -118,8 +118,8 @@ def test_propensities_above_1_are_taken_for_1():
 @pytest.mark.parametrize(
     ("queries", "message"),
     [
-        (bp.Queries([1, 2], group=[2], position=[1, 2]), r"labels\[1\] = 2.* is no click; pass 0 or 1"),
-        (bp.Queries([1, 0.5], group=[2], position=[1, 2]), r"labels\[1\] = 0.5 is no click"),
+        (bp.Queries([1, 2], group=[2], position=[1, 2]), r"labels\[1\] = 2.* is not a click; pass 0 or 1"),
+        (bp.Queries([1, 0.5], group=[2], position=[1, 2]), r"labels\[1\] = 0.5 is not a click"),
         (bp.Queries([1, 0], group=[2]), r"there are none; pass position= to fit"),
         (bp.Queries([1, 0], group=[2], position=[1, 5]), r"position\[1\] = 5 has no propensity, which ends at"),
         (

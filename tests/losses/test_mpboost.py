@@ -51,11 +51,11 @@ def rounded(labels):
 @pytest.mark.parametrize("distance", DISTANCES[1:])
 def test_many_grades_of_a_long_list_are_rounded_to_256_levels(distance, hessian):
     rng = np.random.default_rng(8)
-    labels, weight = rng.normal(size=700), rng.random(700) + 0.1
+    labels, weight = rng.normal(size=320), rng.random(320) + 0.1
     loss = bp.MPBoost(distance=distance, hessian=hessian, normalization="none")
     for spread in (1.0, 30.0):  # near, and with exponents beyond 60
-        scores = spread * rng.normal(size=700)
-        exact, levels = (bp.Queries(y, group=[700], weight=weight) for y in (labels, rounded(labels)))
+        scores = spread * rng.normal(size=320)
+        exact, levels = (bp.Queries(y, group=[320], weight=weight) for y in (labels, rounded(labels)))
         found, expected = (loss.compute_gradient_hessian(scores, queries, 1.0) for queries in (exact, levels))
         np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-9 * np.abs(expected).max())
         np.testing.assert_allclose(loss.value(scores, exact), loss.value(scores, levels), rtol=1e-9)

@@ -122,20 +122,20 @@ def test_overflow_beyond_what_was_checked_names_the_difference():
         loss.gradient_hessian([-1000.0, 1000.0], bp.Queries([1, 0], group=[2]))
 
 
-OPTIONS = [
-    build("pseudo-Huber", normalization="query"),
-    build("squared softplus", hessian="global", weight=gap_weight, normalization="rows"),
-]
+def test_properties_hold():
+    testing.check_loss(build("squared softplus", hessian="global", weight=gap_weight, normalization="rows"))
 
 
-@pytest.mark.parametrize("loss", OPTIONS)
-def test_properties_hold(loss):
-    testing.check_loss(loss)
-
-
-def test_bound_is_one_on_lists_of_usual_lengths():
-    """On very long ones it takes most of a minute, as weights by a function go pair by pair."""
-    loss, rng = build("logistic", hessian="bound", weight=gap_weight, normalization="query"), np.random.default_rng(0)
+@pytest.mark.parametrize(
+    "loss",
+    [
+        build("logistic", hessian="bound", weight=gap_weight, normalization="query"),
+        build("pseudo-Huber", normalization="query"),
+    ],
+)
+def test_gradient_and_hessian_on_lists_of_usual_lengths(loss):
+    """On very long ones it takes most of a minute, as both go pair by pair."""
+    rng = np.random.default_rng(0)
     for _, scores, queries in testing.suited_data(loss, rng):
         if queries.n_rows < 1000:
             testing.hessian_is_its_kind(loss, scores, queries, rng)

@@ -312,7 +312,7 @@ def test_expressions(text, loss):
      "qbrank/2", "[1]*9*qbrank", "__import__('os').getcwd()", "RankNet(**{})", None, b"qbrank"],
 )  # fmt: skip
 def test_texts_that_are_no_loss(text):
-    with pytest.raises(ValueError, match=r"there is no|cannot be|too many|got -1|is no loss"):
+    with pytest.raises(ValueError, match=r"there is no|cannot be|too many|got -1|is not a loss"):
         bp.Loss.parse(text)
 
 

@@ -229,7 +229,7 @@ def test_differences_are_beside_the_largest_score():
 
 
 REFUSED = {
-    "text is no valid JSON": ["[", [xgboost(NAN)]],
+    "text is not valid JSON": ["[", [xgboost(NAN)]],
     "the model: splits must be a list that is not empty": [[], {"splits": []}],
     "the model: has no splits": [{"objective": "rank:ndcg"}],
     "the model: weights is unknown or null": [{"splits": [xgboost()], "weights": [1]}],
@@ -302,7 +302,7 @@ def test_solr_refuses_features_that_are_no_columns_and_repeated_ones():
     [
         ("", "line 1: must name the kind of model"),
         (ranklib(head=""), "line 1: must name the kind of model, as in ## LambdaMART; got 'two leaves'"),
-        (ranklib().replace("</ensemble>", ""), "text is no valid XML"),
+        (ranklib().replace("</ensemble>", ""), "text is not valid XML"),
         (ranklib().replace("<split>\n", "<split> "), "tree 0: must start with an element"),
         (ranklib().replace('weight="1"', ""), "tree 0, weight: must be a number in a text; got None"),
         (ranklib(threshold="x"), "tree 0, threshold: must be a number in a text; got ' x '"),

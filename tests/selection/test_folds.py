@@ -211,7 +211,7 @@ def test_time_folds_take_times_of_any_kind(time):
     ("time", "words"),
     [
         ([1, 2, 3, 4, 4, 5], r"time\[1\] = 2 is another time"),
-        ([1, 1, 2, np.nan, np.nan, 3], r"time\[3\] = nan is no time"),
+        ([1, 1, 2, np.nan, np.nan, 3], r"time\[3\] = nan is not a time"),
         (["Monday"] * 6, "got 'Monday'"),
         ([1, 2], "time has 2 values, and qid 6"),
     ],

@@ -113,7 +113,7 @@ def required_metric_of_clicks(metric: Metric) -> Metric:
     """Return `metric_of_clicks`, refusing a metric that weighed clicks cannot estimate."""
     found = metric_of_clicks(metric)
     if found is None:
-        raise ValueError(f"metric={metric.name!r}: weighed clicks estimate DCG alone; pass metric='DCG@10'")
+        raise ValueError(f"metric={metric.name!r}: weighted clicks estimate only DCG; pass metric='DCG@10'")
     return found
 
 

@@ -141,7 +141,7 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema
         named = columns._replace(qid="qid", split=None).given()
         if named:
             what, kind = next(iter(named)), type(data).__name__
-            raise ValueError(f"a {kind} is no DataFrame with named columns; leave out {what}")
+            raise ValueError(f"a {kind} is not a DataFrame with named columns; leave out {what}")
     if isinstance(data, RankingData):
         schema = schema_of(data.X)._replace(names=data.feature_names)
         X = data.X if train is None else align(data.X, train, title, schema=schema)

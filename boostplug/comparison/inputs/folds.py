@@ -142,13 +142,13 @@ class LoadedData:
         """Return warnings about columns that look like ids, and about too few test queries."""
         found = [
             f"Column {name!r} has another value in nearly every row of train, as an id or a row number has: a "
-            f"model can learn the rows by heart. If it is no measurement, pass drop=[{name!r}]."
+            f"model can learn the rows by heart. If it is not a measurement, pass drop=[{name!r}]."
             for train in [fold[0] for fold in self.folds[:1]]
             for name in _ids(train)
         ]
         found += [
             f"Column {name!r} numbers the rows of each query, as the places where users saw them do. If they are, pass "
-            f"position={name!r}; else, if it is no measurement, drop=[{name!r}]."
+            f"position={name!r}; else, if it is not a measurement, drop=[{name!r}]."
             for train in [fold[0] for fold in self.folds[:1]]
             for name in _places(train)
         ]

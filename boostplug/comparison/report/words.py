@@ -198,11 +198,11 @@ def about_times(document: Comparison) -> str:
     withheld = None in runs
     used = "rounds: those used, mean over runs."
     if withheld and not any(runs):
-        return f"No times: other programs kept the processor busy. {used}"
+        return f"No times, because other programs kept the processor busy. {used}"
     return (
         f"ms/round: the median round with {counted(settings.num_threads, 'thread')}{jobs}, without the metric, with "
         "the update of the validation scores"
-        + ("; no time where other programs kept the processor busy" if withheld else "")
+        + ("; times are missing where other programs kept the processor busy" if withheld else "")
         + f". {used}"
     )
 
@@ -215,7 +215,7 @@ def tuned(document: Comparison) -> list[str]:
     how = (
         f"Tuned per method and fold: the best of {settings.tune} settings by validation "
         f"{settings.validation_metric} with the first seed, of trees from one space for all and the objective's own "
-        "parameters (optuna's TPE, hopeless ones pruned); the first setting is the above."
+        "parameters (optuna's TPE, settings without hope pruned); the first setting is the one above."
     )
     lines = [how]
     for method in document.methods:
@@ -302,7 +302,7 @@ def advice(document: Comparison) -> list[str]:
     if document.clicks:
         return [biased_verdict(document.clicks)]
     if found is None:
-        return ["Nothing to recommend: no run is finished."]
+        return ["No recommendation: no run has finished."]
     runs = counted(found.runs, "run")
     head = NO_VERDICT if found.outcome in (Outcome.AT_CAP, Outcome.TOO_FEW) else RECOMMENDED
     lines = [f"{head}{_choice(found, document)}{_unfinished_choice(document)} {_reasons(found, document)}"]
@@ -342,23 +342,26 @@ def _best(found: Recommendation, document: Comparison) -> str:
     """Return the reason why the challenger was chosen."""
     validation = f"validation {document.settings.validation_metric}"
     if found.comparisons:
-        return f"by {validation} the best of those that are significantly better on test"
+        return f"by {validation} the best of the methods that are significantly better on test"
     return f"the best of {found.among} by {validation}"
 
 
 def _unfinished_choice(document: Comparison) -> str:
-    words = " The comparison was interrupted: this is of what is finished." * document.interrupted
-    return words + " The time was up before all was run: this is of what is finished." * document.out_of_time
+    words = " The comparison was interrupted: this holds for the finished runs only." * document.interrupted
+    return (
+        words
+        + " The time was up before all runs had finished: this holds for the finished ones only." * document.out_of_time
+    )
 
 
 def _reasons(found: Recommendation, document: Comparison) -> str:
     """Return the reasons on the test part to keep or choose the recommended method."""
     outcome, queries = found.outcome, f"{found.queries or 0:,} test queries"
     if outcome is Outcome.UNCHALLENGED:
-        return "There is no other to compare it with." if found.among == 1 else "On these data no other is called for."
+        return "There is no other method to compare it with." if found.among == 1 else "No other method does better."
     contrast = Contrast.from_summary(found)
     if outcome is Outcome.NO_INCUMBENT or contrast is None:
-        return "It has nothing to be compared with: no reference has a finished run."
+        return "There is nothing to compare it with: no reference has a finished run."
     where = f" in {found.incumbent.framework}" if found.incumbent and len(document.frameworks) > 1 else ""
     against = _against(contrast, document, where)
     if not isnan(contrast.p):
@@ -384,12 +387,14 @@ def _reasons(found: Recommendation, document: Comparison) -> str:
 def _next_step(contrast: Contrast, found: Recommendation) -> str:
     """Return the number of test queries with which such a difference is significant with 80 % probability."""
     if contrast.interval is None or not found.queries:
-        return "More test queries would tell."
+        return "More test queries would decide it."
     low, high = contrast.interval
     needed = _FOR_80_PERCENT * found.queries * (0.5 * (high - low) / abs(contrast.difference)) ** 2
     more = needed - found.queries
     if needed > _HOPELESS * found.queries:
-        return f"To make so small a difference significant takes more than {_HOPELESS:g} times as many test queries."
+        return (
+            f"A difference this small would need more than {_HOPELESS:g} times as many test queries to be significant."
+        )
     step = 10 ** max(0, len(str(int(more))) - 2)
     return (
         f"With about {step * max(1, round(more / step)):,} more test queries, a difference of this size is significant "

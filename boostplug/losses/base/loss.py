@@ -94,7 +94,7 @@ class Loss(Named, ABC):
         loss = read_value(name, known, "loss", ", ".join(cls.registry))
         if not isinstance(loss, Loss):
             several = "; pass several as a list" if isinstance(loss, tuple) else ""
-            raise ValueError(f"{shown(name)} is no loss; there are: {', '.join(cls.registry)}{several}")
+            raise ValueError(f"{shown(name)} is not a loss; there are: {', '.join(cls.registry)}{several}")
         return (loss,)
 
     def __add__(self, other: "Loss") -> "Loss":

@@ -344,12 +344,14 @@ class Unbiased(Loss):
             refuse_without_propensity(position, len(self.propensity))
         elif queries.n_rows > queries.n_queries and position.min() == position.max():
             raise ValueError(
-                f"position is {position[0]} in all rows, so that nothing can be learnt of other positions; pass where "
+                f"position is {position[0]} in all rows, so nothing can be learned about other positions; pass where "
                 "each document stood on its page, or train on the base loss"
             )
         if self.binary_labels:
             y = queries.labels
-            refuse_where("labels", queries.judged & (y != 0) & (y != 1), y, "is no click; pass 0 or 1, or method='ips'")
+            refuse_where(
+                "labels", queries.judged & (y != 0) & (y != 1), y, "is not a click; pass 0 or 1, or method='ips'"
+            )
         return position
 
     def _table(self, scores: Floats, queries: Queries) -> Floats | None:

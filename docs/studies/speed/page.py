@@ -22,9 +22,9 @@ from studies.speed.result import SCHEMA, BenchResult, Row, cells, number
 __all__ = ["main", "page", "with_tables"]
 
 _INTRODUCTION = """\
-What boostplug costs, measured by the [benchmarks](../studies/README.md#speed): every ratio is of numbers of one run,
-and stands as the median over runs, with the range in parentheses. To measure it on another machine, one that is else
-idle:
+The time and memory that boostplug takes, by the [benchmarks](../studies/README.md#speed). A ratio divides two numbers
+of the same run; the tables have its median over the runs, and the range in parentheses. To measure it on another
+machine, which should be idle:
 
 ```bash
 PYTHONPATH=docs python -m studies.speed all --json bench.json
@@ -43,7 +43,7 @@ def page(results: Sequence[BenchResult], figures: Mapping[str, Sequence[str]]) -
         Paths relative to the page, by benchmark.
     """
     note = "<!-- Made by python -m studies.speed.page from the JSON files; do not edit. -->"
-    lines = ["# Speed", "", note, "", *_INTRODUCTION.splitlines(), "", *_machines(results), *_targets(results)]
+    lines = ["# Speed", "", note, "", *_INTRODUCTION.splitlines(), "", *_machines(results)]
     for result in results:
         name = result.benchmark
         lines += [f"## {result.title[0].upper()}{result.title[1:]}", "", f"`python -m studies.speed {name}`", ""]
@@ -51,10 +51,10 @@ def page(results: Sequence[BenchResult], figures: Mapping[str, Sequence[str]]) -
         for figure in figures.get(name, ()):
             lines += [f"![{Path(figure).stem}]({figure})", ""]
         for part, rows in result.parts.items():
-            lines += [f"**{part}**", ""] if part else []
-            lines += _table_of(result, rows)
+            table = _table_of(result, rows)
+            lines += _folded(part, table) if part else table
         lines += [*(f"- {text}" for text in result.notes), *([""] if result.notes else [])]
-    return "\n".join(lines).rstrip("\n") + "\n"
+    return "\n".join([*lines, *_targets(results)]).rstrip("\n") + "\n"
 
 
 def with_tables(text: str, results: Sequence[BenchResult]) -> str:
@@ -91,8 +91,13 @@ def _machines(results: Sequence[BenchResult]) -> Iterator[str]:
         yield from (f"{where}:", "", *markdown(head, body, numbers=True))
 
 
+def _folded(summary: str, lines: Sequence[str]) -> Iterator[str]:
+    """Yield lines that a browser shows after a click on their summary."""
+    yield from (f"<details><summary>{summary}</summary>", "", *lines, "</details>", "")
+
+
 def _targets(results: Sequence[BenchResult]) -> Iterator[str]:
-    """Yield the table of all targets."""
+    """Yield the targets that were missed, and the table of all."""
     body = []
     for result in results:
         columns = {column.key: column for column in result.columns}
@@ -102,12 +107,15 @@ def _targets(results: Sequence[BenchResult]) -> Iterator[str]:
                     continue
                 value, runs, digits = row.values[key], row.runs[key], columns[key].digits
                 span = f"{number(min(runs), digits)}–{number(max(runs), digits)}"
-                met = "**met**" if value <= most else "missed"
+                met = "met" if value <= most else "**missed**"
                 what = ", ".join(filter(None, [result.benchmark, row.part, row.name]))
                 body.append([what, columns[key].head, number(most, digits), number(value, digits), span, met])
     if body:
-        yield from ("## Targets", "")
-        yield from markdown(["", "what", "at most", "median", "range", ""], body, numbers=True)
+        head = ["", "measure", "at most", "median", "range"]
+        missed = [row[:-1] for row in body if row[-1] != "met"]
+        yield from ("## Targets", "", f"{len(body) - len(missed)} of {len(body)} targets are met.", "")
+        yield from _folded("Missed targets", markdown(head, missed, numbers=True)) if missed else ()
+        yield from _folded("All targets", markdown([*head, ""], body, numbers=True))
 
 
 def _results(document: dict[str, Any]) -> list[BenchResult]:

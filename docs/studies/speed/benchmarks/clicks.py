@@ -33,10 +33,10 @@ class Clicks(Benchmark):
     name = "clicks"
     title = "learning from clicks: a call of Unbiased, pairs from a log"
     about = f"""\
-- *A call*: one `gradient_hessian` on {_ROWS:,} rows, of pages with one document at each position, and its *share* of
-  the base's. Normal scores; one click in ten to twenty rows, rarer further down.
-- *Pairs from a log*: `Pairs.from_clicks` on {_IMPRESSIONS:,} impressions, {_PAGE} to a page. *Merged* has `row=`: each
-  document is shown on {_SHOWN_AGAIN} pages, and what all of them say of two documents becomes one pair.
+- *A call*: one `gradient_hessian` on {_ROWS:,} rows, and its *share* of the same call of the base loss. A page has one
+  document at each position, scores are normal, and one row in ten to twenty has a click.
+- *Pairs from a log*: `Pairs.from_clicks` on {_IMPRESSIONS:,} impressions, {_PAGE} to a page. *Merged* passes `row=`:
+  each document is shown on {_SHOWN_AGAIN} pages, and all clicks on two documents become one pair.
 """
     columns = (
         Column("rows", "rows", "given"),

@@ -45,19 +45,19 @@ class Gradients(Benchmark):
     name = "gradients"
     title = "a call of each loss, as a share of lambdarank's own gradient"
     about = f"""\
-The time of one `gradient_hessian`, and its *share*: time per document, relative to that of LightGBM's own lambdarank
-gradient. That is a round of lambdarank less a round of squared errors, both with trees of two leaves on one trivial
-feature, from a training's first round on, on {_QUERIES:,} queries of {_SIZE} documents with the grades of MSLR-WEB30K.
-A share of .10 in lists of that shape says that the loss takes a tenth of the time of the objective it stands for.
+The time of one `gradient_hessian`. Its *share* is the time per document, divided by that of LightGBM's own lambdarank
+gradient on {_QUERIES:,} queries of {_SIZE} documents with the grades of MSLR-WEB30K. A share of .10 means a tenth of
+lambdarank's time. lambdarank's gradient is measured as a round of lambdarank minus a round of squared errors, both with
+trees of two leaves on one feature, from the first round of a training on.
 
-- *MSLR's shape*: the scores are normal; the wider they spread, the more pairs lie far apart. lambdarank's own gradient
-  on the same scores stands beside.
-- *One query of a million documents*, with the same five grades.
-- *100 queries of 10*: what a call costs that has nothing to do, and the threads that it wakes.
-- *200,000 different grades* in one query. MPBoost with distances that are no step functions is the hard case.
-- *Memory*: the resident set of a process of its own, in bytes per document of MSLR's shape: the most during the first
-  call, beyond what there was before it, the most during a later one, and what stays between calls. The two arrays that
-  are returned take 16 of each.
+- *MSLR's shape*: the scores are normal. The wider they spread, the more pairs lie far apart. LightGBM's own gradient on
+  the same scores is in the last row.
+- *One query*: a million documents with the same five grades.
+- *Tiny lists*: 100 queries of 10. Most of the time is the call itself and the threads that it wakes.
+- *Different grades*: 200,000 different grades in one query, which is hard for MPBoost with continuous distances.
+- *Memory*: resident memory of a separate process, in bytes per document of MSLR's shape: the peak of the first call
+  above the memory before it, the peak of a later call, and what stays between calls. The two returned arrays take 16
+  bytes per document.
 """
     columns = (
         Column("documents", "documents", "given"),

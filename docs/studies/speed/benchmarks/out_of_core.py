@@ -37,12 +37,15 @@ class OutOfCore(Benchmark):
     title = "training from Parquet: in memory, in batches of whole queries, on two workers of Dask"
     about = f"""\
 {_ROUNDS} rounds of MPBoost on {_FILES * _QUERIES * _SIZE:,} documents with {_FEATURES} float32 features, from {_FILES}
-Parquet files, each way in a process of its own. *Peak* is its largest resident set, libraries included; *above start*
-less what it was when the libraries were imported; *of the features* is that over the bytes of all features as float32.
-*Load* is the time until the framework holds its bins, *round* the median from one call of the loss to the next. NDCG@10
-is on queries that were not trained on. *In memory*: `pandas.read_parquet` and one float32 matrix, let go when the
-bins are made. *Batches*: `batches_by_query`. *Dask*: `bp.dask`'s rankers on two worker processes that share the
-threads; memory is the larger of the two, each of which holds half of the data.
+Parquet files. Each row is a separate process.
+
+- *Peak*: the largest resident memory, libraries included. *Above start* subtracts the memory after the imports. *Of the
+  features* divides that by the bytes of all features as float32.
+- *Load*: the time until the framework has its bins. *Round*: the median time from one call of the loss to the next.
+- NDCG@10 is measured on queries that were not trained on.
+- *In memory*: `pandas.read_parquet` and one float32 matrix, freed when the bins are made. *Batches*:
+  `batches_by_query`. *Dask*: the rankers of `bp.dask` on two worker processes that share the threads; memory is that of
+  the larger worker, which has half of the data.
 """
     columns = (
         Column("peak_mib", "peak, MiB"),

@@ -52,16 +52,16 @@ class Rankers(Benchmark):
     name = "rankers"
     title = "the reference rankers"
     about = """\
-A fit, after one of two rounds that compiles. *Peak* is what NumPy and Python allocate at most, in a fit of its own
-(compiled kernels allocate O(rows) beside it).
+The time of a fit. A fit of two rounds before it compiles the kernels. *Peak* is the most that NumPy and Python
+allocate, in a separate fit; compiled kernels allocate O(rows) in addition.
 
-Beside QBRankRanker stands the same algorithm with scikit-learn's tree as its regressor,
+The row beside QBRankRanker is the same algorithm with scikit-learn's tree:
 `QuadraticBoundRanker(learning_rate=0.05, regressor=DecisionTreeRegressor(max_leaf_nodes=20))`.
 
-*RankBoost by round* is Figure 1 of Connamacher et al. (2020): time from the start of a training to the end of a round,
-on one synthetic query of 50 documents, 5 grades and 40 features of 3 values: so few that stumps soon depend on others.
-A round's time is the median of 7 fits in turns; *late* ones are those of the second half. RankBoost+ weighs its pairs
-one by one; RankBoost need not, and does so too where the row says it.
+*RankBoost by round* repeats Figure 1 of Connamacher et al. (2020): the time from the start of a training to the end of
+a round, on one synthetic query of 50 documents, 5 grades and 40 features of 3 values. With so few values, stumps soon
+depend on earlier ones. A round's time is the median of 7 fits in turns; *late* rounds are those of the second half.
+RankBoost+ weighs its pairs one by one. RankBoost does so only in the row that says it.
 """
     columns = (
         Column("documents", "documents", "given"),

@@ -52,16 +52,16 @@ class BoostingRounds(Benchmark):
     title = "a round of boosting, as a share of the built-in objective's"
     about = f"""\
 Boosters of one framework take turns, round by round, on {_QUERIES * _SIZE:,} documents × {_FEATURES} features (lists of
-{_SIZE}, MSLR-WEB30K's grades): {_TURNS} rounds, of which the first {_UNCOUNTED} do not count. LightGBM grows 31 leaves,
-XGBoost 6 levels by `hist`. The *share* is the median round over the built-in ranking objective's.
+{_SIZE}, MSLR-WEB30K's grades). Of {_TURNS} rounds the first {_UNCOUNTED} do not count. LightGBM grows 31 leaves,
+XGBoost 6 levels with `hist`. The *share* divides the median round by that of the built-in ranking objective.
 
-- *{_DUMMY[0].upper()}{_DUMMY[1:]}* returns the same two arrays at every call: what the framework takes for a round with
-  any custom objective. It grows other trees than a ranking loss does, though.
-- A loss's *replay* is a booster whose objective returns the derivatives that the loss has just returned to another: it
-  grows the same trees, and computes nothing. *Above the replay* is what the loss itself adds to a round; *call* is the
-  time inside it.
+- *{_DUMMY[0].upper()}{_DUMMY[1:]}* returns the same two arrays in every call. It shows how long the framework takes for
+  a round with any custom objective; its trees differ from those of a ranking loss.
+- The *replay* of a loss returns the derivatives that the loss has just computed for another booster. It grows the same
+  trees and computes nothing. *Above the replay* is the time that the loss adds to a round; *call* is the time inside
+  the loss.
 
-Differences are medians over rounds, as shares of the built-in's round.
+Differences are medians over rounds, as shares of the built-in objective's round.
 """
     columns = (
         Column("documents", "documents", "given"),

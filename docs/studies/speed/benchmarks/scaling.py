@@ -300,29 +300,29 @@ class Scaling(Benchmark):
     """Calls on one query of more and more documents, and what trainings on very many documents need."""
 
     name = "scaling"
-    title = "one query of more and more documents, and data of more and more"
+    title = "time by the length of a list, and by the size of the data"
     about = f"""\
-Milliseconds of one `gradient_hessian` on one query of 10 to a million documents with normal scores, with the five
-grades of MSLR-WEB30K and with a different grade for each document; *×10 to* is how many times a call takes what it
-takes on a tenth of the documents. What would take more than {_LONGEST:g} s is left out, and the notes say where;
-calls of more than {_LONGEST_AGAIN:g} s are made in the first run alone.
+Milliseconds of one `gradient_hessian` on one query of 10 to a million documents with normal scores: once with the five
+grades of MSLR-WEB30K, once with a different grade for each document. *×10 to* divides the time by that on a tenth of
+the documents. Calls that take more than {_LONGEST:g} s are left out, and the notes list them; calls of more than
+{_LONGEST_AGAIN:g} s are made in the first run only.
 
-Peers, one query on one thread as they work: LightGBM's lambdarank (30 documents from the top against all others; it
-takes no query beyond {_MOST_BUILT_IN:,} documents and no real-valued grades), XGBoost's rank:ndcg as it is by default
-and its rank:pairwise told to take all pairs, each less its round of squared errors as in the gradients; and RankNet
-as one would write it in NumPy, over all pairs. *Of lambdarank's* is the time on 1,000 documents over lambdarank's.
+Other implementations run on one query and one thread, as they do in training: LightGBM's lambdarank (the top 30
+against all others; at most {_MOST_BUILT_IN:,} documents, no real-valued grades), XGBoost's rank:ndcg with its defaults
+and rank:pairwise with all pairs, each minus a round of squared errors, and RankNet in plain NumPy over all pairs. *Of
+lambdarank's* divides the time on 1,000 documents by lambdarank's.
 
-A call of ours on a short list is mostly the call. So *a document* is measured on lists of one length that are
-{_BATCH:,} documents together, on one thread, as trainings have many; the peers' numbers are of such lists anyway.
+On a short list most of the time is the call itself. The tables *a document* therefore time lists of one length that
+have {_BATCH:,} documents together, on one thread, as in a training with many queries.
 
-What a training costs is measured on a million documents × {_FEATURES} features (lists of 120, {_LOSS}), each way in a
-process of its own, on one thread: the median round without the first, less the loss's part, for a document and a
-feature (*tree*); the loss as the framework calls it, for a document (*gradient*); and the resident set beyond the
-features themselves, at the end and at the most since they were handed over. Memory is measured in the first run alone.
+The cost of a training is measured on a million documents × {_FEATURES} features (lists of 120, {_LOSS}), in separate
+processes on one thread. *Tree* is the median round except the first, minus the loss, per document and feature.
+*Gradient* is the loss as the framework calls it, per document. Memory is the resident memory above the features
+themselves, at the end and at its peak, measured in the first run only.
 
-From these follows what {" and ".join(f"{n:,.0f}" for n in _CLUSTERS)} documents need, if every core does
-{EFFICIENCY:.0%} of what one alone does ([the formulas](../explanation/scale.md)): memory of a worker at the most;
-beside it the features as float32, while a frame of them is in memory; what a worker sends in a round.
+The last tables compute from these what {" and ".join(f"{n:,.0f}" for n in _CLUSTERS)} documents need, if every
+core does {EFFICIENCY:.0%} of the work of a single one ([the formulas](../explanation/scale.md)): a worker's peak
+memory, the features as float32 while a frame of them is in memory, and what a worker sends per round.
 """
     columns = (
         *(Column(f"milliseconds_at_{n}", f"{n:,}: ms") for n in _SIZES),

@@ -60,10 +60,10 @@ class Import(Benchmark):
     name = "import"
     title = "imports, each in a new process"
     about = f"""\
-What a statement takes in a process that has imported nothing yet, after Python's own start: *wall* is what a user
-waits, *CPU* what it costs whatever else the machine does. `{_PACKAGE}` loads a table of names; a name's module is
-imported when it is first touched, numpy and numba with the first that computes: the *share* is of what those two take.
-The notes say which of {", ".join(_LARGE[2:])} a statement loads.
+The time of a statement in a new process, without Python's own start. *Wall* is the time that a user waits, *CPU* the
+processor time, which other programs do not change. `{_PACKAGE}` loads only a table of names. A module is imported when
+one of its names is first used, numpy and numba with the first that computes. The *share* divides by the time of those
+two. The notes list which of {", ".join(_LARGE[2:])} a statement loads.
 """
     columns = (
         Column("milliseconds", "wall, ms"),
@@ -141,11 +141,11 @@ class Cold(Benchmark):
     name = "cold"
     title = "the first call in a new process"
     about = """\
-Seconds of the first `gradient_hessian` of a loss, or the first call of NDCG, on 12 lists of 50 documents, with numpy,
-numba and the loss imported: *wall* is what a user waits, *CPU* what it costs whatever else the machine does. *Empty
-cache*: in a process whose `NUMBA_CACHE_DIR` is an empty folder, so that all kernels compile; *used cache*: in the next
-process, which finds them there. The *compile share* is what of the CPU seconds the cache saves. Each alone, then all of
-them in one process. *Import* is what boostplug's own modules take of the CPU beyond numpy and numba.
+Seconds of the first `gradient_hessian` of a loss, or of the first call of NDCG, on 12 lists of 50 documents, after
+numpy, numba and the loss are imported. *Wall* is the time that a user waits, *CPU* the processor time. *Empty cache*:
+`NUMBA_CACHE_DIR` is an empty folder, so all kernels compile. *Used cache*: the next process finds them there. The
+*compile share* is the part of the CPU seconds that the cache saves. The last row runs all of them in one process.
+*Import* is the CPU time of boostplug's own modules, without numpy and numba.
 """
     columns = (
         Column("seconds", "empty cache, wall s", digits=2),
