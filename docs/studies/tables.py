@@ -13,6 +13,8 @@ from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS
 from boostplug.comparison.significance import bootstrap_interval
 from boostplug.core.files import write_file
 
+FRAMEWORK_TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
+
 Floats = NDArray[np.float64]
 
 

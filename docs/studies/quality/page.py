@@ -10,14 +10,13 @@ from typing import Any
 
 from boostplug.comparison.report.drawing import drawn, slug
 from boostplug.replication.tables import markdown
-from studies.tables import decimals, line_style, with_interval
+from studies.tables import FRAMEWORK_TITLES, decimals, line_style, with_interval
 
 __all__ = ["draw", "tables"]
 
 Document = Mapping[str, Any]
 Rows = Sequence[Mapping[str, Any]]
 _MANY = 60  # rows of a table
-_FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
 
 
 def tables(document: Document) -> dict[str, list[str]]:
@@ -35,7 +34,7 @@ def tables(document: Document) -> dict[str, list[str]]:
         found[f"pooled {part}"] = _pooled(pooled, _titles(document))
         found[f"whole lists {part}"] = _whole_lists(pooled)
         found[f"peers {part}"] = _peers(document, part)
-        for framework in _FRAMEWORKS:
+        for framework in FRAMEWORK_TITLES:
             own = [row for row in rows if row["framework"] == framework]
             found[f"{part}, {framework}"] = _on_sets(own, _titles(document, own))
         for data in titles:
@@ -93,7 +92,7 @@ def _pooled(pooled: Rows, titles: Mapping[str, str]) -> list[str]:
         o = row["by_measure"]["NDCG@10"]
         body.append(
             [
-                _FRAMEWORKS[row["framework"]],
+                FRAMEWORK_TITLES[row["framework"]],
                 row["method"],
                 _with_interval(o),
                 decimals(o["z"], 1, "+"),
@@ -111,7 +110,7 @@ def _whole_lists(pooled: Rows) -> list[str]:
     """Return each method over all sets by the other measures; more is better in all columns."""
     body = [
         [
-            _FRAMEWORKS[row["framework"]],
+            FRAMEWORK_TITLES[row["framework"]],
             row["method"],
             *(_with_z(row["by_measure"].get(name)) for name in ("NDCG@10", "MAP", "PairError", "KendallTau")),
         ]
@@ -126,7 +125,7 @@ def _on_set(rows: Rows) -> list[str]:
         rows = [row for row in rows if row["plain"]]
     body = [
         [
-            _FRAMEWORKS[row["framework"]],
+            FRAMEWORK_TITLES[row["framework"]],
             row["method"],
             *map(decimals, _shown(row["means"])),
             "–" if row["difference"] is None else _with_interval(row["difference"]),
@@ -148,7 +147,9 @@ def _curve_table(document: Document) -> list[str]:
     titles, rows = _titles(document), _curve_rows(document)
     shares = sorted({row["share"] for row in rows})
     cells = _pivot(rows, ("set", "framework", "method"), "share", shares, _first_mean)
-    body = [[titles[data], _FRAMEWORKS[framework], method, *own] for (data, framework, method), own in cells.items()]
+    body = [
+        [titles[data], FRAMEWORK_TITLES[framework], method, *own] for (data, framework, method), own in cells.items()
+    ]
     return markdown(["set", "", "objective", *(f"{100 * share:g} %" for share in shares)], body)
 
 
@@ -172,7 +173,7 @@ def _peers(document: Document, part: str) -> list[str]:
     titles = _titles(document, rows)
     cells = _pivot(rows, ("framework", "of", "peer"), "set", titles, lambda row: _with_interval(row["difference"]))
     body = [
-        [_FRAMEWORKS[framework], peer if of == framework else f"{peer} ({_FRAMEWORKS[of]})", *own]
+        [FRAMEWORK_TITLES[framework], peer if of == framework else f"{peer} ({FRAMEWORK_TITLES[of]})", *own]
         for (framework, of, peer), own in cells.items()
     ]
     return markdown(["QBRank in", "beside", *titles.values()], body)
@@ -228,7 +229,7 @@ def draw(document: Document, folder: Path) -> list[Path]:
     files: list[Path] = []
     curves: dict[str, dict[str, dict[float, float]]] = {}
     for row in _curve_rows(document):
-        name = f"{row['method']} ({_FRAMEWORKS[row['framework']]})"
+        name = f"{row['method']} ({FRAMEWORK_TITLES[row['framework']]})"
         curves.setdefault(row["set"], {}).setdefault(name, {})[row["share"]] = row["means"][0]
     for data, title in _titles(document).items():
         whole = {name: curve for name, curve in curves.get(data, {}).items() if len(curve) > 1}

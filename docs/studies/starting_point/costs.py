@@ -44,11 +44,11 @@ def _seconds(arm: Arm, parts: tuple[DataPart, ...], rounds: int, seed: int) -> f
         pool = catboost.Pool(train.X, train.queries.labels, group_id=train.queries.query_of_row)
         options = {"iterations": rounds, "learning_rate": trees.learning_rate, "random_seed": seed, "verbose": False}
         catboost.CatBoost({"loss_function": arm.method, "allow_writing_files": False, **options}).fit(pool)
-    elif arm.framework == "lightgbm":
-        ranker = LGBMRanker(objective=objective, n_estimators=rounds, random_state=seed, **trees.for_lightgbm(2))
-        ranker.fit(train.X, train.queries.labels, group=train.group)
     else:
-        ranker = XGBRanker(objective=objective, n_estimators=rounds, random_state=seed, **trees.for_xgboost(2))
+        kind, own = (
+            (LGBMRanker, trees.for_lightgbm(2)) if arm.framework == "lightgbm" else (XGBRanker, trees.for_xgboost(2))
+        )
+        ranker = kind(objective=objective, n_estimators=rounds, random_state=seed, **own)
         ranker.fit(train.X, train.queries.labels, group=train.group)
     return perf_counter() - start
 

@@ -4,12 +4,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from scipy.stats import norm
 
-from boostplug.comparison.significance import holm
 from boostplug.replication.tables import markdown
 from studies.quality.sets import SETS
-from studies.starting_point.rule import Arm, Estimate, difference, estimate, gain, settings_of
+from studies.starting_point.rule import Arm, Estimate, difference, estimate, gain, p_of_sets, settings_of
 from studies.starting_point.trainings import (
     CATBOOST,
     DATA_SETS,
@@ -21,7 +19,7 @@ from studies.starting_point.trainings import (
     SETTINGS,
     Job,
 )
-from studies.tables import decimals, with_interval
+from studies.tables import FRAMEWORK_TITLES, decimals, with_interval
 
 __all__ = ["arms", "of_confirmation", "of_screening", "tables"]
 
@@ -32,7 +30,6 @@ _PEERS = (
     *(Arm(framework, DEFAULT, "LambdaMART") for framework in LAMBDAMART),
     *(Arm("catboost", DEFAULT, name) for name in CATBOOST),
 )
-_FRAMEWORKS = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
 _BOTH = "mean of both losses"
 
 
@@ -108,12 +105,12 @@ def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
     made: dict[str, list[str]] = {}
     for framework in SETTINGS:
         own = [row for row in found["screen"] if row["framework"] == framework]
-        made[f"screen, {framework}"] = _of_settings(own, pooled_only=True)
-        made[f"screen on sets, {framework}"] = _of_settings(own, pooled_only=False)
+        made[f"screen, {framework}"] = _pooled_settings(own)
+        made[f"screen on sets, {framework}"] = _on_sets(_by_setting(own))
     if "confirm" in found:
         made |= {
-            "confirm": _of_settings(found["confirm"], pooled_only=True),
-            "confirm on sets": _of_settings(found["confirm"], pooled_only=False),
+            "confirm": _pooled_settings(found["confirm"]),
+            "confirm on sets": _on_sets(_by_setting(found["confirm"])),
             "peers": _beside(found["beside"]),
             "NDCG@10": markdown(
                 ["", *(SETS[data].title for data in DATA_SETS)],
@@ -122,7 +119,7 @@ def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
             ),
         }
         for peer in (*CATBOOST, "LambdaMART"):
-            made[f"sets beside {peer}"] = _on_sets(found["beside"], peer)
+            made[f"sets beside {peer}"] = _on_sets(_beside_peer(found["beside"], peer))
     if "times" in found:
         made["times"] = _times(found["times"])
     if "curves" in found:
@@ -144,31 +141,42 @@ def _name(arm: Sequence[str]) -> str:
     if framework == "catboost":
         return f"{method}, CatBoost"
     method = LAMBDAMART[framework] if method == "LambdaMART" else method
-    return f"{method}, {_FRAMEWORKS[framework]}" + ("" if setting == DEFAULT else f", {setting}")
+    return f"{method}, {FRAMEWORK_TITLES[framework]}" + ("" if setting == DEFAULT else f", {setting}")
 
 
-def _of_settings(rows: Sequence[Row], *, pooled_only: bool) -> list[str]:
-    """Return each setting beside the default: pooled by method, or on each set."""
+def _pooled_settings(rows: Sequence[Row]) -> list[str]:
+    """Return each setting beside the default, pooled over the sets, by method."""
     methods = (_BOTH, *LOSSES, "LambdaMART")
-    if pooled_only:
-        by = {(row["framework"], row["setting"], row["method"]): row["pooled"] for row in rows}
-        body = []
-        for framework, setting in dict.fromkeys((row["framework"], row["setting"]) for row in rows):
-            own = [by[framework, setting, method] for method in methods]
-            body.append([f"{_FRAMEWORKS[framework]}, {setting}", _z(own[0]), *map(_interval, own)])
-        return markdown(["setting", "z", *methods], body, numbers=True)
+    by = {(row["framework"], row["setting"], row["method"]): row["pooled"] for row in rows}
     body = []
-    for row in rows:
-        p = _holm(row)
-        cells = [_interval(row["sets"][data], p_holm=p[data]) for data in DATA_SETS]
-        body.append([f"{row['setting']}: {row['method']}", *cells])
+    for framework, setting in dict.fromkeys((row["framework"], row["setting"]) for row in rows):
+        own = [by[framework, setting, method] for method in methods]
+        body.append([f"{FRAMEWORK_TITLES[framework]}, {setting}", _z(own[0]), *map(_interval, own)])
+    return markdown(["setting", "z", *methods], body, numbers=True)
+
+
+def _on_sets(rows: Mapping[str, Row]) -> list[str]:
+    """Return differences on each set by the names of their rows; bold: significant after Holm's correction."""
+    body = []
+    for name, row in rows.items():
+        p = p_of_sets({data: Estimate(*row["sets"][data]) for data in DATA_SETS})
+        body.append([name, *(_interval(row["sets"][data], p_holm=p[data]) for data in DATA_SETS)])
     return markdown(["", *(SETS[data].title for data in DATA_SETS)], body, numbers=True)
 
 
-def _holm(row: Row) -> dict[str, float]:
-    """Return the p-values of a row's sets after Holm's correction over them."""
-    p = holm([2.0 * float(norm.sf(abs(Estimate(*row["sets"][data]).z))) for data in DATA_SETS])
-    return dict(zip(DATA_SETS, p.tolist(), strict=True))
+def _by_setting(rows: Sequence[Row]) -> dict[str, Row]:
+    return {f"{row['setting']}: {row['method']}": row for row in rows}
+
+
+def _beside_peer(rows: Sequence[Row], method: str) -> dict[str, Row]:
+    """Return the rows of our losses beside a peer; beside LambdaMART: that of their framework."""
+    found = {}
+    for row in rows:
+        framework, _, own = row["arm"]
+        other, _, peer = row["beside"]
+        if own in LOSSES and peer == method and other in (framework, "catboost"):
+            found[_name(row["arm"])] = row
+    return found
 
 
 def _beside(rows: Sequence[Row]) -> list[str]:
@@ -179,19 +187,6 @@ def _beside(rows: Sequence[Row]) -> list[str]:
         cells = (by.get((arm, tuple(peer))) for peer in _PEERS)
         body.append([_name(arm), *("–" if own is None else f"{_interval(own)}, z {_z(own)}" for own in cells)])
     return markdown(["", *(f"beside {_name(peer)}" for peer in _PEERS)], body, numbers=True)
-
-
-def _on_sets(rows: Sequence[Row], method: str) -> list[str]:
-    """Return each arm of ours beside a peer (LambdaMART: that of its framework) on each set."""
-    body = []
-    for row in rows:
-        framework, _, own = row["arm"]
-        other, _, peer = row["beside"]
-        if own in LOSSES and peer == method and other in (framework, "catboost"):
-            p = _holm(row)
-            cells = (_interval(row["sets"][data], p_holm=p[data]) for data in DATA_SETS)
-            body.append([_name(row["arm"]), *cells])
-    return markdown(["", *(SETS[data].title for data in DATA_SETS)], body, numbers=True)
 
 
 def _times(rows: Sequence[Row]) -> list[str]:

@@ -10,7 +10,7 @@ from scipy.stats import norm
 from boostplug.comparison.significance import holm
 from studies.starting_point.trainings import DATA_SETS, DEFAULT, FOLDS, LOSSES, SEEDS, SETTINGS, Job
 
-__all__ = ["Arm", "Estimate", "chosen", "difference", "estimate", "gain", "survives"]
+__all__ = ["Arm", "Estimate", "chosen", "difference", "estimate", "gain", "p_of_sets", "settings_of", "survives"]
 
 Floats = NDArray[np.float64]
 Gaps = Mapping[str, list[list[Floats]]]
@@ -103,11 +103,17 @@ def chosen(gains: Mapping[str, Estimate]) -> str | None:
     return max(qualified, key=qualified.__getitem__) if qualified else None
 
 
+def p_of_sets(of_sets: Mapping[str, Estimate]) -> dict[str, float]:
+    """Return the p-value of each set's difference, after Holm's correction over the sets."""
+    p = holm([2.0 * float(norm.sf(abs(one.z))) for one in of_sets.values()])
+    return dict(zip(of_sets, p.tolist(), strict=True))
+
+
 def survives(gaps: Gaps) -> bool:
     """Return whether a setting is confirmed: significantly ahead when pooled, and significantly behind on no set."""
-    of_sets = [estimate({data: folds}) for data, folds in gaps.items()]
-    p = holm([2.0 * float(norm.sf(abs(one.z))) for one in of_sets])
-    behind = any(one.mean < 0.0 and of_set < 0.05 for one, of_set in zip(of_sets, p, strict=True))
+    of_sets = {data: estimate({data: folds}) for data, folds in gaps.items()}
+    p = p_of_sets(of_sets)
+    behind = any(one.mean < 0.0 and p[data] < 0.05 for data, one in of_sets.items())
     return estimate(gaps).z >= _SIGNIFICANT_Z and not behind
 
 

@@ -18,7 +18,6 @@ from studies.tables import fill
 
 __all__ = ["Study", "main"]
 
-
 _CATBOOST_SEEDS = 1  # of the five: CatBoost takes several times as long
 
 
@@ -75,7 +74,6 @@ def main(stage: str, folder: str, store: str, result: str, page: str) -> None:
     figures = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     figures |= getattr(Study(Path(folder), Path(store), figures), stage)()
     write_file(path, as_json(figures))
-    figures = json.loads(path.read_text(encoding="utf-8"))
     made = tables(figures)
     wanted = {mark.removeprefix("table: ") for mark in marks(Path(page).read_text(encoding="utf-8"))}
     fill(Path(page), {name: made.get(name, []) for name in wanted})
