@@ -87,7 +87,7 @@ def xgboost_model(rng, depth, n_trees, *, missing, **params):
     return xgb.train(given, xgb.DMatrix(X, y, group=group), n_trees, obj=bp.QBRank())
 
 
-SHAPES = [(1, 1), (3, 40), pytest.param(6, 500, marks=pytest.mark.ci), (10, 30)]
+SHAPES = [(1, 1), (3, 40), pytest.param(6, 200, marks=pytest.mark.ci), (10, 30)]
 
 
 @pytest.mark.parametrize("missing", [False, True])

@@ -44,7 +44,7 @@ def test_text_holds_the_script(script):
     assert blocks == [script.read_text()]
 
 
-@pytest.mark.ci
+@pytest.mark.frameworks
 @pytest.mark.parametrize(
     ("name", "framework"), [("lightgbm_bagging_by_query", "lightgbm"), ("xgboost_qid_32_bits", "xgboost")]
 )
@@ -55,7 +55,7 @@ def test_script_prints_what_the_text_says(name, framework):
     assert printed(name).splitlines()[1:] == said(name).splitlines()[1:]
 
 
-@pytest.mark.ci
+@pytest.mark.frameworks
 @pytest.mark.cluster
 def test_lightgbm_on_dask_reports_one_worker():
     """Ports decide which; and with it, in the last digits, the bins."""
@@ -67,7 +67,7 @@ def test_lightgbm_on_dask_reports_one_worker():
         assert found["evals_result_"] != found["all 55 queries"]
 
 
-@pytest.mark.ci
+@pytest.mark.frameworks
 @pytest.mark.cluster
 def test_xgboost_on_dask_reports_a_mean_of_means():
     for library in ("xgboost", "distributed"):
@@ -79,7 +79,7 @@ def test_xgboost_on_dask_reports_a_mean_of_means():
         assert abs(found["history, the same, custom"] - found["all 55 queries"]) > 0.05
 
 
-@pytest.mark.ci
+@pytest.mark.frameworks
 @pytest.mark.cluster
 def test_spark_splits_queries():
     pytest.importorskip("xgboost")
