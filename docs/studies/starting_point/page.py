@@ -15,13 +15,14 @@ from studies.starting_point.trainings import (
     FOLDS,
     LAMBDAMART,
     LOSSES,
+    OF_COMPARE,
     SEEDS,
     SETTINGS,
     Job,
 )
 from studies.tables import FRAMEWORK_TITLES, decimals, with_interval
 
-__all__ = ["arms", "of_confirmation", "of_screening", "tables"]
+__all__ = ["arms", "of_compare", "of_confirmation", "of_screening", "tables"]
 
 Gaps = Mapping[str, Any]
 Row = dict[str, Any]
@@ -48,17 +49,18 @@ def _means(found: Mapping[Job, Any], arm: Arm) -> dict[str, float]:
     return {data: float(np.mean(own)) for data, own in values.items()}
 
 
-def _settings(stage: str, found: Mapping[Job, Any], settings: Mapping[str, Iterable[str]]) -> list[Row]:
-    """Return how far each setting is ahead of the default, for each method and the mean of our two losses."""
+def _settings(
+    stage: str, found: Mapping[Job, Any], settings: Mapping[str, Iterable[str]], base: str = DEFAULT
+) -> list[Row]:
+    """Return how far each setting is ahead of `base`, for each method and the mean of our two losses."""
     rows = []
     for framework, names in settings.items():
         for setting in names:
             for method in ("LambdaMART", *LOSSES):
-                gaps = difference(stage, found, Arm(framework, setting, method), Arm(framework, DEFAULT, method))
+                gaps = difference(stage, found, Arm(framework, setting, method), Arm(framework, base, method))
                 rows.append(_row(gaps, framework=framework, setting=setting, method=method))
-            rows.append(
-                _row(gain(stage, found, framework, setting), framework=framework, setting=setting, method=_BOTH)
-            )
+            gaps = gain(stage, found, framework, setting, base)
+            rows.append(_row(gaps, framework=framework, setting=setting, method=_BOTH))
     return rows
 
 
@@ -94,6 +96,12 @@ def of_confirmation(found: Mapping[Job, Any], taken: Mapping[str, str | None]) -
     }
 
 
+def of_compare(found: Mapping[Job, Any]) -> list[Row]:
+    """Return how far the setting is ahead in `compare`, by which its default would be decided."""
+    base, setting = OF_COMPARE
+    return _settings("confirm", found, {"xgboost": [setting]}, base)
+
+
 def _rounds(found: Mapping[Job, Any], arm: Arm) -> dict[str, int]:
     """Return an arm's best round on each set, on the first fold of the confirmation with the first seed."""
     fold, seed = FOLDS["confirm"][0], SEEDS["confirm"][0]
@@ -120,6 +128,9 @@ def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
         }
         for peer in (*CATBOOST, "LambdaMART"):
             made[f"sets beside {peer}"] = _on_sets(_beside_peer(found["beside"], peer))
+    if "compare" in found:
+        made["compare"] = _pooled_settings(found["compare"])
+        made["compare on sets"] = _on_sets(_by_setting(found["compare"]))
     if "times" in found:
         made["times"] = _times(found["times"])
     if "curves" in found:

@@ -90,11 +90,9 @@ def _mean(gaps: Iterable[Gaps]) -> Gaps:
     }
 
 
-def gain(stage: str, found: Mapping[Job, Any], framework: str, setting: str) -> Gaps:
-    """Return how far a setting is ahead of the default: the mean over `QBRank` and `CRR`."""
-    return _mean(
-        difference(stage, found, Arm(framework, setting, name), Arm(framework, DEFAULT, name)) for name in LOSSES
-    )
+def gain(stage: str, found: Mapping[Job, Any], framework: str, setting: str, base: str = DEFAULT) -> Gaps:
+    """Return how far a setting is ahead of another: the mean over `QBRank` and `CRR`."""
+    return _mean(difference(stage, found, Arm(framework, setting, name), Arm(framework, base, name)) for name in LOSSES)
 
 
 def chosen(gains: Mapping[str, Estimate]) -> str | None:

@@ -10,15 +10,16 @@ from boostplug.comparison.document import as_json, marks, versions
 from boostplug.core.files import write_file
 from studies.quality.run import CatBoost
 from studies.starting_point.costs import SHARES, curve, times
-from studies.starting_point.page import arms, of_confirmation, of_screening, tables
+from studies.starting_point.page import arms, of_compare, of_confirmation, of_screening, tables
 from studies.starting_point.rule import chosen, estimate, gain, settings_of, survives
-from studies.starting_point.trainings import DEFAULT, SETTINGS, run
+from studies.starting_point.trainings import DEFAULT, OF_COMPARE, SETTINGS, run
 from studies.store import finished
 from studies.tables import fill
 
 __all__ = ["Study", "main"]
 
 _CATBOOST_SEEDS = 1  # of the five: CatBoost takes several times as long
+_COMPARE_SEEDS = 2  # of the five
 
 
 @dataclass(frozen=True)
@@ -53,6 +54,11 @@ class Study:
             if setting
         }
         return {"survives": kept, **of_confirmation(found, taken)}
+
+    def compare(self) -> dict[str, Any]:
+        """Train XGBoost with the trees of `compare`, with and without the setting, on the folds of the confirmation."""
+        found = run("confirm", self.folder, self.store, {"xgboost": tuple(OF_COMPARE)}, _COMPARE_SEEDS)
+        return {"compare": of_compare(found)}
 
     def times(self) -> dict[str, Any]:
         """Measure trainings to their best round. The machine should be idle."""

@@ -24,6 +24,7 @@ __all__ = [
     "FOLDS",
     "LAMBDAMART",
     "LOSSES",
+    "OF_COMPARE",
     "SEEDS",
     "SETTINGS",
     "Job",
@@ -66,6 +67,8 @@ SETTINGS: dict[str, dict[str, dict[str, Any]]] = {
         },
     },
 }  # fmt: skip
+OF_COMPARE: dict[str, dict[str, Any]] = {"compare": {}, "compare, rows": {"subsample": 0.7}}
+"""Of XGBoost: the trees of `compare`, which draw 90 % of rows and columns, and the setting beside them."""
 LAMBDAMART = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg"}
 LOSSES = {"QBRank": QBRank(), "CRR": CRR()}
 CATBOOST = ("YetiRank", "QueryRMSE")
@@ -86,7 +89,7 @@ class Job(NamedTuple):
     def name(self) -> str:
         """Of the file that keeps it; one for all seeds where nothing is drawn."""
         draws = any(word in key for key in SETTINGS.get(self.framework, {}).get(self.setting, ()) for word in _DRAWN)
-        seed = self.seed if draws or self.framework == CatBoost.name else "any"
+        seed = self.seed if draws or self.setting in OF_COMPARE or self.framework == CatBoost.name else "any"
         parts = (self.data, self.fold, seed, self.framework, self.setting)
         return "_".join(map(str, parts)).replace(" ", "").replace(",", "+")
 
@@ -112,6 +115,8 @@ def trees_of(framework: str, setting: str) -> Trees:
     common: dict[str, Any] = {"learning_rate": _RATE, "num_leaves": 31, "row_fraction": 1.0, "column_fraction": 1.0}
     if framework == CatBoost.name:
         return Trees(learning_rate=_RATE, num_leaves=64)
+    if setting in OF_COMPARE:
+        return Trees(xgboost=OF_COMPARE[setting])
     own = SETTINGS[framework][setting]
     if framework == "lightgbm":
         return Trees(**common, lightgbm={"lambda_l2": 0.0, **own})
