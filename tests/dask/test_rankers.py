@@ -369,7 +369,7 @@ class Dies(bp.RankNet):
 
 
 @BOTH
-@pytest.mark.parametrize("n_workers", [pytest.param(1, marks=pytest.mark.frameworks), 2])
+@pytest.mark.parametrize("n_workers", [pytest.param(1, marks=pytest.mark.ci), 2])
 def test_a_killed_worker_is_an_error_and_those_that_are_left_train_again(name, n_workers):
     with (
         distributed.LocalCluster(

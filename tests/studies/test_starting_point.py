@@ -47,6 +47,8 @@ def test_one_file_serves_all_seeds_where_nothing_is_drawn():
              for seed in (1, 2)}  # fmt: skip
     assert names["l2", 1] == names["l2", 2]
     assert names["extra", 1] != names["extra", 2]
+    for setting in trainings.OF_COMPARE:  # draws rows and columns
+        assert len({trainings.Job("mslr", 0, seed, "xgboost", setting).name for seed in (1, 2)}) == 2
 
 
 def test_the_page_shows_its_figures():

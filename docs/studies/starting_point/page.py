@@ -97,7 +97,7 @@ def of_confirmation(found: Mapping[Job, Any], taken: Mapping[str, str | None]) -
 
 
 def of_compare(found: Mapping[Job, Any]) -> list[Row]:
-    """Return how far the setting is ahead in `compare`, by which its default would be decided."""
+    """Return how far the setting is ahead of the trees of `compare` as they are."""
     base, setting = OF_COMPARE
     return _settings("confirm", found, {"xgboost": [setting]}, base)
 

@@ -18,7 +18,6 @@ from studies.tables import fill
 
 __all__ = ["Study", "main"]
 
-_CATBOOST_SEEDS = 5  # of the five
 _COMPARE_SEEDS = 2  # of the five
 
 
@@ -46,8 +45,7 @@ class Study:
         """Train the defaults, the chosen settings and CatBoost on the other folds, and say what survives."""
         taken = self.figures["chosen"]
         few = {framework: (DEFAULT, *([setting] if setting else [])) for framework, setting in taken.items()}
-        found = run("confirm", self.folder, self.store, few)
-        found |= run("confirm", self.folder, self.store, {CatBoost.name: (DEFAULT,)}, _CATBOOST_SEEDS)
+        found = run("confirm", self.folder, self.store, {**few, CatBoost.name: (DEFAULT,)})
         kept = {
             framework: survives(gain("confirm", found, framework, setting))
             for framework, setting in taken.items()
