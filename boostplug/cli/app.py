@@ -213,10 +213,9 @@ def compare(
     store: Annotated[
         Path | None,
         typer.Option(
-            file_okay=False,
             writable=True,
-            help="Folder that keeps the result of each training as it finishes. "
-            f"Default: {_STORE} in the current folder, removed when all is done.",
+            help="File of JSON lines, or folder for it, that keeps the result of each training as it finishes. "
+            f"Default: the folder {_STORE} in the current one; results are removed from it when all is done.",
         ),
     ] = None,
     resume: Annotated[
@@ -281,27 +280,27 @@ def _compare(
         result.runs.data.paths = {option: str(path) for option, path in paths.items() if path is not None}
     if result.interrupted and not any(method["runs_finished"] for method in result.document["methods"]):
         _complain("compare", "interrupted before any training had finished")
-        _keep_or_remove(result, folder, done=True, named=store is not None)
+        _keep_or_remove(result, done=False, named=store is not None)
         raise typer.Exit(_INTERRUPTED)
     unwritten = _deliver("compare", result, {outputs["--json"]: result.to_json, outputs["--report"]: result.to_html})
     failed = result.failed or unwritten
     done = not (failed or result.interrupted or result.out_of_time)
-    _keep_or_remove(result, folder, done=done, named=store is not None)
+    _keep_or_remove(result, done=done, named=store is not None)
     if result.interrupted:
         raise typer.Exit(_INTERRUPTED)
     if failed:
         raise typer.Exit(_FAILED)
 
 
-def _keep_or_remove(result: Any, folder: Path | None, *, done: bool, named: bool) -> None:
-    """Remove what a comparison keeps, when all is done, from the default folder; else say where it is."""
+def _keep_or_remove(result: Any, *, done: bool, named: bool) -> None:
+    """Remove a comparison's results from the default folder when all is done; else say where they are."""
     if not done and result.kept is not None:
         what = "interrupted; " if result.interrupted else "the time is up; " if result.out_of_time else ""
-        _complain("compare", f"{what}the finished trainings are kept in {folder}: add --resume to go on from them")
-    elif done and not named:
-        if result.kept is not None:
-            result.kept.unlink(missing_ok=True)
-        with suppress(OSError):  # others' results are in it
+        _complain("compare", f"{what}the finished trainings are kept in {result.kept}: add --resume to continue")
+    elif result.kept is None or not named:
+        if not result.store.remove():
+            _complain("compare", f"{result.kept} stays: it also holds trainings that this comparison did not ask for")
+        with suppress(OSError):  # results of others are in it
             _STORE.rmdir()
 
 

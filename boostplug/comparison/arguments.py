@@ -88,11 +88,11 @@ def limits_of(jobs: int | None, minutes: float | None, *, small: bool) -> tuple[
 
 
 def store_of(store: str | PathLike[str] | None, *, resume: bool) -> Path | None:
-    """Return the folder that keeps what is finished, checked."""
+    """Return the file or folder that keeps finished trainings, checked."""
     if check_flag("resume", resume) and store is None:
-        raise ValueError("resume goes on from what a folder keeps; name it as store")
+        raise ValueError("resume goes on from the results in a file; name it as store")
     if store is not None and not isinstance(store, (str, PathLike)):
-        raise TypeError(f"store must be the path of a folder; got {shown(store)}")
+        raise TypeError(f"store must be the path of a file or folder; got {shown(store)}")
     return None if store is None else Path(store)
 
 

@@ -27,7 +27,8 @@ from boostplug.comparison.live import live_bars
 from boostplug.comparison.recommendation import DEFAULT_METRICS
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.sweep import sweep_of
-from boostplug.comparison.training.kept import Kept, digest_of_comparison
+from boostplug.comparison.training.digests import inputs_of_comparison
+from boostplug.comparison.training.kept import Kept
 from boostplug.comparison.training.runs import RunOutcome
 from boostplug.comparison.training.schedule import outcomes_of
 from boostplug.losses import Loss
@@ -136,13 +137,13 @@ def compare(
     data : str, optional
         Name of the data in the table. Default: the name of the folder, if `train` is a folder.
     store : str or path-like, optional
-        Folder, made if missing, for the results of each finished training; ``result.kept`` is the file. Results of your
-        own loss are kept only if its class or function has an attribute such as ``version = "1"``, which you change
-        with the code; otherwise a warning says so. If your own metric has none, nothing is kept.
+        File of JSON lines, or a folder for it, made if missing, to which each finished training is added;
+        ``result.kept`` is the file. A loss of your own is trained again after `resume`, because its code may have
+        changed. With a metric of your own nothing is kept. A warning says so.
     resume : bool, default False
         Continue this comparison from its results in `store`, after Ctrl-C, a crash or a power failure. Except for
-        times, the result is that of an uninterrupted comparison. You may add losses and seeds; data, settings, number
-        of threads and versions must be the same.
+        times, the result is that of an uninterrupted comparison. You may add losses and seeds. If data, settings, files
+        that `params` name, number of threads, versions or code differ, an error says which.
     label, qid, weight : str
         Columns of DataFrames with labels, query ids and weights; all other columns are features.
     position : str, optional
@@ -241,10 +242,9 @@ def compare(
     names, absent = frameworks_of(frameworks)
     check_trainable(folds, names, plan)
     methods, unsuited = suited_losses(methods_of(names, chosen, baselines, incumbent), losses, folds)
-    folder, kept = store_of(store, resume=resume), Kept()
-    if folder is not None:
-        digest = digest_of_comparison(loaded.fingerprints, names, plan)
-        kept = Kept.from_folder(folder, digest, methods, table_metrics, resume=resume)
+    place, kept = store_of(store, resume=resume), Kept()
+    if place is not None:
+        kept = Kept.at(place, inputs_of_comparison(loaded.fingerprints, plan), methods, plan, resume=resume)
     notes = [*absent, *about_clicks, *left_out, *unsuited, *note_on_weights(folds, methods)]
     result = CompareResult(loaded, plan, methods, jobs=jobs, sweep=pair, minutes=minutes, notes=notes)
     result.runs.incumbent = incumbent
@@ -267,4 +267,4 @@ def _train(result: CompareResult, kept: Kept, progress: bool | None, minutes: fl
     for run in sorted(found, key=lambda run: (run.fold, plan.seeds.index(run.seed), methods.index(run.method))):
         result.add(run)
     result.out_of_time = minutes is not None and not result.interrupted and bool(result.not_run)
-    result.kept = kept.path
+    result.store = kept

@@ -16,7 +16,7 @@ from boostplug.comparison.machine import machine
 from boostplug.comparison.outcomes import FLIPS, LEVEL, Runs
 from boostplug.comparison.report.details import details
 from boostplug.comparison.report.page import page
-from boostplug.comparison.report.text import latex, markdown, render, text
+from boostplug.comparison.report.text import markdown, render, text
 from boostplug.comparison.report.words import advice
 from boostplug.comparison.significance import Pooled, holm
 from boostplug.comparison.summary import (
@@ -33,6 +33,7 @@ from boostplug.comparison.summary import (
     to_json,
 )
 from boostplug.comparison.sweep import Sweep, front_of
+from boostplug.comparison.training.kept import Kept
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.core.extras import needed_by
 from boostplug.core.files import write_file
@@ -54,8 +55,6 @@ class CompareResult:
         Whether Ctrl-C ended the comparison before all runs were done.
     out_of_time : bool
         Whether the budget `minutes` ended it.
-    kept : Path or None
-        The file with the results of its trainings, if `compare` has a `store`.
     runs : Runs
         The methods, the data, and the outcome of each run.
     """
@@ -72,7 +71,7 @@ class CompareResult:
         notes: Sequence[str] = (),
     ) -> None:
         self.interrupted = self.out_of_time = False
-        self.kept: Path | None = None
+        self.store = Kept()
         self.runs = Runs(data, plan, tuple(methods), jobs, sweep)
         self._minutes, self._notes, self._warnings = (
             minutes,
@@ -84,6 +83,11 @@ class CompareResult:
         """Add the outcome of a run, and its notes, each once."""
         self.runs.outcomes.append(outcome)
         self._notes += [note for note in dict.fromkeys(outcome.notes) if note not in self._notes]
+
+    @property
+    def kept(self) -> Path | None:
+        """The file with the results of its trainings, if `compare` has a `store` and it holds any."""
+        return self.store.path
 
     @property
     def failed(self) -> bool:
@@ -275,14 +279,6 @@ class CompareResult:
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and the lines below it as Markdown; without `path`, return it."""
         return _written(markdown(self.summary), path)
-
-    def to_latex(self, path: str | Path | None = None) -> str | None:
-        r"""Write the table for LaTeX, a ``tabular`` of the package booktabs; without `path`, return it.
-
-        Each framework's best values are bold; differences have their intervals. The lines below the printed table are
-        comments.
-        """
-        return _written(latex(self.summary), path)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
         yield from render(self.summary, options)

@@ -1,18 +1,15 @@
-"""The summary of a comparison as dataclasses, and the only conversion of values to JSON's types and back.
+"""The summary of a comparison as dataclasses, and the only conversion of values to JSON's types.
 
 `CompareResult.document` is a `Comparison`, `CompareResult.details` is a `Details`: the keys are the fields, in their
 order.
 """
 
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import StrEnum
 from math import isfinite, isnan, nan
-from types import UnionType
-from typing import Any, Literal, NamedTuple, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple
 
 import numpy as np
-
-from boostplug.core.checks import shown
 
 SCHEMA = "boostplug.compare/3"
 SIGNIFICANT = 0.05  # a smaller p is significant
@@ -391,36 +388,3 @@ def to_json(value: Any, *, finite: bool = False) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
     return repr(value)
-
-
-def from_json(kind: Any, value: Any) -> Any:
-    """Return a value of type `kind` from the output of `to_json`.
-
-    Raises
-    ------
-    KeyError, TypeError
-        If something is missing or has another type.
-    """
-    origin, inner = get_origin(kind), get_args(kind)
-    if is_dataclass(kind) and isinstance(value, kind):  # type: ignore[arg-type]
-        return value
-    if origin is UnionType:  # T | None
-        return None if value is None else from_json(inner[0], value)
-    if is_dataclass(kind) and isinstance(value, dict):
-        hints, optional = get_type_hints(kind), {f.name for f in fields(kind) if f.default is not MISSING}
-        names = [f.name for f in fields(kind) if f.name in value or f.name not in optional]
-        return kind(**{name: from_json(hints[name], value[name]) for name in names})  # type: ignore[operator]
-    if origin is dict and isinstance(value, dict):
-        return {key: from_json(inner[1], item) for key, item in value.items()}
-    if origin in {list, tuple} and isinstance(value, list):
-        return origin(from_json(inner[0], item) for item in value)
-    if origin is np.ndarray and isinstance(value, list):
-        return np.array([from_json(float, item) for item in value], dtype=np.float64)
-    if origin is Literal and value in inner:
-        return value
-    plain = (int, float) if kind is float else kind
-    if isinstance(kind, type) and issubclass(kind, StrEnum) and value in {*kind}:
-        return kind(value)
-    if kind is Any or (origin is None and isinstance(value, plain) and (kind is bool or not isinstance(value, bool))):
-        return value
-    raise TypeError(f"{shown(value)} is no {getattr(kind, '__name__', kind)}")

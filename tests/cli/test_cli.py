@@ -139,7 +139,7 @@ def test_a_folder_of_folds_and_three_files_are_the_same_data(folder, tmp_path):
         (["--report", "."], "'.' is a directory"),
         (["--report", f"{'x' * 300}.html"], "File name too long"),
         (["--json", "out", "--report", "../run/out"], "--json and --report name the same file"),
-        (["--store", "a.txt"], "'a.txt' is a file"),
+        (["--store", "a.txt"], "a.txt holds no results; remove it to start anew, or name another place"),
         (["--rounds", "0"], "rounds"),
         (["--seeds", "1e12"], "--seeds"),
         (["--threads", "1000000"], "--threads"),
@@ -218,9 +218,10 @@ def test_ended_by_a_signal_and_resumed(folder, monkeypatch, number):
     assert outcome.exit_code == 130
     assert signal.getsignal(signal.SIGTERM) == before
     assert "INCOMPLETE: interrupted after 3 of 4 runs" in outcome.stdout
-    assert outcome.stderr == (
-        "boostplug compare: interrupted; the finished trainings are kept in boostplug-compare: "
-        "add --resume to go on from them\n"
+    assert re.fullmatch(
+        "boostplug compare: interrupted; the finished trainings are kept in boostplug-compare/compare-.*: "
+        "add --resume to continue\n",
+        outcome.stderr,
     )
     outcome = runner.invoke(cli.app, command)
     assert outcome.exit_code == 2
@@ -234,6 +235,37 @@ def test_ended_by_a_signal_and_resumed(folder, monkeypatch, number):
     assert list(Path().iterdir()) == []  # the default store goes when all is done
 
 
+def test_results_that_another_comparison_kept_stay(folder, monkeypatch):
+    """The same data and settings share a file: with other losses, and after Ctrl-C in tuning."""
+    pytest.importorskip("optuna")
+    run, trained = FRAMEWORKS["lightgbm"].run, []
+
+    def until(self, objective, *args):
+        if len(trained) == until.n:
+            signal.raise_signal(signal.SIGINT)
+        trained.append(str(objective).partition("(")[0])
+        return run(self, objective, *args)
+
+    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", until)
+    command = ["compare", "--data", str(folder), *QUICK, "--tune", "3", "--baselines", "lambdarank"]
+    until.n = 2  # the second trial of the first method
+    outcome = runner.invoke(cli.app, [*command, "--losses", "RankNet(), QBRank()"])
+    assert (outcome.exit_code, outcome.stdout) == (130, "")
+    until.n = 10
+    outcome = runner.invoke(cli.app, [*command, "--losses", "RankNet(), QBRank()", "--resume"])
+    assert outcome.exit_code == 130
+    assert len(trained) == 10  # none of the first two again
+    until.n = None
+    outcome = runner.invoke(cli.app, [*command, "--losses", "RankNet()", "--resume"])
+    assert outcome.exit_code == 0
+    assert len(trained) == 10
+    assert "stays: it also holds trainings that this comparison did not ask for" in outcome.stderr
+    outcome = runner.invoke(cli.app, [*command, "--losses", "RankNet(), QBRank()", "--resume"])
+    assert outcome.exit_code == 0
+    assert trained[10:] == ["QBRank"] * 2
+    assert list(Path().iterdir()) == []
+
+
 def test_a_store_that_is_named_stays(folder, tmp_path):
     kept = tmp_path / "a folder" / "mit Ümlaut"
     command = ["compare", "--data", str(folder), *QUICK, "--losses", "ranknet", "--store", str(kept)]
@@ -245,7 +277,7 @@ def test_a_store_that_is_named_stays(folder, tmp_path):
     assert (tmp_path / "late.html").exists()
     other = runner.invoke(cli.app, [*command, "--resume", "--learning-rate", "0.2"])
     assert other.exit_code == 2
-    assert "holds no results of this comparison, only of others" in other.stderr
+    assert "holds no results of this comparison, only of one with other params" in other.stderr
     assert other.stdout == ""
 
 
@@ -318,7 +350,7 @@ def test_a_process_as_a_shell_runs_it(folder):
     assert b"INCOMPLETE: interrupted after 2 of 4 runs" in done.stdout
     assert b"----" in done.stdout
     assert b"D: difference in NDCG@10" in done.stdout
-    assert b"kept in boostplug-compare: add --resume" in done.stderr
+    assert b"kept in boostplug-compare/compare-" in done.stderr
     assert b"Traceback" not in done.stderr
 
 

@@ -182,7 +182,7 @@ def test_weights_are_columns_of_frames_and_tell_kept_results_apart(weighted, tmp
     found = bp.compare(*frames, **some)
     assert numbers(found) == numbers(bp.compare(*weighted, **ONE))
     other = [frame.assign(w=frame["w"] + 1) for frame in frames]
-    with pytest.raises(ValueError, match="holds no results of this comparison, only of others"):
+    with pytest.raises(ValueError, match="holds no results of this comparison, only of one with other data"):
         bp.compare(*other, **some, resume=True)
     assert numbers(bp.compare(*frames, **some, resume=True)) == numbers(found)
 

@@ -39,8 +39,6 @@ def _time_limit():
 
 @dataclass(frozen=True, kw_only=True)
 class Fails(bp.RankNet):
-    version = "1"
-
     def gradient_hessian(self, *_args, **_options):
         raise RuntimeError("broken on purpose")
 
@@ -58,12 +56,14 @@ def test_the_result_is_that_of_one_process(tiny, tmp_path):
     some = {**SOME, "baselines": ["lambdarank", "rank:ndcg"], "tune": 2}
     some["losses"] = {"ours": bp.RankNet(), "broken": Fails()}
     one = bp.compare(folds, **some)
-    several = bp.compare(folds, **some, jobs=2, store=tmp_path)
+    with pytest.warns(UserWarning, match="has code of your own"):
+        several = bp.compare(folds, **some, jobs=2, store=tmp_path)
     assert several.document["settings"]["jobs"] == 2
     assert without_times(several) == without_times(one)
     assert several.per_query.equals(one.per_query)
     assert several.failed
-    again = bp.compare(folds, **some, store=tmp_path, resume=True)
+    with pytest.warns(UserWarning, match="has code of your own"):
+        again = bp.compare(folds, **some, store=tmp_path, resume=True)
     seconds = [run["seconds_per_round"] for method in several.document["methods"] for run in method["runs"]]
     assert [run["seconds_per_round"] for method in again.document["methods"] for run in method["runs"]] == seconds
     assert without_times(again) == without_times(one)

@@ -3,6 +3,9 @@
 import subprocess
 import sys
 from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
@@ -11,9 +14,9 @@ from reports import without_times
 from scipy import sparse
 
 import boostplug as bp
-from boostplug.comparison.training import kept as module
+from boostplug.comparison.training import digests as module
+from boostplug.comparison.training.digests import digest, fingerprints_of_part
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart
-from boostplug.comparison.training.kept import fingerprint, fingerprints_of_part
 from boostplug.comparison.training.store import Store
 
 SOME = {"losses": ["ranknet"], "baselines": "lambdarank", "frameworks": "lightgbm", "progress": False}
@@ -89,28 +92,28 @@ def test_what_failed_is_tried_again(tiny, trained, tmp_path, monkeypatch):
     assert [name.partition("(")[0] for name, _ in trained] == ["RankNet", "RankNet"]
 
 
-OTHERS = r"holds no results of this comparison, only of others: data, settings, .*must be the same; leave out resume"
+OTHERS = r"holds no results of this comparison, only of one with other {}; name another place as store"
 
 
+@pytest.mark.parametrize("place", ["folder", "results.jsonl"])
 @pytest.mark.parametrize(
-    "changed",
+    ("changed", "names"),
     [
-        {"rounds": 3},
-        {"early_stopping_rounds": None},
-        {"params": {"num_leaves": 4}},
-        {"params": {"lightgbm": {"extra_trees": True}}},
-        {"metric": "MAP"},
-        {"metrics": ["NDCG@5", "MAP"]},
-        {"metric": bp.NDCG(10, gain="linear")},
-        {"num_threads": 2},
-        {"frameworks": ["lightgbm", "xgboost"]},
+        ({"rounds": 3}, "rounds"),
+        ({"early_stopping_rounds": None}, "early_stopping_rounds"),
+        ({"params": {"num_leaves": 4}}, "params"),
+        ({"params": {"lightgbm": {"extra_trees": True}}, "rounds": 3}, "rounds, params"),
+        ({"metric": "MAP"}, "metrics"),
+        ({"metrics": ["NDCG@5", "MAP"]}, "metrics"),
+        ({"metric": bp.NDCG(10, gain="linear")}, "metrics"),
+        ({"num_threads": 2}, "num_threads"),
     ],
 )
-def test_results_of_other_settings_are_not_taken(tiny, trained, tmp_path, changed):
-    bp.compare(*tiny, **SMALL, store=tmp_path)
+def test_results_of_other_settings_are_not_taken(tiny, trained, tmp_path, changed, names, place):
+    bp.compare(*tiny, **SMALL, store=tmp_path / place)
     trained.clear()
-    with pytest.raises(ValueError, match=OTHERS):
-        bp.compare(*tiny, **{**SMALL, **changed}, store=tmp_path, resume=True)
+    with pytest.raises(ValueError, match=OTHERS.format(names)):
+        bp.compare(*tiny, **{**SMALL, **changed}, store=tmp_path / place, resume=True)
     assert not trained
 
 
@@ -119,19 +122,33 @@ def test_results_of_other_data_and_versions_are_not_taken(tiny, trained, tmp_pat
     trained.clear()
     train, valid, test = ({"X": part.X.copy(), "y": part.y.copy(), "group": part.group} for part in tiny)
     for part, array in ((train, "X"), (test, "y")):
-        kept = part[array].copy()
-        part[array][(0,) * kept.ndim] = 3
-        with pytest.raises(ValueError, match=OTHERS):
+        before = part[array].copy()
+        part[array][(0,) * before.ndim] = 3
+        with pytest.raises(ValueError, match=OTHERS.format("data")):
             bp.compare(train, valid, test, **SMALL, store=tmp_path, resume=True)
-        part[array][:] = kept
+        part[array][:] = before
     bp.compare(train, valid, test, **SMALL, store=tmp_path, resume=True)
     plain = module.versions
-    for name in ("boostplug", "lightgbm", "numpy", "numba"):
+    for name in ("boostplug", "python", "lightgbm", "numpy", "numba"):
         with monkeypatch.context() as patch:
             patch.setattr(module, "versions", lambda *more, name=name: {**plain(*more), name: "0.0.1"})
-            with pytest.raises(ValueError, match=OTHERS):
+            with pytest.raises(ValueError, match=OTHERS.format(name)):
                 bp.compare(*tiny, **SMALL, store=tmp_path, resume=True)
     assert not trained
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_a_file_named_by_a_parameter_is_part_of_the_settings(tiny, tmp_path, kind):
+    splits = tmp_path / "splits.json"
+    some = {**SMALL, "params": {"lightgbm": {"forcedsplits_filename": kind(splits)}}, "store": tmp_path / "folder"}
+    splits.write_text('{"feature": 0, "threshold": 0.5}')
+    bp.compare(*tiny, **some)
+    splits.write_text('{"feature": 1, "threshold": 0.5}')
+    with pytest.raises(ValueError, match=OTHERS.format("files named in params")):
+        bp.compare(*tiny, **some, resume=True)
+    splits.unlink()
+    with pytest.raises(ValueError, match=OTHERS.format("files named in params")):
+        bp.compare(*tiny, **some, resume=True)
 
 
 def test_an_empty_folder_is_no_error(tiny, tmp_path):
@@ -150,6 +167,9 @@ def test_without_resume_nothing_is_lost(tiny, trained, tmp_path):
     assert result.kept.read_bytes() == content
     other = bp.compare(*tiny, **{**SMALL, "rounds": 1}, store=tmp_path)
     assert other.kept != result.kept
+    with pytest.raises(ValueError, match=OTHERS.format("rounds")):  # one file holds one comparison
+        bp.compare(*tiny, **{**SMALL, "rounds": 1}, store=result.kept)
+    assert result.kept.read_bytes() == content
 
 
 # --- What tells one thing from another -------------------------------------------------------------------------------
@@ -159,48 +179,70 @@ def twice(gap):
     return 2.0 * gap
 
 
-def thrice(gap):
-    return 3.0 * gap
-
-
-thrice.version = "1"
-
-
 @dataclass(frozen=True, kw_only=True)
 class Own(bp.MPBoost):
     """A user's loss."""
 
-
-@dataclass(frozen=True, kw_only=True)
-class OwnVersion(bp.MPBoost):
-    """A user's loss whose code is known by its version."""
-
     version: ClassVar[str] = "1"
 
 
-def test_losses_are_known_by_their_parameters_and_versions(monkeypatch):
+class ByName(bp.MPBoost):
+    """A user's loss that pickles by its name."""
+
+    def __reduce__(self):
+        return "BY_NAME"
+
+
+class Plain(bp.MPBoost):
+    """A user's loss that pickles as one of ours."""
+
+    def __reduce__(self):
+        return bp.MPBoost, ()
+
+
+BY_NAME = ByName()
+
+
+def test_losses_are_known_by_their_parameters():
     losses = [bp.MPBoost(), bp.MPBoost(hessian="bound"), bp.MPBoost(distance=bp.LinearDistance()), bp.RankNet()]
-    losses += [OwnVersion(), OwnVersion(hessian="bound"), bp.MPBoost(distance=thrice), bp.NDCG(5), bp.NDCG(10)]
-    prints = [fingerprint(loss) for loss in losses]
+    losses += [bp.NDCG(5), bp.NDCG(10), bp.NDCG(gain=np.sqrt), 0.5 * bp.RankNet() + bp.QBRank(), "lambdarank"]
+    prints = [digest(loss) for loss in losses]
     assert len({*prints} - {None}) == len(losses)
     equal = "-newton"[1:]  # but not the same string
-    assert fingerprint(bp.MPBoost(hessian=equal)) == prints[0]
-    assert fingerprint("lambdarank") == "lambdarank"
-    monkeypatch.setattr(OwnVersion, "version", "2")
-    assert fingerprint(losses[4]) not in {None, prints[4]}
-    for unknown in (Own(), bp.MPBoost(distance=twice), bp.MPBoost(distance=lambda gap: gap), bp.NDCG(gain=twice)):
-        assert fingerprint(unknown) is None
+    assert digest(bp.MPBoost(hessian=equal)) == prints[0]
 
 
-def test_a_loss_of_ones_own_is_trained_again(tiny, trained, tmp_path):
-    """Its code may have changed, and so may that of any module which it calls."""
-    some = {**SMALL, "losses": [Own(), OwnVersion()], "store": tmp_path}
-    with pytest.warns(UserWarning, match=r"Own\(.*has code of your own.*its trainings are not kept in store"):
+def of_module(name):
+    """Return a loss of a module, which is named like one of Python's."""
+    module = ModuleType(name)
+    exec("import boostplug as bp\nclass Mine(bp.MPBoost):\n    pass", vars(module))  # noqa: S102
+    return module.Mine()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *(Own(), BY_NAME, Plain(), of_module("profile"), of_module("code")),
+        *(bp.MPBoost(distance=twice), bp.MPBoost(distance=lambda gap: gap), bp.MPBoost(distance=partial(twice))),
+        *(bp.NDCG(gain=twice), bp.NDCG(gain=np.vectorize(twice)), 0.5 * Own() + bp.QBRank(), bp.AdaRank(base=Own())),
+    ],
+)
+def test_code_of_ones_own_has_no_digest(value):
+    assert digest(value) is None
+
+
+@pytest.mark.parametrize("metrics", ["NDCG@5", [bp.NDCG(5, gain=twice)]])
+def test_code_of_ones_own_is_trained_again(tiny, trained, tmp_path, metrics):
+    """It may have changed, and so may that of any module which it calls."""
+    some = {**SMALL, "losses": [Own(), "ranknet"], "store": tmp_path, "metrics": metrics}
+    with pytest.warns(UserWarning, match=r"has code of your own.*trainings? (are|is) (not )?kept in store"):
         whole = bp.compare(*tiny, **some)
+    assert bool(whole.kept) == (metrics == "NDCG@5")
     trained.clear()
-    with pytest.warns(UserWarning, match=r'an attribute such as version = "1"'):
-        again = bp.compare(*tiny, **some, resume=True)
-    assert [name.partition("(")[0] for name, _ in trained] == ["Own", "Own"]
+    with pytest.warns(UserWarning, match=r"has code of your own"):
+        again = bp.compare(*tiny, **some, resume=whole.kept is not None)
+    assert len(trained) == (2 if metrics == "NDCG@5" else 6)
+    assert {name.partition("(")[0] for name, _ in trained} >= {"Own"}
     assert without_times(again) == without_times(whole)
 
 
@@ -259,10 +301,8 @@ def test_a_file_is_made_with_the_first_result(tmp_path):
     assert store.get("a") is None
     assert not store.path.exists()
     store.path.touch()  # as a kill may leave it
-    assert store.get("a") is None
-    nothing = Store(None)
-    nothing.add("a", 1)
-    assert nothing.get("a") is None
+    assert found_in(store, "a") == {"a": None}
+    Store(None).add("a", 1)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
@@ -280,6 +320,7 @@ def test_a_kill_costs_at_most_the_row_that_is_being_written(store):
             process.stdout.readline()
         process.kill()
         done = 20 + len(process.communicate()[0].splitlines())
+    store = Store(store.path)
     assert all(store.get(str(i)) == [i] * 1000 for i in range(done))
     assert store.get(str(done + 1)) is None
     assert found_in(store, *RESULTS) == RESULTS
@@ -300,20 +341,24 @@ def test_several_processes_add_at_once(store):
     assert found_in(store, *added) == added
 
 
-@pytest.mark.parametrize("content", [b"null", b"\x00\xff\n" * 9, b"x" * 9999])
+@pytest.mark.parametrize("content", [b"null", b"\x00\xff\n" * 9, b"x" * 9999, b"query,grade\n1,2\n"])
 def test_a_file_that_is_no_store_is_refused_and_left_alone(store, content):
     store.path.write_bytes(content)
-    with pytest.raises(ValueError, match=r"results cannot be read .*; remove it to start anew"):
-        store.get("a")
+    with pytest.raises(ValueError, match=r"results holds no results; remove it to start anew"):
+        Store(store.path)
     assert store.path.read_bytes() == content
 
 
-def test_a_damaged_file_is_refused(store):
+def test_a_line_that_was_cut_off_costs_only_itself(store):
     content = store.path.read_bytes()
-    for damaged in (content[: len(content) // 2], content.replace(b"[1.5,", b"(1.5,")):
-        store.path.write_bytes(damaged)
-        with pytest.raises(ValueError, match=r"results cannot be read .*; remove it to start anew"):
-            store.get("a")
+    for n in range(len(content.splitlines()[0]) + 1, len(content)):
+        store.path.write_bytes(content[:n])
+        again = Store(store.path)
+        assert again.get("a") == RESULTS["a"]
+        again.add("c", 3)
+        assert found_in(store, "a", "c") == {"a": RESULTS["a"], "c": 3}
+    store.path.write_bytes(content[:9])
+    assert found_in(store, "a") == {"a": None}
 
 
 def test_a_full_disk_ends_no_run(store):

@@ -170,7 +170,6 @@ def test_all_parts_alike_and_the_report(apart, tmp_path):
     assert len(result.document["warnings"]) == 3
     result.to_html(tmp_path / "report.html")
     assert "Train and test hold the same data" in (tmp_path / "report.html").read_text()
-    assert "% WARNING: Train and test" in result.to_latex()
     folds = bp.compare([tuple(apart), (apart[0], apart[1], apart[0])], **ONE)
     assert [warning[:7] for warning in folds.document["warnings"]] == ["Fold 2:"]
 

@@ -16,8 +16,8 @@ from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, w
 from boostplug.comparison.inputs.data import folds_of, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.summary import FEWEST_QUERIES, Data, PartDigest, Size
+from boostplug.comparison.training.digests import fingerprints_of_part
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.comparison.training.kept import fingerprints_of_part
 from boostplug.core.extras import imported
 from boostplug.core.threads import Computed
 from boostplug.data.positions import propensities_of

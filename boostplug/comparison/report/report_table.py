@@ -1,4 +1,4 @@
-"""A small model of tables with writers for a terminal, Markdown, LaTeX and HTML, and formats of numbers."""
+"""A small model of tables with writers for a terminal, Markdown and HTML, and formats of numbers."""
 
 import re
 from collections.abc import Sequence
@@ -116,48 +116,6 @@ def as_markdown(table: ReportTable) -> list[str]:
 def in_markdown(text: str) -> str:
     """Return a text in one line, with HTML markup escaped."""
     return escape(" ".join(visible(text).split()), quote=False)
-
-
-def as_latex(table: ReportTable) -> list[str]:
-    """Return the lines of a ``tabular`` with booktabs, with its groups as headings."""
-    lines = [
-        rf"\begin{{tabular}}{{{''.join('r' if column.numbers else 'l' for column in table.columns)}}}",
-        r"\toprule",
-        " & ".join(_in_latex(column.head) for column in table.columns) + r" \\",
-    ]
-    for group, rows in groupby(table.rows, lambda row: row.group):
-        lines.append(rf"\midrule \multicolumn{{{len(table.columns)}}}{{l}}{{\emph{{{_in_latex(str(group))}}}}} \\")
-        lines += [" & ".join(map(_latex_cell, row.cells)) + r" \\" for row in rows]
-    return [*lines, r"\bottomrule", r"\end{tabular}"]
-
-
-def _latex_cell(cell: Cell) -> str:
-    shown, after = _in_latex(str(cell.shown)), _in_latex(cell.after)
-    shown = rf"\textbf{{{shown}}}" if cell.bold else shown
-    after = rf"{{\small{after}}}" if cell.after.startswith("±") else after
-    return f"{shown} {after}".rstrip()
-
-
-_TEX = {
-    **{character: rf"\{character}" for character in "&%$#_{}"},
-    "\\": r"\textbackslash{}",
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "|": r"\textbar{}",
-    "Δ": r"$\Delta$",
-    "±": r"$\pm$",
-    "×": r"$\times$",
-    "↓": r"$\downarrow$",
-    "–": "--",
-    "<": "$<$",
-    ">": "$>$",
-}
-
-
-def _in_latex(text: str) -> str:
-    """Return a text with LaTeX commands escaped, and minus signs of numbers typeset as such."""
-    escaped = "".join(_TEX.get(character, character) for character in " ".join(visible(text).split()))
-    return re.sub(r"(?<![\w-])-(?=[.\d])", "$-$", escaped)
 
 
 def as_html(

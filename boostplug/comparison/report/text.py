@@ -1,9 +1,10 @@
-"""A comparison's table and the lines below it: for a terminal, as plain text, in Markdown and in LaTeX."""
+"""A comparison's table and the lines below it: for a terminal, as plain text, and in Markdown."""
 
 import sys
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from boostplug.comparison.console import as_text
 from boostplug.comparison.report.report_table import (
@@ -12,7 +13,6 @@ from boostplug.comparison.report.report_table import (
     Column,
     ReportTable,
     Row,
-    as_latex,
     as_markdown,
     as_rich,
     in_markdown,
@@ -33,6 +33,23 @@ if TYPE_CHECKING:
 _UNLIMITED = 10_000  # characters
 
 
+class MethodCells(NamedTuple):
+    """The cells of a method in the table."""
+
+    name: Cell
+    metrics: Sequence[Cell]
+    difference: Cell
+    p: Cell
+    time: Cell | None
+    """None if no run of the comparison was timed: the table then has no such column."""
+    rounds: Cell
+
+    @property
+    def values(self) -> list[Cell]:
+        """All cells except the name, in the order of the table's columns."""
+        return [*self.metrics, self.difference, self.p, *([] if self.time is None else [self.time]), self.rounds]
+
+
 def table_of(document: Comparison) -> ReportTable:
     """Return the table: a row per method, in the document's order."""
     settings = document.settings
@@ -47,36 +64,40 @@ def table_of(document: Comparison) -> ReportTable:
         *([Column("ms/round", descending=False)] if _is_timed(document) else []),
         Column("rounds", descending=False),
     ]
-    return ReportTable(columns, [Row(_cells(document, method), method.framework) for method in document.methods])
+    cells = [(cells_of(document, method), method.framework) for method in document.methods]
+    return ReportTable(columns, [Row([found.name, *found.values], framework) for found, framework in cells])
 
 
-def _cells(document: Comparison, method: MethodSummary) -> list[Cell]:
+def cells_of(document: Comparison, method: MethodSummary) -> MethodCells:
+    """Return the cells of a method."""
     finished, planned = method.runs_finished, method.runs_planned
-    times = [_time(method)] if _is_timed(document) else []
-    return [
-        Cell(method.method + (f" [{finished} of {planned}]" if 0 < finished < planned else "")),
-        *(_metric_cell(document, method, name) for name in document.settings.metrics),
-        *_contrast_cells(Contrast.from_summary(method), document),
-        *times,
-        replace(number(method.rounds, ".0f"), after="cap" if method.runs_at_cap else ""),
-    ]
+    difference, p = _contrast_cells(Contrast.from_summary(method), document)
+    return MethodCells(
+        name=Cell(method.method + (f" [{finished} of {planned}]" if 0 < finished < planned else "")),
+        metrics=[_metric_cell(document, method, name) for name in document.settings.metrics],
+        difference=difference,
+        p=p,
+        time=milliseconds(method) if _is_timed(document) else None,
+        rounds=replace(number(method.rounds, ".0f"), after="cap" if method.runs_at_cap else ""),
+    )
 
 
 def _is_timed(document: Comparison) -> bool:
     return any(method.seconds_per_round is not None for method in document.methods)
 
 
-def _time(method: MethodSummary) -> Cell:
+def milliseconds(method: MethodSummary) -> Cell:
+    """Return the cell of the time per round."""
     return number(None if method.seconds_per_round is None else 1e3 * method.seconds_per_round, ".1f")
 
 
-def _contrast_cells(found: Contrast | None, document: Comparison) -> list[Cell]:
+def _contrast_cells(found: Contrast | None, document: Comparison) -> tuple[Cell, Cell]:
     """Return the cells of a difference with its interval, and of its p."""
     if found is None:
-        return [Cell(NONE), Cell(NONE)]
+        return Cell(NONE), Cell(NONE)
     p, verdict = None if isnan(found.p) else found.p, found.outcome(document)
     difference = Cell(signed(found.difference), found.difference, after=interval(found.interval), verdict=verdict)
-    return [difference, Cell(probability(p), p, verdict=verdict)]
+    return difference, Cell(probability(p), p, verdict=verdict)
 
 
 def _metric_cell(document: Comparison, method: MethodSummary, name: str) -> Cell:
@@ -131,14 +152,4 @@ def markdown(document: Comparison) -> str:
     ]
     for line in advice(document):
         lines += ["```python", visible(line).strip(), "```"] if is_code(line) else [in_markdown(line), ""]
-    return "\n".join(lines) + "\n"
-
-
-def latex(document: Comparison) -> str:
-    """Return the table for LaTeX with booktabs, without times and rounds, and the lines below it as comments."""
-    table = table_of(document)
-    lines = [
-        *(f"% {' '.join(visible(line).split())}" for line in below_table(document)),
-        *as_latex(ReportTable(table.columns[:-2], [Row(row.cells[:-2], row.group) for row in table.rows])),
-    ]
     return "\n".join(lines) + "\n"

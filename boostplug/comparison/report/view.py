@@ -7,7 +7,7 @@ from typing import Any
 
 from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.report_table import Cell, Column, ReportTable, Row, as_html, number
-from boostplug.comparison.report.text import table_of
+from boostplug.comparison.report.text import MethodCells, cells_of
 from boostplug.comparison.summary import Comparison, Details, MethodDetails, MethodSummary
 from boostplug.core.threads import Computed
 
@@ -22,7 +22,7 @@ class Shown:
     number: int  # index in the document
     summary: MethodSummary
     details: MethodDetails
-    cells: Sequence[Cell]  # row in the comparison's table
+    cells: MethodCells
     colour: str  # class of the style sheet
     shape: int  # mark of its framework, from 0
     recommended: bool
@@ -56,7 +56,7 @@ class Shown:
     @property
     def difference(self) -> Cell:
         """The difference to its reference, with the interval."""
-        return self.cells[-4]
+        return self.cells.difference
 
     @property
     def is_clear(self) -> bool:
@@ -66,12 +66,7 @@ class Shown:
     @property
     def p(self) -> Cell:
         """The p of the difference: corrected by Holm, except for the recommended method."""
-        return self.cells[-3]
-
-    @property
-    def milliseconds(self) -> Cell:
-        """The time per round."""
-        return self.cells[-2]
+        return self.cells.p
 
 
 def _by_validation(document: Comparison, details: Details) -> list[Shown]:
@@ -93,13 +88,13 @@ def _by_validation(document: Comparison, details: Details) -> list[Shown]:
     coloured = list(dict.fromkeys([*chosen, *references, *of_frameworks, *best_first]))[:_COLOURED]
     colours = {i: f"c{k}" for k, i in enumerate((i for i in coloured if i not in references), start=1)}
     colours |= dict.fromkeys((i for i in coloured if i in references), _REFERENCE)
-    rows, of_method = table_of(document).rows, {one.key: one for one in details.methods}
+    of_method = {one.key: one for one in details.methods}
     return [
         Shown(
             number=i,
             summary=methods[i],
             details=of_method.get(methods[i].key) or MethodDetails(framework=methods[i].framework, method=""),
-            cells=rows[i].cells,
+            cells=cells_of(document, methods[i]),
             colour=colours.get(i, _NO_COLOUR),
             shape=frameworks.index(methods[i].framework),
             recommended=i in chosen,
@@ -118,7 +113,7 @@ def of_frameworks(methods: Sequence[Shown]) -> list[tuple[str, list[Shown]]]:
 def label(method: Shown, *, framework: bool = False) -> list[Child]:
     """Return a method's name, its framework's with `framework`, and its tags: recommended, reference."""
     return [
-        el("span.name", method.cells[0].shown),
+        el("span.name", method.cells.name.shown),
         [" ", el("small", method.framework)] if framework else None,
         [" ", el("span.tag chosen", "recommended")] if method.recommended else None,
         [" ", el("span.tag", "reference")] if method.reference else None,

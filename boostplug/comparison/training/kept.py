@@ -1,33 +1,25 @@
-"""Results of a comparison's trainings in a `Store`, and the digests that distinguish comparisons."""
+"""Results of a comparison's trainings in a `Store`."""
 
-import pickle
-import sys
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from io import BytesIO
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from types import FunctionType
 from typing import Any
 
 import joblib
 import numpy as np
 
-from boostplug.comparison.document import versions
-from boostplug.comparison.summary import from_json, to_json
-from boostplug.comparison.training.frameworks import DataPart
+from boostplug.comparison.summary import Setting, to_json
+from boostplug.comparison.training.digests import digest
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.comparison.training.store import Store
 from boostplug.comparison.training.tuning import TrialOutcome
 from boostplug.core.checks import shown
-from boostplug.losses import Loss
-from boostplug.metrics import Metric
 
-_COUNT = ("boostplug", "numpy", "numba")  # versions that affect results, besides those of the frameworks
-_PATTERN = "compare-*.results"
-_IDENTITY = ("method", "fold", "seed")  # fields in the key of a run
-_KNOWN = frozenset({"boostplug", "numpy", *sys.stdlib_module_names})  # modules whose code their versions determine
-_ROWS = 1 << 16  # rows of a table per block
+_PATTERN = "compare-*.jsonl"  # of files in a folder
+_INPUTS = "inputs"  # key of what affects all results of a comparison
+_IDENTITY = ("method", "fold", "seed")  # fields of a run that its key holds
+_ARRAYS = ("validation_per_query", "curve", "gains", "cutoffs", "reliability", "position_bias")
 
 
 @dataclass(frozen=True)
@@ -37,18 +29,36 @@ class Kept:
     Attributes
     ----------
     store : Store
+    inputs : str
+        Digest of all that affects the results, except method, fold and seed.
     names : mapping of Method to str
-        Names in keys of the methods whose code has a version.
+        Digests of the methods whose results are stored.
+    asked : set
+        Keys of the runs that `run` was asked for.
     """
 
     store: Store = field(default_factory=lambda: Store(None))
+    inputs: str = ""
     names: Mapping[Method, str] = field(default_factory=dict)
+    asked: set[str] = field(default_factory=set)
 
     @classmethod
-    def from_folder(
-        cls, folder: Path, comparison: str, methods: Iterable[Method], metrics: Iterable[Metric], *, resume: bool
+    def at(
+        cls, place: Path, inputs: Mapping[str, str], methods: Iterable[Method], plan: Plan, *, resume: bool
     ) -> "Kept":
-        """Return the stored results of a comparison in a folder; the comparison's digest names the file.
+        """Return the stored results of a comparison.
+
+        Parameters
+        ----------
+        place : Path
+            A file, or a folder, in which the digest of the inputs names the file. A name without suffix is a folder.
+        inputs : mapping
+            The `inputs_of_comparison`.
+        methods : iterable of Method
+        plan : Plan
+            With a metric of the user's own, whose code is unknown, nothing is stored.
+        resume : bool
+            Whether to use results in the file.
 
         Raises
         ------
@@ -58,162 +68,101 @@ class Kept:
             If there are results and `resume` is not set, or if it is set and there are only results of other
             comparisons.
         """
-        path = folder / _PATTERN.replace("*", comparison[:12])
-        prints = {method: fingerprint(method.objective) for method in methods}
-        unknown = [metric for metric in metrics if fingerprint(metric) is None]
-        for value in [*unknown, *(method.objective for method, found in prints.items() if found is None)]:
-            warnings.warn(
-                f"{shown(value)} has code of your own, which may change between two runs: its trainings are not kept "
-                'in store. Give its class or function an attribute such as version = "1", and change it with the code',
-                stacklevel=3,
-            )
-        known = {} if unknown else {method: found for method, found in prints.items() if found is not None}
-        if path.exists() and not resume:
-            raise ValueError(
-                f"{path} holds results of this very comparison: resume=True (--resume) goes on from them; to start "
-                "anew, remove it, or name another folder as store (--store)"
-            )
-        if resume and not path.exists():
-            if any(folder.glob(_PATTERN)):
-                raise ValueError(
-                    f"{folder} holds no results of this comparison, only of others: data, settings, threads and "
-                    "versions must be the same; leave out resume (--resume) to start anew beside them"
-                )
-            warnings.warn(f"there is nothing to resume in {folder}; starting anew", stacklevel=3)
+        own = joblib.hash(inputs)[:12]
+        in_folder = place.is_dir() or not place.suffix
+        path = place / _PATTERN.replace("*", own) if in_folder else place
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
         except (OSError, ValueError) as error:  # not a valid file name
             reason = getattr(error, "strerror", None) or error
-            raise OSError(f"the folder {shown(str(folder))} cannot be made ({reason}); name another as store") from None
-        return cls(Store(path), {method: f"{method.framework} | {found}" for method, found in known.items()})
+            raise OSError(
+                f"the folder {shown(str(path.parent))} cannot be made ({reason}); name another as store"
+            ) from None
+        store = Store(path)
+        found = store.get(_INPUTS)
+        if resume and in_folder and found is None:
+            newest = max(place.glob(_PATTERN), key=lambda file: file.stat().st_mtime, default=None)
+            found = newest and Store(newest).get(_INPUTS)
+        if found is not None and found != inputs:
+            different = [name for name in {**inputs, **found} if inputs.get(name) != found.get(name)]
+            raise ValueError(
+                f"{place} holds no results of this comparison, only of one with other {', '.join(different)}; name "
+                "another place as store (--store), or leave out resume (--resume) to start anew in a folder"
+            )
+        if store.results.keys() - {_INPUTS} and not resume:
+            raise ValueError(
+                f"{path} holds results of this very comparison: resume=True (--resume) goes on from them; to start "
+                "anew, remove it, or name another place as store (--store)"
+            )
+        if resume and not store.results:
+            warnings.warn(f"there is nothing to resume in {place}; starting anew", stacklevel=3)
+        kept = cls(store, own, _names(methods, plan))
+        if found is None and kept.names:
+            store.add(_INPUTS, dict(inputs))
+        return kept
 
     @property
     def path(self) -> Path | None:
-        """The file, if there is one."""
+        """The file, if it holds results."""
         path = self.store.path
-        return path if path is not None and path.exists() else None
+        return path if path is not None and path.exists() and Store(path).results.keys() - {_INPUTS} else None
 
     def run(self, method: Method, fold: int, seed: int) -> RunOutcome | None:
         """Return a finished run, or None."""
-        found = self._get(method, fold, f"seed {seed}")
-        return None if found is None else from_json(RunOutcome, {**found, "method": method, "fold": fold, "seed": seed})
+        key = self._key(method, fold, f"seed {seed}")
+        self.asked.add(key)
+        found = self.store.get(key)
+        if found is None:
+            return None
+        arrays = {name: np.array(found[name], dtype=np.float64) for name in _ARRAYS if found[name] is not None}
+        per_query = {name: np.array(values, dtype=np.float64) for name, values in found["per_query"].items()}
+        tuned = None if found["tuned"] is None else Setting(**found["tuned"])
+        given = {**found, **arrays, "per_query": per_query, "tuned": tuned, "notes": tuple(found["notes"])}
+        return RunOutcome(method, fold, seed, **given)
 
     def add_run(self, run: RunOutcome) -> None:
         """Store a run; failed runs are tried again by the next comparison."""
         if run.error is None:
-            found = {name: to_json(value) for name, value in vars(run).items() if name not in _IDENTITY}
+            found = {name: value for name, value in vars(run).items() if name not in _IDENTITY}
             self._add(run.method, run.fold, f"seed {run.seed}", found)
 
     def trial(self, method: Method, fold: int, number: int) -> TrialOutcome | None:
         """Return the outcome of a finished tuning trial, or None."""
-        found = self._get(method, fold, f"trial {number}")
-        return None if found is None else from_json(TrialOutcome, found)
+        found = self.store.get(self._key(method, fold, f"trial {number}"))
+        return None if found is None else TrialOutcome(**found)
 
     def add_trial(self, method: Method, fold: int, number: int, outcome: TrialOutcome) -> None:
         """Store the outcome of a tuning trial."""
-        self._add(method, fold, f"trial {number}", to_json(outcome))
+        self._add(method, fold, f"trial {number}", outcome)
 
-    def _get(self, method: Method, fold: int, which: str) -> Any:
-        return self.store.get(self._key(method, fold, which)) if method in self.names else None
+    def remove(self) -> bool:
+        """Remove the file unless it also holds runs of other methods or seeds; return whether it is gone."""
+        path = self.store.path
+        if path is None or not path.exists():
+            return True
+        of_others = Store(path).results.keys() - {_INPUTS} - self.asked
+        if not all(" | trial " in key and key.split(" | ")[2] in self.names.values() for key in of_others):
+            return False
+        path.unlink()
+        return True
 
     def _add(self, method: Method, fold: int, which: str, found: Any) -> None:
         if method in self.names:
-            self.store.add(self._key(method, fold, which), found)
+            self.store.add(self._key(method, fold, which), to_json(found))
 
     def _key(self, method: Method, fold: int, which: str) -> str:
-        return f"fold {fold + 1} | {self.names[method]} | {which}"
+        return f"{self.inputs} | fold {fold + 1} | {self.names.get(method)} | {which}"
 
 
-def digest_of_comparison(folds: Sequence[Sequence[Mapping[str, str]]], frameworks: Iterable[str], plan: Plan) -> str:
-    """Return a digest of all inputs of a run except its method, fold and seed.
-
-    Parameters
-    ----------
-    folds : sequence of sequence of mapping
-        The `fingerprints_of_part` of each part of each fold.
-    frameworks : iterable of str
-    plan : Plan
-    """
-    counted = (*_COUNT, *frameworks, *(["optuna"] if plan.tune else []))
-    found = versions(*counted)
-    settings = (plan.rounds, plan.patience, asdict(plan.trees), plan.num_threads)
-    tuning = (plan.tune, plan.seeds[0]) if plan.tune else None
-    metrics = [fingerprint(metric) for metric in (plan.metric, plan.valid_metric, *plan.metrics)]
-    of_versions = [found.get(name) for name in counted]
-    return str(joblib.hash([of_versions, _code_of_this_package(), settings, tuning, metrics, folds]))
-
-
-def fingerprints_of_part(part: DataPart) -> dict[str, str]:
-    """Return digests of a part's features, labels, queries and weights; parts with other values differ."""
-    queries = part.queries
-    content = {
-        "features": [joblib.hash(piece) for piece in _pieces(part.X)],
-        "labels": queries.labels,
-        "queries": queries.boundaries,
-        "weights": queries.row_weight,
-        "labels by name": dict(queries.labels_by_name),
-        "positions": queries.position,
-    }
-    return {what: joblib.hash(values) for what, values in content.items()}
-
-
-def fingerprint(value: Loss | Metric | str) -> str | None:
-    """Return a digest of a loss or metric; None if its code cannot be identified in a later process.
-
-    Versions identify the code of this library, of NumPy and of Python. The attribute `version` identifies a user's
-    class or function. Its source text would not, because it may call any other module.
-    """
-    if isinstance(value, str):
-        return value
-    try:
-        pickler = _Pickler(buffer := BytesIO())
-        pickler.dump(value)
-    except Exception:  # noqa: BLE001 (a user's value may raise anything)
-        return None
-    versions_of = {f"{code.__module__}.{code.__qualname__}": getattr(code, "version", None) for code in pickler.own}
-    if None in versions_of.values():
-        return None
-    return str(joblib.hash([buffer.getvalue(), sorted((name, str(found)) for name, found in versions_of.items())]))
-
-
-class _Pickler(pickle.Pickler):
-    """Pickles equal values to equal bytes; collects the users' classes (with their bases) and functions."""
-
-    def __init__(self, file: BytesIO) -> None:
-        super().__init__(file, protocol=4)
-        self.fast = True  # without a memo, so that two equal strings are pickled like one used twice
-        self.own: set[Any] = set()
-
-    def reducer_override(self, obj: Any) -> Any:
-        """Collect a user's class or function, and leave its pickling to pickle."""
-        if isinstance(obj, (type, FunctionType)):
-            codes = obj.__mro__ if isinstance(obj, type) else (obj,)
-            self.own |= {code for code in codes if code.__module__.partition(".")[0] not in _KNOWN}
-        return NotImplemented
-
-
-def _code_of_this_package() -> str:
-    """Return a digest of this package's source files: in a clone, code changes while the version stays."""
-    folder = Path(__file__).parents[2]
-    files = [file for file in sorted(folder.rglob("*.py")) if folder / "replication" not in file.parents]
-    return str(joblib.hash([(str(file.relative_to(folder)), file.read_bytes()) for file in files]))
-
-
-def _pieces(X: Any) -> Iterator[Any]:
-    """Yield all values of features in blocks, equal for equal features in any memory layout."""
-    if hasattr(X, "tocsr"):
-        sparse = X.tocsr()
-        yield from (sparse.dtype, sparse.shape, sparse.indptr, sparse.indices, sparse.data)
-    elif hasattr(X, "iloc"):
-        for i, name in enumerate(X.columns):
-            column = X.iloc[:, i]
-            categories = getattr(column.dtype, "categories", None)
-            if categories is None:
-                yield (name, str(column.dtype), np.ascontiguousarray(column.to_numpy()))
-            else:
-                codes = np.ascontiguousarray(column.cat.codes)
-                yield (name, column.dtype.ordered, categories.tolist(), codes)
-    else:
-        array = np.asarray(X)
-        yield (array.dtype, array.shape)
-        yield from (np.ascontiguousarray(array[start : start + _ROWS]) for start in range(0, len(array), _ROWS))
+def _names(methods: Iterable[Method], plan: Plan) -> dict[Method, str]:
+    """Return a digest of each method whose results may be stored, and warn of the others."""
+    found = {method: digest(method.objective) for method in methods}
+    metrics = dict.fromkeys((plan.metric, plan.valid_metric, *plan.metrics))
+    unknown = [metric for metric in metrics if digest(metric) is None]
+    for value in [*unknown, *(method.objective for method, text in found.items() if text is None)]:
+        warnings.warn(
+            f"{shown(value)} has code of your own, which may change between two runs: "
+            f"{'no training is' if unknown else 'its trainings are not'} kept in store",
+            stacklevel=4,
+        )
+    return {} if unknown else {method: f"{method.framework} {text}" for method, text in found.items() if text}

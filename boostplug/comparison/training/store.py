@@ -1,62 +1,65 @@
-"""Finished results in an SQLite file, so that an interrupted run can continue."""
+"""Finished results in a file of JSON lines, so that an interrupted run can continue."""
 
+import errno
 import json
-import sqlite3
+import os
 import warnings
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 
 class Store:
-    """Results by key. A result is on disk when `add` returns. Several processes may use one file.
+    """Results by key. A result is on disk when `add` returns. Several processes may add to one file.
 
     Parameters
     ----------
     path : Path or None
         File, made with the first result. None: nothing is stored.
+
+    Attributes
+    ----------
+    results : dict
+        The results that were in the file at the start, and those added here, by key. A line that was not written to its
+        end, as after a power failure, is left out.
+
+    Raises
+    ------
+    ValueError
+        If the file is not a store.
     """
 
     def __init__(self, path: Path | None) -> None:
-        self.path = path
+        self.path, self.results = path, dict[str, Any]()
+        content = b"" if path is None or not path.exists() else path.read_bytes()
+        for text in content.splitlines():
+            try:
+                line = json.loads(text)
+                self.results[line["key"]] = line["result"]
+            except (ValueError, TypeError, KeyError):
+                continue
+        if content and not self.results and not content.startswith(b'{"key": '):
+            raise ValueError(f"{path} holds no results; remove it to start anew, or name another place for results")
 
     def get(self, key: str) -> Any:
-        """Return a result, or None if there is none.
-
-        Raises
-        ------
-        ValueError
-            If the file is damaged, or is not a store.
-        """
-        if self.path is None or not self.path.exists():
-            return None
-        try:
-            with self._opened(self.path) as database:
-                found = database.execute("SELECT result FROM results WHERE key = ?", (key,)).fetchone()
-            return None if found is None else json.loads(found[0])
-        except (sqlite3.Error, ValueError, TypeError) as error:
-            raise ValueError(
-                f"{self.path} cannot be read ({error}); remove it to start anew, or name another place for results"
-            ) from None
+        """Return a result, or None if there is none."""
+        return self.results.get(key)
 
     def add(self, key: str, result: Any) -> None:
         """Store a result in JSON's types; if the disk fails, warn and continue."""
+        self.results[key] = result
         if self.path is None:
             return
+        line = json.dumps({"key": key, "result": result}).encode() + b"\n"
         try:
-            with self._opened(self.path) as database:
-                database.execute("INSERT OR REPLACE INTO results VALUES (?, ?)", (key, json.dumps(result)))
-        except sqlite3.Error as error:
+            with self.path.open("a+b", buffering=0) as file:
+                if file.seek(0, os.SEEK_END):
+                    file.seek(-1, os.SEEK_END)
+                    line = line if file.read(1) == b"\n" else b"\n" + line  # after a line that was cut off
+                if file.write(line) < len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))  # noqa: TRY301 (as the system says it)
+        except OSError as error:
             warnings.warn(
                 f"{self.path} cannot be written ({error}): a result is not kept there, and the run goes on",
                 RuntimeWarning,
                 stacklevel=2,
             )
-
-    @staticmethod
-    @contextmanager
-    def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-        with closing(sqlite3.connect(path, timeout=60.0)) as database, database:
-            database.execute("CREATE TABLE IF NOT EXISTS results (key TEXT PRIMARY KEY, result TEXT)")
-            yield database

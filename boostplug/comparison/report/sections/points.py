@@ -3,6 +3,7 @@
 from boostplug.comparison.report.charts import Scale, scatter
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.report_table import NONE, Cell, Column, number, value
+from boostplug.comparison.report.text import milliseconds
 from boostplug.comparison.report.view import (
     Shown,
     View,
@@ -79,7 +80,7 @@ def time(view: View) -> Child:
 
     def cells(method: Shown) -> list[Cell]:
         rounds, mean = method.summary.rounds, method.summary.test[view.metric].mean
-        return [method.milliseconds, number(rounds, ".0f"), training_time(method), value(mean)]
+        return [milliseconds(method.summary), number(rounds, ".0f"), training_time(method), value(mean)]
 
     methods = [m for m, *_ in points]
     shapes = [name for name, _ in of_frameworks(methods)]

@@ -4,7 +4,7 @@ from math import isnan
 
 from boostplug.comparison.report.markup import Child, el
 from boostplug.comparison.report.report_table import Column, interval, probability, short, signed, value
-from boostplug.comparison.report.text import table_of
+from boostplug.comparison.report.text import milliseconds, table_of
 from boostplug.comparison.report.view import View, copyable, method_table
 from boostplug.comparison.report.words import (
     about_differences,
@@ -60,7 +60,7 @@ def recommendation(view: View) -> Child:
         figures.append(("Queries won / tied / lost", " / ".join(f"{n:,}" for n in method.details.outcomes)))
     figures.append(("Rounds", f"{found.rounds:,}"))
     if method.summary.seconds_per_round is not None:
-        figures.append(("Time per round", f"{method.milliseconds.shown} ms"))
+        figures.append(("Time per round", f"{milliseconds(method.summary).shown} ms"))
     return [
         el("p.headline", el("strong", found.method), f" in {found.framework}"),
         el(f"p.verdict {kind}", f"{provisional}{headline(found, document)}"),
@@ -81,7 +81,7 @@ def methods(view: View) -> Child:
             f"Means on test; validation: {view.metric} there, best first",
             [validation, *table_of(document).columns[1:]],
             view.methods,
-            lambda m: [value(m.summary.validation.mean), *m.cells[1:]],
+            lambda m: [value(m.summary.validation.mean), *m.cells.values],
             class_="wide",
             described_by="about-table",
         ),
