@@ -520,7 +520,10 @@ def _check_outputs(outputs: Mapping[str, Path | None]) -> None:
                 f"{option}: {path} exists and may hold data; remove it, or name a file that ends with .json, .html, "
                 ".md or .tex"
             )
-        if not path.exists() and not os.access(path.absolute().parent, os.W_OK):
+        with suppress(FileNotFoundError, NotADirectoryError):  # another error, such as a name too long, is reported
+            path.lstat()
+            continue
+        if not os.access(path.absolute().parent, os.W_OK):
             raise ValueError(f"{option}: no folder {path.parent} can be written to; make it, or name a file elsewhere")
 
 

@@ -9,8 +9,11 @@ from itertools import pairwise
 from math import exp
 
 import pytest
+import reports
 from browser import chromium
 from reports import page
+
+from boostplug.comparison.report.report_table import probability
 
 VOID = {"br", "input", "meta"}
 HOSTILE = "</script><script>alert(1)</script><b x='\"&amp;"
@@ -333,6 +336,24 @@ def test_the_forest_is_sorted_and_marks_what_is_significant(document, whole):
     rows = forest(less)[: len(of_lightgbm)]
     assert [place for *_, place in rows] == sorted(place for *_, place in rows)
     assert "to the left is better" in less
+
+
+@pytest.mark.parametrize("timed", [True, False])
+def test_each_value_stands_in_its_place_with_and_without_times(document, timed):
+    """Without times, as on a busy machine, the table has no such column, and differences and p stay where they are."""
+    document = deepcopy(document)
+    for method in document["methods"]:
+        method["seconds_per_round"] = 0.001 if timed else None
+    read = reports.page(document, made_up(document))
+    tested = [m for m in document["methods"] if m["p_holm"] is not None]
+    shown = re.findall(r'<span class="n p"><span class="aside">p </span>([<.\d&lt;]+)</span>', read)
+    assert sorted(shown) == sorted(probability(m["p_holm"]) for m in tested)
+    clear = [m["p_holm"] < 0.05 for m in tested]
+    assert sum(state == "clear" for _, state, _ in forest(read)) == sum(clear) > 0
+    head, _, *rows = (line.split(" | ") for line in reports.markdown(document).splitlines() if line.startswith("|"))
+    assert ("ms/round" in head) == timed
+    of_p = [row[head.index("p")].strip("* ") for row in rows]
+    assert sorted(of_p) == sorted([*shown, *["–"] * (len(rows) - len(tested))])
 
 
 def test_a_comparison_writes_its_page_with_all_sections(result, tmp_path):

@@ -1,11 +1,8 @@
-"""A cluster of two processes for all tests of this folder, and a limit of time for each, so that a hang fails."""
+"""A cluster of two processes for all tests of this folder."""
 
-import signal
 import sys
 
 import pytest
-
-SECONDS = 240  # of a test; a fit takes one or two
 
 
 @pytest.fixture(scope="session")
@@ -25,19 +22,7 @@ def client():
 def _both_workers(request):
     """Wait for both workers: one that a test has brought down comes back by itself, in its own time."""
     if "client" in request.fixturenames:
-        request.getfixturevalue("client").wait_for_workers(2, timeout=SECONDS)
-
-
-@pytest.fixture(autouse=True)
-def _time_limit():
-    def stop(*_):
-        pytest.fail(f"the test took more than {SECONDS} s: a worker waits for another one")
-
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SECONDS)
-    yield
-    signal.alarm(0)
-    signal.signal(signal.SIGALRM, before)
+        request.getfixturevalue("client").wait_for_workers(2)
 
 
 @pytest.fixture(autouse=True)

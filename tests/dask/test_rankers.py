@@ -380,7 +380,7 @@ def test_a_killed_worker_is_an_error_and_those_that_are_left_train_again(name, n
         frame = on_workers(client, TRAIN, (10,) if n_workers == 2 else ())
         with pytest.raises(Exception, match=r"[Ss]ocket|collective|Invalid worker address|ancelled"):
             fit(client, name, Dies(n_queries=10 if n_workers == 2 else 40), frame, n_estimators=10_000)
-        client.wait_for_workers(n_workers, timeout=60)
+        client.wait_for_workers(n_workers)
         if name == "LGBMRanker":
             client.restart()
         again = dd.from_pandas(TRAIN, npartitions=1, sort=False)

@@ -287,7 +287,7 @@ def main(results):
             print(json.dumps([cell, outcome(*cell, Path(folder))]), file=file)
 
 
-def run_apart(cells, seconds=240):
+def run_apart(cells):
     """Return the outcome of each cell, from one process, and another one after each abort."""
     found, tests = {}, Path(__file__).parents[1]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(tests.parent), str(tests)]), "OMP_NUM_THREADS": "1"}
@@ -296,7 +296,7 @@ def run_apart(cells, seconds=240):
         while rest := [cell for cell in cells if cell not in found]:
             done = subprocess.run(
                 [sys.executable, __file__, results], input=json.dumps(rest), env=environment, capture_output=True,
-                text=True, timeout=seconds, check=False,
+                text=True, check=False,
             )  # fmt: skip
             lines = results.read_text(encoding="utf-8").splitlines() if results.exists() else []
             before = len(found)

@@ -72,7 +72,7 @@ def scores_of_ranklib(text, X, folder):
         "-score",
         "scores",
     ]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=120)
+    subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return np.loadtxt(folder / "scores", usecols=2)
 
 
