@@ -689,7 +689,6 @@ CASES = {
         Case("propensities for a method that estimates", lambda: bp.Unbiased(propensity=[1.0, 0.5])),
         Case("a propensity of 0 in a loss", lambda: bp.Unbiased(method="ips", propensity=[1.0, 0.0])),
         Case("a position without a propensity", lambda: on_clicks("ips", propensity=[1.0])),
-        Case("grades in place of clicks", lambda: on_clicks("kurennoy", [2, 0, 0, 1], propensity=[1.0, 0.5])),
         Case("a base that is no loss on pairs", lambda: bp.Unbiased(base=bp.SquaredError())),
         Case("`ClickLogLoss` without positions", lambda: click_log_loss(position=None)),
         Case("grades in place of clicks for `ClickLogLoss`", lambda: click_log_loss(clicks=(2, 0, 0, 1))),
@@ -698,10 +697,6 @@ CASES = {
         Case(
             "positions that LightGBM keeps as categories, for `ClickLogLoss`",
             lambda: on_categories(bp.ClickLogLoss(propensity=[1.0, 0.5, 0.3])),
-        ),
-        Case(
-            'a base that takes no pairs for `method="kurennoy"`',
-            lambda: bp.Unbiased(base=bp.NDCGBoost(), method="kurennoy", propensity=[1.0]),
         ),
         Case("a position below 1", lambda: bp.set_positions(xgb.DMatrix(X, Y, group=GROUP), np.zeros(len(Y)))),
         Case(

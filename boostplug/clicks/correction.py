@@ -40,7 +40,7 @@ class Correction:
     Attributes
     ----------
     power : float
-        For `Unbiased` with "ips", "kurennoy" or "unbiased_lambdamart": from 0, clicks as labels, to 1.
+        For `Unbiased` with "ips" or "unbiased_lambdamart": from 0, clicks as labels, to 1.
     ridge : float
         For `Unbiased` with "additive".
     prior_scale : float or None

@@ -84,7 +84,7 @@ LOSSES: dict[str, tuple[Loss, ...]] = {
     "unbiased": (
         Unbiased(),
         Unbiased(method="unbiased_lambdamart"),
-        *(Unbiased(method=known, propensity=_BY_RANK) for known in ("ips", "kurennoy")),
+        Unbiased(method="ips", propensity=_BY_RANK),
     ),
 }
 """Name -> the variants that `boostplug compare` trains."""

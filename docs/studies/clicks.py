@@ -78,7 +78,6 @@ def methods(true: Floats, found: Floats) -> dict[tuple[str, str], Loss | str]:
         "unbiased_lambdamart": Unbiased(method="unbiased_lambdamart"),
         "additive": Unbiased(method="additive", ridge=0.03),
         "ips, estimated": Unbiased(method="ips", propensity=found),
-        "kurennoy, estimated": Unbiased(method="kurennoy", propensity=found),
         "ips, true": Unbiased(method="ips", propensity=true),
         "true labels": RankNet(),
     }

@@ -537,7 +537,7 @@ def test_mq2008_learns_as_well_as_the_built_in_objective(F, tmp_path):
 
     booster, ours = learn(LOSS)
     theirs = learn(F.objective)[1]
-    assert ours[40:].mean() > ours[:10].mean()
+    assert ours[40:].mean() > metric(np.zeros(len(fold.vali.y)), fold.vali.queries) + 0.1
     assert ours[-10:].mean() > theirs[-10:].mean() - 0.02  # a single round differs by .01 between versions of XGBoost
     path = tmp_path / f"model.{F.suffixes[0]}"
     booster.save_model(path)

@@ -168,7 +168,6 @@ def test_named_losses_train_with_the_propensities_that_judge(parts):
         ("additive", None),
         ("unbiased_lambdamart", None),
         ("ips", theta),
-        ("kurennoy", theta),
         ("ips", (1, 0.5, 0.4, 0.3, *6 * [0.2])),
     ]
     every = {repr(loss) for loss in parse_losses("all", theta).values()}

@@ -32,7 +32,7 @@ CASES = [
     *(("LGBMRanker", loss) for loss in OF_LIGHTGBM),
     *(("XGBRanker", loss) for loss in (bp.MPBoost(), bp.QBRank(), bp.AdaRank(), 0.5 * bp.NDCGBoost() + bp.RankNet())),
     *((name, SEVERAL) for name in PARAMS),
-    *((name, bp.Unbiased(base=bp.QBRank(), method="kurennoy", propensity=THETA).on("click")) for name in PARAMS),
+    *((name, bp.Unbiased(base=bp.QBRank(), method="ips", propensity=THETA).on("click")) for name in PARAMS),
     ("XGBRanker", bp.Unbiased(base=bp.MPBoost()).on("click")),
 ]
 

@@ -113,20 +113,19 @@ def test_unbiased_lambdamart_is_a_plain_loop(name, power, max_position, weight):
     np.testing.assert_allclose(loss.value(scores, queries), expected, rtol=1e-8, atol=1e-12)
 
 
-@pytest.mark.parametrize("method", ["ips", "kurennoy"])
-def test_power_is_one_of_the_propensities(method):
+def test_power_is_one_of_the_propensities():
     scores, queries = pages()
-    loss = bp.Unbiased(method=method, propensity=THETA, power=0.5)
-    same = bp.Unbiased(method=method, propensity=np.sqrt(THETA))
+    loss = bp.Unbiased(method="ips", propensity=THETA, power=0.5)
+    same = bp.Unbiased(method="ips", propensity=np.sqrt(THETA))
     for one, other in zip(loss.gradient_hessian(scores, queries), same.gradient_hessian(scores, queries), strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-12)
     np.testing.assert_allclose(loss.position_bias(scores, queries)["propensity"], np.sqrt(THETA)[:12])
 
 
-@pytest.mark.parametrize("method", ["unbiased_lambdamart", "additive", "ips", "kurennoy"])
+@pytest.mark.parametrize("method", ["unbiased_lambdamart", "additive", "ips"])
 def test_without_power_clicks_are_labels(method):
     scores, queries = pages()
-    theta = THETA if method in ("ips", "kurennoy") else None
+    theta = THETA if method == "ips" else None
     loss = bp.Unbiased(method=method, propensity=theta, power=0.0)
     for one, other in zip(
         loss.gradient_hessian(scores, queries), bp.RankNet().gradient_hessian(scores, queries), strict=True
@@ -218,59 +217,6 @@ def test_relevance_that_small_scores_show_is_no_bias():
     assert loss.position_bias(np.zeros(8 * 3000), pages)["bias"][-1] < -2.0
 
 
-@pytest.mark.parametrize("examination", ["any", "independent"])
-@pytest.mark.parametrize("name", BASES)
-def test_kurennoy_is_a_plain_loop(name, examination):
-    base, rho = BASES[name]
-    scores, queries = pages(weight=name == "RankNet")
-    loss = bp.Unbiased(base=base, method="kurennoy", propensity=THETA, max_weight=12.0, examination=examination)
-    theta = 1.0 / queries.position
-    expected = value_by_loops(base, rho, scores, queries, lambda i, _: 1.0 / theta[i])
-    v = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
-    for q in range(queries.n_queries):
-        rows = np.arange(queries.boundaries[q], queries.boundaries[q + 1])
-        clicked = [int(i) for i in rows if queries.labels[i]]
-        n_pairs = len(clicked) * (len(rows) - len(clicked)) or len(clicked) * (len(clicked) - 1)
-        if examination == "any" and len(clicked) == len(rows):
-            n_pairs //= 2  # one direction alone weighs something
-        factor = len(rows) / n_pairs if base.normalization == "rows" and n_pairs else 1.0
-        for i in clicked:
-            for j in clicked:
-                both = theta[i] * theta[j] if examination == "independent" else min(theta[i], theta[j])
-                if i != j:
-                    w = factor * np.sqrt(v[i] * v[j]) * (1.0 / theta[i] - 1.0 / both)
-                    expected[q] += w * rho(scores[i] - scores[j])
-    np.testing.assert_allclose(loss.value(scores, queries), expected, rtol=1e-9, atol=1e-9)
-
-
-def clicks_of(relevance, theta, n, looks, seed=1):
-    """Return n pages with the same documents; "top down", nobody looks at a place without those above it."""
-    rng = np.random.default_rng(seed)
-    seen = rng.random((n, 1 if looks == "top down" else len(theta))) < theta
-    clicks = (rng.random((n, len(theta))) < relevance) & seen
-    position = np.tile(np.arange(1, len(theta) + 1), n)
-    return bp.Queries(clicks.ravel().astype(float), group=[len(theta)] * n, position=position)
-
-
-@pytest.mark.parametrize(("examination", "looks"), [("independent", "independent"), ("any", "top down")])
-def test_kurennoy_is_unbiased_where_ips_is_not(examination, looks):
-    relevance, scores = np.array([0.9, 0.2, 0.6, 0.4]), np.array([0.3, 1.0, -0.5, 0.1])
-    theta, n = np.array([1.0, 0.6, 0.4, 0.3]), 40_000
-    queries = clicks_of(relevance, theta, n, looks)
-    true = sum(
-        relevance[i] * (1.0 - relevance[j]) * np.log1p(np.exp(scores[j] - scores[i]))
-        for i in range(4) for j in range(4) if i != j
-    )  # fmt: skip
-    means = {}
-    for method, more in (("ips", {}), ("kurennoy", {"examination": examination})):
-        value = bp.Unbiased(method=method, propensity=theta, **more).value(np.tile(scores, n), queries)
-        means[method] = value.mean(), value.std() / np.sqrt(n)
-    mean, error = means["kurennoy"]
-    assert abs(mean - true) < 4.0 * error
-    mean, error = means["ips"]
-    assert mean - true > 10.0 * error  # unclicked documents may be relevant
-
-
 @pytest.mark.parametrize("eta", [0.0, 1.0])
 def test_estimates_find_the_bias_where_scores_are_right(eta):
     rng = np.random.default_rng(2)
@@ -325,7 +271,6 @@ METHODS = [
     bp.Unbiased(method=LAMBDAMART),
     bp.Unbiased(method="additive", base=bp.QBRank()),
     bp.Unbiased(method="ips", propensity=THETA),
-    bp.Unbiased(method="kurennoy", propensity=THETA),
 ]
 
 
@@ -383,6 +328,3 @@ def test_what_is_no_page_is_refused():
     with pytest.raises(ValueError, match=r"query 1 holds 2,497 documents with positions up to 2, and a page shows few"):
         bp.Unbiased(method=LAMBDAMART).gradient_hessian(np.zeros(n), crowd)
     bp.Unbiased(method="ips", propensity=THETA).gradient_hessian(np.zeros(n), crowd)  # which needs no pairs of them
-    clicked = bp.Queries(np.ones(n), group=[n], position=np.ones(n))
-    with pytest.raises(ValueError, match="query 0 holds 2,500 documents with clicks"):
-        METHODS[3].value(np.zeros(n), clicked)

@@ -495,24 +495,6 @@ MUTANTS = [
             "_weighted(groups, 1.0 / bias[1], 1.0 / bias[0], place)",
         ),
         (
-            "two clicked documents weigh as if one was certainly seen",
-            "losses.composite.clicked_pairs.clicked_pairs",
-            "of_winner * (of_loser - 1.0)",
-            "of_loser - 1.0",
-        ),
-        (
-            "clicked pairs do not have the factor of their page",
-            "losses.composite.clicked_pairs._relative_factor",
-            "others / own",
-            "np.ones_like(own)",
-        ),
-        (
-            "what is subtracted lowers the Hessian",
-            "kernels.base.rows._subtract_rows",
-            "hessian[i] += more[k]",
-            "hessian[i] -= more[k]",
-        ),
-        (
             "a position without clicks has the ratio of the first",
             "losses.composite.position_bias._ratios",
             "np.where(last < 0, there[0], last)",

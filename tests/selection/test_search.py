@@ -24,7 +24,6 @@ LOSS_VALUES = [
     bp.PairwiseLoss(np.square, lambda d: 2.0 * d, lambda d: np.full_like(d, 2.0)),
     bp.Unbiased(base=bp.QBRank(), method="additive"),
     bp.Unbiased(base=bp.NDCGBoost(), method="ips", propensity=[1.0, 0.5, 0.3]),
-    bp.Unbiased(base=bp.QBRank(), method="kurennoy", propensity=[1.0, 0.5, 0.3]),
 ]
 
 

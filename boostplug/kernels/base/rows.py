@@ -43,22 +43,6 @@ def looked_up(table: Floats, place: NDArray[np.int32], plus: Floats = _NOTHING) 
     return out
 
 
-@compiled()
-def _subtract_rows(
-    gradient: Floats, hessian: Floats, rows: Ints, less: Floats, more: Floats, first: int, last: int
-) -> None:
-    for k in range(unsigned(first), unsigned(last)):
-        i = unsigned(rows[k])
-        gradient[i] -= less[k]
-        hessian[i] += more[k]
-
-
-def subtract_rows(gradient: Floats, hessian: Floats, rows: Ints, less: Floats, more: Floats) -> None:
-    """Subtract `less` from the gradient of distinct rows and add `more` to their Hessian, in place."""
-    edges = _edges(len(rows))
-    run_over_queries(lambda a, b: _subtract_rows(gradient, hessian, rows, less, more, edges[a], edges[b]), edges)
-
-
 def _edges(n: int) -> Ints:
     """Return the boundaries of blocks of `_BLOCK` rows among n rows."""
     edges: Ints = np.r_[0:n:_BLOCK, n].astype(np.int64)

@@ -13,7 +13,6 @@ from boostplug.core.checks import (
     check_integer,
     check_number,
     frozen,
-    refuse_where,
     scores_of_rows,
     shown,
 )
@@ -21,21 +20,19 @@ from boostplug.core.values import Range, Space
 from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 from boostplug.data.queries import Queries
-from boostplug.kernels.base.rows import looked_up, subtract_rows
+from boostplug.kernels.base.rows import looked_up
 from boostplug.kernels.pairs.clicks.by_position import HALF, PlacedDocuments, pairs_by_position, placed_documents
-from boostplug.losses.base.derivatives import writable
 from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss, ratio, takes_from
 from boostplug.losses.base.pair_loss import PairCurve, PairLoss
-from boostplug.losses.composite.clicked_pairs import ClickedPairs, clicked_pairs, refuse_crowds
 from boostplug.losses.composite.position_bias import PositionPairs, additive_bias, click_ratios
 from boostplug.losses.lambda_rank import LambdaRank
 from boostplug.losses.ranknet import RankNet
 
 Floats = NDArray[np.float64]
 _T = TypeVar("_T")
-Method = Literal["additive", "unbiased_lambdamart", "ips", "kurennoy"]
+Method = Literal["additive", "unbiased_lambdamart", "ips"]
 
-_KNOWN = ("ips", "kurennoy")
+_MAX_PAGE = 2000  # documents; all pairs of them are 2 million
 _DOCUMENTS, _LEAST_RIDGE, _MOST_RIDGE = 8_000.0, 0.003, 10.0  # of the default ridge
 
 
@@ -51,22 +48,20 @@ class Unbiased(Loss):
     ----------
     base : Loss, default RankNet()
         A loss on pairs: `RankNet`, `LambdaRank`, `MPBoost`, `QBRank`, `NDCGBoost` or a `PairwiseLoss`. A sum of losses,
-        such as `CRR`, is refused. So are `LambdaRank` and `NDCGBoost` by "kurennoy". Of `QBRank` the pairs are
-        corrected, and the labels' own term is not.
-    method : {"additive", "unbiased_lambdamart", "ips", "kurennoy"}, default "additive"
-        "ips" and "kurennoy" need propensities. "unbiased_lambdamart" and "additive" estimate the bias themselves.
-        "additive" ranked better in our studies.
+        such as `CRR`, is refused. Of `QBRank` the pairs are corrected, and the labels' own term is not.
+    method : {"additive", "unbiased_lambdamart", "ips"}, default "additive"
+        "ips" needs propensities. "unbiased_lambdamart" and "additive" estimate the bias themselves. "additive" ranked
+        better in our studies.
     propensity : array-like of shape (n_positions,), optional
         How likely users look at position 1, 2, …, relative to the first: above 0. Or what
-        `boostplug.clicks.propensity` returns. Required by "ips" and "kurennoy", refused by the others. "kurennoy" takes
-        those above 1 for 1.
+        `boostplug.clicks.propensity` returns. Required by "ips", refused by the others.
     max_weight : float, default 10.0
         The largest weight of a click divided by that of one at position 1, at least 1. Larger ones are clipped: less
         variance, and some bias. The `max_weight` of what `boostplug.clicks.propensity` returns is not used.
     max_position : int, default 20
         Estimates are made for the positions up to here; those further down take that of the last one.
     power : float, default 1.0
-        How much of the bias is corrected, from 0, nothing, to 1. "ips" and "kurennoy" take propensities to this power.
+        How much of the bias is corrected, from 0, nothing, to 1. "ips" takes propensities to this power.
         "unbiased_lambdamart" raises its ratios to it (1/(p + 1) in the paper), "additive" multiplies its biases by it.
         Short logs carry less correction: `boostplug.clicks.correction` proposes a power.
     ridge : float, optional
@@ -74,32 +69,10 @@ class Unbiased(Loss):
         relative to the number of pairs: a log ten times as long has the same biases. Default: 8,000 over the number of
         documents on pages that hold a pair, from .003 to 10, so that short logs are corrected less (see
         `boostplug.clicks.correction`).
-    examination : {"any", "independent"}
-        For "kurennoy". "any" is the weight of the paper's authors. It is right even if looks at two positions depend
-        on each other. "independent" is exact if users look at each position independently of the others.
 
     Notes
     -----
     "ips" (Joachims, Swaminathan, Schnabel, WSDM 2017): a pair weighs 1/θ of its winner's position.
-
-    "kurennoy" (Kurennoy et al., ICTIR 2022) weighs pairs of two clicked documents too. An unclicked document may be
-    relevant and unseen, so with "ips" the upper one of two relevant documents wins too often. A negative weight on
-    pairs of clicked documents removes that error in the mean:
-
-    =====================================  =======================  ================================
-    i over j                               "any"                    "independent"
-    =====================================  =======================  ================================
-    i clicked, j not                       :math:`1/θ_i`            :math:`1/θ_i`
-    both clicked, i looked at more         :math:`1/θ_i - 1/θ_j`    :math:`1/θ_i - 1/(θ_i θ_j)`
-    both clicked, i looked at less         0                        :math:`1/θ_i - 1/(θ_i θ_j)`
-    =====================================  =======================  ================================
-
-    In the mean, "any" weighs two relevant documents as much one over the other as the other way round. "independent"
-    leaves only relevant documents over irrelevant ones. Pairs of negative weight enter the Hessian with its absolute
-    value: the kind is "model", and the Hessian lies above the exact one. Labels must be 0 or 1. Memory grows with the
-    square of a page's clicks, of which there may be 2,000. Weights and Hessian of "any" are those of the authors' code.
-    There they stand in LambdaRank. The experiments leave the correction out, which is "ips" here. "independent" is
-    ours.
 
     "unbiased_lambdamart" (Hu et al., WWW 2019): a pair weighs :math:`1 / (t^+_i t^-_j)`, by the positions of the
     clicked document i and the unclicked one j. :math:`t_1 = 1`; the others are estimated from the current scores, by
@@ -111,10 +84,10 @@ class Unbiased(Loss):
     The bias that explains the pairs best is solved anew from the current scores. There the scores may count up to ten
     times, other than in LightGBM: early in a training they are small, and what they order rightly is no bias.
 
-    These two keep no state between rounds. Each call estimates from the current scores of all pages, so you can resume
-    training: 4 rounds and 1 more give the model of 5. One page's weights then depend on all others (`couples_queries`),
-    summed over the workers of a job. Within a call weights and biases are constants, so the gradient is not that of a
-    function, and the Hessian's kind is "model".
+    The last two keep no state between rounds. Each call estimates from the current scores of all pages, so you can
+    resume training: 4 rounds and 1 more give the model of 5. One page's weights then depend on all others
+    (`couples_queries`), summed over the workers of a job. Within a call weights and biases are constants, so the
+    gradient is not that of a function, and the Hessian's kind is "model".
 
     Estimates count the pairs in 81 classes of their score difference, narrow near 0, each taken at its mean. With
     logistic and hinge losses that costs less than .2 %. With `MPBoost` it is 1 % where differences reach 8, 11 % where
@@ -130,9 +103,6 @@ class Unbiased(Loss):
     Hu, Wang, Peng, Li. Unbiased LambdaMART: an unbiased pairwise learning-to-rank algorithm. WWW 2019.
 
     Joachims, Swaminathan, Schnabel. Unbiased learning-to-rank with biased feedback. WSDM 2017.
-
-    Kurennoy, Coleman, Harris, Lynch, Mac Fhearaí, Tsatsoulis. A general framework for pairwise unbiased learning to
-    rank. ICTIR 2022.
 
     Examples
     --------
@@ -154,7 +124,6 @@ class Unbiased(Loss):
     max_position: int = 20
     power: float = 1.0
     ridge: float | None = None
-    examination: Literal["any", "independent"] = "any"
 
     needs_position = True
 
@@ -165,12 +134,6 @@ class Unbiased(Loss):
         if getattr(self.base, "hessian", "") == "global":
             raise ValueError(
                 f"Unbiased: base={self.base!r} has a Hessian that ignores weights of pairs; pass hessian='bound'"
-            )
-        by_query = getattr(self.base, "normalization", "") in ("none", "rows", "query")
-        if self.method == "kurennoy" and not (self.base.takes_pairs and by_query):
-            raise ValueError(
-                f"Unbiased: method='kurennoy' compares clicked documents too, which {self.base!r} cannot; take "
-                "RankNet(), MPBoost() or QBRank()"
             )
         check_number("Unbiased: max_weight", self.max_weight, least=1.0, most=1e9)
         check_number("Unbiased: power", self.power, least=0.0, most=1.0)
@@ -185,10 +148,10 @@ class Unbiased(Loss):
 
     def _checked_propensity(self) -> tuple[float, ...] | None:
         """Return the propensities as a tuple, which is hashable; refuse them where they are not used."""
-        if (self.propensity is None) == (self.method in _KNOWN):
+        if (self.propensity is None) == (self.method == "ips"):
             raise ValueError(
-                "Unbiased: the methods 'ips' and 'kurennoy' need propensity, how likely users look at each position; "
-                f"the others take none; got method={self.method!r}, propensity={shown(self.propensity)}"
+                "Unbiased: method='ips' needs propensity, how likely users look at each position; "
+                f"the other methods take none; got method={self.method!r}, propensity={shown(self.propensity)}"
             )
         return None if self.propensity is None else tuple(propensities_of(self.propensity).tolist())
 
@@ -206,17 +169,14 @@ class Unbiased(Loss):
     @property
     def search_space(self) -> Space:
         """The base's search space and the parameters of this method; the method itself is not searched."""
-        of_methods: dict[str, Space] = {
-            "additive": {"ridge": Range(1e-3, 1.0, log=True)},
-            "kurennoy": {"examination": ("any", "independent")},
-        }
         drawn = {
             name: space if isinstance(space, Range) else tuple(choice for choice in space if self._takes(name, choice))
             for name, space in super().search_space.items()
             if name.startswith("base")
         }
-        weight = {} if self.method == "additive" else {"max_weight": Range(2.0, 100.0, log=True)}
-        return {**drawn, "power": Range(0.25, 1.0), **weight, **of_methods.get(self.method, {})}
+        ridge: Space = {"ridge": Range(1e-3, 1.0, log=True)}
+        weight: Space = {"max_weight": Range(2.0, 100.0, log=True)}
+        return {**drawn, "power": Range(0.25, 1.0), **(ridge if self.method == "additive" else weight)}
 
     def _takes(self, name: str, choice: Any) -> bool:
         """Return whether the loss takes one of the base's choices."""
@@ -234,27 +194,17 @@ class Unbiased(Loss):
     @property
     def couples_queries(self) -> bool:  # type: ignore[override]
         """Whether the bias is estimated from all pages."""
-        return self.method not in _KNOWN
+        return self.method != "ips"
 
     @property
     def has_gradient_of_value(self) -> bool:
         """Whether no weight depends on scores, nor any of the base."""
-        return self.method in _KNOWN and self.base.has_gradient_of_value
-
-    @property
-    def binary_labels(self) -> bool:
-        """Whether labels must be 0 or 1."""
-        return self.method == "kurennoy"
+        return self.method == "ips" and self.base.has_gradient_of_value
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return the base's; pages on which all documents were clicked count by their clicked pairs, for "kurennoy"."""
+        """Return the base's."""
         self._positions(queries)
-        number, weight = self.base.scale_terms(queries)
-        clicked = self._clicked_pairs(queries)
-        if clicked is None or clicked.of_pages_without_others is None:
-            return number, weight
-        more = self.base.scale_terms(clicked.of_pages_without_others)
-        return number + more[0], weight + more[1]
+        return self.base.scale_terms(queries)
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
         """Return what is known of each position at these scores, by name; a DataFrame can be made of it.
@@ -288,15 +238,12 @@ class Unbiased(Loss):
         """Return the base's value of each page, with these weights or biases."""
         bias = self._bias(self._table(scores, queries), self._remembered_terms(queries)[0])
         value = self.base.compute_value(*self._corrected(scores, queries, bias))
-        clicked = self._clicked_pairs(queries)
-        if clicked is not None:
-            value = value - self.base.compute_value(frozen(scores[clicked.rows]), clicked.queries)
         return np.clip(value, -LARGEST_VALUE, LARGEST_VALUE)
 
     @property
     def n_sums(self) -> int:
         """The base's two, and the table of pairs by position if the bias is estimated."""
-        return 2 + (0 if self.method in _KNOWN else math.prod(self._shape_of_table))
+        return 2 + (0 if self.method == "ips" else math.prod(self._shape_of_table))
 
     @property
     def _shape_of_table(self) -> tuple[int, ...]:
@@ -311,18 +258,13 @@ class Unbiased(Loss):
         return np.concatenate([terms, of_all_positions.ravel()])
 
     def _scaled_derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
-        """Return the base's derivatives with corrected weights or scores, less those of pairs of clicked documents."""
+        """Return the base's derivatives with corrected weights or scores."""
         if sums is None:
             terms, table = self._remembered_terms(queries), self._table(scores, queries)
         else:
             terms, table = sums[:2], None if len(sums) == 2 else sums[2:].reshape(self._shape_of_table)
         scale, corrected = ratio(terms), self._corrected(scores, queries, self._bias(table, terms[0]))
-        gradient, hessian = writable(self.base._checked_outputs(*corrected, scale))  # noqa: SLF001
-        clicked = self._clicked_pairs(queries)
-        if clicked is not None:  # the Hessian counts as positive
-            less = self.base._checked_outputs(frozen(scores[clicked.rows]), clicked.queries, scale)  # noqa: SLF001
-            subtract_rows(gradient, hessian, clicked.rows, *less)
-        return gradient, hessian
+        return self.base._checked_outputs(*corrected, scale)  # noqa: SLF001
 
     def _positions(self, queries: Queries) -> NDArray[np.int64]:
         """Return the positions, checked once for these queries."""
@@ -347,11 +289,6 @@ class Unbiased(Loss):
                 f"position is {position[0]} in all rows, so nothing can be learned about other positions; pass where "
                 "each document stood on its page, or train on the base loss"
             )
-        if self.binary_labels:
-            y = queries.labels
-            refuse_where(
-                "labels", queries.judged & (y != 0) & (y != 1), y, "is not a click; pass 0 or 1, or method='ips'"
-            )
         return position
 
     def _table(self, scores: Floats, queries: Queries) -> Floats | None:
@@ -368,7 +305,13 @@ class Unbiased(Loss):
         """Return the documents at the positions that estimates are made for."""
         position = self._positions(queries)
         n = min(self.max_position, int(position.max(initial=1)))
-        refuse_crowds(queries, position <= n, f"positions up to {n}")
+        found = np.bincount(queries.query_of_row[position <= n], minlength=queries.n_queries)
+        if (found > _MAX_PAGE).any():
+            q = int(np.argmax(found))
+            raise ValueError(
+                f"query {q} holds {found[q]:,} documents with positions up to {n}, and a page shows few: pass each "
+                "result page as a query of its own, with one document at each position"
+            )
         return placed_documents(queries.grade_groups.unweighted().view, position, n)
 
     def _bias(self, table: Floats | None, n_documents: float) -> tuple[Floats, ...]:
@@ -403,22 +346,13 @@ class Unbiased(Loss):
         return scores, queries.with_grade_groups(known)
 
     def _known_weights(self) -> Floats:
-        """Return 1/θ of each position, clipped relative to that of position 1; for "kurennoy" 1 at least."""
+        """Return 1/θ of each position, clipped relative to that of position 1."""
         weight = 1.0 / self._theta
-        return np.clip(weight, 1.0 if self.binary_labels else 0.0, max(self.max_weight * weight[0], 1.0))
+        return np.clip(weight, 0.0, max(self.max_weight * weight[0], 1.0))
 
     def _kept(self, queries: Queries, *key: Hashable, build: Callable[[Queries], _T]) -> _T:
         """Return what depends on the data alone, built once; a sum of such losses asks for several of each."""
         return queries.remember((Unbiased, *key), lambda: build(queries), limit=32)
-
-    def _clicked_pairs(self, queries: Queries) -> ClickedPairs | None:
-        """Return the pairs of two clicked documents that "kurennoy" subtracts; None where there are none."""
-        return self._kept(queries, "clicked", self, build=self._list_clicked_pairs) if self.binary_labels else None
-
-    def _list_clicked_pairs(self, queries: Queries) -> ClickedPairs | None:
-        assert isinstance(self.base, PairLoss)
-        weight = self._known_weights()[self._positions(queries) - 1]
-        return clicked_pairs(queries, weight, self.base, independent=self.examination == "independent")
 
 
 def _places(position: NDArray[np.int64], n: int) -> NDArray[np.int32]:

@@ -72,9 +72,7 @@ class Clicks(Benchmark):
         pages = _pages(self.setting.count(_ROWS // size, 10), size)
         scores = scores_of(pages)
         for base in _BASES:
-            losses = {base.name: base} | {
-                f"{base.name}, {name}": made(base=base) for name, made in _methods(size, base)
-            }
+            losses = {base.name: base} | {f"{base.name}, {name}": made(base=base) for name, made in _methods(size)}
             seconds = in_turns(
                 {name: partial(loss.gradient_hessian, scores, pages) for name, loss in losses.items()}, self._calls
             )
@@ -101,14 +99,12 @@ def _made_into(found: list[Pairs], **arguments: Any) -> None:
     found.append(Pairs.from_clicks(**arguments))
 
 
-def _methods(size: int, base: Loss) -> Iterator[tuple[str, _Method]]:
-    """Yield the methods that the base takes, by name."""
+def _methods(size: int) -> Iterator[tuple[str, _Method]]:
+    """Yield the methods, by name."""
     propensity = 1.0 / np.arange(1.0, size + 1)
     yield "unbiased_lambdamart", partial(Unbiased, method="unbiased_lambdamart")
     yield "additive", partial(Unbiased, method="additive")
     yield "ips", partial(Unbiased, method="ips", propensity=propensity)
-    if base.takes_pairs:
-        yield "kurennoy", partial(Unbiased, method="kurennoy", propensity=propensity)
 
 
 def _pages(n_pages: int, size: int) -> Queries:
