@@ -266,37 +266,3 @@ def test_compare_judges_a_bound_loss_by_the_label_that_it_reads():
     assert not {loss.name for loss in refused} & names
     note = f"Left out, since they do not take labels from -2 to 2: {', '.join(loss.name for loss in refused)}."
     assert note in result.document["notes"]
-
-
-def test_a_sweep_trains_the_sums_along_a_grid_and_names_the_front(tmp_path):
-    pytest.importorskip("lightgbm")
-    parts = []
-    for seed in range(3):
-        data = bp.datasets.make_ranking(n_queries=30, random_state=seed)
-        sale = (data.X[:, 1] > np.nanmedian(data.X[:, 1])).astype(float)
-        parts.append(bp.RankingData(data.X, data.y, qid=data.qid, labels={"sale": sale}))
-    result = bp.compare(
-        *parts, sweep=(bp.QBRank(), bp.QBRank().on("sale")), baselines="lambdarank", frameworks="lightgbm", rounds=5,
-        seeds=1,
-    )  # fmt: skip
-    assert not result.failed
-    document = result.document
-    methods = {row["method"]: row for row in document["methods"]}
-    assert {"QBRank", "QBRank.on(sale)", ".5 QBRank + .5 QBRank.on(sale)"} < set(methods)
-    assert len(methods) == 8
-    assert document["trade_off"]["metrics"] == ["NDCG@10", "NDCG@10.on(sale)"]
-    points = {name: [row["test"][m]["mean"] for m in document["trade_off"]["metrics"]] for name, row in methods.items()}
-    beaten = {
-        name for name, (a, b) in points.items() for c, d in points.values() if c >= a and d >= b and (c, d) != (a, b)
-    }
-    assert {one["method"] for one in document["trade_off"]["front"]} == set(methods) - beaten
-    assert "No method is better on both NDCG@10 and NDCG@10.on(sale)" in str(result)
-    result.to_html(tmp_path / "report.html")
-    page = (tmp_path / "report.html").read_text()
-    assert "Two metrics against each other" in page
-    assert "sweep=(bp.QBRank(), bp.QBRank().on('sale'))" in page.replace("&#x27;", "'").replace("&#39;", "'")
-    both = bp.QBRank(), bp.QBRank().on("sale")
-    chosen_by_sales = bp.compare(
-        *parts, sweep=both, metric="NDCG@5.on(sale)", baselines="lambdarank", frameworks="lightgbm", rounds=2, seeds=1
-    )
-    assert chosen_by_sales.document["trade_off"]["metrics"] == ["NDCG@5", "NDCG@5.on(sale)"]

@@ -152,15 +152,6 @@ def compare(
             "that we recommend; with --propensity, losses that correct none, some or all of the position bias."
         ),
     ] = None,
-    sweep: Annotated[
-        Any,
-        typer.Option(
-            parser=lambda text: text.split(";"),
-            metavar="LOSSES",
-            help="Two losses, separated by a semicolon: trains their sums along a grid of weights. "
-            "'QBRank().on(click); QBRank().on(sale)'",
-        ),
-    ] = None,
     baselines: Annotated[Any, _list("Built-in objectives, such as lambdarank,rank:ndcg. Default: all.")] = None,
     incumbent: Annotated[
         str | None,
@@ -271,7 +262,7 @@ def _compare(
         from boostplug.comparison.compare import compare as run
         from boostplug.comparison.console import progress_bar
 
-        arguments |= {name: with_own_losses(f"--{name}", arguments[name]) for name in ("losses", "sweep")}
+        arguments["losses"] = with_own_losses("--losses", arguments["losses"])
         with progress_bar(True, 1) as advance:
             advance("reading the data", 0)
             parts, name = _load(*paths.values())

@@ -16,7 +16,6 @@ from boostplug.comparison.arguments import (
     methods_of,
     metrics_of,
     note_on_weights,
-    parse_metrics,
     plan_of,
     store_of,
     suited_losses,
@@ -26,7 +25,6 @@ from boostplug.comparison.inputs.frames import Columns
 from boostplug.comparison.live import live_bars
 from boostplug.comparison.recommendation import DEFAULT_METRICS
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.sweep import sweep_of
 from boostplug.comparison.training.digests import inputs_of_comparison
 from boostplug.comparison.training.kept import Kept
 from boostplug.comparison.training.runs import RunOutcome
@@ -67,7 +65,6 @@ def compare(
     drop: Iterable[str] = (),
     split: str | Sequence[float] | tuple[str, str] | None = None,
     minutes: float | None = None,
-    sweep: Sequence[Loss | str] | None = None,
 ) -> CompareResult:
     """Train losses and built-in objectives under equal conditions, and return their test metrics side by side.
 
@@ -170,10 +167,6 @@ def compare(
         test, drawn with a fixed seed. A name is a column that holds "train", "valid" or "test" for each row. With
         ("time", column) the first 60 % of the queries by that column train, the next 20 % validate and the last 20 %
         test. Default: (0.6, 0.2, 0.2).
-    sweep : two losses, optional
-        Train sums of both losses along a grid of weights, instead of the default losses. The result names the methods
-        that no other method beats on two metrics. These are `metric` on the label of each loss, or, if both read the
-        same label, the first two of `metrics`.
     minutes : float, optional
         Budget of time: no training begins after it, and running ones finish. All folds are trained with the first seed
         before any with the second; with `tune`, all seeds of a fold before the next fold. ``result.out_of_time`` is
@@ -214,14 +207,7 @@ def compare(
     if propensity is not None:
         loaded, about_clicks = loaded.weighed(propensity)
     folds = loaded.folds
-    pair = None
-    chosen = {} if losses is None and sweep is not None else losses_of(losses, folds, loaded.propensity)
-    if sweep is not None:
-        pair = sweep_of(sweep, parse_metrics(metrics), Metric.parse(metric))
-        chosen = pair.beside(chosen)
-        if "test" in loaded.weighed_clicks:
-            pair = pair.on_clicks()
-        metrics = [*pair.metrics] if metrics is DEFAULT_METRICS else [*pair.metrics, *parse_metrics(metrics)]
+    chosen = losses_of(losses, folds, loaded.propensity)
     weighed = loaded.weighed_clicks
     main, choosing, table_metrics, left_out = metrics_of(folds, metric, metrics, weighed=weighed)
     small = is_small(folds)
@@ -246,7 +232,7 @@ def compare(
     if place is not None:
         kept = Kept.at(place, inputs_of_comparison(loaded.fingerprints, plan), methods, plan, resume=resume)
     notes = [*absent, *about_clicks, *left_out, *unsuited, *note_on_weights(folds, methods)]
-    result = CompareResult(loaded, plan, methods, jobs=jobs, sweep=pair, minutes=minutes, notes=notes)
+    result = CompareResult(loaded, plan, methods, jobs=jobs, minutes=minutes, notes=notes)
     result.runs.incumbent = incumbent
     _train(result, kept, progress, minutes)
     return result

@@ -6,7 +6,7 @@ from math import nan
 
 from boostplug.comparison.outcomes import Run, Runs
 from boostplug.comparison.significance import Pooled
-from boostplug.comparison.summary import FEWEST_QUERIES, SIGNIFICANT, Cheaper, MethodSummary, Outcome
+from boostplug.comparison.summary import SIGNIFICANT, MethodSummary, Outcome
 from boostplug.comparison.training.runs import Method
 
 _CHEAPER = 0.8  # largest share of the incumbent's training time; times of equal trainings differ by a few percent
@@ -97,49 +97,3 @@ def _is_better(runs: Runs, row: MethodSummary, incumbent: Method) -> bool:
     if row.framework != incumbent.framework or row.p_holm is None or row.difference is None:
         return False
     return row.p_holm < SIGNIFICANT and (row.difference > 0) == runs.plan.metric.greater_is_better
-
-
-def cheaper(runs: Runs, rows: Rows, decision: Decision) -> list[Cheaper]:
-    """Return the methods that are level with the kept incumbent on both parts and faster to train, the fastest first.
-
-    A method is level if it is not significantly different and at most one standard error behind, on validation and on
-    test. Methods of another framework are left out, except for the challenger: they are not compared with the
-    incumbent.
-    """
-    incumbent = decision.incumbent
-    if incumbent is None or decision.outcome not in (Outcome.LEVEL, Outcome.UNCHALLENGED, Outcome.WORSE):
-        return []
-    if incumbent not in decision.means or not (seconds := _seconds(rows[incumbent])):
-        return []
-    level = [method for method in decision.means if _is_level(runs, rows, decision, method, incumbent)]
-    times = {method: (_seconds(rows[method]) or seconds) / seconds for method in level}
-    return [
-        Cheaper(framework=method.framework, method=method.name, time=times[method], difference=found.difference)
-        for method in sorted(level, key=times.__getitem__)
-        if times[method] <= _CHEAPER and (found := runs.contrast(method, incumbent)) is not None
-    ]
-
-
-def _is_level(runs: Runs, rows: Rows, decision: Decision, method: Method, incumbent: Method) -> bool:
-    if method == incumbent:
-        return False
-    if method == decision.challenger:
-        return decision.outcome is Outcome.LEVEL and _is_near(runs, decision.found)
-    row = rows[method]
-    if method.framework != incumbent.framework or row.p_holm is None or row.p_holm < SIGNIFICANT:
-        return False
-    ahead = runs.is_ahead(method, incumbent, decision.means)
-    return _is_near(runs, runs.contrast(method)) and (ahead or runs.is_close(incumbent, method, decision.runs))
-
-
-def _is_near(runs: Runs, found: Pooled | None) -> bool:
-    """Return whether a difference on enough queries is above minus one standard error, a quarter of the interval."""
-    if found is None or found.n_queries < FEWEST_QUERIES:
-        return False
-    sign = 1 if runs.plan.metric.greater_is_better else -1
-    return sign * found.difference >= -0.25 * (found.interval[1] - found.interval[0])
-
-
-def _seconds(row: MethodSummary) -> float | None:
-    """Return the mean seconds of a training up to its best round."""
-    return None if row.seconds_per_round is None or row.rounds is None else row.seconds_per_round * row.rounds

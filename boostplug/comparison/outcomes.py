@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.significance import Pooled, pooled_differences, pooled_test, standard_error
-from boostplug.comparison.sweep import Sweep
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.comparison.training.tuning import tuned_objective
@@ -33,7 +32,6 @@ class Runs:
     plan: Plan
     methods: Sequence[Method]
     jobs: int = 1
-    sweep: Sweep | None = None
     command: str | None = None  # shell command that made the comparison
     incumbent: str | Loss | None = None  # argument of `compare`
     outcomes: list[RunOutcome] = field(default_factory=list)

@@ -122,12 +122,9 @@ def call(runs: Runs) -> str:
     plan = runs.plan
     trees = _differing(plan.trees)
     losses = _losses(runs)
-    if runs.sweep is not None:
-        losses = {name: loss for name, loss in losses.items() if loss not in runs.sweep.sums()}
     as_list = f"[{', '.join(map(expression, losses.values()))}]"
     as_mapping = "{" + ", ".join(f"{name!r}: {expression(loss)}" for name, loss in losses.items()) + "}"
     arguments = {
-        **({"sweep": f"({', '.join(map(expression, runs.sweep.losses))})"} if runs.sweep else {}),
         "losses": as_list if distinct_names(list(losses.values())) == list(losses) else as_mapping,
         "baselines": repr(_baselines(runs)),
         **({"incumbent": expression(runs.incumbent)} if runs.incumbent else {}),

@@ -1,6 +1,6 @@
 """`CompareResult`: the finished runs of a comparison, their summary, and its writers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boostplug.comparison import recommendation
-from boostplug.comparison.decision import Decision, cheaper, decide
+from boostplug.comparison.decision import Decision, decide
 from boostplug.comparison.document import as_json, versions
 from boostplug.comparison.inputs.clicks import biased_verdict
 from boostplug.comparison.inputs.folds import LoadedData
@@ -32,7 +32,6 @@ from boostplug.comparison.summary import (
     Test,
     to_json,
 )
-from boostplug.comparison.sweep import Sweep, front_of
 from boostplug.comparison.training.kept import Kept
 from boostplug.comparison.training.runs import Method, Plan, RunOutcome
 from boostplug.core.extras import needed_by
@@ -66,13 +65,12 @@ class CompareResult:
         methods: Sequence[Method],
         *,
         jobs: int = 1,
-        sweep: Sweep | None = None,
         minutes: float | None = None,
         notes: Sequence[str] = (),
     ) -> None:
         self.interrupted = self.out_of_time = False
         self.store = Kept()
-        self.runs = Runs(data, plan, tuple(methods), jobs, sweep)
+        self.runs = Runs(data, plan, tuple(methods), jobs)
         self._minutes, self._notes, self._warnings = (
             minutes,
             list(notes),
@@ -140,11 +138,8 @@ class CompareResult:
             warnings=list(self._warnings),
             notes=list(self._notes),
             methods=[*rows.values()],
-            recommendation=None
-            if decision is None or runs.data.biased_clicks
-            else _recommendation(runs, rows, decision),
+            recommendation=None if decision is None or runs.data.biased_clicks else _recommendation(runs, decision),
             clicks=runs.data.biased_clicks,
-            trade_off=None if runs.sweep is None else front_of([*rows.values()], runs.sweep),
             between_frameworks=() if decision is None else self._between_frameworks(decision),
         )
 
@@ -316,7 +311,7 @@ def _summary(runs: Runs, method: Method) -> MethodSummary:
     )
 
 
-def _recommendation(runs: Runs, rows: Mapping[Method, MethodSummary], decision: Decision) -> Recommendation:
+def _recommendation(runs: Runs, decision: Decision) -> Recommendation:
     """Return the summary of a decision, with the code of the recommended method."""
     ours, best = decision.recommended, decision.challenger
     of_estimator = runs.estimator(ours, decision.runs)
@@ -337,7 +332,6 @@ def _recommendation(runs: Runs, rows: Mapping[Method, MethodSummary], decision: 
         within_one_standard_error=[
             _name(other) for other in decision.means if other != best and runs.is_close(best, other, decision.runs)
         ],
-        cheaper=cheaper(runs, rows, decision),
         rounds=of_estimator["rounds"],
         params=of_estimator["params"],
         code=recommendation.code(**of_estimator, weighted=runs.data.summary().weighted),

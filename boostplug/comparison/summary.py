@@ -196,14 +196,6 @@ class Challenger(MethodName):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Cheaper(MethodName):
-    """A method level with the incumbent: training time as a share of the incumbent's, and difference on test."""
-
-    time: float
-    difference: float
-
-
-@dataclass(frozen=True, kw_only=True)
 class Recommendation(MethodName):
     """The challenger if it is significantly better than the incumbent on test, else the incumbent.
 
@@ -226,7 +218,6 @@ class Recommendation(MethodName):
     comparisons: int
     queries: int | None
     within_one_standard_error: list[MethodName]
-    cheaper: list[Cheaper]
     rounds: int
     params: dict[str, Any]
     code: str
@@ -274,14 +265,6 @@ class Contrast(NamedTuple):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TradeOff:
-    """Pareto front of a sweep: two metrics, and the methods that no other method beats on both."""
-
-    metrics: list[str]
-    front: list[MethodName]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Comparison:
     """The summary of a comparison, without the values of single queries."""
 
@@ -299,7 +282,6 @@ class Comparison:
     recommendation: Recommendation | None
     clicks: tuple[str, ...] = field(default=(), metadata={"written": "where set"})
     """Parts ("valid", "test") that clicks without propensities judge, so that nothing is recommended."""
-    trade_off: TradeOff | None = field(default=None, metadata={"written": "where set"})
     between_frameworks: tuple[FrameworkDifference, ...] = field(default=(), metadata={"written": "where set"})
 
     @property

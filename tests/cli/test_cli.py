@@ -92,10 +92,10 @@ def test_options_reach_compare_by_its_own_names(monkeypatch):
         raise ValueError("enough")
 
     monkeypatch.setattr(comparing, "compare", stop)
-    options = ["--split", "0.5,0.25,0.25", "--sweep", "mpboost;ranknet", "--drop", "a,b", "--early-stopping", "0"]
+    options = ["--split", "0.5,0.25,0.25", "--losses", "mpboost,ranknet", "--drop", "a,b", "--early-stopping", "0"]
     outcome = runner.invoke(cli.app, ["compare", *options, "--leaves", "7", "--threads", "2"])
     assert (outcome.exit_code, set(seen) - names) == (2, set())
-    expected = {"split": [0.5, 0.25, 0.25], "sweep": ["mpboost", "ranknet"], "drop": ["a", "b"], "num_threads": 2}
+    expected = {"split": [0.5, 0.25, 0.25], "losses": ["mpboost", "ranknet"], "drop": ["a", "b"], "num_threads": 2}
     assert seen == seen | expected | {"early_stopping_rounds": None, "params": {"num_leaves": 7}, "qid": "qid"}
 
 

@@ -83,7 +83,7 @@ def test_a_class_a_loss_and_a_function_name_a_loss():
 def test_a_module_may_be_in_a_package(folder):
     (folder / "toy_package").mkdir()
     (folder / "toy_package" / "inner.py").write_text(MODULE)
-    assert with_own_losses("--sweep", ["ranknet", " toy_package.inner:Flat "])[1].name == "Flat"
+    assert with_own_losses("--losses", ["ranknet", " toy_package.inner:Flat "])[1].name == "Flat"
 
 
 ERRORS = {
@@ -121,13 +121,6 @@ def test_an_error_names_the_option_the_text_and_the_remedy_in_one_line(folder, t
     )
     assert ERRORS[text] in outcome.stderr
     assert outcome.stderr.count("\n") == 1
-
-
-@pytest.mark.usefixtures("folder")
-def test_a_sweep_takes_them():
-    outcome = CliRunner().invoke(cli.app, ["compare", *QUICK, "--sweep", "toy_losses:Flat; toy_losses:Huber"])
-    assert outcome.exit_code == 2
-    assert outcome.stderr.startswith("boostplug compare: --sweep: toy_losses:Huber: ")
 
 
 @pytest.mark.usefixtures("folder")

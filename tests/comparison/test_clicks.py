@@ -144,21 +144,6 @@ def test_the_default_losses_are_the_usual_ones_without_propensities_or_positions
     assert [*trained(judged).values()] == usual
 
 
-def test_a_sweep_on_weighed_clicks_has_a_front(parts):
-    pair = (bp.RankNet(), bp.LambdaRank())
-    result = compared(*parts[:3], sweep=pair, metrics=["NDCG@3", "DCG@5"], rounds=2, propensity=THETA)
-    assert result.document["trade_off"]["metrics"] == ["DCG@3(linear).on(ips)", "DCG@5(linear).on(ips)"]
-    assert result.document["trade_off"]["front"]
-
-
-def test_a_sweep_takes_the_place_of_the_default_losses(parts):
-    pair = (bp.RankNet(), bp.QBRank())
-    result = compared(
-        *parts[:2], parts[3], losses=None, sweep=pair, metrics=["DCG@3", "DCG@5"], rounds=2, propensity=THETA
-    )
-    assert not set(ON_CLICKS[1:]) & set(trained(result))
-
-
 def test_named_losses_train_with_the_propensities_that_judge(parts):
     theta = tuple((THETA**0.5).tolist())
     own = "Unbiased(method='ips', propensity=(1.0, .5, .4, .3, .2, .2, .2, .2, .2, .2))"

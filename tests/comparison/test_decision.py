@@ -157,21 +157,6 @@ def test_an_incumbent_that_has_not_finished_is_none():
     assert chosen(found) == ("a", "a", "no incumbent")
 
 
-def test_what_is_level_and_cheaper_is_named():
-    values = {**IN_USE, (LGB, "a"): (0.501, 0.501), (LGB, "b"): (0.501, 0.501), (LGB, "c"): (0.501, 0.2)}
-    values |= {(LGB, "far"): (0.2, 0.5), (XGB, "b"): (0.501, 0.501)}
-    cheap = {"a": 0.5, "b": 0.9, "c": 0.1, "far": 0.1}
-    found = made(values, seconds=cheap)
-    assert chosen(found)[2] == "level"
-    assert found.document["recommendation"]["cheaper"] == [
-        {"framework": LGB, "method": "a", "time": 0.5, "difference": pytest.approx(0.0016, abs=5e-5)}
-    ]
-    words = "Level with it within one standard error, and cheaper to train: a (50 % of the time, +.0016)."
-    assert words in found.recommendation
-    few = made(values, seconds=cheap, n=20)
-    assert few.document["recommendation"]["cheaper"] == []
-
-
 def test_what_failed_in_part_is_not_recommended():
     whole, half = [(0.5, 0.5), (0.5, 0.5)], [(0.9, 0.9), "failed"]
     found = made({(LGB, "lambdarank"): whole, (LGB, "a"): half, (LGB, "b"): [(0.6, 0.6)] * 2}, seeds=(0, 1))

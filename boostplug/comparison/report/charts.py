@@ -168,12 +168,8 @@ def scatter(
     *,
     x_label: str,
     y_label: str,
-    joined: Sequence[tuple[float, float]] = (),
 ) -> Markup:
-    """Return a mark for each method at (x, y), with the name if it has a colour; the most important first.
-
-    A line joins the points `joined`.
-    """
+    """Return a mark for each method at (x, y), with the name if it has a colour; the most important first."""
     named = [(method, x.at(a), _HEIGHT * (1 - y.at(b))) for method, a, b in points if method.coloured]
     names = _short_names([method for method, *_ in named])
     places = [(place, height) for _, place, height in named]
@@ -190,7 +186,7 @@ def scatter(
             labels.append(_group("point", method, el("svg.beside", text, **at)))
         marks.append(_group("marks point", method, mark(method, **at, titled=True)))
     n_grey = len(points) - len(named)
-    drawn = [_stretched("joined", el("polyline", points=_line(joined, x, y))), marks[:n_grey], labels, marks[n_grey:]]
+    drawn = [marks[:n_grey], labels, marks[n_grey:]]
     return _framed(drawn, x, y, None, x_label, y_label)
 
 

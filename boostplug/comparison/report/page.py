@@ -7,7 +7,7 @@ from typing import Any
 
 from boostplug.comparison.report.markup import Child, Markup, el
 from boostplug.comparison.report.sections.lines import curves, cutoffs, positions, reliability
-from boostplug.comparison.report.sections.points import features, time, trade_off
+from boostplug.comparison.report.sections.points import features, time
 from boostplug.comparison.report.sections.rows import differences, queries
 from boostplug.comparison.report.sections.setup import reproduce, setup
 from boostplug.comparison.report.sections.verdict import caveats, methods, recommendation
@@ -18,7 +18,6 @@ from boostplug.comparison.summary import Comparison, Details
 # id, heading, its name in the navigation, content
 _SECTIONS = (
     ("differences", "Differences to the reference", "Differences", differences),
-    ("trade-off", "Two metrics against each other", "Trade-off", trade_off),
     ("methods", "All methods", "All methods", methods),
     ("curves", "Learning curves", "Curves", curves),
     ("queries", "Queries won and lost", "Queries", queries),

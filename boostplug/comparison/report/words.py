@@ -29,7 +29,6 @@ def below_table(document: Comparison) -> list[str]:
         *warning_lines(document),
         *at_cap(document),
         *verdicts(document),
-        *about_sweep(document),
         *between_frameworks(document),
         about_data(document),
         about_means(document),
@@ -86,16 +85,6 @@ def at_cap(document: Comparison) -> list[str]:
 def _where(method: MethodName, document: Comparison) -> str:
     """Return a method's name, with its framework if the comparison has several."""
     return method.method + (f" in {method.framework}" if len(document.frameworks) > 1 else "")
-
-
-def about_sweep(document: Comparison) -> list[str]:
-    """Return the methods of a sweep that no other method beats on both metrics."""
-    found = document.trade_off
-    if found is None or not found.front:
-        return []
-    names = ", ".join(_where(one, document) for one in found.front)
-    first, second = found.metrics
-    return [f"No method is better on both {first} and {second} on the test part than: {names}."]
 
 
 def about_data(document: Comparison) -> str:
@@ -306,12 +295,6 @@ def advice(document: Comparison) -> list[str]:
     runs = counted(found.runs, "run")
     head = NO_VERDICT if found.outcome in (Outcome.AT_CAP, Outcome.TOO_FEW) else RECOMMENDED
     lines = [f"{head}{_choice(found, document)}{_unfinished_choice(document)} {_reasons(found, document)}"]
-    if found.cheaper:
-        level = ", ".join(
-            f"{_beside(one, found)} ({100 * one.time:.0f} % of the time, {signed(one.difference)})"
-            for one in found.cheaper
-        )
-        lines.append(f"Level with it within one standard error, and cheaper to train: {level}.")
     if close := [_beside(other, found) for other in found.within_one_standard_error]:
         more = f" and {len(close) - _MOST_NAMES} more" if len(close) > _MOST_NAMES else ""
         best = _beside(found.challenger, found)

@@ -18,47 +18,6 @@ from boostplug.comparison.report.words import about_times
 _MEASURE = "share of the total gain of splits"
 
 
-def trade_off(view: View) -> Child:
-    """Return the picture and the table of a sweep; None without one."""
-    found = view.document.trade_off
-    if found is None:
-        return None
-    first, second = found.metrics
-    front = {one.key for one in found.front}
-    points = [
-        (m, a, b)
-        for m in view.methods
-        if (a := m.summary.test[first].mean) is not None and (b := m.summary.test[second].mean) is not None
-    ]
-    if not points:
-        return None
-    chart = scatter(
-        points,
-        Scale.around([a for _, a, _ in points]),
-        Scale.around([b for *_, b in points]),
-        x_label=f"{first} on test",
-        y_label=f"{second} on test",
-        joined=sorted((a, b) for m, a, b in points if m.summary.key in front),
-    )
-    columns = [Column(f"{first} on test"), Column(f"{second} on test"), Column("beaten on both", numbers=False)]
-    methods = [m for m, *_ in points]
-
-    def cells(method: Shown) -> list[Cell]:
-        means = [value(method.summary.test[name].mean) for name in found.metrics]
-        return [*means, Cell("no" if method.summary.key in front else "yes")]
-
-    key = key_of(view, methods)
-    return [
-        el(
-            "p",
-            f"Sums of two losses along a grid of weights. A method is worth a look where no other is better on both "
-            f"{first} and {second}. These are means on the test part: choose a weight on the validation part.",
-        ),
-        figure("trade-off", f"{second} against {first}, mean on the test part. The line joins the front.", chart, key),
-        method_table(f"{first} and {second} on the test part", columns, methods, cells),
-    ]
-
-
 def time(view: View) -> Child:
     """Return the time of a round against the metric."""
     points = [
