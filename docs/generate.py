@@ -139,7 +139,7 @@ def training_calls(name: str) -> dict[str, str]:
         head = (
             "import boostplug as bp\n\ndocuments = bp.datasets.load_bundled().train\n"
             "log = bp.clicks.simulate(documents, sessions=1_000, max_position=5, random_state=0)\n"
-            "train = bp.RankingData.from_clicks(documents.X, log)\n"
+            "train = bp.RankingData.from_clicks(documents.X[log.document], log)\n"
         )
     if name == "ClickLogLoss":
         arguments = "propensity=[1, 1 / 2, 1 / 3, 1 / 4, 1 / 5]"

@@ -132,16 +132,27 @@ def test_lightgbms_own_positions_serve_where_no_ranks_are_needed():
 
 def test_pages_of_a_log_become_training_data():
     pd = pytest.importorskip("pandas")
-    columns = {"qid": list("aabb"), "position": [1, 2, 1, 2]}
     features = np.arange(6.0).reshape(3, 2)
-    numbered = bp.datasets.ClickLog([1, 0, 0, 1], **columns, document=[2, 0, 0, 1])
-    for X in (features, pd.DataFrame(features, columns=["a", "b"])):
-        pages = bp.RankingData.from_clicks(X, numbered)
-        np.testing.assert_array_equal(pages.X, features[[2, 0, 0, 1]])
-        np.testing.assert_array_equal(pages.position, [1, 2, 1, 2])
-        assert pages.group.tolist() == [2, 2]
-    named = bp.datasets.ClickLog([1, 0, 0, 1], **columns, document=["x", "y", "y", "z"])
-    np.testing.assert_array_equal(bp.RankingData.from_clicks(np.eye(4), named).X, np.eye(4))
+    frame = pd.DataFrame(features, columns=["a", "b"], index=list("xyz"))
+    for names in (range(3), "xyz", (7, 1, 0)):
+        document = [names[row] for row in (2, 0, 0, 1)]
+        log = bp.clicks.ClickLog([1, 0, 0, 1], qid=list("aabb"), position=[1, 2, 1, 2], document=document)
+        of_rows = features[[2, 0, 0, 1]]
+        for X in (of_rows, frame.loc[list("zxxy")], dict(zip(names, features, strict=True))):
+            pages = bp.RankingData.from_clicks(X, log)
+            np.testing.assert_array_equal(pages.X, of_rows)
+            np.testing.assert_array_equal(pages.position, [1, 2, 1, 2])
+            assert pages.group.tolist() == [2, 2]
+        for function in (bp.RankingData.from_clicks, lambda X, log: bp.clicks.propensity(log, method="em", X=X)):
+            for X, message in (
+                (features, "X has 3 rows and the log 4; pass one row"),
+                (
+                    {names[2]: [1.0]},
+                    "X has no features of log.document .* more.; add them",
+                ),
+            ):
+                with pytest.raises(ValueError, match=message):
+                    function(X, log)
 
 
 def test_ranking_data_and_compare_take_them(tmp_path):

@@ -167,7 +167,7 @@ def correction(
         of_scores = spread + 2.0 * left * covariance + left**2 * variance + _TO_LEARN / n
         trials.append(Trial(power, n, (spread + left * covariance) / np.sqrt(spread * of_scores)))
     best = max(trials, key=lambda one: one.expected_correlation)
-    prior = None if scores is None else _prior_scale(rows, theta, scores_of_rows(scores, log.n_rows, finite=True))
+    prior = None if scores is None else _scale_of(rows, theta, scores_of_rows(scores, log.n_rows, finite=True, log=log))
     ridge = _RIDGE_OF_HALF * (1.0 - best.power) / max(best.power, 1e-9)
     return Correction(
         power=best.power,
@@ -208,7 +208,7 @@ def _order(rows: Shown, theta: Floats) -> tuple[float, float, float]:
     return variance, max(0.0, covariance), covariance / variance if variance > _NO_BIAS else 0.0
 
 
-def _prior_scale(rows: Shown, theta: Floats, scores: Floats) -> float:
+def _scale_of(rows: Shown, theta: Floats, scores: Floats) -> float:
     """Return the scale of the scores that explains best on which rows of a query the clicks fall."""
     scores, query, n = scores[rows.kept], rows.query, rows.n_queries
     clicks, of_query = rows.clicks, sums(query, rows.clicks, n)

@@ -204,7 +204,7 @@ def evaluate(
     max_weight = check_number("max_weight", max_weight, least=1)
     n_bootstrap = check_integer("n_bootstrap", n_bootstrap, 1)
     confidence = check_number("confidence", confidence, above=0, below=1)
-    named = _named_scores(scores, log.n_rows)
+    named = _named_scores(scores, log)
     theta = _propensities(propensity, eta, log)
     times = _page_impressions(log)
 
@@ -280,12 +280,12 @@ def _metric_of_sums(metric: Metric | str) -> Metric:
     return found
 
 
-def _named_scores(scores: Any, n_rows: int) -> dict[str, Floats]:
+def _named_scores(scores: Any, log: ClickLog) -> dict[str, Floats]:
     """Return the scores of each ranker by its name, which is empty for a single one."""
     named = {str(name): values for name, values in scores.items()} if isinstance(scores, Mapping) else {"": scores}
     if not named:
         raise ValueError("scores is an empty mapping; pass the scores of at least one ranker")
-    return {name: scores_of_rows(values, n_rows, finite=False) for name, values in named.items()}
+    return {name: scores_of_rows(values, log.n_rows, finite=False, log=log) for name, values in named.items()}
 
 
 def _propensities(propensity: Propensity | ArrayLike | None, eta: float | None, log: ClickLog) -> Floats:
@@ -307,7 +307,7 @@ def _values_of_clicks(click_value: ArrayLike | None, log: ClickLog) -> Floats:
     """Return what each click of a row counts; only clicked rows are checked."""
     if click_value is None:
         return np.ones(log.n_rows)
-    values = numbers_of_rows("click_value", click_value, log.n_rows)
+    values = numbers_of_rows("click_value", click_value, log.n_rows, log=log)
     bad = (log.clicked > 0) & ~((values >= 0.0) & (values <= _LARGEST_CLICK))
     refuse_where("click_value", bad, values, f"is not a value of a click; pass numbers from 0 to {_LARGEST_CLICK:g}")
     if not values[log.clicked > 0].any():

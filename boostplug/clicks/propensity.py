@@ -15,11 +15,10 @@ from boostplug.clicks.order import fitting_method, refuse_fixed_order
 from boostplug.clicks.regression_em import RegressionEM
 from boostplug.clicks.shown import Items, Shown, shown_rows, sums
 from boostplug.clicks.smoothing import shrunk_to_power_law
-from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, frozen, refuse_where
+from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, frozen
 from boostplug.core.extras import imported
-from boostplug.data.click_log import ClickLog
+from boostplug.data.click_log import ClickLog, features_of_log
 from boostplug.data.positions import positions_of, refuse_without_propensity
-from boostplug.data.tables import read_features
 from boostplug.datasets.synthetic import RandomState, generator
 
 Floats = NDArray[np.float64]
@@ -166,11 +165,11 @@ def propensity(
         - "em": no randomness. A model of relevance separates attraction from position; where the model is poor, so are
           the propensities. Needs `X`, or documents that were shown at several positions. Without `X` the propensities
           come out too large if each document was seen a few times only (see Notes); prefer "harvesting".
-    X : features, optional
-        For "em": one row per row of the log; or one row per document, if `document` holds row numbers of `X`. With as
-        many rows as the log, X is taken as the former. Relevance is then learnt by scikit-learn's
-        ``HistGradientBoostingClassifier``. None: a relevance per document of a query, which needs `query` and
-        `document`.
+    X : features of shape (n_rows, n_features), or mapping of documents to features, optional
+        For "em": one row per row of the log; or the features of each document, by its id in `log.document`, which is
+        faster if documents were shown often: ``dict(enumerate(X))`` for row numbers. Relevance is then learnt by
+        scikit-learn's ``HistGradientBoostingClassifier``. None: a relevance per document of a query, which needs
+        `query` and `document`.
     max_position : int, optional
         Rows below are left out. Default: the last position of the log.
     smoothing : {"power_law"} or None, default None
@@ -294,8 +293,9 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
             refuse_fixed_order(rows, document)
         return _randomised(rows)
     if X is not None:
-        features, of_X = _features(X, log, rows)
-        return RegressionEM(rows.items(of_X), rows.n_positions, features)
+        features, of_row = features_of_log(X, log)
+        features = features.toarray() if hasattr(features, "nnz") else features
+        return RegressionEM(rows.items(of_row[rows.kept]), rows.n_positions, features)
     if document is None:
         name = "query" if log.query is None else "document"
         raise ValueError(f'log.{name} is missing, and method="{method}" needs it; pass ClickLog({name}=…)')
@@ -314,23 +314,6 @@ def _documents(log: ClickLog, rows: Shown) -> Ints | None:
     if log.query is None or log.document is None:
         return None
     return np.unique(log.document[rows.kept], return_inverse=True)[1].astype(np.int64)
-
-
-def _features(X: Any, log: ClickLog, rows: Shown) -> tuple[Any, Ints]:
-    """Return features, and the row of them that belongs to each row shown."""
-    features = read_features(X)
-    n_rows = features.shape[0]
-    if hasattr(features, "nnz"):
-        features = features.toarray()
-    if n_rows == log.n_rows:
-        return features, rows.kept
-    document = log.document
-    if document is None or document.dtype.kind not in "iu":
-        raise ValueError(f"X has {n_rows} rows, log {log.n_rows}; let log.document hold row numbers of X")
-    document = document[rows.kept]
-    why = f"is not a row number of X, which has {n_rows} rows; pass X of all documents, from row 0"
-    refuse_where("log.document", (document < 0) | (document >= n_rows), document, why)
-    return features, document.astype(np.int64)
 
 
 def _randomised(rows: Shown) -> Estimator:

@@ -6,10 +6,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, numbers, refuse_where
+from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, refuse_where
 from boostplug.core.extras import imported
 from boostplug.data.boundaries import places_within
 from boostplug.data.click_log import ClickLog
+from boostplug.data.positions import numbers_of_rows
 from boostplug.data.tables import rows_of
 from boostplug.datasets.ranking_data import RankingData
 from boostplug.datasets.synthetic import RandomState, generator
@@ -173,9 +174,7 @@ def _scores(name: str, ranker: Any, data: RankingData, rng: np.random.Generator)
         return _production_scores(data, rng)
     if not isinstance(ranker, type) and hasattr(ranker, "predict"):
         ranker, name = ranker.predict(data.X), f"{name}.predict(X)"
-    scores = numbers(name, ranker)
-    if len(scores) != data.n_rows:
-        raise ValueError(f"{name} must hold one score per row ({data.n_rows}), got {len(scores)}")
+    scores = numbers_of_rows(name, ranker, data.n_rows, **{"data.X": data.X})
     refuse_where(name, np.isnan(scores), scores, "has no rank; replace it")
     return scores
 

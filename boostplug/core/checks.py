@@ -28,6 +28,13 @@ def frozen(array: NDArray[_T]) -> NDArray[_T]:
     return array
 
 
+class FrozenArrays:
+    """Base class of data whose arrays stay read-only in pickles and copies."""
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update({n: frozen(v) if isinstance(v, np.ndarray) else v for n, v in state.items()})
+
+
 def shown(value: Any) -> str:
     """Return a value's repr for messages; a long one is shortened, at commas if it has any."""
     if isinstance(value, np.generic):
@@ -152,11 +159,14 @@ def refuse_where(name: str, bad: NDArray[np.bool_], values: NDArray[Any], why: s
         raise ValueError(f"{name}[{at}] = {shown(values[at])} {why}{rest}")
 
 
-def refuse_other_order(**values: Any) -> None:
+def refuse_other_order(**values: Any) -> Any:
     """Raise if two arguments have the same pandas index in different orders, since rows are matched by position.
 
-    Arguments without an index are skipped, and so are indexes with different entries or lengths.
+    Arguments without an index are skipped, and so are indexes with different entries or lengths. Returns the first
+    index, None if there is none. A mapping holds several arguments.
     """
+    for several in [name for name, value in values.items() if isinstance(value, Mapping)]:
+        values |= {f"{several}[{key!r}]": value for key, value in values.pop(several).items()}
     found: dict[str, Any] = {name: getattr(value, "index", None) for name, value in values.items()}
     indexes = {name: its for name, its in found.items() if hasattr(its, "get_indexer")}
     for (first, one), (name, other) in combinations(indexes.items(), 2):
@@ -166,6 +176,7 @@ def refuse_other_order(**values: Any) -> None:
                 f"{name} and {first} have the same index in different orders, and rows are matched by position; "
                 f"{remedy}, or pass {name}.to_numpy() if the positions are right"
             )
+    return next(iter(indexes.values()), None)
 
 
 def _is_reordered(one: Any, other: Any) -> bool:
@@ -251,12 +262,13 @@ def returned(what: str, per: str, values: Any, shape: tuple[int, ...]) -> NDArra
     return np.asarray(array, dtype=np.float64)
 
 
-def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool) -> NDArray[np.float64]:
+def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool, **beside: Any) -> NDArray[np.float64]:
     """Return scores as a contiguous, read-only float64 vector, without a copy if they already are one.
 
     The result is a read-only view, so that kernels are compiled for one type only. NaN is refused; with `finite`, for
-    losses, infinities and values beyond ±1e100 too.
+    losses, infinities and values beyond ±1e100 too. `beside` is what may have the same pandas index.
     """
+    refuse_other_order(**beside, scores=scores)
     array = _array("scores", scores)
     if array.shape != (n_rows,):
         raise ValueError(

@@ -1,22 +1,24 @@
 """`ClickLog`: shown documents with their positions and clicks."""
 
-from dataclasses import dataclass, fields
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import frozen, numbers, refuse_other_order, refuse_where, vector
+from boostplug.core.checks import FrozenArrays, numbers, refuse_other_order, refuse_where, shown, vector
 from boostplug.data.boundaries import boundaries_of
 from boostplug.data.positions import numbers_of_rows, positions_of
+from boostplug.data.tables import read_features
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)
-class ClickLog:
-    """Result pages with their clicks: one row per document shown, the rows of a page together.
+class ClickLog(FrozenArrays):
+    """Result pages with their clicks: one row per document shown, the rows of a page together. Immutable.
 
     Parameters
     ----------
@@ -46,6 +48,9 @@ class ClickLog:
     query, document, ranker : ndarray of shape (n_rows,), or None
         As given.
     impressions : ndarray of shape (n_rows,), float64, or None
+    index : pandas.Index, or None
+        Of the columns, if they come from pandas. Features and scores of the rows that have the same index in another
+        order are refused.
 
     Raises
     ------
@@ -69,6 +74,7 @@ class ClickLog:
     document: NDArray[Any] | None
     ranker: NDArray[Any] | None
     impressions: Floats | None
+    index: Any
 
     def __init__(
         self,
@@ -83,22 +89,17 @@ class ClickLog:
         impressions: ArrayLike | None = None,
     ) -> None:
         ids: dict[str, Any] = {"query": query, "document": document, "ranker": ranker}
-        refuse_other_order(clicked=clicked, qid=qid, position=position, impressions=impressions, **ids)
+        index = refuse_other_order(clicked=clicked, qid=qid, position=position, impressions=impressions, **ids)
         clicks = numbers("clicked", clicked)
         boundaries = boundaries_of(group, qid, len(clicks), rows_of="clicked")
         shown_times = None if impressions is None else numbers_of_rows("impressions", impressions, len(clicks))
         _refuse_clicks(clicks, shown_times)
-        columns = {name: None if values is None else vector(name, values) for name, values in ids.items()}
+        columns = {name: None if values is None else vector(name, values).copy() for name, values in ids.items()}
         for name, values in columns.items():
             if values is not None and len(values) != len(clicks):
                 raise ValueError(f"{name} must hold one id per row ({len(clicks)}), got {len(values)}")
-        self.__dict__.update(
-            clicked=frozen(clicks),
-            boundaries=boundaries,
-            position=positions_of(position, len(clicks)),
-            impressions=None if shown_times is None else frozen(shown_times),
-            **columns,
-        )
+        columns |= {"clicked": clicks, "boundaries": boundaries, "impressions": shown_times}
+        self.__setstate__({**columns, "position": positions_of(position, len(clicks)), "index": index})
 
     def __repr__(self) -> str:
         return f"ClickLog(n_pages={self.n_pages}, n_rows={self.n_rows}, n_clicks={self.clicked.sum():.0f})"
@@ -141,10 +142,29 @@ class ClickLog:
         kept = np.zeros(self.n_pages, bool)
         kept[np.asarray(chosen)] = True
         rows = np.repeat(kept, self.group)
-        taken = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "boundaries"}
-        clicked = taken.pop("clicked")[rows]
-        cut: dict[str, Any] = {name: None if values is None else values[rows] for name, values in taken.items()}
-        return ClickLog(clicked, group=self.group[kept], **cut)
+        taken = {name: v[rows] for name, v in self.__dict__.items() if v is not None and name != "boundaries"}
+        out = object.__new__(ClickLog)
+        out.__setstate__({**self.__dict__, **taken, "boundaries": np.r_[0, np.cumsum(self.group[kept])]})
+        return out
+
+
+def features_of_log(X: Any, log: ClickLog) -> tuple[Any, Ints]:
+    """Return features, and which row of them belongs to each row of the log.
+
+    X has one row per row of the log, or is a mapping of documents to their features.
+    """
+    if isinstance(X, Mapping):
+        documents, of_row = np.unique(np.asarray(log.document), return_inverse=True)
+        absent = [document for document in documents.tolist() if document not in X]
+        if absent:
+            raise ValueError(f"X has no features of log.document {shown(absent[0])} ({len(absent) - 1} more); add them")
+        return read_features([X[document] for document in documents.tolist()]), of_row
+    refuse_other_order(log=log, X=X)
+    features = read_features(X)
+    if features.shape[0] != log.n_rows:
+        what = f"X has {features.shape[0]} rows and the log {log.n_rows}; pass one row per row of the log"
+        raise ValueError(f"{what}, such as X[log.document] for row numbers, or a mapping of documents to features")
+    return features, np.arange(log.n_rows)
 
 
 def _refuse_clicks(clicks: Floats, impressions: Floats | None) -> None:

@@ -175,14 +175,13 @@ class Inputs:
         X = read_features(
             given.X, self.table_name, fitted=fitted, least=self.least_columns, how_to_drop=self.how_to_drop
         )
-        labels = given.labels if isinstance(given.labels, Mapping) else {}
         refuse_other_order(
             X=given.X,
             y=given.y,
             **{self.argument("qid"): given.qid, self.argument("weight"): given.weight},
             labelled=given.labelled,
             position=given.position,
-            **labels,
+            labels=given.labels,
         )
         y = None if given.y is None else given.labels_of_rows()
         qid = given.ids_of_rows()

@@ -175,8 +175,8 @@ class Pairs:
         >>> pairs.winner, pairs.loser, pairs.weight
         (array([9, 9]), array([5, 7]), array([1., 2.]))
         """
-        refuse_other_order(clicked=clicked, row=row, weight=weight)
         log = log_of(clicked, rule, qid=qid, group=group, position=position, impressions=impressions)
+        refuse_other_order(clicked=log, row=row, weight=weight)
         rows = None if row is None else _rows("row", row)
         if propensity is not None and position is None and log is not clicked:
             raise ValueError("position is missing, and propensity holds one number per position; pass position=")

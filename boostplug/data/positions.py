@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import frozen, numbers, refuse_where
+from boostplug.core.checks import frozen, numbers, refuse_other_order, refuse_where
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -50,8 +50,9 @@ def refuse_without_propensity(position: Ints, n: int) -> None:
     refuse_where("position", position > n, position, why)
 
 
-def numbers_of_rows(name: str, values: ArrayLike, n_rows: int) -> Floats:
-    """Return a float64 vector, refusing lengths other than `n_rows`."""
+def numbers_of_rows(name: str, values: ArrayLike, n_rows: int, **beside: Any) -> Floats:
+    """Return a float64 vector, refusing lengths other than `n_rows`, and the index of `beside` in another order."""
+    refuse_other_order(**beside, **{name: values})
     found = numbers(name, values)
     if len(found) != n_rows:
         raise ValueError(f"{name} must hold one number per row ({n_rows}), got {len(found)}")

@@ -111,7 +111,8 @@ class Queries:
     ) -> None:
         if pairs is not None and not isinstance(pairs, Pairs):
             raise ValueError(f"pairs must be a boostplug.Pairs(winner, loser), got {type(pairs).__name__}")
-        refuse_other_order(labels=labels, qid=qid, weight=weight, labelled=labelled, position=position)
+        rows = {"labelled": labelled, "labels_by_name": labels_by_name, "position": position}
+        refuse_other_order(labels=labels, qid=qid, weight=weight, **rows)
         if labels is None:
             if pairs is None and not labels_by_name:
                 raise ValueError("labels is None; pass the grade of each row, or pairs= or labels_by_name=")

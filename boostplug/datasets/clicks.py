@@ -28,8 +28,7 @@ def load_clicks(
 ) -> ClickLog:
     """Read a click log from a CSV or Parquet file.
 
-    The rows of a page need not stand together: pages come in the order of their first rows, and the rows of a page in
-    the order of the file.
+    The log has the rows of the file in its order, so the rows of a page must stand together there.
 
     Parameters
     ----------
@@ -54,15 +53,16 @@ def load_clicks(
     ImportError
         If pandas is not installed, or for a Parquet file pyarrow.
     ValueError
-        If the file cannot be read, a column is missing, an id is missing, or a number is impossible. The message names
-        file, argument, column and row; rows count from 0, without the header.
+        If the file cannot be read, a column is missing, an id is missing, a number is impossible, or other rows stand
+        between those of a page. The message names file, argument, column and row; rows count from 0, without the
+        header.
 
     Examples
     --------
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory
     >>> import pandas as pd
-    >>> frame = pd.DataFrame({"session": ["a", "b", "a"], "rank": [1, 1, 2], "click": [0, 1, 1]})
+    >>> frame = pd.DataFrame({"session": ["a", "a", "b"], "rank": [1, 2, 1], "click": [0, 1, 1]})
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "log.csv")
     ...     frame.to_csv(path, index=False)
@@ -84,19 +84,15 @@ def load_clicks(
 
 
 def _log_of(columns: dict[str, Any]) -> ClickLog:
-    """Return the log of some columns, checked in the order of the file, then sorted by page."""
+    """Return the log of some columns of a file, with their index."""
     found: dict[str, Any] = {}
     for name, column in columns.items():
         values = vector(name, column)
         refuse_where(name, is_missing(column), values, "is not an id" if name in _IDS else "is not a number")
         if name in _IDS:
             refuse_rounded_ids(name, values)
-        found[name] = values if name in _IDS else _numbers(name, values)
-    _, first, page = np.unique(found.pop("qid"), return_index=True, return_inverse=True)
-    ClickLog(**found, group=[len(page)])
-    order = np.argsort(first[page], kind="stable")
-    sizes = np.bincount(page)[np.argsort(first)]
-    return ClickLog(**{name: values[order] for name, values in found.items()}, group=sizes)
+        found[name] = column if name in _IDS else _numbers(name, values)
+    return ClickLog(**found)
 
 
 def _numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:

@@ -2,17 +2,18 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import refuse_where, shown, vector
+from boostplug.core.checks import frozen, refuse_other_order, shown, vector
 from boostplug.core.threads import Computed
-from boostplug.data.click_log import ClickLog
+from boostplug.data.click_log import ClickLog, features_of_log
 from boostplug.data.inputs import Inputs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import Schema, read_features, refuse_repeated, rows_of
+from boostplug.data.tables import Schema, refuse_repeated, rows_of
 
 
 @dataclass(frozen=True, eq=False, repr=False, init=False)
@@ -20,7 +21,7 @@ class RankingData(Mapping[str, Any]):
     """A ranking data set, checked: features, grades, queries, weights.
 
     What `boostplug.compare` takes and all loaders return. Its fields are read as attributes or as keys, like those of
-    scikit-learn's ``Bunch``.
+    scikit-learn's ``Bunch``. All arrays but `X` are read-only copies: ``dataclasses.replace(data, y=…)`` has others.
 
     Parameters
     ----------
@@ -121,18 +122,22 @@ class RankingData(Mapping[str, Any]):
         documents = None if doc_ids is None else vector("doc_ids", doc_ids)
         if documents is not None and len(documents) != queries.n_rows:
             raise ValueError(f"doc_ids must have one name per row ({queries.n_rows}); got {len(documents)}")
+        refuse_other_order(X=X, y=y, doc_ids=doc_ids)
         self.__dict__.update(
             X=given.X,
-            y=queries.labels.copy(),  # which may be changed
-            qid=queries.query_of_row if ids is None else ids,
-            group=np.diff(queries.boundaries),
-            doc_ids=documents,
+            y=queries.labels,
+            qid=queries.query_of_row if ids is None else frozen(ids.copy()),
+            group=frozen(np.diff(queries.boundaries)),
+            doc_ids=None if documents is None else frozen(documents.copy()),
             weight=queries.row_weight,
             feature_names=_names(feature_names, given.schema),
-            labels=dict(queries.labels_by_name),
+            labels=queries.labels_by_name,
             position=queries.position,
             queries=queries,
         )
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(RankingData, **{**self, "labels": dict(self.labels)}), ()
 
     @classmethod
     def from_frame(
@@ -174,36 +179,30 @@ class RankingData(Mapping[str, Any]):
 
         Parameters
         ----------
-        X : array or pandas.DataFrame of shape (n_documents, n_features), or of shape (n_rows, n_features)
-            Features of each document, if `log.document` holds integers: row numbers of X. Else, where documents have
-            names or none, features of each row of the log.
+        X : features of shape (n_rows, n_features), or mapping of documents to features
+            Features of each row of the log, such as ``X[log.document]`` if `log.document` holds row numbers. Or those
+            of each document, by its id in `log.document`.
         log : ClickLog
             Of single impressions.
 
         Raises
         ------
         ValueError
-            If the log counts impressions, or `document` holds something else than rows of X.
+            If the log counts impressions, X has another number of rows, the log's index in another order, or lacks a
+            document.
 
         Examples
         --------
         >>> import boostplug as bp
         >>> log = bp.datasets.ClickLog([0, 1, 1], group=[2, 1], position=[1, 2, 1], document=[1, 0, 1])
-        >>> pages = bp.RankingData.from_clicks([[0.5], [0.1]], log)
+        >>> pages = bp.RankingData.from_clicks({0: [0.5], 1: [0.1]}, log)
         >>> pages.X.ravel(), pages.y, pages.position
         (array([0.1, 0.5, 0.1]), array([0., 1., 1.]), array([1, 2, 1]))
         """
         if log.impressions is not None:
             raise ValueError("log counts impressions; pass a row for each, or make pairs with Pairs.from_clicks")
-        features = read_features(X)
-        n_rows = features.shape[0]
-        rows = None if log.document is None else np.asarray(log.document)
-        if rows is not None and rows.dtype.kind in "iu":
-            refuse_where("log.document", (rows < 0) | (rows >= n_rows), rows, f"is not a row of X, which has {n_rows}")
-            features = rows_of(features, rows)
-        elif n_rows != log.n_rows:
-            raise ValueError(f"X has {n_rows} rows and the log {log.n_rows}; let log.document hold row numbers of X")
-        return cls(features, log.clicked, group=log.group, position=log.position)
+        features, of_row = features_of_log(X, log)
+        return cls(rows_of(features, of_row), log.clicked, group=log.group, position=log.position)
 
     __eq__ = object.__eq__  # a mapping's would compare arrays with ==
     __hash__ = object.__hash__

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import (
+    FrozenArrays,
     check_instance,
     check_integer,
     numbers,
@@ -66,7 +67,7 @@ class Qrels(_Table):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class JudgedRun(_Table):
+class JudgedRun(FrozenArrays, _Table):
     """A run with the grades of its documents, for metrics: ``metric(run.scores, run.queries)``.
 
     Attributes
@@ -89,6 +90,9 @@ class JudgedRun(_Table):
     retrieved: NDArray[np.bool_]
     group: NDArray[np.int64]
     depth: int
+
+    def __post_init__(self) -> None:
+        self.__setstate__(self.__dict__)
 
     @Computed
     def queries(self) -> Queries:

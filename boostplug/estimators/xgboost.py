@@ -12,7 +12,7 @@ from boostplug.adapters.options import is_dart
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.adapters.reading import assign, refuse_fault
 from boostplug.adapters.xgboost import XGBoost
-from boostplug.core.checks import check_integer
+from boostplug.core.checks import check_integer, refuse_other_order
 from boostplug.core.extras import needed_by
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
@@ -265,7 +265,9 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         ValueError
             If X has not the columns that `fit` had, in their order (names count where both have some), a column is
             categorical in one of the two only, or one of the two is sparse. ``validate_features=False`` lets them pass.
+            If `base_margin` has the index of X in another order.
         """
+        refuse_other_order(X=X, base_margin=kwargs.get("base_margin"))
         checks = self.__sklearn_is_fitted__() and kwargs.get("validate_features", True)
         fitted = self._columns() if checks else None
         features = self._features(X, fitted)

@@ -80,7 +80,7 @@ def production_rankers(data: RankingData, seed: int) -> list[LGBMRanker]:
 def pages(data: RankingData, rankers: list[LGBMRanker], eta: float, seed: int) -> RankingData:
     """Return the pages of a log, with clicks as labels."""
     log = simulate(data, eta=eta, ranker=rankers, sessions=_SESSIONS, max_position=_PLACES, random_state=seed)
-    return RankingData.from_clicks(data.X, log)
+    return RankingData.from_clicks(data.X[log.document], log)
 
 
 def of_log(folder: Path, name: str, eta: float, seed: int) -> dict[str, Any]:

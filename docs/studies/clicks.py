@@ -197,7 +197,7 @@ def of_estimator(folder: Path, method: str, n_pages: int, seed: int) -> dict[str
     train, _ = candidates(folder, "yandex", seed)
     ranker: Any = "random" if method in {"randomised", "swapped"} else [None, None]
     log = simulate(train, ranker=ranker, sessions=n_pages, max_position=10, random_state=seed)
-    X = train.X if method == "em" else None
+    X = dict(enumerate(train.X)) if method == "em" else None
     found = propensity(log, method=method, X=X, n_bootstrap=2).propensity  # type: ignore[arg-type]
     error = np.abs(found[1:] * np.arange(2.0, 11.0) - 1.0)
     return {"method": method, "pages": n_pages, "seed": seed, "error": float(error.mean())}

@@ -92,7 +92,7 @@ def test_harvesting_equals_the_ratio_where_there_are_two_positions():
 
 
 def test_em_with_features():
-    check(propensity(log_of(SCORES[0]), method="em", X=DATA.X, n_bootstrap=3), 0.15)
+    check(propensity(log_of(SCORES[0]), method="em", X=dict(enumerate(DATA.X)), n_bootstrap=3), 0.15)
 
 
 def test_em_without_features():

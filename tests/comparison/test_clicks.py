@@ -27,7 +27,7 @@ def parts():
     """Clicks of 900 pages in three parts, and the grades behind them."""
     truth = bp.datasets.make_ranking(60, n_features=6, random_state=0)
     log = bp.clicks.simulate(truth, sessions=900, max_position=10, random_state=0)
-    pages = bp.RankingData.from_clicks(truth.X, log)
+    pages = bp.RankingData.from_clicks(truth.X[log.document], log)
     first = pages.queries.boundaries
     found = []
     for a, b in ((0, 500), (500, 700), (700, 900)):

@@ -1,5 +1,7 @@
 """What parts and folds share: a test query counts once, and data that stand in two parts are warned of."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -180,5 +182,5 @@ def test_parts_with_nothing_in_common_are_not_warned_of(apart):
     assert bp.compare(*numbered, **ONE).document["warnings"] == []
     for part in apart:  # documents that say nothing are no documents of another part
         part.X[:3] = 0
-        part.y[:3] = 0
+    apart = [replace(part, y=np.r_[np.zeros(3), part.y[3:]]) for part in apart]
     assert bp.compare(*apart, **ONE).document["warnings"] == []

@@ -1,5 +1,6 @@
 """`Queries`: boundaries, weights, and the documents in pairs by query and grade."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -185,6 +186,7 @@ def test_indexes_of_all_kinds(index, other, refused):
 
 
 X, QID = FRAME[["x"]], FRAME["q"]
+LOG = bp.clicks.ClickLog(FRAME["y"] > 1, qid=QID.to_numpy(), position=[1, 2, 1, 2])
 FEW = {"n_estimators": 1, "min_child_samples": 1, "verbose": -1}
 TAKERS = {
     "RankingData": ("weight", lambda y, w, q: bp.RankingData(X, FRAME["y"], qid=QID, weight=w)),
@@ -198,11 +200,42 @@ TAKERS = {
         lambda y, w, q: bp.XGBRanker(n_estimators=1).fit(X, FRAME["y"], qid=QID, eval_set=[(X, y)], eval_qid=[QID]),
     ),
     "reference ranker": ("y", lambda y, w, q: bp.MPBoostRanker(n_estimators=1).fit(X, y, qid=QID)),
+    "label": (
+        r"labels_by_name\['sale'\]",
+        lambda y, w, q: bp.Queries(FRAME["y"], qid=QID, labels_by_name={"sale": y, "weight": FRAME["w"]}),
+    ),
+    "label of RankingData": (
+        r"labels\['position'\]",
+        lambda y, w, q: bp.RankingData(X, FRAME["y"], qid=QID, labels={"position": y}, position=FRAME["q"]),
+    ),
+    "doc_ids": ("doc_ids", lambda y, w, q: bp.RankingData(X, FRAME["y"], qid=QID, doc_ids=y)),
+    "ClickLog": ("position", lambda y, w, q: bp.clicks.ClickLog(FRAME["x"] > 0, qid=QID, position=q)),
+    "from_clicks": ("X", lambda y, w, q: bp.RankingData.from_clicks(TURNED[["x"]], LOG)),
+    "pages": ("X", lambda y, w, q: bp.RankingData.from_clicks(X[1::-1], pickle.loads(pickle.dumps(LOG.pages([0]))))),
+    "propensity": ("X", lambda y, w, q: bp.clicks.propensity(LOG, method="em", X=TURNED[["x"]])),
+    "correction": ("scores", lambda y, w, q: bp.clicks.correction(LOG, propensity=[1, 0.5], scores=w)),
+    "evaluate": ("scores", lambda y, w, q: bp.clicks.evaluate(w, LOG, eta=1.0)),
+    "rankers": ("scores", lambda y, w, q: bp.clicks.evaluate({"old": FRAME["w"], "new": w}, LOG, eta=1.0)),
+    "click_value": ("click_value", lambda y, w, q: bp.clicks.evaluate(FRAME["w"], LOG, eta=1.0, click_value=w)),
+    "Pairs.from_clicks": ("row", lambda y, w, q: bp.Pairs.from_clicks(LOG, row=y)),
+    "columns of clicks": (
+        "row",
+        lambda y, w, q: bp.Pairs.from_clicks([0, 1, 0, 1], qid=QID, position=[1, 2, 1, 2], row=y),
+    ),
+    "Pairs.from_implicit": ("qid", lambda y, w, q: bp.Pairs.from_implicit(FRAME["y"], qid=q)),
+    "simulate": (
+        "ranker",
+        lambda y, w, q: bp.clicks.simulate(bp.RankingData(X, FRAME["y"], qid=QID), ranker=w),
+    ),
+    "base_margin": (
+        "base_margin",
+        lambda y, w, q: bp.XGBRanker(n_estimators=1).fit(X, FRAME["y"], qid=QID).predict(X, base_margin=w),
+    ),
     "metric.score": ("qid", lambda y, w, q: bp.NDCG(10).score(FRAME["y"], [1, 2, 3, 4], qid=q)),
 }
 
 
 @pytest.mark.parametrize(("name", "call"), TAKERS.values(), ids=TAKERS)
 def test_all_that_take_columns_refuse_another_order(name, call):
-    with pytest.raises(ValueError, match=rf"^{name} and \w+ have the same index in different orders"):
+    with pytest.raises(ValueError, match=rf"^{name} and [\w.]+ have the same index in different orders"):
         call(TURNED["y"], TURNED["w"], TURNED["q"])

@@ -3,11 +3,12 @@
 import pandas as pd
 import pytest
 
+import boostplug as bp
 from boostplug.datasets import ClickLog, load_clicks
 
 FRAME = pd.DataFrame(
     {
-        "session": ["b", "a", "b", "a", "c"],
+        "session": ["b", "b", "a", "a", "c"],
         "rank": [2, 1, 1, 2, 1],
         "click": [1, 0, 0, 1, 1],
         "words": ["x", "x", "x", "x", "NA"],
@@ -35,13 +36,22 @@ def written(folder, name, frame=FRAME):
 def test_files_of_each_kind(tmp_path, name):
     log = load_clicks(str(written(tmp_path, name)), **NAMES, **OPTIONAL)
     assert isinstance(log, ClickLog)
-    assert log.group.tolist() == [2, 2, 1]  # pages in the order of their first rows, their rows as in the file
+    assert log.group.tolist() == [2, 2, 1]
     assert log.position.tolist() == [2, 1, 1, 2, 1]
     assert log.clicked.tolist() == [1, 0, 0, 1, 1]
     assert log.query.tolist() == ["x", "x", "x", "x", "NA"]
-    assert log.document.tolist() == [7, 9, 8, 7, 9]
-    assert log.ranker.tolist() == ["old", "old", "new", "new", "old"]
-    assert log.impressions.tolist() == [1, 3, 2, 4, 5]
+    assert log.document.tolist() == [7, 8, 9, 7, 9]
+    assert log.ranker.tolist() == ["old", "new", "old", "new", "old"]
+    assert log.impressions.tolist() == [1, 2, 3, 4, 5]
+    with pytest.raises(ValueError, match="scores and log have the same index in different orders"):
+        bp.clicks.evaluate(FRAME["times"][::-1], log, eta=1.0)
+
+
+def test_pages_whose_rows_are_apart_are_refused(tmp_path):
+    """The log would have another order than features from the same file."""
+    frame = FRAME.iloc[[0, 2, 1, 3, 4]]
+    with pytest.raises(ValueError, match=r"log.csv: qid must be contiguous: 'b' appears again in row 2 .*session"):
+        load_clicks(written(tmp_path, "log.csv", frame), **NAMES)
 
 
 def test_default_names_and_absent_columns(tmp_path):

@@ -1,6 +1,8 @@
 """`RankingData`: one form for data, checked."""
 
+import copy
 import pickle
+from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -59,3 +61,59 @@ def test_it_is_a_mapping_that_makes_itself_again():
             assert np.array_equal(other[name], data[name]), name
     made = make_ranking(5, random_state=0)
     assert replace(made, y=2 * made.y).queries.labels.tolist() == (2 * made.y).tolist()
+
+
+def arrays_of(data):
+    """Yield the names and arrays of data and of their queries, without the features."""
+    for name, value in getattr(data, "__dict__", data).items():
+        if isinstance(value, np.ndarray) and name != "X":
+            yield name, value
+        elif isinstance(value, (bp.Queries, bp.Pairs, Mapping)):
+            yield from arrays_of(value)
+
+
+Y_GIVEN, QID_GIVEN, NAMES = np.array(Y, float), np.array(QID), np.array(list("vwxyz"))
+MADE = {
+    "RankingData": lambda: bp.RankingData(
+        X,
+        Y_GIVEN,
+        qid=QID_GIVEN,
+        doc_ids=NAMES,
+        weight=np.arange(1.0, 6.0),
+        position=np.arange(1, 6),
+        labels={"sale": Y_GIVEN},
+    ),
+    "group": lambda: bp.RankingData(X, Y, group=[2, 3]),
+    "frame": lambda: bp.RankingData.from_frame(FRAME, label="grade", weight="w"),
+    "make_ranking": lambda: make_ranking(5, random_state=0),
+    "load_bundled": lambda: bp.datasets.load_bundled().train,
+    "ClickLog": lambda: bp.clicks.ClickLog(
+        Y_GIVEN > 0, qid=QID_GIVEN, position=range(1, 6), query=QID_GIVEN, document=NAMES, ranker=NAMES
+    ),
+    "pages": lambda: MADE["ClickLog"]().pages([1]),
+    "Queries": lambda: bp.Queries(Y_GIVEN, qid=QID_GIVEN, labelled=Y_GIVEN > 0, pairs=bp.Pairs([0], [1])),
+    "JudgedRun": lambda: bp.datasets.Run(QID_GIVEN, NAMES, Y_GIVEN, "tag").judge(
+        bp.datasets.Qrels(QID_GIVEN, NAMES, Y_GIVEN)
+    ),
+}
+
+
+@pytest.mark.parametrize("make", MADE.values(), ids=MADE)
+def test_data_in_memory_stay_as_they_are(make):
+    """A grade changed in place would be seen by some readers only: losses and `compare` read `queries`."""
+    data = make()
+    for one in (data, pickle.loads(pickle.dumps(data)), copy.copy(data), copy.deepcopy(data)):
+        arrays = [*arrays_of(one), *arrays_of(getattr(one, "queries", {}))]
+        assert len(arrays) >= 3
+        assert [name for name, array in arrays if array.flags.writeable] == []
+    assert all(given.flags.writeable for given in (X, Y_GIVEN, QID_GIVEN, NAMES))
+    for given in (Y_GIVEN, QID_GIVEN, NAMES):
+        assert not any(np.shares_memory(given, array) for _, array in arrays_of(data))
+
+
+def test_labels_by_name_are_not_exchanged_in_place():
+    data = MADE["RankingData"]()
+    for one in (data, pickle.loads(pickle.dumps(data))):
+        with pytest.raises(TypeError):
+            one.labels["sale"] = Y
+        assert one.queries.labels_by_name["sale"].tolist() == Y

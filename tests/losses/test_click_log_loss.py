@@ -161,7 +161,7 @@ def log():
     data = bp.RankingData(np.tile(np.eye(3), (200, 1)), np.tile([0.0, 1.0, 2.0], 200), group=[3] * 200)
     shown = np.random.default_rng(3).normal(size=600) + data.y
     found = simulate(data, noise=0.1, ranker=shown, sessions=20_000, random_state=0)
-    pages = bp.RankingData.from_clicks(data.X, found)
+    pages = bp.RankingData.from_clicks(data.X[found.document], found)
     attraction = 0.1 + 0.9 * (2.0 ** np.arange(3) - 1.0) / 3.0
     return pages, 1.0 / np.arange(1.0, 4.0), attraction
 

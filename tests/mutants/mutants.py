@@ -589,7 +589,7 @@ MUTANTS = [
         ),
         (
             "the scale of the prior forgets the unit of the scores",
-            "clicks.correction._prior_scale",
+            "clicks.correction._scale_of",
             "min(max(0.0, scale), _LARGEST_SCALE) / unit",
             "min(max(0.0, scale), _LARGEST_SCALE)",
         ),
