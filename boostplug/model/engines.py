@@ -117,19 +117,15 @@ def _at_most(tree: Tree) -> Singles:
 
 
 def _less_slack(tree: Tree) -> Singles:
-    """Return the threshold whose sum with Solr's slack is nearest to the wanted bound, from below."""
+    """Return the largest threshold whose sum with Solr's slack is at most the wanted bound."""
     bound = np.maximum(_at_most(tree), -_LARGEST)
-    candidates: list[Singles] = [bound - _SLACK]
-    for way in (-np.inf, np.inf):
-        step = candidates[0]
-        for _ in range(_STEPS):
-            with np.errstate(over="ignore"):
-                step = np.clip(np.nextafter(step, np.float32(way)), -_LARGEST, _LARGEST)
-            candidates.append(step)
-    sums = np.array([one + _SLACK for one in candidates])
-    best = np.where(sums <= bound, sums, -np.inf).argmax(axis=0)
-    chosen: Singles = np.array(candidates)[best, np.arange(len(bound))]
-    return np.maximum(chosen, -_LARGEST)
+    chosen: Singles = bound - _SLACK
+    for _ in range(_STEPS):
+        chosen = np.where(chosen + _SLACK > bound, np.nextafter(chosen, -_LARGEST), chosen)
+    for _ in range(_STEPS):
+        above = np.nextafter(chosen, _LARGEST)
+        chosen = np.where(above + _SLACK <= bound, above, chosen)
+    return chosen
 
 
 def _warn_of_slack(trees: Sequence[Tree], names: Sequence[str], less_slack: Sequence[Singles]) -> None:

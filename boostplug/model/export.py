@@ -10,11 +10,11 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
 from boostplug.core.extras import imported
-from boostplug.data.tables import read_features
+from boostplug.data.tables import read_features, without_columns
 from boostplug.model.ensemble import Ensemble
 from boostplug.model.formats import TARGETS, converted, fitted_model
 from boostplug.model.lightgbm import booster_of, named
-from boostplug.model.readers import check_export
+from boostplug.model.readers import check_export, columns_of
 from boostplug.model.trees import names_of
 from boostplug.model.xgboost import singles
 
@@ -113,27 +113,31 @@ def export(
         raise ValueError(f"to must be one of {', '.join(TARGETS)}; got {shown(to)}")
     fitted = fitted_model(model)
     plain = fitted if isinstance(fitted, Ensemble) else _plain(fitted)
-    found = converted(plain, to, feature_names, missing, name)
+    fitted_columns = getattr(model, "_fitted_columns", None)
+    known = (fitted_columns and fitted_columns.categories) or {}
+    found = converted(plain, to, feature_names, missing, name, known)
     if X is not None:
-        _check(found, to, X, plain, feature_names, missing)
+        if hasattr(model, "_columns_by_role"):
+            X = without_columns(X, {"qid": "qid", **model._columns_by_role}.values())  # noqa: SLF001
+        _check(found, to, read_features(X, least=0, fitted=fitted_columns), plain, feature_names, missing)
     return found
 
 
 def _check(found: Any, to: str, X: Any, plain: Any, feature_names: Sequence[str] | None, missing: str | None) -> None:
     """Compare the scores of what was exported with the model's on some rows."""
-    rows = np.asarray(read_features(X, least=0), np.float64)
+    if to != "vespa" or not hasattr(plain, "pandas_categorical"):  # else trees may split by LightGBM's categories
+        X = columns_of(X).values
     if missing != "nan" and to not in ("vespa", "xgboost"):
-        rows = np.nan_to_num(rows, nan=0.0)
-    scores = _predicted(plain, rows)
+        X = np.nan_to_num(X, nan=0.0)
+    scores = _predicted(plain, X)
     if to == "xgboost":
-        differing = np.flatnonzero(np.abs(found.predict(rows) - scores) > 1e-5 * np.abs(scores).max(initial=0.0))
-        assert not len(differing), f"{len(differing)} of {len(rows)} rows differ, the first is {differing[0]}"
+        np.testing.assert_allclose(found.predict(X), scores, rtol=0, atol=1e-5 * np.abs(scores).max(initial=0.0))
     else:
         names = names_of(plain) if feature_names is None else feature_names
-        check_export(found, to, rows, scores, feature_names=names, missing=missing)
+        check_export(found, to, X, scores, feature_names=names, missing=missing)
 
 
-def _predicted(plain: Any, rows: NDArray[np.float64]) -> NDArray[np.floating]:
+def _predicted(plain: Any, rows: Any) -> NDArray[np.floating]:
     """Return the scores of an ensemble or a booster; columns are taken by their places."""
     if type(plain).__module__.partition(".")[0] != "xgboost":
         return np.asarray(plain.predict(rows))

@@ -3,7 +3,7 @@
 import json
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import inf, isnan, nextafter
 from typing import Any
 
@@ -13,25 +13,34 @@ from boostplug.core.checks import shown
 from boostplug.core.extras import imported
 from boostplug.model import engines
 from boostplug.model.ensemble import Ensemble
-from boostplug.model.trees import TreeModel, beyond_zero
+from boostplug.model.trees import CATEGORICAL, TreeModel, beyond_zero, lightgbm_text, refuse_categories
 from boostplug.model.xgboost import xgboost_model
 
 TARGETS = ("solr", "elasticsearch-ltr", "opensearch-ltr", "ranklib", "vespa", "xgboost")
 _WITH_DIRECTIONS = ("elasticsearch-ltr", "opensearch-ltr", "vespa", "xgboost")
 """Targets where a missing value may go where the trees send it."""
+_VESPA_APPLIES = ("binary sigmoid:1", "cross_entropy", "poisson", "gamma", "tweedie")
+"""LightGBM's objectives whose functions of the scores Vespa applies."""
+
+_Categories = Mapping[int, Sequence[Any]]  # of columns, by their index
 
 
-def converted(plain: Any, to: str, feature_names: Sequence[str] | None, missing: str | None, name: str | None) -> Any:
-    """Return a model as `to` reads it, a text or a ranker; `plain` is an ensemble, or a booster that `export` made."""
+def converted(
+    plain: Any, to: str, feature_names: Sequence[str] | None, missing: str | None, name: str | None, known: _Categories
+) -> Any:
+    """Return a model as `to` reads it, a text or a ranker.
+
+    `plain` is an ensemble, or a booster that `export` made; `known` are the categories of the training set.
+    """
     if name is not None and to != "solr":
         raise ValueError(f"name={name!r} is of a model in Solr; {to} takes none: leave it out")
     if to == "vespa" and _framework(plain) == "lightgbm":
-        return _dumped(plain, feature_names, missing)
-    model = _tree_model(plain)
+        return _dumped(plain, feature_names, missing, known)
+    model = _tree_model(plain, known)
     names = _names(model.names, feature_names)
     keeps = _keeps_directions(model, to, missing)
     if to == "vespa" and isinstance(plain, Ensemble):
-        return _dumped(plain.to_lightgbm(), names, missing)
+        return _dumped(plain.to_lightgbm(), names, missing, {})
     trees = engines.all_trees(model, missing_is_zero=not keeps)
     if to == "xgboost":
         return _xgboost_ranker(trees, names)
@@ -44,24 +53,46 @@ def _framework(plain: Any) -> str:
     return type(plain).__module__.partition(".")[0]
 
 
-def _tree_model(plain: Any) -> TreeModel:
+def _tree_model(plain: Any, known: _Categories) -> TreeModel:
     if isinstance(plain, Ensemble):
         return TreeModel.from_ensemble(plain)
-    return TreeModel.from_lightgbm(plain) if _framework(plain) == "lightgbm" else TreeModel.from_xgboost(plain)
+    return TreeModel.from_lightgbm(plain, known) if _framework(plain) == "lightgbm" else TreeModel.from_xgboost(plain)
 
 
-def _dumped(booster: Any, feature_names: Sequence[str] | None, missing: str | None) -> str:
+def _dumped(booster: Any, feature_names: Sequence[str] | None, missing: str | None, known: _Categories) -> str:
     """Return LightGBM's own dump, in which Vespa finds categories too."""
     _check_missing("vespa", missing)
+    _, _, splits = lightgbm_text(booster, _VESPA_APPLIES)
     document = booster.dump_model()
-    if '"leaf_coeff"' in json.dumps(document["tree_info"]):
-        raise ValueError("export: the trees are linear, and Vespa reads constant leaves; leave out linear_tree")
-    document["feature_names"] = _names(document["feature_names"], feature_names)
+    names = _names(document["feature_names"], feature_names)
+    refuse_categories(names, {k for k, kind in splits if not kind & CATEGORICAL and k in known})
+    _name_categories(document, names, sorted({k for k, kind in splits if kind & CATEGORICAL}), known)
     share = 1.0 / len(document["tree_info"]) if document.get("average_output") else 1.0  # a random forest
     document["average_output"] = False
     for tree in document["tree_info"]:
         _as_vespa_reads(tree["tree_structure"], share)
     return json.dumps(document, ensure_ascii=False)
+
+
+def _name_categories(document: dict[str, Any], names: list[str], split: list[int], known: _Categories) -> None:
+    """Keep the lists of categories of the columns that trees split: Vespa gives one to each column with values.
+
+    LightGBM's dump lists the categories without their columns. They are known where all these have values.
+    """
+    infos = [document["feature_infos"].get(name, {}) for name in document["feature_names"]]
+    lists, coded = document["pandas_categorical"] or [], [k for k, info in enumerate(infos) if info.get("values")]
+    if not known and len(lists) == len(coded):
+        known = {k: texts for k, texts in zip(coded, lists, strict=True) if infos[k]["max_value"] < len(texts)}
+    held = {k: known.get(k, [None]) for k in split}
+    wrong = [names[k] for k, texts in held.items() if not all(isinstance(text, str) for text in texts)]
+    if lists and wrong:
+        raise ValueError(
+            f"export: Vespa reads categories that are texts, and those of {shown(wrong)} are others, or unknown beside "
+            "ordered ones and columns of one value; drop these, and write .astype(str).astype('category') in training"
+        )
+    infos = [info if k in held else {**info, "values": []} for k, info in enumerate(infos)]
+    document["feature_infos"] = dict(zip(names, infos, strict=True))
+    document.update(feature_names=names, pandas_categorical=[*held.values()] if lists else [])
 
 
 def _as_vespa_reads(root: dict[str, Any], share: float) -> None:
@@ -76,8 +107,6 @@ def _as_vespa_reads(root: dict[str, Any], share: float) -> None:
             node["leaf_value"] *= share
             continue
         waiting += [node["left_child"], node["right_child"]]
-        if node["missing_type"] == "Zero":
-            raise ValueError("export: zeros are missing values in the model; train without zero_as_missing")
         if node["decision_type"] == "<=":
             if node["missing_type"] == "None":
                 node["default_left"] = node["threshold"] >= 0.0

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import check_choice, check_instance, column_names, scores_of_rows, shown
-from boostplug.data.tables import is_frame, read_features
+from boostplug.data.tables import is_frame, read_features, schema_of
 
 Floats = NDArray[Any]
 
@@ -67,10 +67,11 @@ class _Model(NamedTuple):
 
 
 class _Columns(NamedTuple):
-    """Columns of X and their names."""
+    """Columns of X, their names, and the texts of categories by column and code."""
 
     values: NDArray[np.float64]
     names: list[str] | None
+    categories: dict[int, list[str]]
 
     def by_name(self, default: Sequence[str] | None = None) -> dict[str, int]:
         """Return the column of each name. XGBoost's names f0, f1, … are the default."""
@@ -131,7 +132,7 @@ def check_export(
     read, choices = _ENGINES[to]
     if missing is not None:
         check_choice("missing", missing, choices, f" for {to!r}")
-    columns = _columns(X, feature_names)
+    columns = columns_of(X, feature_names)
     expected = scores_of_rows(scores, len(columns.values), finite=False)
     with np.errstate(over="ignore", invalid="ignore"):
         model = read(text, columns)
@@ -143,14 +144,16 @@ def check_export(
         raise AssertionError(f"{len(rows)} of {len(found)} rows differ: {listed}")
 
 
-def _columns(X: Any, feature_names: Sequence[str] | None) -> _Columns:
+def columns_of(X: Any, feature_names: Sequence[str] | None = None) -> _Columns:
+    """Return the columns of a table as numbers; a category is its code."""
     names = [str(name) for name in (column_names(X) if feature_names is None else feature_names)]
-    X = read_features(X)
+    X = read_features(X, least=0)
+    categories = {k: [*map(str, texts)] for k, texts in (schema_of(X).categories or {}).items()}
     if is_frame(X):
         columns = [X.iloc[:, k] for k in range(X.shape[1])]
         coded = [x.cat.codes.replace(-1, np.nan) if hasattr(x, "cat") else x for x in columns]
         X = np.column_stack([np.asarray(x, np.float64) for x in coded])
-    return _Columns(np.asarray(X.toarray() if hasattr(X, "nnz") else X, np.float64), names or None)
+    return _Columns(np.asarray(X.toarray() if hasattr(X, "nnz") else X, np.float64), names or None, categories)
 
 
 def _scores(model: _Model, X: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -312,6 +315,20 @@ def _vespa(text: str, columns: _Columns) -> _Model:
             _refuse("pandas_categorical", f"a category must be a text, since Vespa reads others as null; got {value}")
     names = _list(model, "feature_names")
     by_name = columns.by_name(names)
+    lists = model["pandas_categorical"] or []
+    _fields(model, "the model", ["feature_infos"] if lists else [])
+    with_values = [name for name in names if lists and (model["feature_infos"].get(name) or {}).get("values")]
+    texts = dict(zip(with_values, lists, strict=False))
+
+    def codes(threshold: str, name: str, here: list[str] | None, place: str) -> tuple[int, ...]:
+        """Return the codes in X of the categories that go left: Vespa compares their texts."""
+        left = tuple(map(int, threshold.split("||")))
+        if name in texts and (here is None or not {*left} <= {*range(len(texts[name]))}):
+            _refuse(
+                place, f"splits {name!r} by texts, so X must hold categories; of {texts[name]}, {threshold} go left"
+            )
+        known = [texts[name][code] if name in texts else str(code) for code in left]
+        return left if here is None else tuple(code for code, text in enumerate(here) if text in known)
 
     def read(node: Any, place: str) -> _Split | float:
         node = _fields(node, place, ())
@@ -321,13 +338,18 @@ def _vespa(text: str, columns: _Columns) -> _Model:
         if node["split_feature"] not in range(len(names)):
             _refuse(place, f"split_feature must be below {len(names)}; got {shown(node['split_feature'])}")
         by_category = node["decision_type"] == "=="  # else Vespa takes <, where LightGBM has <=
+        name = names[node["split_feature"]]
+        feature = _column(name, by_name, place)
+        here = columns.categories.get(feature)
+        if not by_category and here is not None:
+            _refuse(place, f"splits {name!r} by numbers, and X holds categories there")
         return _Split(
-            _column(names[node["split_feature"]], by_name, place),
+            feature,
             np.nan if by_category else _number(node, "threshold", place),
             node["left_child"],
             node["right_child"],
             node.get("default_left") is True,
-            tuple(map(int, str(node["threshold"]).split("||"))) if by_category else None,
+            codes(str(node["threshold"]), name, here, place) if by_category else None,
         )
 
     trees = []

@@ -1,21 +1,26 @@
 """`TreeModel`: the trees of any model that scores by a sum of trees, as LightGBM, XGBoost and `Ensemble` hold them."""
 
 import json
-import re
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.checks import shown
 from boostplug.model.ensemble import Ensemble
 from boostplug.weak_rankers.tree import Tree, in_breadth
 
-# Objectives of which predictions are no scores but functions of them.
-_LIGHTGBM_LINKS = {"binary", "cross_entropy", "cross_entropy_lambda", "poisson", "gamma", "tweedie"}
-_XGBOOST_LINKS = ("binary:logistic", "reg:logistic", "reg:gamma", "reg:tweedie", "count:", "survival:")
+# Objectives whose predictions are the scores. LightGBM appends parameters that change them: "regression sqrt".
+_LIGHTGBM = "custom lambdarank rank_xendcg regression regression_l1 huber fair quantile mape"
+_XGBOOST = "rank:pairwise rank:ndcg rank:map reg:squarederror reg:squaredlogerror reg:pseudohubererror"
+_MORE_OF_XGBOOST = "reg:absoluteerror reg:quantileerror binary:logitraw"
+_PREDICT_SCORES = f"{_LIGHTGBM} {_XGBOOST} {_MORE_OF_XGBOOST}".split()
 
-_CATEGORICAL, _DEFAULT_LEFT, _MISSING_TYPE = 1, 2, 2  # bits of LightGBM's decision_type, and where its type begins
+_Lines = dict[str, str]
+
+CATEGORICAL, _DEFAULT_LEFT, _MISSING_TYPE = 1, 2, 2  # bits of LightGBM's decision_type, and where its type begins
 _MISSING_IS_ZERO, _MISSING_IS_NAN = 1, 2
 _ZERO = float(np.float32(1e-35))  # LightGBM takes numbers up to it for 0
 
@@ -56,23 +61,21 @@ class TreeModel:
         return cls(trees, 0.0, names_of(model), learnt)
 
     @classmethod
-    def from_lightgbm(cls, booster: Any) -> "TreeModel":
+    def from_lightgbm(cls, booster: Any, categorical: Collection[int] = ()) -> "TreeModel":
         """Return the trees of a `lightgbm.Booster`, which reads NaN as 0 where training data had none.
+
+        `categorical` holds the indices of categorical columns: LightGBM splits ordered ones by code, like numbers.
 
         Raises
         ------
         ValueError
             For categorical splits, linear trees, zeros as missing values, and predictions that are no scores.
         """
-        head, *blocks = booster.model_to_string().partition("\nend of trees")[0].split("\nTree=")
-        objective = next(iter(re.findall(r"^objective=(\S+)( \S*sqrt)?", head, re.MULTILINE)), ("", ""))
-        if objective[0] in _LIGHTGBM_LINKS or objective[1]:
-            _refuse_link("".join(objective))
-        fields = [dict(line.partition("=")[::2] for line in block.splitlines()[1:]) for block in blocks]
-        scale = 1.0 / len(blocks) if "\naverage_output" in head else 1.0  # a random forest
-        kinds = set[int]()
-        trees = [_lightgbm_tree(of_tree, scale, kinds) for of_tree in fields]
-        return cls(trees, 0.0, names_of(booster), _MISSING_IS_NAN in kinds)
+        head, fields, splits = lightgbm_text(booster)
+        refuse_categories(names_of(booster), {k for k, kind in splits if kind & CATEGORICAL or k in categorical})
+        scale = 1.0 / len(fields) if "average_output" in head else 1.0  # a random forest
+        trees = [_lightgbm_tree(of_tree, scale) for of_tree in fields]
+        return cls(trees, 0.0, names_of(booster), any(kind >> _MISSING_TYPE == _MISSING_IS_NAN for _, kind in splits))
 
     @classmethod
     def from_xgboost(cls, booster: Any) -> "TreeModel":
@@ -87,14 +90,15 @@ class TreeModel:
             For categorical splits, gblinear, and predictions that are no scores.
         """
         learner = json.loads(bytes(booster.save_raw("json")))["learner"]
-        name = learner["objective"]["name"]
-        if name.startswith(_XGBOOST_LINKS):
-            _refuse_link(name)
+        _check_objective(learner["objective"]["name"])
         model = learner["gradient_booster"]["model"]
         if "trees" not in model:
             raise ValueError("export: the booster is gblinear, which has no trees; train with booster='gbtree'")
         names = names_of(booster)
-        trees = [_xgboost_tree(tree, names) for tree in model["trees"]]
+        rows = [(tree["split_indices"], tree["split_type"], tree["left_children"]) for tree in model["trees"]]
+        splits = {split for row in rows for split in zip(*row, strict=True)}
+        refuse_categories(names, {k for k, is_category, child in splits if is_category and child >= 0})
+        trees = [_xgboost_tree(tree) for tree in model["trees"]]
         directions = {bool(side) for tree in trees for side in tree.missing_left[~tree.leaf]}
         (constant,) = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"]))
         return cls(trees, float(np.float32(constant)), names, len(directions) > 1)
@@ -108,30 +112,49 @@ def names_of(model: Any) -> list[str]:
     return list(model.feature_names or [f"f{k}" for k in range(n_features)])
 
 
-def _refuse_link(objective: str) -> None:
-    raise ValueError(
-        f"export: predictions of objective {objective} are functions of the scores, which the format does not apply; "
-        "train with a ranking objective or a loss"
-    )
+def _check_objective(objective: str, applied: Collection[str] = ()) -> None:
+    if objective not in (*_PREDICT_SCORES, *applied):
+        raise ValueError(
+            f"export: predictions of objective {objective!r} may be functions of the scores, which the engine does not "
+            "apply; train with a ranking objective, a plain regression, or a loss"
+        )
 
 
-def _lightgbm_tree(fields: dict[str, str], scale: float, kinds: set[int]) -> Tree:
-    """Return a tree from the lines of its text, and add how its splits treat missing values to `kinds`."""
-    if fields.get("is_linear") == "1":
+def refuse_categories(names: Sequence[str], split: Collection[int]) -> None:
+    """Raise for columns of categories that trees split and an engine cannot."""
+    if split:
+        columns = shown([names[k] for k in sorted(split)])
+        raise ValueError(
+            f"export: the trees split by codes of the categories of {columns}, which the engine does not know; encode "
+            "them as numbers before training"
+        )
+
+
+def lightgbm_text(booster: Any, applied: Collection[str] = ()) -> tuple[_Lines, list[_Lines], set[tuple[Any, ...]]]:
+    """Return the lines of LightGBM's text, of its head and its trees, and the columns of splits with decision types.
+
+    Raises ValueError for models that no engine reads; `applied` are objectives whose function of scores this one knows.
+    """
+    text = booster.model_to_string().partition("\nend of trees")[0]
+    head, *trees = [_Lines(x.partition("=")[::2] for x in block.splitlines()) for block in text.split("\nTree=")]
+    _check_objective(head.get("objective", "custom"), applied)
+    if any(tree.get("is_linear") == "1" for tree in trees):
         raise ValueError("export: the trees are linear, and the format holds constant leaves; leave out linear_tree")
+    rows = [(_row(tree, "split_feature", np.int64), _row(tree, "decision_type", np.int64)) for tree in trees]
+    splits = {split for row in rows for split in zip(*row, strict=True)}
+    if any(kind >> _MISSING_TYPE == _MISSING_IS_ZERO for _, kind in splits):
+        raise ValueError("export: zeros are missing values in the model; train without zero_as_missing")
+    return head, trees, splits
+
+
+def _lightgbm_tree(fields: _Lines, scale: float) -> Tree:
     value = scale * _row(fields, "leaf_value", np.float64)
     n = len(value) - 1
     feature, kind = _row(fields, "split_feature", np.int64)[:n], _row(fields, "decision_type", np.int64)[:n]
-    if (kind & _CATEGORICAL).any():
-        raise ValueError("export: the trees split by categories, and the format has none; encode them as numbers")
-    missing = kind >> _MISSING_TYPE
-    if (missing == _MISSING_IS_ZERO).any():
-        raise ValueError("export: zeros are missing values in the model; train without zero_as_missing")
-    kinds.update(missing.tolist())
     threshold = beyond_zero(np.minimum(_row(fields, "threshold", np.float64)[:n], np.finfo(np.float64).max))
     left, right = (_row(fields, name, np.int64)[:n] for name in ("left_child", "right_child"))
     left, right = (np.where(child < 0, n + ~child, child) for child in (left, right))
-    to_left = np.where(missing == _MISSING_IS_NAN, kind & _DEFAULT_LEFT > 0, threshold >= 0.0)
+    to_left = np.where(kind >> _MISSING_TYPE == _MISSING_IS_NAN, kind & _DEFAULT_LEFT > 0, threshold >= 0.0)
     leaf = np.full(n + 1, -1)
     return Tree(
         feature=np.r_[feature, leaf],
@@ -150,19 +173,14 @@ def beyond_zero(threshold: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.where((threshold >= 0.0) & (threshold < _ZERO), _ZERO, below)
 
 
-def _row(fields: dict[str, str], name: str, kind: type) -> NDArray[Any]:
+def _row(fields: _Lines, name: str, kind: type) -> NDArray[Any]:
     return np.array(fields.get(name, "").split(), kind)
 
 
-def _xgboost_tree(tree: dict[str, Any], names: list[str]) -> Tree:
+def _xgboost_tree(tree: dict[str, Any]) -> Tree:
     left, right = (np.array(tree[f"{side}_children"]) for side in ("left", "right"))
     leaf = left < 0
     feature = np.where(leaf, -1, tree["split_indices"])
-    if np.any(np.array(tree["split_type"])[~leaf] == 1):
-        name = names[feature[~leaf & (np.array(tree["split_type"]) == 1)][0]]
-        raise ValueError(
-            f"export: the trees split {name!r} by categories, and the format has none; encode them as numbers"
-        )
     condition = np.array(tree["split_conditions"], np.float32)
     # x < condition in single precision: x is at most the number before
     below = np.nextafter(condition, np.float32(-np.inf)).astype(np.float64)

@@ -6,6 +6,7 @@ import warnings
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeClassifier
 
@@ -231,16 +232,24 @@ def test_a_missing_value_goes_where_0_goes_unless_the_model_knows_better():
 
 def boosted(**params):
     X, y, group = data(np.random.default_rng(0), missing=False)
+    y = np.minimum(y, 1) if params["objective"] in ("binary", "cross_entropy", "cross_entropy_lambda") else y
     return lgb.train({"verbose": -1, "num_threads": 1, **params}, lgb.Dataset(X, y, group=group), 3)
+
+
+def of_xgboost(**params):
+    X, y, group = data(np.random.default_rng(0), missing=False)
+    return xgb.train({"nthread": 1, **params}, xgb.DMatrix(X, np.minimum(y, 1), group=group), 3)
 
 
 def with_categories(framework):
     rng = np.random.default_rng(0)
-    X = np.column_stack([rng.integers(0, 6, 500), rng.normal(0, 1, 500)])
-    y = np.isin(X[:, 0], (1, 4)) + 0.0
+    X = np.column_stack([rng.normal(0, 1, 500), rng.integers(0, 6, 500), rng.integers(0, 6, 500)])
+    y = np.isin(X[:, 1], (1, 4)) + np.isin(X[:, 2], (0, 5)) + 0.0
+    names = ["number", "colour", "shop"]
     if framework == "lightgbm":
-        return lgb.train({"verbose": -1, "min_data_per_group": 5}, lgb.Dataset(X, y, categorical_feature=[0]), 3)
-    matrix = xgb.DMatrix(X, y, feature_types=["c", "q"], enable_categorical=True)
+        data = lgb.Dataset(X, y, categorical_feature=[1, 2], feature_name=names)
+        return lgb.train({"verbose": -1, "min_data_per_group": 5}, data, 3)
+    matrix = xgb.DMatrix(X, y, feature_types=["q", "c", "c"], feature_names=names, enable_categorical=True)
     return xgb.train({"tree_method": "hist", "max_cat_to_onehot": 1}, matrix, 3)
 
 
@@ -255,11 +264,10 @@ def xgb_ranker_with_another_missing():
 
 
 REFUSED = {
-    "categories": lambda: with_categories("lightgbm"),
-    "by categories": lambda: with_categories("xgboost"),
+    r"codes of the categories of \['colour', 'shop'\]": lambda: with_categories("lightgbm"),
+    r"categories of \['colour', 'shop'\]": lambda: with_categories("xgboost"),
     "linear_tree": lambda: boosted(objective="regression", linear_tree=True),
     "zero_as_missing": lambda: boosted(objective="regression", zero_as_missing=True),
-    "functions of the scores": lambda: boosted(objective="poisson"),
     "gblinear": lambda: xgb.train({"booster": "gblinear"}, xgb.DMatrix(np.eye(4), np.arange(4.0)), 2),
     "weak ranker Feature": linear_ranker,
     "reads -999.0 as missing": xgb_ranker_with_another_missing,
@@ -274,10 +282,124 @@ def test_what_an_engine_cannot_hold_is_refused(words):
         bp.export(REFUSED[words](), to="solr")
 
 
-def test_vespa_takes_categories_of_lightgbm():
+LINKED = [
+    (boosted, {"objective": "binary", "sigmoid": 2.0}, "'binary sigmoid:2'", ENGINES),
+    (boosted, {"objective": "cross_entropy_lambda"}, "'cross_entropy_lambda'", ENGINES),
+    (boosted, {"objective": "regression", "reg_sqrt": True}, "'regression sqrt'", ENGINES),
+    (boosted, {"objective": "mape", "reg_sqrt": True}, "'mape sqrt'", ENGINES),
+    *((boosted, {"objective": name}, name, ENGINES[:-1]) for name in ("binary", "cross_entropy", "poisson", "tweedie")),
+    *((of_xgboost, {"objective": name}, name, ENGINES) for name in ("binary:hinge", "reg:logistic", "count:poisson")),
+]
+
+
+@pytest.mark.parametrize(("train", "params", "words", "refusing"), LINKED)
+def test_functions_of_scores_that_an_engine_does_not_apply_are_refused(train, params, words, refusing):
+    model = train(**params)
+    for to in (*ENGINES, "xgboost"):
+        if to in refusing or to == "xgboost":
+            with pytest.raises(
+                ValueError, match=f"predictions of objective '?{words}.* may be functions of the scores"
+            ):
+                bp.export(model, to=to)
+        else:
+            bp.export(model, to=to, X=data(np.random.default_rng(0), missing=False)[0])
+
+
+@pytest.mark.parametrize(
+    ("train", "objective"),
+    [
+        *((boosted, name) for name in ("lambdarank", "rank_xendcg", "regression_l1", "huber", "fair", "quantile")),
+        *((of_xgboost, f"reg:{name}") for name in ("squaredlogerror", "pseudohubererror", "absoluteerror")),
+        *((of_xgboost, name) for name in ("binary:logitraw", "rank:pairwise", "rank:ndcg")),
+    ],
+)
+def test_objectives_whose_predictions_are_the_scores(train, objective):
+    check_everywhere(train(objective=objective), np.random.default_rng(2), missing=False)
+
+
+def test_vespa_takes_codes_of_lightgbm():
     booster = with_categories("lightgbm")
-    X = np.column_stack([np.arange(6.0), np.zeros(6)])
-    check_export(bp.export(booster, to="vespa"), "vespa", X, booster.predict(X), feature_names=booster.feature_name())
+    X = np.column_stack([np.zeros(36), *np.divmod(np.arange(36.0), 6)])
+    bp.export(booster, to="vespa", X=X, feature_names=["a", "b", "c"])
+
+
+def frames(**more):
+    """Return features with categories and an id column, labels that follow the colours, and query ids."""
+    rng = np.random.default_rng(0)
+    colour = rng.choice(["red", "green", "blue", "black"], 600)
+    y = pd.Series(colour).map({"red": 2, "green": 0, "blue": 1, "black": 0}).to_numpy()
+    columns = {"number": rng.normal(size=600), "colour": pd.Categorical(colour)}
+    return pd.DataFrame({**more, **columns, "qid": np.repeat(np.arange(60), 10)}), y
+
+
+SIZES = ["S", "M", "L"] * 200
+ONE_SHOP = pd.Categorical(["A"] * 600, categories=["A", "B", "C", "D"])
+MORE = {"none": {}, "one value": {"shop": ONE_SHOP}, "never seen": {"shop": pd.Categorical([None] * 600, list("ABC"))}}
+
+
+@pytest.mark.parametrize("more", MORE.values(), ids=MORE)
+@pytest.mark.parametrize("renamed", [False, True])
+def test_vespa_finds_the_texts_of_categories_by_column(more, renamed):
+    frame, y = frames(**more)
+    ranker = bp.LGBMRanker(objective=bp.QBRank(), n_estimators=5, verbose=-1, n_jobs=1).fit(frame, y, qid="qid")
+    rows = frame.assign(colour=frame["colour"].astype(str))
+    features = rows.drop(columns="qid").astype({"colour": "category"})[lambda x: x["colour"] != "red"]
+    features["colour"] = features["colour"].cat.remove_unused_categories()
+    names = [name.upper() for name in features] if renamed else None
+    for given in (rows, rows[rows["colour"] != "red"], frame):
+        text = bp.export(ranker, to="vespa", X=given, feature_names=names)
+    check_export(text, "vespa", features, ranker.predict(features), feature_names=names)
+    columns = json.loads(text)["feature_infos"]
+    assert [name.lower() for name, info in columns.items() if info.get("values")] == ["colour"]
+    shifted = json.loads(text) | {"pandas_categorical": [["black", "red", "green", "blue"]]}
+    with pytest.raises(AssertionError, match="rows differ"):
+        check_export(json.dumps(shifted), "vespa", features, ranker.predict(features), feature_names=names)
+    with pytest.raises(ValueError, match="categories of \\['colour'\\]"):
+        bp.export(ranker, to="solr")
+
+
+@pytest.mark.parametrize(
+    ("more", "fit", "columns"),
+    [
+        ({"size": pd.Categorical([7, 9, 11] * 200)}, {}, "'size'"),
+        ({"size": pd.Categorical([True, False] * 300)}, {}, "'size'"),
+        ({"size": pd.Categorical(SIZES, ["S", "M", "L"], ordered=True)}, {}, "'size'"),
+        ({"size": [7, 9, 11] * 200, "shop": ONE_SHOP}, {"categorical_feature": ["size"]}, "'colour'"),
+    ],
+)
+def test_vespa_refuses_categories_that_it_does_not_know_by_column(more, fit, columns):
+    frame, y = frames(**more)
+    y = y + np.tile([2, 0, 0, 0, 1, 0], 100)
+    ranker = bp.LGBMRanker(objective=bp.QBRank(), n_estimators=20, verbose=-1, n_jobs=1).fit(frame, y, qid="qid", **fit)
+    with pytest.raises(ValueError, match=f"categories.* of .*{columns}"):
+        bp.export(ranker, to="vespa")
+
+
+@pytest.mark.parametrize("more", [MORE["one value"], {"size": pd.Categorical(SIZES, ordered=True)}])
+def test_vespa_refuses_a_booster_that_does_not_tell_the_columns_of_its_categories(more):
+    frame, y = frames(**more)
+    booster = boosted_on(frame.drop(columns="qid"), y)
+    with pytest.raises(ValueError, match=r"those of \['colour'\] are others, or unknown"):
+        bp.export(booster, to="vespa")
+    plain = frame[["number", "colour"]]
+    bp.export(boosted_on(plain, y), to="vespa", X=plain)
+
+
+def boosted_on(frame, y):
+    return lgb.train({"verbose": -1, "num_threads": 1}, lgb.Dataset(frame, y), 3)
+
+
+@pytest.mark.parametrize("kind", [bp.LGBMRanker, bp.XGBRanker, bp.MPBoostRanker])
+@pytest.mark.parametrize("to", [*ENGINES, "xgboost"])
+def test_rows_to_check_are_those_that_predict_takes(kind, to):
+    frame, y = frames()
+    frame["colour"], frame["number"] = y + 0.5, frame["number"].astype(np.float32)
+    options = {"verbose": -1, "n_jobs": 1, "objective": bp.QBRank()} if kind is bp.LGBMRanker else {}
+    for name in ("qid", "query"):
+        rows = frame.rename(columns={"qid": name})
+        ranker = kind(n_estimators=3, **options).fit(rows, y, qid=name)
+        for X in (rows, rows.drop(columns=name), rows.drop(columns=name).to_numpy()):
+            bp.export(ranker, to=to, X=X)
 
 
 @pytest.mark.parametrize(

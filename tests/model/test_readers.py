@@ -56,6 +56,7 @@ def lightgbm(threshold=0.5, objective="lambdarank", pandas_categorical=None, **c
     node |= {"left_child": {"leaf_value": LEFT}, "right_child": {"leaf_value": RIGHT}} | changes
     tree = {"tree_index": 0, "tree_structure": {k: v for k, v in node.items() if v is not None}}
     model = {"feature_names": ["a"], "tree_info": [tree], "pandas_categorical": pandas_categorical}
+    model["feature_infos"] = {"a": {"values": [0]}}
     return model | ({} if objective is None else {"objective": objective})
 
 
@@ -133,12 +134,29 @@ def test_vespa_reads_the_direction_and_never_the_kind_of_missing_values(threshol
 
 
 def test_vespa_reads_categories():
-    model = lightgbm("0||3", decision_type="==", default_left=False, pandas_categorical=[list("wxyz")])
+    model = lightgbm("0||3", decision_type="==", default_left=False)
     check(model, "vespa", [0, 1, 2, 3, 0.5, -1, NAN], [LEFT, RIGHT, RIGHT, LEFT, RIGHT, RIGHT, RIGHT])
+    check_export(json.dumps(model), "vespa", pd.DataFrame({"a": pd.Categorical([3, 2, 0])}), [LEFT, RIGHT, LEFT])
+    model["pandas_categorical"] = [list("wxyz")]
     frame = pd.DataFrame({"a": pd.Categorical(["w", "x", "z", None], categories=list("wxyz"))})
     check_export(json.dumps(model), "vespa", frame, [LEFT, RIGHT, LEFT, RIGHT])
     model["tree_info"][0]["tree_structure"]["default_left"] = True
     check_export(json.dumps(model), "vespa", frame, [LEFT, RIGHT, LEFT, LEFT])
+
+
+@pytest.mark.parametrize(
+    ("infos", "lists", "sides"),
+    [
+        ({"b": {"values": [0, 1]}, "a": {"values": []}}, [["w", "x"]], None),  # of b, so that a's are its codes
+        ({"b": {"values": [0]}, "a": {"values": [0]}}, [["u"], ["x", "w"]], [RIGHT, LEFT]),
+        ({"c": {"values": [0]}}, [["w", "x"]], None),
+    ],
+)
+def test_vespa_gives_lists_of_categories_to_the_features_with_values(infos, lists, sides):
+    model = lightgbm("0", decision_type="==", split_feature=1, pandas_categorical=lists)
+    model |= {"feature_names": ["b", "a"], "feature_infos": infos}
+    frame = pd.DataFrame({"a": pd.Categorical(["w", "x"]), "b": pd.Categorical(["u", "v"])})
+    check_export(json.dumps(model), "vespa", frame, sides or [RIGHT, RIGHT])
 
 
 @pytest.mark.parametrize(
@@ -326,6 +344,8 @@ def test_ranklib_refuses(text, message):
         (lightgbm() | {"tree_info": []}, "tree_info must be a list that is not empty"),
         (lightgbm() | {"tree_info": [{}]}, "tree 0: has no tree_structure"),
         (lightgbm(pandas_categorical=[[1, 2]]), "a category must be a text, since Vespa reads others as null; got 1"),
+        (lightgbm(pandas_categorical=["ab"]) | {"feature_infos": None}, "the model: has no feature_infos"),
+        (lightgbm("0", decision_type="==", pandas_categorical=["ab"]), "'a' by texts, so X must hold categories"),
         (lightgbm(split_feature=1), "tree 0: split_feature must be below 1; got 1"),
         (lightgbm(decision_type=None), "tree 0: has no decision_type"),
         (lightgbm(right_child=None), "tree 0: has no right_child"),
