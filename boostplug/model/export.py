@@ -69,8 +69,9 @@ def export(
         values as the model does.
     name : str, default "boostplug"
         Of the model in Solr.
-    X : array-like of shape (n_rows, n_features), optional
-        Rows on which `boostplug.testing.check_export` compares the text's scores with the model's.
+    X : array-like or DataFrame of shape (n_rows, n_features), optional
+        Rows, as the model's `predict` takes them, on which `boostplug.testing.check_export` compares the text's scores
+        with the model's.
 
     Returns
     -------
@@ -84,6 +85,7 @@ def export(
     ------
     ValueError
         If the model is none of these, or has several scores per row. With `to`, for categorical splits (Vespa reads
+        LightGBM's by texts), objectives whose predictions may not be the scores (Vespa applies the functions of some of
         LightGBM's), linear trees, LightGBM's zero_as_missing, XGBoost's `missing`, features as weak rankers, and names
         that an engine cannot tell apart.
     AssertionError
@@ -119,7 +121,7 @@ def export(
     if X is not None:
         if hasattr(model, "_columns_by_role"):
             X = without_columns(X, {"qid": "qid", **model._columns_by_role}.values())  # noqa: SLF001
-        _check(found, to, read_features(X, least=0, fitted=fitted_columns), plain, feature_names, missing)
+        _check(found, to, read_features(X, fitted=fitted_columns), plain, feature_names, missing)
     return found
 
 

@@ -102,7 +102,8 @@ def check_export(
         Model in the engine's format, as `bp.export` returns it.
     to : {"solr", "elasticsearch-ltr", "opensearch-ltr", "ranklib", "vespa"}
     X : array, sparse matrix or DataFrame
-        Rows of features. NaN stands for a feature that the engine does not find. Categories are codes.
+        Rows of features. NaN stands for a feature that the engine does not find. Categories of a DataFrame are texts in
+        Vespa, and codes in the other engines.
     scores : array
         Scores of these rows by the model that was exported.
     feature_names : sequence of str, optional
@@ -147,12 +148,11 @@ def check_export(
 def columns_of(X: Any, feature_names: Sequence[str] | None = None) -> _Columns:
     """Return the columns of a table as numbers; a category is its code."""
     names = [str(name) for name in (column_names(X) if feature_names is None else feature_names)]
-    X = read_features(X, least=0)
+    X = read_features(X)
     categories = {k: [*map(str, texts)] for k, texts in (schema_of(X).categories or {}).items()}
     if is_frame(X):
-        columns = [X.iloc[:, k] for k in range(X.shape[1])]
-        coded = [x.cat.codes.replace(-1, np.nan) if hasattr(x, "cat") else x for x in columns]
-        X = np.column_stack([np.asarray(x, np.float64) for x in coded])
+        columns = [x.cat.codes.replace(-1, np.nan) if hasattr(x, "cat") else x for _, x in X.items()]
+        X = np.column_stack([np.asarray(x, np.float64) for x in columns])
     return _Columns(np.asarray(X.toarray() if hasattr(X, "nnz") else X, np.float64), names or None, categories)
 
 
@@ -325,7 +325,7 @@ def _vespa(text: str, columns: _Columns) -> _Model:
         left = tuple(map(int, threshold.split("||")))
         if name in texts and (here is None or not {*left} <= {*range(len(texts[name]))}):
             _refuse(
-                place, f"splits {name!r} by texts, so X must hold categories; of {texts[name]}, {threshold} go left"
+                place, f"splits {name!r} by codes {threshold} of {shown(texts[name])}; X must hold categories there"
             )
         known = [texts[name][code] if name in texts else str(code) for code in left]
         return left if here is None else tuple(code for code, text in enumerate(here) if text in known)

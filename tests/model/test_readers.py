@@ -345,7 +345,10 @@ def test_ranklib_refuses(text, message):
         (lightgbm() | {"tree_info": [{}]}, "tree 0: has no tree_structure"),
         (lightgbm(pandas_categorical=[[1, 2]]), "a category must be a text, since Vespa reads others as null; got 1"),
         (lightgbm(pandas_categorical=["ab"]) | {"feature_infos": None}, "the model: has no feature_infos"),
-        (lightgbm("0", decision_type="==", pandas_categorical=["ab"]), "'a' by texts, so X must hold categories"),
+        (
+            lightgbm("0", decision_type="==", pandas_categorical=["ab"]),
+            "splits 'a' by codes 0 of 'ab'; X must hold categories",
+        ),
         (lightgbm(split_feature=1), "tree 0: split_feature must be below 1; got 1"),
         (lightgbm(decision_type=None), "tree 0: has no decision_type"),
         (lightgbm(right_child=None), "tree 0: has no right_child"),
