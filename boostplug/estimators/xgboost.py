@@ -12,7 +12,7 @@ from boostplug.adapters.options import is_dart
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.adapters.reading import assign, refuse_fault
 from boostplug.adapters.xgboost import XGBoost
-from boostplug.core.checks import check_integer
+from boostplug.core.checks import check_integer, native
 from boostplug.core.extras import needed_by
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
@@ -271,7 +271,9 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         features = self._features(X, fitted)
         if fitted is not None and self.missing != 0:
             refuse_sparse_beside_dense(schema_of(features), fitted)
-        return super().predict(with_text_categories(features), **kwargs)
+        return super().predict(
+            with_text_categories(features), **{name: native(value) for name, value in kwargs.items()}
+        )
 
     def score(
         self,
@@ -403,7 +405,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         """Return a weight for each feature: fit's, else the constructor's."""
         if given is not None and np.shape(given) != (n_features,):
             raise ValueError(f"feature_weights must hold {n_features} numbers, got shape {np.shape(given)}")
-        return given
+        return native(given)  # type: ignore[no-any-return]
 
     def _training_parameters(
         self, loss: Loss | None, metrics: list[Any], *, evaluates: bool, model: xgb.Booster | None
