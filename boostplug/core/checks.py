@@ -33,7 +33,7 @@ def native(values: Any) -> Any:
 
     HDF5, FITS and network formats hold the other one. All else is returned as it is.
     """
-    kinds = getattr(values, "dtypes", getattr(values, "dtype", None))
+    kinds: Any = getattr(values, "dtypes", getattr(values, "dtype", None))
     named = dict(kinds.items()) if hasattr(kinds, "items") else {None: kinds}
     swapped = {
         name: kind.newbyteorder("=") for name, kind in named.items() if isinstance(kind, np.dtype) and not kind.isnative
@@ -290,7 +290,7 @@ def _array(name: str, values: ArrayLike) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray) and values.mask.any():
         raise ValueError(f"{name} has {int(values.mask.sum())} masked values; drop such rows, or fill them")
     try:
-        return native(np.asarray(values))
+        return native(np.asarray(values))  # type: ignore[no-any-return]
     except ValueError:
         raise ValueError(f"{name} must be one-dimensional, but its entries are of several lengths") from None
 
