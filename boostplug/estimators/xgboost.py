@@ -291,7 +291,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         It is `metric`, such as "NDCG@5"; else the last of `eval_metric`, as for the parent; else NDCG@10. Arguments may
         be names of columns of X, and those that `fit` was given by name need not be repeated.
         """
-        last = (metrics_of(self.eval_metric) or [None])[-1]
+        last = (metrics_of(self.eval_metric, "xgboost") or [None])[-1]
         if metric is not None or last is None or isinstance(last, Metric):
             return super().score(X, y, sample_weight, qid=qid, group=group, metric=metric or last, labels=labels)
         inputs = self._inputs_to_judge(X, y, qid, group, sample_weight, labels)
@@ -339,7 +339,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         """
         booster = export(self.get_booster())
         params = self.get_params(deep=False)
-        names = [metric for metric in metrics_of(self.eval_metric) if isinstance(metric, str)]
+        names = [metric for metric in metrics_of(self.eval_metric, "xgboost") if isinstance(metric, str)]
         params.update(
             objective=self.objective if str(self.objective).startswith("rank:") else "rank:pairwise",
             eval_metric=names or None,
@@ -384,7 +384,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         loss = loss_of(self.objective)
         if loss is None and not isinstance(self.objective, str):
             raise ValueError(f"objective must be a loss or a name; got {self.objective!r}; derive a boostplug.Loss")
-        metrics = metrics_of(eval_metric)
+        metrics = metrics_of(eval_metric, "xgboost")
         if loss is not None:
             named = {"objective": None, "eval_metric": metrics}
             refuse_fault(XGBoost().fault_of_parameters({**self.get_xgb_params(), **named}))
