@@ -228,10 +228,22 @@ def starting_from(name: str, values: Any, given: CheckedInputs) -> CheckedInputs
     return given._replace(start=scores)
 
 
-def each_starting_from(name: str, values: Any, sets: Sequence[CheckedInputs]) -> list[CheckedInputs]:
-    """Return validation sets with the scores that each starts from."""
-    starts = one_per_set(name, values, len(sets))
-    return [starting_from(f"{name}[{i}]", start, one) for i, (start, one) in enumerate(zip(starts, sets, strict=True))]
+def each_starting_from(
+    name: str, values: Any, sets: Sequence[CheckedInputs], train: CheckedInputs
+) -> list[CheckedInputs]:
+    """Return validation sets with the scores that each starts from; the training set itself keeps its own.
+
+    Warns of sets that start from 0 where the training set does not.
+    """
+    found = []
+    for i, (start, one) in enumerate(zip(one_per_set(name, values, len(sets)), sets, strict=True)):
+        is_train = start is None and one.queries is train.queries
+        found.append(train if is_train else starting_from(f"{name}[{i}]", start, one))
+        if train.start is not None and found[i].start is None:
+            given = name.removeprefix("eval_").removesuffix("_eval_set")
+            what = f"metrics and early stopping judge eval_set[{i}] by the trees only; pass {name}=[…]"
+            warnings.warn(f"{given} is given, and {name} is not: {what}", UserWarning, stacklevel=3)
+    return found
 
 
 def is_training_set(one: CheckedInputs, train: CheckedInputs) -> bool:

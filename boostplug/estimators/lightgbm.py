@@ -203,7 +203,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             eval_set, given, train, partial(checked_set, fitted=train.schema), "eval_sample_weight",
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=eval_sample_weight,
         )  # fmt: skip
-        sets = each_starting_from("eval_init_score", _by_place(eval_init_score, len(sets)), sets)
+        sets = each_starting_from("eval_init_score", _by_place(eval_init_score, len(sets)), sets, train)
         refuse_missing_labels(metrics, sets)
         for one in sets:
             labels_in_single(one.queries, f"{one.where}labels")

@@ -219,7 +219,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             eval_set, given, train, lambda one: checked_set(one, columns), "sample_weight_eval_set",
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=sample_weight_eval_set,
         )  # fmt: skip
-        sets = each_starting_from("base_margin_eval_set", base_margin_eval_set, sets)
+        sets = each_starting_from("base_margin_eval_set", base_margin_eval_set, sets, train)
         refuse_missing_labels(metrics, sets)
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
         feature_weights = self.feature_weights if feature_weights is None else feature_weights
