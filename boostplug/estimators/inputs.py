@@ -24,17 +24,23 @@ from boostplug.metrics.on_label import MetricOnLabel
 Floats = NDArray[np.float64]
 _Set = TypeVar("_Set", Inputs, CheckedInputs)
 FIT = MappingProxyType({"weight": "sample_weight"})  # names of a fit's arguments, where they differ from a set's
+_CLASSES = {type(loss).__name__ for variants in LOSSES.values() for loss in variants}
 _INFINITE = 1e38  # to LightGBM, and next to what single precision holds
 
 
 def loss_of(objective: Any) -> Loss | None:
     """Return a ranker's objective if it is a loss of ours, or spells one; refuse the class in place of an instance.
 
-    A text is ours if it is a name in our registry, or has parentheses: "qbrank", "QBRank(preference_weight=.3)". All
-    others are the framework's names.
+    A text is ours if it is a name in our registry or of a class, or has parentheses: "qbrank", "LambdaRank",
+    "QBRank(preference_weight=.3)". All others are the framework's names.
     """
     refuse_class("objective", objective, Loss)
-    if isinstance(objective, str) and ("(" in objective or objective.strip().lower() in LOSSES):
+    text = objective.strip() if isinstance(objective, str) else ""
+    if text.lower() == "lambdarank" and text not in ("lambdarank", "LambdaRank"):  # LightGBM reads it in any case
+        raise ValueError(
+            f"objective={text!r} may be LightGBM's 'lambdarank' or boostplug's 'LambdaRank'; pass one of them"
+        )
+    if "(" in text or text in _CLASSES or text.lower() in LOSSES:
         found = Loss.parse(objective)
         if len(found) > 1:
             listed = ", ".join(map(repr, found))

@@ -106,3 +106,32 @@ def test_reference_rankers_take_names_of_metrics(frame):
     X, y = frame
     ranker = bp.MPBoostRanker(n_estimators=2).fit(X, y, qid="session", eval_set=[(X, y)], eval_metric="NDCG@5")
     assert [*ranker.evals_result_["validation_0"]] == ["NDCG@5"]
+
+
+def test_objectives_that_differ_in_case_only_are_told_apart(kind, frame):
+    X, y = frame
+    for name, loss in {"LambdaRank": bp.LambdaRank(), "NDCGBoost": bp.NDCGBoost(), "CRR": bp.CRR()}.items():
+        one, other = (kind(objective=objective, **SMALL).fit(X, y, qid="session") for objective in (name, loss))
+        np.testing.assert_array_equal(one.predict(X), other.predict(X))
+    with pytest.raises(
+        ValueError, match="objective='Lambdarank' may be LightGBM's 'lambdarank' or boostplug's 'LambdaR"
+    ):
+        kind(objective="Lambdarank", **SMALL).fit(X, y, qid="session")
+
+
+def test_the_name_of_an_objective_is_lightgbms_own(frame):
+    lgb = pytest.importorskip("lightgbm")
+    X, y = frame
+    features, sizes = X.drop(columns="session"), X.groupby("session", sort=False).size().to_numpy()
+    plain = lgb.LGBMRanker(objective="lambdarank", verbose=-1, **SMALL).fit(features, y, group=sizes)
+    ours = bp.LGBMRanker(objective="lambdarank", verbose=-1, **SMALL).fit(X, y, qid="session")
+    np.testing.assert_array_equal(ours.predict(X), plain.predict(features))
+
+
+@pytest.mark.parametrize("name", ["lambdarank", "reg:squarederror"])
+def test_xgboost_names_its_ranking_objectives(name):
+    pytest.importorskip("xgboost")
+    with pytest.raises(
+        ValueError, match=f"objective='{name}' is no ranking objective of XGBoost's; pass 'rank:ndcg', "
+    ):
+        bp.XGBRanker(objective=name)
