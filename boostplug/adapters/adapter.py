@@ -39,6 +39,9 @@ class ObjectiveLike(Protocol):
     def needs_position(self) -> bool:
         """True if the loss reads positions."""
 
+    def why_no_order(self, queries: Queries) -> str | None:
+        """Return why no pair or list of these queries teaches an order; None if one does, or none is asked for."""
+
 
 class MetricLike(Protocol):
     """Interface of a metric to the adapters."""

@@ -17,7 +17,7 @@ _SMALL = 1e-2  # mean Hessian of a document; losses scale it to about 1, so a sm
 def warn_at_first_step(
     loss: ObjectiveLike, call: Call, record: Record, gradient: Any, hessian: Any, *, has_step: bool, alone: bool
 ) -> None:
-    """Warn if no row has a gradient, or, at the start of a training, if labels or derivatives are of a bad size.
+    """Warn if nothing is learnt, or, at the start of a training, if a part of the loss or sizes of numbers are bad.
 
     Trees are grown from the sums over all workers' rows, so derivatives are judged only if the worker is `alone`.
     """
@@ -28,9 +28,18 @@ def warn_at_first_step(
     elif has_step and alone:
         booster = None if call.training is None else call.training.booster
         if record.begins(call.queries, loss, booster):
-            fault = _lost_digits(call.queries) or _fault_of_derivatives(loss, call, gradient, hessian)
+            fault = part_without_order(loss, call.queries) or _lost_digits(call.queries)
+            fault = fault or _fault_of_derivatives(loss, call, gradient, hessian)
     if fault is not None:
         warnings.warn(fault, UserWarning, stacklevel=4)
+
+
+def part_without_order(loss: ObjectiveLike, queries: Queries) -> str | None:
+    """Return the warning for pairs or lists that teach nothing in a loss that learns from labels beside them."""
+    cause = loss.why_no_order(queries)
+    if cause is None:
+        return None
+    return f"a part of {loss!r} has nothing to learn from: {cause}; only the rest of it trains the model"
 
 
 def _nothing_to_learn(loss: ObjectiveLike, call: Call) -> str:

@@ -67,6 +67,7 @@ _OBJECTIVES = (  # together they cover every parameter of XGBoost's objectives
     *("binary:logistic", "count:poisson", "multi:softmax", "survival:aft"),
 )
 _NEEDED = {"num_class": 2, "quantile_alpha": 0.5, "expectile_alpha": 0.5}  # required by some objectives
+_NO_METRIC = ("", "none", "null", "custom", "na")  # LightGBM's names for none, and for the objective's own
 _BOOSTERS: tuple[dict[str, Any], ...] = (
     {"booster": "dart"},
     {"booster": "gblinear"},
@@ -98,6 +99,25 @@ def refuse_unknown_parameters(framework: str, names: Iterable[str], argument: st
         what = f"{argument} holds {shown(unknown[0])}, which" if argument else str(unknown[0])
         title = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}[framework]
         raise ValueError(f"{what} is not a parameter of {title}; {_remedy(str(unknown[0]), known)}")
+
+
+@cache
+def knows_metric(framework: str, name: str) -> bool:
+    """Return whether a framework has a metric of this name, as a booster with it shows."""
+    library = imported(framework, "training needs")
+    if framework == "xgboost":
+        try:
+            _configuration(library, {"eval_metric": name}, verbosity=0)
+        except library.core.XGBoostError as error:  # a metric may ask for other parameters
+            return "Unknown metric" not in str(error)
+        return True
+    if name.strip().lower() in _NO_METRIC:
+        return True
+    rows = library.Dataset(np.eye(2), [1, 1], group=[2], params={"verbosity": -1})
+    try:
+        return bool(library.Booster({"objective": "none", "metric": name, "verbosity": -1}, rows).eval_train())
+    except library.basic.LightGBMError:  # the metric exists, and refuses these rows
+        return True
 
 
 def _remedy(name: str, known: Collection[str]) -> str:

@@ -30,6 +30,7 @@ from boostplug.metrics import Metric
 ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
 
+_BUILT_IN = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
 _BY_RANK = [loss for variants in LOSSES.values() for loss in variants if getattr(loss, "propensity", None)]  # 1/rank
 _LARGEST_SEED = 2**31 - 1
 _MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
@@ -129,6 +130,8 @@ def parse_losses(losses: Losses, propensity: Sequence[float] | None = None) -> d
         return dict(losses)
     chosen: list[Loss] = []
     for item in DEFAULT_LOSSES if losses is None else _several(losses, "losses", (str, Loss)):
+        if item in _BUILT_IN:
+            raise ValueError(f"losses has {item!r}, a built-in objective; name it in baselines, or pass 'LambdaRank'")
         if isinstance(item, str):
             named = chain.from_iterable(LOSSES.values()) if item == ALL else Loss.parse(item)
             chosen += [_with_propensity(loss, propensity) for loss in named]
@@ -378,12 +381,11 @@ def methods_of(
     incumbent: str | Loss | None = None,
 ) -> list[Method]:
     """Return what is compared: in each framework the baselines, and then the losses; `incumbent` is the reference."""
-    known = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
-    wanted = known if baselines is None else _several(baselines, "baselines", str)
-    unknown = [name for name in wanted if name not in known]
+    wanted = _BUILT_IN if baselines is None else _several(baselines, "baselines", str)
+    unknown = [name for name in wanted if name not in _BUILT_IN]
     if unknown:
-        raise ValueError(f"there is no baseline {unknown[0]!r}; there are: {', '.join(known)}")
-    taken = [name for name in losses if name in known]
+        raise ValueError(f"there is no baseline {unknown[0]!r}; there are: {', '.join(_BUILT_IN)}")
+    taken = [name for name in losses if name in _BUILT_IN]
     if taken:
         raise ValueError(f"losses has the name {taken[0]!r}, which is that of a built-in objective; choose another")
     methods = []
@@ -397,9 +399,14 @@ def methods_of(
 
 
 def _referred_to(incumbent: str | Loss, methods: Sequence[Method]) -> list[Method]:
-    """Return the methods with the incumbent as reference: "NAME" in each framework, "NAME in FRAMEWORK" in one."""
-    name = incumbent.casefold() if isinstance(incumbent, str) else incumbent
-    found = [m for m in methods if name in (m.name.casefold(), f"{m.name} in {m.framework}".casefold(), m.objective)]
+    """Return the methods with the incumbent as reference: "NAME" in each framework, "NAME in FRAMEWORK" in one.
+
+    Names are taken in any case, but for built-in objectives, since lambdarank is not LambdaRank.
+    """
+    exact = not isinstance(incumbent, str) or incumbent.partition(" in ")[0].casefold() in _BUILT_IN
+    same = str if exact else str.casefold
+    name = same(incumbent) if isinstance(incumbent, str) else incumbent
+    found = [m for m in methods if name in (same(m.name), same(f"{m.name} in {m.framework}"), m.objective)]
     if not found:
         listed = ", ".join(dict.fromkeys(m.name for m in methods))
         raise ValueError(

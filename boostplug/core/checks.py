@@ -35,6 +35,19 @@ class FrozenArrays:
         self.__dict__.update({n: frozen(v) if isinstance(v, np.ndarray) else v for n, v in state.items()})
 
 
+def native(values: Any) -> Any:
+    """Return an array, sparse matrix or DataFrame in this machine's byte order, which the frameworks assume.
+
+    HDF5, FITS and network formats hold the other one. All else is returned as it is.
+    """
+    kinds: Any = getattr(values, "dtypes", getattr(values, "dtype", None))
+    named = dict(kinds.items()) if hasattr(kinds, "items") else {None: kinds}
+    swapped = {
+        name: kind.newbyteorder("=") for name, kind in named.items() if isinstance(kind, np.dtype) and not kind.isnative
+    }
+    return values.astype(swapped.get(None, swapped)) if swapped else values
+
+
 def shown(value: Any) -> str:
     """Return a value's repr for messages; a long one is shortened, at commas if it has any."""
     if isinstance(value, np.generic):
@@ -289,7 +302,7 @@ def _array(name: str, values: ArrayLike) -> NDArray[Any]:
     if isinstance(values, np.ma.MaskedArray) and values.mask.any():
         raise ValueError(f"{name} has {int(values.mask.sum())} masked values; drop such rows, or fill them")
     try:
-        return np.asarray(values)
+        return native(np.asarray(values))  # type: ignore[no-any-return]
     except ValueError:
         raise ValueError(f"{name} must be one-dimensional, but its entries are of several lengths") from None
 

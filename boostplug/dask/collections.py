@@ -15,6 +15,7 @@ from dask.delayed import delayed
 from distributed import Future, get_client, wait
 from numpy.typing import NDArray
 
+from boostplug.adapters.first_step import part_without_order
 from boostplug.core.checks import shown
 from boostplug.dask.partitions import ids_and_places, refuse_split_queries
 from boostplug.data.inputs import Inputs
@@ -130,12 +131,10 @@ class PartitionedSet:
             warnings.warn(text, UserWarning, stacklevel=3)
 
     def sums_of(self, loss: Loss) -> NDArray[np.float64]:
-        """Return the loss's `query_sums` at scores of 0; warn if no partition has a gradient there."""
+        """Return the loss's `query_sums` at scores of 0; warn if it, or a part of it, learns from no partition."""
         sums, faults = zip(*self.map(_sums_and_fault, loss), strict=True)
         if None not in faults:
-            warnings.warn(
-                f"{loss!r} has nothing to learn from: {faults[0]}; the model stays constant", UserWarning, stacklevel=3
-            )
+            warnings.warn(min(faults, key=lambda fault: fault.endswith("constant")), UserWarning, stacklevel=3)
         total: NDArray[np.float64] = np.sum(sums, axis=0)
         return total
 
@@ -329,10 +328,11 @@ def _sum_and_count(part: Partition, ranker: Any, metric: Metric) -> tuple[float,
 
 
 def _sums_and_fault(part: Partition, loss: Loss) -> tuple[NDArray[np.float64], str | None]:
-    """Return `query_sums` at scores of 0, and why the loss has no gradient there, None if it has one."""
+    """Return `query_sums` at scores of 0, and the warning where the loss, or a part of it, has no gradient there."""
     queries = with_float32_labels(part.queries, warn=False)
     start = np.zeros(queries.n_rows)
     sums = loss.query_sums(start, queries)
     if loss.gradient_hessian(start, queries)[0].any():
-        return sums, None
-    return sums, why_nothing_is_learnt(loss.reads(queries)) or "its gradient is 0 at scores of 0"
+        return sums, part_without_order(loss, queries)
+    cause = why_nothing_is_learnt(loss.reads(queries)) or "its gradient is 0 at scores of 0"
+    return sums, f"{loss!r} has nothing to learn from: {cause}; the model stays constant"

@@ -37,6 +37,12 @@ def sizes_of(group: ArrayLike) -> Floats:
     sizes = numbers("group", group)
     whole = (sizes >= 0) & (sizes < 1e100) & (sizes == np.floor(sizes))  # their sum is finite
     refuse_where("group", ~whole, sizes, "is not a size ≥ 0; pass how many rows each query has")
+    index: Any = getattr(group, "index", None)
+    if hasattr(index, "get_indexer") and type(index).__name__ != "RangeIndex" and len({*sizes}) > 1:
+        raise ValueError(
+            f"group is a Series with the index {shown([*index[:3]])}, so its sizes may be in the order of ids or "
+            "counts; pass the id of each row as qid, or group.to_numpy() if the sizes are in the order of the rows"
+        )
     return sizes
 
 

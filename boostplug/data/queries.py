@@ -376,9 +376,10 @@ def why_nothing_is_learnt(queries: Queries) -> str | None:
         return "no row is labelled"
     if not queries.judged.any():
         return "every labelled row has weight 0"
-    if len(queries.grade_groups.rows):
+    query, labels = queries.query_of_row[queries.judged], queries.labels[queries.judged]
+    if ((query[1:] == query[:-1]) & (labels[1:] != labels[:-1])).any():
         return None
-    if np.bincount(queries.query_of_row[queries.judged]).max() == 1:
+    if np.bincount(query).max() == 1:
         return f"none of the {queries.n_queries} queries holds two judged documents"
     return f"none of the {queries.n_queries} queries holds two documents of different grades (with positive weight)"
 

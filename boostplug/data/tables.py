@@ -16,7 +16,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import column_names, real_numbers, shown
+from boostplug.core.checks import column_names, native, real_numbers, shown
 from boostplug.core.extras import imported
 
 _EXACT = 2**53  # from here on float64 rounds integers
@@ -143,6 +143,7 @@ def read_features(
         If X is no table, or holds something else than numbers and categories; the message names the columns.
     """
     refuse_uncomputed(X, name)
+    X = native(X)
     if is_frame(X):
         refuse_repeated(column_names(X), name)
         _refuse_shape(X, name, least)

@@ -2,6 +2,7 @@
 
 import ast
 import math
+import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -11,28 +12,35 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.adapters.parameter_names import knows_metric
 from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Schema, is_frame, read_features, refuse_repeated, without_columns
 from boostplug.losses import LOSSES, Loss
-from boostplug.metrics import NDCG, Metric
+from boostplug.metrics import METRICS, NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
 
 Floats = NDArray[np.float64]
 _Set = TypeVar("_Set", Inputs, CheckedInputs)
 FIT = MappingProxyType({"weight": "sample_weight"})  # names of a fit's arguments, where they differ from a set's
+_CLASSES = {type(loss).__name__ for variants in LOSSES.values() for loss in variants}
 _INFINITE = 1e38  # to LightGBM, and next to what single precision holds
 
 
 def loss_of(objective: Any) -> Loss | None:
     """Return a ranker's objective if it is a loss of ours, or spells one; refuse the class in place of an instance.
 
-    A text is ours if it is a name in our registry, or has parentheses: "qbrank", "QBRank(preference_weight=.3)". All
-    others are the framework's names.
+    A text is ours if it is a name in our registry or of a class, or has parentheses: "qbrank", "LambdaRank",
+    "QBRank(preference_weight=.3)". All others are the framework's names.
     """
     refuse_class("objective", objective, Loss)
-    if isinstance(objective, str) and ("(" in objective or objective.strip().lower() in LOSSES):
+    text = objective.strip() if isinstance(objective, str) else ""
+    if text.lower() == "lambdarank" and text not in ("lambdarank", "LambdaRank"):  # LightGBM reads it in any case
+        raise ValueError(
+            f"objective={text!r} may be LightGBM's 'lambdarank' or boostplug's 'LambdaRank'; pass one of them"
+        )
+    if "(" in text or text in _CLASSES or text.lower() in LOSSES:
         found = Loss.parse(objective)
         if len(found) > 1:
             listed = ", ".join(map(repr, found))
@@ -41,20 +49,36 @@ def loss_of(objective: Any) -> Loss | None:
     return objective if isinstance(objective, Loss) else None
 
 
-def metrics_of(eval_metric: Any, kinds: tuple[type, ...] = (Metric, str, Callable)) -> list[Any]:  # type: ignore[assignment]
-    """Return a ranker's metrics as a list, refusing what is none of these kinds, losses, and classes.
+def metrics_of(eval_metric: Any, framework: str = "") -> list[Any]:
+    """Return a ranker's metrics as a list, refusing losses, classes, and what is no metric.
 
-    By default a framework's names, and functions, are metrics too.
+    A text is ours if it is spelt as a class of ours ("NDCG@10"), else the framework's ("ndcg") if that knows it, else
+    what `score` reads in it ("ndcg@10" with LightGBM). Functions are metrics to a framework only.
     """
-    if eval_metric is None:
-        return []
-    metrics = list(eval_metric) if isinstance(eval_metric, (list, tuple)) else [eval_metric]
+    metrics = [_metric_of(one.strip(), framework) if isinstance(one, str) else one for one in _each(eval_metric)]
     for metric in metrics:
         refuse_class("eval_metric", metric, Metric)
-        if not isinstance(metric, kinds) or isinstance(metric, Loss):
+        if not isinstance(metric, (Metric, str)) and (not (framework and callable(metric)) or isinstance(metric, Loss)):
             raise ValueError(f"eval_metric must hold metrics such as boostplug.NDCG(10); got {shown(metric)}")
     refuse_repeated([metric.name for metric in metrics if isinstance(metric, Metric)], "eval_metric")
     return metrics
+
+
+def _each(metrics: Any) -> list[Any]:
+    """Return all metrics in nested lists, and in texts with commas between names."""
+    if isinstance(metrics, (list, tuple)):
+        return [one for several in metrics for one in _each(several)]
+    return re.split(r",(?![^(]*\))", metrics) if isinstance(metrics, str) else [] if metrics is None else [metrics]
+
+
+def _metric_of(text: str, framework: str) -> Metric | str:
+    """Return the metric of ours that a text spells, or the framework's name as it is."""
+    if text.partition("@")[0].partition("(")[0] not in METRICS and framework and knows_metric(framework, text):
+        return text
+    try:
+        return Metric.parse(text)
+    except ValueError as error:
+        raise ValueError(f"eval_metric={text!r} is no metric{f' of {framework}' * bool(framework)}: {error}") from None
 
 
 def callbacks_of(callbacks: Any) -> list[Any]:
@@ -210,10 +234,22 @@ def starting_from(name: str, values: Any, given: CheckedInputs) -> CheckedInputs
     return given._replace(start=scores)
 
 
-def each_starting_from(name: str, values: Any, sets: Sequence[CheckedInputs]) -> list[CheckedInputs]:
-    """Return validation sets with the scores that each starts from."""
-    starts = one_per_set(name, values, len(sets))
-    return [starting_from(f"{name}[{i}]", start, one) for i, (start, one) in enumerate(zip(starts, sets, strict=True))]
+def each_starting_from(
+    name: str, values: Any, sets: Sequence[CheckedInputs], train: CheckedInputs
+) -> list[CheckedInputs]:
+    """Return validation sets with the scores that each starts from; the training set itself keeps its own.
+
+    Warns of sets that start from 0 where the training set does not.
+    """
+    found = []
+    for i, (start, one) in enumerate(zip(one_per_set(name, values, len(sets)), sets, strict=True)):
+        is_train = start is None and one.queries is train.queries
+        found.append(train if is_train else starting_from(f"{name}[{i}]", start, one))
+        if train.start is not None and found[i].start is None:
+            given = name.removeprefix("eval_").removesuffix("_eval_set")
+            what = f"metrics and early stopping judge eval_set[{i}] by the trees only; pass {name}=[…]"
+            warnings.warn(f"{given} is given, and {name} is not: {what}", UserWarning, stacklevel=3)
+    return found
 
 
 def is_training_set(one: CheckedInputs, train: CheckedInputs) -> bool:
@@ -363,7 +399,7 @@ class RankingScore:
     def _metric_of_score(self, metric: Metric | str | None) -> Metric:
         """Return the metric of `score`: without one the first of ours in `eval_metric`, else NDCG@10."""
         if metric is None:
-            named = metrics_of(getattr(self, "eval_metric", None))
+            named = metrics_of(getattr(self, "eval_metric", None), "xgboost")  # LightGBM's has none
             return next((one for one in named if isinstance(one, Metric)), NDCG(10))
         found = Metric.parse(metric) if isinstance(metric, str) else metric
         check_instance("metric", found, Metric, "NDCG(10)")

@@ -186,7 +186,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             If labels, queries, weights, features or parameters are wrong; before any training. What LightGBM itself
             refuses is also its ``LightGBMError``.
         """
-        metrics, cut_offs = metrics_of(eval_metric), self._cut_offs(eval_at)
+        metrics = metrics_of([eval_metric, *self._named_metrics()], "lightgbm")
+        cut_offs = self._cut_offs(eval_at)
         objective, loss = self._objective_of_fit(metrics)
         given = Inputs(
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
@@ -202,11 +203,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             eval_set, given, train, partial(checked_set, fitted=train.schema), "eval_sample_weight",
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=eval_sample_weight,
         )  # fmt: skip
-        sets = each_starting_from("eval_init_score", _by_place(eval_init_score, len(sets)), sets)
+        sets = each_starting_from("eval_init_score", _by_place(eval_init_score, len(sets)), sets, train)
         refuse_missing_labels(metrics, sets)
         for one in sets:
             labels_in_single(one.queries, f"{one.where}labels")
-        if not metrics and loss is not None and has_labels(sets) and not self._names_metric():
+        if not metrics and loss is not None and has_labels(sets):
             metrics = [NDCG(k) for k in cut_offs]
         if eval_names is not None:
             refuse_repeated(eval_names, "eval_names")
@@ -329,7 +330,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         """Return a fitted plain `lightgbm.LGBMRanker` that predicts the same, bit for bit, without this library.
 
         It pickles without a trace of this library, and its booster is what `boostplug.export` makes of ours: as far as
-        the best iteration, under an objective that converters know. Parameters, histories and names come along.
+        the best iteration, under an objective that converters know. Parameters, histories and names come along, but
+        no metric of ours.
 
         In place of a loss or function its objective is lambdarank, which another `fit` or ``booster_.refit`` would
         take. It does not know a column named qid: pass the features alone.
@@ -348,6 +350,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         given = [params.pop(alias) for alias in ALIASES["objective"] if alias in params]
         objective = next((name for name in given if name is not None), None)
         known = objective is None or isinstance(objective, str)
+        metrics = metrics_of([params.pop(alias, None) for alias in ALIASES["metric"]], "lightgbm")
+        if names := [metric for metric in metrics if isinstance(metric, str)]:
+            params["metric"] = names
         plain = lgb.LGBMRanker(**params, objective=objective if known else "lambdarank")
         parents = vars(plain).keys() - plain.get_params().keys() - {"_Booster", "_objective", "_other_params"}
         state = {name: value for name, value in vars(self).items() if name in parents}
@@ -369,7 +374,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         if loss is not None and self.class_weight is not None:
             raise ValueError(f"class_weight={shown(self.class_weight)} has no meaning in ranking; pass sample_weight")
         if loss is not None:
-            refuse_fault(LightGBM().fault_of_parameters(self._parameters_with(metrics)))
+            others = {name: value for name, value in self.get_params().items() if name not in ALIASES["metric"]}
+            refuse_fault(LightGBM().fault_of_parameters({**others, "metric": metrics}))
         refuse_unknown_parameters("lightgbm", given_names(self._other_params))
         return objective, loss
 
@@ -394,15 +400,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             f"as {name}={max(1, n_rows // 10)}, or more rows"
         )
 
-    def _names_metric(self) -> bool:
-        return any(self.get_params().get(alias) is not None for alias in ALIASES["metric"])
-
-    def _parameters_with(self, metrics: list[Any]) -> dict[str, Any]:
-        """Return the parameters with the names of built-in metrics in one place, as the parent's `fit` adds them up."""
-        parameters = self.get_params()
-        named = [parameters.pop(alias, None) for alias in ALIASES["metric"]]
-        flat = [m for name in named for m in (name if isinstance(name, (list, tuple)) else [name])]
-        return {**parameters, "metric": [m for m in (*flat, *metrics) if isinstance(m, str)]}
+    def _named_metrics(self) -> list[Any]:
+        """Return what LightGBM's own parameter `metric` holds, under each of its aliases that is given."""
+        return [value for alias in ALIASES["metric"] if (value := self.get_params().get(alias)) is not None]
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Hand LightGBM the loss itself, which then sees the Dataset, and no built-in ndcg that refuses our labels."""
@@ -411,8 +411,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             count_features(params, self._fit_places)
         if stage == "fit" and isinstance(self._objective, Loss):
             params["objective"] = _Assigning(self._objective, self._fit_queries)
-            if not self._names_metric():
-                params["metric"] = None
+        if stage == "fit" and (isinstance(self._objective, Loss) or self._named_metrics()):
+            params["metric"] = None  # `fit` passes them all
         return params
 
 

@@ -12,7 +12,7 @@ from boostplug.adapters.options import is_dart
 from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.adapters.reading import assign, refuse_fault
 from boostplug.adapters.xgboost import XGBoost
-from boostplug.core.checks import check_integer, refuse_other_order
+from boostplug.core.checks import check_integer, native, refuse_other_order
 from boostplug.core.extras import needed_by
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
@@ -100,6 +100,11 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
     @_by_position
     def __init__(self, *, objective: Loss | str = "rank:ndcg", **xgboost_params: Any) -> None:
         built_in = objective if isinstance(objective, str) and loss_of(objective) is None else "rank:pairwise"
+        if not built_in.startswith("rank:"):
+            raise ValueError(
+                f"objective={objective!r} is no ranking objective of XGBoost's; pass 'rank:ndcg', 'rank:pairwise' or "
+                "'rank:map', or a loss such as boostplug.LambdaRank()"
+            )
         super().__init__(objective=built_in, **without_nested(xgboost_params))
         self.objective = objective
         self.set_params(**{name: value for name, value in xgboost_params.items() if "__" in name})
@@ -219,7 +224,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             eval_set, given, train, lambda one: checked_set(one, columns), "sample_weight_eval_set",
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=sample_weight_eval_set,
         )  # fmt: skip
-        sets = each_starting_from("base_margin_eval_set", base_margin_eval_set, sets)
+        sets = each_starting_from("base_margin_eval_set", base_margin_eval_set, sets, train)
         refuse_missing_labels(metrics, sets)
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
         feature_weights = self.feature_weights if feature_weights is None else feature_weights
@@ -273,7 +278,9 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         features = self._features(X, fitted)
         if fitted is not None and self.missing != 0:
             refuse_sparse_beside_dense(schema_of(features), fitted)
-        return super().predict(with_text_categories(features), **kwargs)
+        return super().predict(
+            with_text_categories(features), **{name: native(value) for name, value in kwargs.items()}
+        )
 
     def score(
         self,
@@ -291,7 +298,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         It is `metric`, such as "NDCG@5"; else the last of `eval_metric`, as for the parent; else NDCG@10. Arguments may
         be names of columns of X, and those that `fit` was given by name need not be repeated.
         """
-        last = (metrics_of(self.eval_metric) or [None])[-1]
+        last = (metrics_of(self.eval_metric, "xgboost") or [None])[-1]
         if metric is not None or last is None or isinstance(last, Metric):
             return super().score(X, y, sample_weight, qid=qid, group=group, metric=metric or last, labels=labels)
         inputs = self._inputs_to_judge(X, y, qid, group, sample_weight, labels)
@@ -339,7 +346,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         """
         booster = export(self.get_booster())
         params = self.get_params(deep=False)
-        names = [metric for metric in metrics_of(self.eval_metric) if isinstance(metric, str)]
+        names = [metric for metric in metrics_of(self.eval_metric, "xgboost") if isinstance(metric, str)]
         params.update(
             objective=self.objective if str(self.objective).startswith("rank:") else "rank:pairwise",
             eval_metric=names or None,
@@ -384,7 +391,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         loss = loss_of(self.objective)
         if loss is None and not isinstance(self.objective, str):
             raise ValueError(f"objective must be a loss or a name; got {self.objective!r}; derive a boostplug.Loss")
-        metrics = metrics_of(eval_metric)
+        metrics = metrics_of(eval_metric, "xgboost")
         if loss is not None:
             named = {"objective": None, "eval_metric": metrics}
             refuse_fault(XGBoost().fault_of_parameters({**self.get_xgb_params(), **named}))
@@ -405,7 +412,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         """Return a weight for each feature: fit's, else the constructor's."""
         if given is not None and np.shape(given) != (n_features,):
             raise ValueError(f"feature_weights must hold {n_features} numbers, got shape {np.shape(given)}")
-        return given
+        return native(given)  # type: ignore[no-any-return]
 
     def _training_parameters(
         self, loss: Loss | None, metrics: list[Any], *, evaluates: bool, model: xgb.Booster | None

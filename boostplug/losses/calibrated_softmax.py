@@ -70,6 +70,11 @@ class CalibratedSoftmax(CalibratedLoss):
     search_ranges: ClassVar = {"list_weight": Range(0.0, 1.0)}
 
     @property
+    def compares_documents(self) -> bool:
+        """True with a list part."""
+        return self.list_weight > 0.0
+
+    @property
     def hessian_kind(self) -> HessianKind:
         """The kind of Hessian: "bound", or "exact" without a list part."""
         return "bound" if self.list_weight > 0.0 else "exact"

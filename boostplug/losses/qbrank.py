@@ -125,6 +125,11 @@ class QBRank(PairLoss):
         return self.preference_weight == 1.0 and self.normalization != "documents"
 
     @property
+    def compares_documents(self) -> bool:
+        """True if pairs count."""
+        return self.preference_weight > 0.0
+
+    @property
     def has_gradient_of_value(self) -> bool:
         """False for "documents", whose averages are no function's gradient."""
         return self.normalization != "documents"

@@ -27,7 +27,7 @@ from boostplug.estimators.inputs import (
     validation_sets,
 )
 from boostplug.estimators.parameters import nested, resolved
-from boostplug.metrics import NDCG, Metric
+from boostplug.metrics import NDCG
 from boostplug.model.ensemble import Ensemble
 from boostplug.weak_rankers import WeakRanker
 
@@ -356,7 +356,7 @@ class _Watch:
                 )
         flag = isinstance(verbose, (bool, np.bool_))
         self.every = int(verbose) if flag else check_integer("verbose", verbose, 0, ", True or False")
-        self.metrics = metrics_of(eval_metric, (Metric,)) or ([NDCG(10)] if sets else [])
+        self.metrics = metrics_of(eval_metric) or ([NDCG(10)] if sets else [])
         self.sets, self.patience = sets, patience
         self.scores = [np.zeros(queries.n_rows) for _, queries in sets]
         self.results: dict[str, dict[str, list[float]]] = {
@@ -365,7 +365,7 @@ class _Watch:
         self.n_rounds = 0
         watched = self.metrics[-1].greater_is_better if self.metrics else True
         self.best = BestRound(greater_is_better=watched, patience=patience)
-        self.user_chooses = bool(metrics_of(eval_metric)) or patience is not None
+        self.user_chooses = bool(eval_metric) or patience is not None
 
     @property
     def cannot_choose(self) -> bool:

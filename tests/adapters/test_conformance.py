@@ -4,6 +4,7 @@ import gc
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 from weakref import ref
 
@@ -457,6 +458,27 @@ def test_nothing_to_learn_warns_once_with_the_cause(F, route):
     with pytest.warns(UserWarning, match="nothing to learn from: none of the 16 queries") as caught:
         run(F, route, label=np.ones(len(Y)))
     assert len(nothing_to_learn(caught)) == 1
+
+
+WITH_LABELS = [bp.CRR(), bp.QBRank(), bp.CalibratedSoftmax(max_grade=4.0), 2 * bp.RankNet() + bp.SquaredError()]
+
+
+@every_framework
+@pytest.mark.parametrize("of_rows", ["one document a query", "one grade a query"])
+def test_pairs_and_lists_that_teach_nothing_beside_labels_warn_once(F, of_rows):
+    y, qid = (Y, np.arange(len(Y))) if of_rows == "one document a query" else (np.sort(Y), np.sort(Y).astype(int))
+
+    def warned(loss):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            F.Ranker(objective=loss, **F.estimator).fit(X, y, qid=qid)
+        return nothing_to_learn(caught)
+
+    for loss in WITH_LABELS:
+        (text,) = warned(loss)
+        assert text.startswith(f"a part of {loss!r} has nothing to learn from: none of the ")
+    for loss in (bp.SquaredError(), bp.LogisticError(max_grade=4.0), bp.QBRank(preference_weight=0.0)):
+        assert not warned(loss)
 
 
 # --- scikit-learn -------------------------------------------------------------------------------------------------

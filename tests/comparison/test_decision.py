@@ -204,5 +204,21 @@ def test_the_incumbent_is_the_reference_of_its_frameworks(parts):
         assert kept["method"] in references
         written = repr(incumbent) if isinstance(incumbent, str) else "bp.RankNet()"
         assert f"incumbent={written}" in result.details["python"]
-    with pytest.raises(ValueError, match=r"incumbent must be one of the methods \(lambdarank, .*\), got 'CRR'; add it"):
-        bp.compare(*parts, incumbent="CRR", **options)
+    for absent in ("CRR", "LambdaRank", "LAMBDARANK in lightgbm"):  # lambdarank, which is there, is another
+        with pytest.raises(
+            ValueError, match=rf"incumbent must be one of the methods \(lambdarank, .*\), got '{absent}'; a"
+        ):
+            bp.compare(*parts, incumbent=absent, **options)
+
+
+def test_our_lambdarank_is_no_name_of_lightgbms(parts):
+    options = {"losses": "LambdaRank", "baselines": "lambdarank", "frameworks": "lightgbm", "rounds": 2, "seeds": 1}
+    for incumbent in ("LambdaRank", "LambdaRank in lightgbm", "lambdarank", "lambdarank in lightgbm"):
+        result = bp.compare(*parts, incumbent=incumbent, num_threads=1, progress=False, **options)
+        assert {m["reference"] for m in result.document["methods"]} - {None} == {incumbent.partition(" ")[0]}
+    with pytest.raises(
+        ValueError, match=r"incumbent must be one of the methods \(lambdarank, LambdaRank\), got 'LAMBD"
+    ):
+        bp.compare(*parts, incumbent="LAMBDARANK", **options)
+    with pytest.raises(ValueError, match="losses has 'lambdarank', a built-in objective; name it in baselines"):
+        bp.compare(*parts, **options | {"losses": "lambdarank"})

@@ -215,8 +215,10 @@ def test_a_loss_with_nothing_to_learn_from_anywhere_warns_once(client, name):
     with pytest.warns(UserWarning, match="has nothing to learn from: none of the 20 queries") as caught:
         fit(client, name, bp.RankNet(), on_workers(client, TRAIN.assign(y=1.0)))
     assert len(caught) == 1
+    with pytest.warns(UserWarning, match="a part of .* has nothing to learn from: none of the 20 queries"):
+        fit(client, name, bp.CRR(), on_workers(client, TRAIN.assign(y=1.0)))
     half = TRAIN.assign(y=np.where(TRAIN["query"] < 20, 1.0, TRAIN["y"]))
-    fit(client, name, bp.RankNet(), on_workers(client, half))  # one worker alone may have nothing
+    fit(client, name, bp.RankNet() + bp.CRR(), on_workers(client, half))  # one worker alone may have nothing
 
 
 # --- a ranker as others are ---------------------------------------------------------------------------------------

@@ -239,3 +239,23 @@ TAKERS = {
 def test_all_that_take_columns_refuse_another_order(name, call):
     with pytest.raises(ValueError, match=rf"^{name} and [\w.]+ have the same index in different orders"):
         call(TURNED["y"], TURNED["w"], TURNED["q"])
+
+
+# --- sizes in a Series ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "sizes",
+    [lambda ids: ids.value_counts(), lambda ids: ids.groupby(ids).size(), lambda ids: ids.value_counts(sort=False)],
+)
+def test_sizes_whose_index_holds_ids_are_refused(sizes):
+    pd = pytest.importorskip("pandas")
+    ids = pd.Series([7, 7, 7, 3, 5, 5])
+    with pytest.raises(
+        ValueError, match=r"group is a Series with the index \[\d, .*; pass the id of each row as qid, or gro"
+    ):
+        bp.Queries(np.zeros(6), group=sizes(ids))
+    in_order = sizes(ids).loc[[7, 3, 5]]
+    for right in (in_order.to_numpy(), in_order.reset_index(drop=True), list(in_order)):
+        np.testing.assert_array_equal(bp.Queries(np.zeros(6), group=right).boundaries, [0, 3, 4, 6])
+    assert bp.Queries(np.zeros(4), group=sizes(pd.Series(["b", "b", "a", "a"]))).n_queries == 2  # in any order the same

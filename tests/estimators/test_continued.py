@@ -129,3 +129,34 @@ def test_scores_start_from_those_of_the_model(objective, given):
     params = {**names, "disable_default_eval_metric": 1, "eta": 0.8, "nthread": 1, "tree_method": "exact"}
     booster = xgb.train(params, matrix(), 4, xgb_model=model, obj=LOSS if objective is LOSS else None)
     np.testing.assert_array_equal(ranker.predict(VX), booster.predict(xgb.DMatrix(VX)))
+
+
+# --- scores to start from -----------------------------------------------------------------------------------------
+
+STARTS = {
+    bp.LGBMRanker: ("init_score", "eval_init_score", {"verbose": -1, "min_child_samples": 1}, {}),
+    bp.XGBRanker: ("base_margin", "base_margin_eval_set", {}, {"verbose": False}),
+}
+
+
+@pytest.mark.parametrize("kind", STARTS)
+def test_a_validation_set_without_scores_to_start_from_is_warned_of(kind):
+    name, of_sets, params, quiet = STARTS[kind]
+    start, sets = 0.5 * X[:, 0], {"eval_set": [(X, Y), (VX, VY)], "eval_qid": [QID, VQID]}
+
+    def fitted(**more):
+        return kind(objective=LOSS, n_estimators=2, n_jobs=1, **params).fit(X, Y, qid=QID, **quiet, **more)
+
+    text = f"^{name} is given, and {of_sets} is not: .* judge eval_set.1. by the trees only; pass {of_sets}="
+    for more in ({}, {of_sets: [start, None]}):
+        with pytest.warns(UserWarning, match=text) as caught:
+            fitted(**sets, **{name: start}, **more)
+        assert len(caught) == 1
+    both = fitted(**sets, **{name: start, of_sets: [None, 0.5 * VX[:, 0]]})  # the training set keeps its own
+    of_train = next(iter(both.evals_result_.values()))
+    judged = bp.NDCG(10).score(Y, both.predict(X) + start, qid=QID)
+    assert next(values for key, values in of_train.items() if key.endswith("NDCG@10") or "@5" in key)[-1] == (
+        pytest.approx(judged if kind is bp.XGBRanker else bp.NDCG(5).score(Y, both.predict(X) + start, qid=QID))
+    )
+    fitted(**sets)
+    fitted(**{name: start})

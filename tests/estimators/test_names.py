@@ -49,3 +49,89 @@ def test_a_metric_by_its_name(kind, frame):
     X, y = frame
     ranker = kind(objective=bp.QBRank(), **SMALL).fit(X, y, qid="session")
     assert ranker.score(X, y, qid="session", metric="NDCG@5") == ranker.score(X, y, qid="session", metric=bp.NDCG(5))
+
+
+METRICS = {  # what eval_metric (and LightGBM's own parameter) may be, and what is then evaluated: ours and LightGBM's
+    "NDCG@10": ["NDCG@10"],
+    "MAP": ["MAP"],
+    "NDCG@10(letor,order), MRR": ["NDCG@10(letor,order)", "MRR"],
+    "mrr": ["MRR"],
+    "ndcg": ["ndcg@3"],
+    "NDCG@5,ndcg": ["NDCG@5", "ndcg@3"],
+    ("map", bp.NDCG(2), "mean_average_precision"): ["NDCG@2", "map@3"],
+    "l2": ["l2"],
+    "None": [],
+}
+
+
+def evaluated(kind, frame, params=None, **more):
+    X, y = frame
+    quiet = {} if kind.__name__ == "LGBMRanker" else {"verbose": False}
+    ranker = kind(objective=bp.QBRank(), **SMALL | (params or {}))
+    ranker.fit(X, y, qid="session", eval_set=[(X, y)], **quiet, **more)
+    return sorted(name.removeprefix("pre_") for results in ranker.evals_result_.values() for name in results), ranker
+
+
+@pytest.mark.parametrize("names", METRICS)
+def test_names_of_metrics_mean_the_same_in_fit_and_in_score(frame, names):
+    lgb = pytest.importorskip("lightgbm")
+    given = list(names) if isinstance(names, tuple) else names
+    for params, more in (({}, {"eval_metric": given}), ({"metrics": given}, {}), ({"metric": given}, {})):
+        found, ranker = evaluated(bp.LGBMRanker, frame, {**params, "verbose": -1}, eval_at=[3], **more)
+        assert found == sorted(METRICS[names])
+        plain = ranker.export()
+        assert type(plain) is lgb.LGBMRanker
+        assert "boostplug" not in repr(plain.get_params())
+
+
+@pytest.mark.parametrize("name", ["NDCG@10", "mrr", ["ndcg@3", "MAP", bp.MRR()]])
+def test_xgboost_takes_our_names_of_metrics(frame, name):
+    pytest.importorskip("xgboost")
+    found, ranker = evaluated(bp.XGBRanker, frame, {"eval_metric": name})
+    assert found == {"NDCG@10": ["NDCG@10"], "mrr": ["MRR"]}.get(str(name), ["MAP", "MRR", "ndcg@3"])
+    assert "boostplug" not in repr(ranker.export().get_params())
+
+
+def test_a_misspelt_metric_is_refused(kind, frame):
+    named = [({"eval_metric": "ndgc"}, {})] if kind.__name__ == "XGBRanker" else []
+    named = named or [({}, {"eval_metric": "ndgc"}), ({}, {"eval_metric": ["ndcg", "ndgc"]}), ({"metric": "ndgc"}, {})]
+    for params, more in named:
+        with pytest.raises(
+            ValueError, match=r"eval_metric='ndgc' is no metric of \w+: there is no metric 'ndgc'; there"
+        ):
+            evaluated(kind, frame, params, **more)
+
+
+def test_reference_rankers_take_names_of_metrics(frame):
+    X, y = frame
+    ranker = bp.MPBoostRanker(n_estimators=2).fit(X, y, qid="session", eval_set=[(X, y)], eval_metric="NDCG@5")
+    assert [*ranker.evals_result_["validation_0"]] == ["NDCG@5"]
+
+
+def test_objectives_that_differ_in_case_only_are_told_apart(kind, frame):
+    X, y = frame
+    for name, loss in {"LambdaRank": bp.LambdaRank(), "NDCGBoost": bp.NDCGBoost(), "CRR": bp.CRR()}.items():
+        one, other = (kind(objective=objective, **SMALL).fit(X, y, qid="session") for objective in (name, loss))
+        np.testing.assert_array_equal(one.predict(X), other.predict(X))
+    with pytest.raises(
+        ValueError, match="objective='Lambdarank' may be LightGBM's 'lambdarank' or boostplug's 'LambdaR"
+    ):
+        kind(objective="Lambdarank", **SMALL).fit(X, y, qid="session")
+
+
+def test_the_name_of_an_objective_is_lightgbms_own(frame):
+    lgb = pytest.importorskip("lightgbm")
+    X, y = frame
+    features, sizes = X.drop(columns="session"), X.groupby("session", sort=False).size().to_numpy()
+    plain = lgb.LGBMRanker(objective="lambdarank", verbose=-1, **SMALL).fit(features, y, group=sizes)
+    ours = bp.LGBMRanker(objective="lambdarank", verbose=-1, **SMALL).fit(X, y, qid="session")
+    np.testing.assert_array_equal(ours.predict(X), plain.predict(features))
+
+
+@pytest.mark.parametrize("name", ["lambdarank", "reg:squarederror"])
+def test_xgboost_names_its_ranking_objectives(name):
+    pytest.importorskip("xgboost")
+    with pytest.raises(
+        ValueError, match=f"objective='{name}' is no ranking objective of XGBoost's; pass 'rank:ndcg', "
+    ):
+        bp.XGBRanker(objective=name)

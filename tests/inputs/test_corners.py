@@ -9,6 +9,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from scipy.sparse import csr_matrix
 
 import boostplug as bp
 from boostplug.data.files import read_table_file
@@ -195,6 +196,52 @@ def test_xgboost_takes_categories_of_another_integer_type():
     model = fit("XGBRanker", table)
     narrow = table.assign(k=pd.Categorical(B.astype(np.int8)))
     np.testing.assert_array_equal(model.predict(narrow), model.predict(table))
+
+
+# --- byte order ---------------------------------------------------------------------------------------------------
+
+
+def swapped(values):
+    """Return the same numbers in the other byte order, as HDF5, FITS and network formats hold them."""
+    values = np.asarray(values)
+    return values.astype(values.dtype.newbyteorder("S"))
+
+
+def sparse(values):
+    found = csr_matrix(values.astype(float))
+    return csr_matrix((found.data.astype(values.dtype), found.indices, found.indptr), found.shape)
+
+
+KINDS_OF_TABLES = {"array": np.asarray, "frame": pd.DataFrame, "sparse": sparse}
+
+
+@both_rankers
+@pytest.mark.parametrize("kind", KINDS_OF_TABLES)
+def test_the_other_byte_order_gives_the_same_numbers(name, kind):
+    starts = ("init_score", "eval_init_score") if name == "LGBMRanker" else ("base_margin", "base_margin_eval_set")
+
+    def trained(order):
+        table = KINDS_OF_TABLES[kind](order(np.c_[A, B].astype(float)))
+        more = {"feature_weights": order([0.9, 0.1])} if name == "XGBRanker" else {}
+        more |= {starts[0]: order(A / 9), starts[1]: [order(A / 9)], "sample_weight": order(1.0 + B)}
+        sets = {"eval_set": [(table, order(GRADE[::-1]))], "eval_qid": [order(QUERY)]}
+        params = {"colsample_bynode": 0.5} if name == "XGBRanker" else {}
+        ranker = make(name, random_state=0, **params).fit(table, order(GRADE), qid=order(QUERY), **sets, **more)
+        margin = {"base_margin": order(A)} if name == "XGBRanker" else {}
+        return [*ranker.predict(table, **margin), ranker.score(table, order(GRADE), qid=order(QUERY))], ranker
+
+    (here, ranker), (there, other) = trained(np.asarray), trained(swapped)
+    assert here == there
+    assert ranker.evals_result_ == other.evals_result_
+
+
+def test_compare_takes_the_other_byte_order():
+    def compared(order):
+        parts = [bp.RankingData(order(np.c_[A, B].astype(float)), order(GRADE), qid=order(QUERY)) for _ in range(3)]
+        few = {name: value for name, value in SMALL.items() if name not in {"label", "qid", "baselines"}}
+        return bp.compare(*parts, **few | {"frameworks": "xgboost"}, baselines=[]).to_frame()["NDCG@10"].tolist()
+
+    assert compared(np.asarray) == compared(swapped)
 
 
 # --- arguments ----------------------------------------------------------------------------------------------------

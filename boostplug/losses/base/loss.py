@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.adapters import call as framework_call
 from boostplug.core.checks import returned, scores_of_rows, shown
 from boostplug.core.naming import Named, read_value
-from boostplug.data.queries import Queries
+from boostplug.data.queries import Queries, why_nothing_is_learnt
 
 Floats = NDArray[np.float64]
 LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
@@ -147,6 +147,15 @@ class Loss(Named, ABC):
     def shift_invariant(self) -> bool:
         """Whether adding a constant to all scores of a query changes nothing, so that its gradients sum to 0."""
         return True
+
+    @property
+    def compares_documents(self) -> bool:
+        """Whether the documents of a query are compared, in pairs or lists; not so if each label counts by itself."""
+        return self.shift_invariant
+
+    def why_no_order(self, queries: Queries) -> str | None:
+        """Return why no pair or list of these queries teaches an order; None if one does, or none is asked for."""
+        return why_nothing_is_learnt(self.reads(queries)) if self.compares_documents else None
 
     @property
     def has_gradient_of_value(self) -> bool:

@@ -25,6 +25,7 @@ _FACTOR = 8.0  # a weight is searched from an eighth of it to 8 times it
 
 @takes_from("losses", "shift_invariant", "has_gradient_of_value", "takes_negative_labels", "takes_pairs", combine=all)
 @takes_from("losses", "binary_labels", "needs_position", "couples_queries", "ties_in_row_order", combine=any)
+@takes_from("losses", "compares_documents", combine=any)
 @takes_from("losses", "largest_label", combine=min)
 @takes_from("losses", "accuracy", combine=max)
 @takes_from("losses", "n_sums", combine=sum)
@@ -60,6 +61,10 @@ class CombinedLoss(Loss):
         """Return the queries with the labels that all parts read; as they are where parts read different ones."""
         read = [part.reads(queries) for part in self.losses]
         return read[0] if all(one is read[0] for one in read) else queries
+
+    def why_no_order(self, queries: Queries) -> str | None:
+        """Return that of the first part that has one."""
+        return next(filter(None, (part.why_no_order(queries) for part in self.losses)), None)
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return numerators and denominators of the parts, one after the other."""
