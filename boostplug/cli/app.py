@@ -382,10 +382,12 @@ def export(
     Exit status: 0; 1 if the file could not be written; 2 for invalid options, and models that the engine cannot hold.
     """
     with _reported("export"):
-        _check_outputs({"--output": output})
-        if output.resolve() == model.resolve():
+        from boostplug.cli.models import is_export, read_model, write_model
+        from boostplug.core.files import is_same_file
+
+        if is_same_file(output, model):
             raise ValueError(f"--output: {output} is the model itself; name another file")
-        from boostplug.cli.models import read_model, write_model
+        _check_outputs({"--output": None if is_export(output) else output})
         from boostplug.model.export import export as run
 
         found = run(read_model(model), to, feature_names=feature_names, missing=missing, name=name)

@@ -1,6 +1,7 @@
 """Files of models: which kind one is, by its content."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,16 @@ from typing import Any
 from boostplug.core.extras import imported
 from boostplug.core.files import write_file
 from boostplug.model.ensemble import Ensemble
+
+_EXPORT = re.compile(rb'## LambdaMART|{L\0|\[\s*{\s*"nodeid"|{"(class|learner)"|{"name": "tree"')  # text, UBJSON, JSON
+
+
+def is_export(path: Path) -> bool:
+    """Return whether a file begins as those that `boostplug export` writes, which it may replace."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return _EXPORT.match(file.read(40)) is not None
 
 
 def read_model(path: Path) -> Any:

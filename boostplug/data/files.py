@@ -1,6 +1,5 @@
 """CSV and Parquet files as DataFrames: ids are texts as written, and a column has one type in the complete file."""
 
-import csv
 import lzma
 import re
 import warnings
@@ -11,6 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from boostplug.core.checks import shown
 from boostplug.core.extras import imported, needed_by
 from boostplug.data.inputs import refuse_absent
 from boostplug.data.tables import refuse_repeated
@@ -18,8 +18,7 @@ from boostplug.data.tables import refuse_repeated
 _PARQUET = (".parquet", ".pq")
 _SUFFIXES = (".csv", ".tsv", *_PARQUET)
 _SEPARATORS = (",", ";", "\t", "|")
-_DECIMAL_COMMA = r"[-+]?\d+,\d+([eE][-+]?\d+)?"
-_LIKE_A_NUMBER = r"\s*[-+]?[\d.,'/ ]*\d[\d.,'/ ]*[%€$]?\s*"
+_COMMA_OF_DECIMALS = r".*,(?!\d{3}\s*$).*|\s*[-+]?(0\d*|\d{4,})?,.*"  # of a number; 1,234 may have one of thousands
 _DATE = r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?)?( ?(Z|UTC|[+-]\d{2}:?\d{2}))?"
 _INTEGER = r"0|-?[1-9]\d{0,17}"  # read as an integer and written again, it is the same text
 _INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")  # an index without a name, as pandas and Dask write it
@@ -52,7 +51,8 @@ def read_table_file(
     ----------
     path : str or path-like
         Parquet if its name ends so (``.parquet``, ``.pq``), else CSV with a header, plain or compressed. The separator
-        of CSV is found: a comma, semicolon, tab or ``|``; beside a semicolon decimals may have a comma.
+        of CSV is found: a comma, semicolon, tab or ``|``. Decimals may have a comma where no column has a point, and
+        where one holds numbers such as 1,5, in which the comma can mean nothing else.
     ids : sequence of str
         Columns of ids, which are texts as written, or integers where all are written as such. Only an empty cell is
         missing: NA is an id.
@@ -68,7 +68,7 @@ def read_table_file(
     Warns
     -----
     UserWarning
-        If a column has no name; it is left out.
+        If decimals have a comma.
 
     Raises
     ------
@@ -117,18 +117,18 @@ def _read_csv(path: Path, ids: Sequence[str], texts: Sequence[str], columns: Map
         frame = pandas.read_csv(path, **common, dtype=dict.fromkeys(as_text, str))
         if not isinstance(frame.index, pandas.RangeIndex):
             raise ValueError(f"its rows have more cells than the {len(header)} names of the header; name each column")
-        frame = frame[read]
-        if columns is None:
-            as_text += [name for name in read if name not in as_text and _holds_text(pandas, frame[name])]
-        written = pandas.read_csv(path, **common, usecols=as_text, dtype=str, keep_default_na=False, na_values=[""])
-    for name in as_text:
-        if name in ids:
-            frame[name] = _as_ids(written[name])
-        elif name in texts:
-            frame[name] = written[name].astype("category")
-        else:
-            frame[name] = _typed(pandas, path, written[name], separator)
-    return frame[read]
+        new = [name for name in read if columns is None and name not in as_text and _holds_text(frame[name])]
+        as_written = {**common, "dtype": str, "keep_default_na": False, "na_values": [""]}
+        written = pandas.read_csv(path, **as_written, usecols=[*as_text, *new])
+        if new and separator != ",":
+            with_comma = pandas.read_csv(path, **common, dtype=dict.fromkeys(as_text, str), decimal=",")
+            frame = with_comma if _has_decimal_commas(path, frame[read], with_comma[read], written) else frame
+    frame = frame[read]
+    for name in [*as_text, *(name for name in new if _holds_text(frame[name]))]:
+        frame[name] = _as_ids(written[name]) if name in ids else written[name].astype("category")
+        if name in new and frame[name].cat.categories.str.fullmatch(_DATE).all():
+            frame[name] = pandas.to_datetime(written[name], errors="coerce", format="ISO8601", utc=True)
+    return frame
 
 
 def _dialect(pandas: Any, path: Path) -> tuple[str, list[str], int]:
@@ -137,23 +137,33 @@ def _dialect(pandas: Any, path: Path) -> tuple[str, list[str], int]:
     One that cuts a quoted name, or cuts the first row into another number of cells, is unlikely. The first line may
     declare it as Excel does: ``sep=;``.
     """
-    with _reading(path):  # complete lines, without a byte order mark
-        lines = pandas.read_csv(path, sep="\x01", header=None, nrows=3, dtype=str, quoting=csv.QUOTE_NONE)[0].tolist()
-    declared = re.fullmatch(r'"?sep=(.)"?', lines[0])
+    declared = re.fullmatch(r"sep=(.)", "".join(_cells(pandas, path, "\x01", 0)))
     known = declared[1] if declared else "\t" if _suffix(path) == ".tsv" else _SEPARATORS
-    lines = lines[bool(declared) :][:2]  # the header and the first row
-    headers = {separator: next(csv.reader(lines, delimiter=separator)) for separator in known}
-    rows = {separator: next(csv.reader(lines[-1:], delimiter=separator)) for separator in known}
-    likely = [one for one, names in headers.items() if '"' not in "".join(names) and len(rows[one]) == len(names)]
+    line = int(bool(declared))
+    headers = {separator: _cells(pandas, path, separator, line) for separator in known}
+    widths = {separator: len(_cells(pandas, path, separator, line + 1)) for separator in known}
+    likely = [one for one, names in headers.items() if '"' not in "".join(names) and widths[one] in (0, len(names))]
     separator = max(likely or headers, key=lambda one: len(headers[one]))
-    if len(headers[separator]) == 1:
-        raise ValueError(f"{path} has one column; columns must be separated by ',', ';', a tab or '|'")
-    return separator, headers[separator], int(bool(declared))
+    if len(headers[separator]) < 2:
+        raise ValueError(f"{path} has one column or none; columns must be separated by ',', ';', a tab or '|'")
+    return separator, headers[separator], line
 
 
-def _holds_text(pandas: Any, column: Any) -> bool:
+def _cells(pandas: Any, path: Path, separator: str, row: int) -> list[str]:
+    """Return the cells of a row, as pandas cuts it; none where it cannot."""
+    with _reading(path):
+        try:
+            found = pandas.read_csv(
+                path, sep=separator, header=None, skiprows=row, nrows=1, dtype=str, keep_default_na=False
+            )
+        except (pandas.errors.EmptyDataError, pandas.errors.ParserError):
+            return []
+    return [*found.iloc[0]]
+
+
+def _holds_text(column: Any) -> bool:
     """Return whether a column holds texts, beside truth values with missing ones."""
-    return not pandas.api.types.is_numeric_dtype(column.dtype) and any(isinstance(one, str) for one in column)
+    return column.dtype.kind not in "biuf" and any(isinstance(one, str) for one in column)
 
 
 def _as_ids(column: Any) -> Any:
@@ -164,26 +174,18 @@ def _as_ids(column: Any) -> Any:
     return column.astype(object)
 
 
-def _typed(pandas: Any, path: Path, column: Any, separator: str) -> Any:
-    """Return a column of texts as what they are: dates, numbers written in another way, or categories."""
-    kinds = column.astype("category")
-    values = kinds.cat.categories.to_series()
-    if values.str.fullmatch(_DATE).all():
-        return pandas.to_datetime(column, errors="coerce", format="ISO8601", utc=True)
-    numbers = values.str.strip()
-    if separator != ",":
-        numbers = numbers.where(~numbers.str.fullmatch(_DECIMAL_COMMA), numbers.str.replace(",", "."))
-    numbers = pandas.to_numeric(numbers, errors="coerce")
-    if numbers.notna().all():
-        return column.map(numbers)
-    if values.str.fullmatch(_LIKE_A_NUMBER).mean() > 0.5:
-        other = values[numbers.isna()].iloc[0]
-        warnings.warn(
-            f"{path.name}: column {column.name!r} is read as a category, because not all of it are numbers: {other!r}",
-            UserWarning,
-            stacklevel=2,
-        )
-    return kinds
+def _has_decimal_commas(path: Path, frame: Any, with_comma: Any, written: Any) -> bool:
+    """Return whether decimals have a comma in a file that is read in both ways, and say so."""
+    kinds = zip(frame.items(), with_comma.items(), strict=True)
+    changed = {name: of_texts for (name, a), (_, b) in kinds if (of_texts := _holds_text(a)) != _holds_text(b)}
+    if not all(changed.values()):  # a number with a point
+        return False
+    commas = {name: written[name][written[name].str.contains(",", na=False)] for name in changed}
+    found = any(values.str.fullmatch(_COMMA_OF_DECIMALS).any() for values in commas.values())
+    if found:
+        samples = ", ".join(f"{name}: {shown(values.iloc[0])}" for name, values in commas.items())
+        warnings.warn(f"{path.name}: the comma is read as a decimal point: {samples}", UserWarning, stacklevel=2)
+    return found
 
 
 # --- Parquet -------------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from boostplug.data.queries import Queries
 from boostplug.data.tables import (
     Schema,
     columns_equal_to,
+    columns_of_ids,
     drop_from_table,
     read_features,
     refuse_uncomputed,
@@ -200,14 +201,20 @@ class Inputs:
             raise ValueError(
                 f"{self.table_name} has {X.shape[0]} rows, but {what} {queries.n_rows}; pass one label per row"
             )
-        for name in [] if fitted is not None else columns_equal_to(X, y):
-            warnings.warn(
-                f"column {name!r} of {self.table_name} equals {self.argument('y')}, so the model sees the labels; drop "
-                f"it from {self.table_name}",
-                UserWarning,
-                stacklevel=4,
-            )
+        if fitted is None:
+            self._warn_of_copies(X, y, queries)
         return CheckedInputs(X, queries, qid, given.columns, tuple(column_names(self.X)), self.where)
+
+    def _warn_of_copies(self, X: Any, y: Floats | None, queries: Queries) -> None:
+        """Warn of features that are labels, query ids, weights or positions, as one column too many may be."""
+        arrays = {"y": y, "weight": queries.row_weight, "position": queries.position}
+        equal = {role: columns_equal_to(X, values) for role, values in arrays.items()}
+        copies = {name: f"equals {self.argument(role)}" for role, names in equal.items() for name in names}
+        copies |= dict.fromkeys(columns_of_ids(X, queries.query_of_row), "tells the queries apart, as ids do")
+        if copies:
+            listed = ", ".join(f"column {name!r} of {self.table_name} {what}" for name, what in copies.items())
+            advice = f"a model learns from it what it must not know; {self.how_to_drop([*copies])}"
+            warnings.warn(f"{listed}: {advice}", UserWarning, stacklevel=5)
 
     def labels_of_rows(self) -> Floats:
         """Return `y` as finite numbers, unless `labelled` says that some mean nothing."""

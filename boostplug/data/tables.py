@@ -19,6 +19,8 @@ from numpy.typing import NDArray
 from boostplug.core.checks import column_names, native, real_numbers, shown
 from boostplug.core.extras import imported
 
+_FEWEST_IDS = 10  # smallest number of queries in which different numbers are no accident
+_FEW_ROWS = 1000  # looked at first, as they tell most columns from ids
 _EXACT = 2**53  # from here on float64 rounds integers
 _REMEDIES = {  # for a column of this content, beside dropping it
     "dates or times": "make it a number, such as the days since the first date",
@@ -490,16 +492,34 @@ def refuse_sparse_beside_dense(schema: Schema, fitted: Schema, name: str = "X") 
 # --- Values --------------------------------------------------------------------------------------------------------
 
 
-def columns_equal_to(X: Any, y: Any) -> list[str]:
-    """Return the names of a DataFrame's columns that hold the labels themselves; none of arrays."""
-    if y is None or not hasattr(X, "iloc") or len(np.unique(y)) < 2:
+def columns_equal_to(X: Any, values: Any) -> list[str]:
+    """Return the names of a DataFrame's columns that hold given numbers themselves; none of arrays."""
+    if values is None or not hasattr(X, "iloc") or len(np.unique(values)) < 2:
         return []
     return [
         str(name)
         for place, (name, kind) in enumerate(X.dtypes.items())
         if getattr(kind, "kind", "") in "biuf"
-        and np.array_equal(X.iloc[:, place].to_numpy(), y.astype(np.float32) if kind == np.float32 else y)
+        and np.array_equal(X.iloc[:, place].to_numpy(), values.astype(np.float32) if kind == np.float32 else values)
     ]
+
+
+def columns_of_ids(X: Any, query_of_row: NDArray[np.int64]) -> list[str]:
+    """Return the names of a DataFrame's columns that tell the queries apart: whole numbers or categories."""
+    n_queries = query_of_row[-1] + 1 if len(query_of_row) else 0
+    if not hasattr(X, "iloc") or n_queries < _FEWEST_IDS:
+        return []
+    return [
+        str(name)
+        for name, column in X.items()
+        if all(np.array_equal(column[:n].factorize()[0], query_of_row[:n]) for n in (_FEW_ROWS, len(column)))
+        and is_whole(column)
+    ]
+
+
+def is_whole(column: Any) -> bool:
+    """Return whether a column of a DataFrame holds whole numbers or categories, as ids do."""
+    return column.dtype.kind not in "fc" or bool((column % 1 == 0).all())
 
 
 def refuse_infinite(X: Any, name: str = "X") -> None:
@@ -511,6 +531,23 @@ def refuse_infinite(X: Any, name: str = "X") -> None:
     if infinite.any():
         what = f"{values[infinite][0]:g}, which is infinite to XGBoost (beyond 3.4e38)"
         raise ValueError(f"{name} holds {what}; replace it by NaN, which means missing, or by a smaller number")
+
+
+def with_used_categories(X: Any, file: str = "") -> Any:
+    """Return features without categories that no row has; say which columns of a `file` are categories.
+
+    The value that stands for a column in the warning is none of its numbers.
+    """
+    samples = []
+    for place in schema_of(X).categories or ():
+        column = X.iloc[:, place].cat.remove_unused_categories()
+        X = X.copy(deep=False)
+        X.isetitem(place, column)
+        samples.append(f"{X.columns[place]}: {shown(min(column.cat.categories, key=is_number, default=None))}")
+    if file and samples:
+        what = f"{file}: read as categories: {', '.join(samples)}. Write numbers as 1234.5, without units"
+        warnings.warn(what, UserWarning, stacklevel=2)
+    return X
 
 
 def with_text_categories(X: Any) -> Any:

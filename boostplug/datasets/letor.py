@@ -32,10 +32,9 @@ _DENSE = 1 << 24  # cells that any file may take (64 MiB); above, one in _SPARSE
 _SPARSEST = 200
 _BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # numbers from here on round to infinity
 _NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)|nan|null", re.IGNORECASE)
-_INTEGER = re.compile(rb"[+-]?\d{1,19}")
+_INTEGER = re.compile(rb"0|-?[1-9]\d{0,18}")  # written again, it is the same text
 _LINE = '"<grade> qid:<query> <feature>:<value> … # comment"'
 _MOST_COLUMNS = 2**31 - 1  # as in both frameworks
-_SIDE_FILES = (".query", ".group", ".weight", ".position")
 # The first bytes of bzip2, xz, zstd and zip, of gzip in gzip, and of UTF-16.
 _NO_TEXT = (b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd", b"PK\3\4", b"\x1f\x8b", b"\xff\xfe", b"\xfe\xff")
 _FOLD_FILES = [  # of each part of a fold, the first that is there is read
@@ -59,7 +58,8 @@ def load_letor(
     - ``<path>.weight``: one weight per row.
     - ``<path>.position``: one position per row, from 1. LightGBM takes any integers; here 1 is the first place.
 
-    The side files of ``train.txt.gz`` are also found as ``train.txt.query`` and so on.
+    ``<path>.init``, LightGBM's scores to start from, is not read, with a warning. The side files of
+    ``train.txt.gz`` are also found as ``train.txt.query`` and so on.
 
     Parameters
     ----------
@@ -81,15 +81,15 @@ def load_letor(
     -------
     RankingData
         With `X` (float32, the nearest to what is written; NaN for ``NULL`` and ``nan``; ``inf`` is kept), `y`, `qid`
-        (int64 if all ids are integers of 64 bits, else str), `group`, and `doc_ids` (str) from ``#docid = …`` comments,
-        else None. Arrays of str are of dtype object where one text is far longer than the others. `weight` and
-        `position` are those of the side files, else None.
+        (as written: int64 if all ids are integers of 64 bits without signs and zeros before them, else str), `group`,
+        and `doc_ids` (str) from ``#docid = …`` comments, else None. Arrays of str are of dtype object where one text is
+        far longer than the others. `weight` and `position` are those of the side files, else None.
 
     Warns
     -----
     UserWarning
         If values are too large for float32: they become NaN. Istella's files write the largest double,
-        1.79769313486e+308, for a missing value.
+        1.79769313486e+308, for a missing value. If ``<path>.init`` is there.
 
     Raises
     ------
@@ -160,6 +160,10 @@ def load_files(
     if missing:
         what = "values beyond float32, as Istella's 1.79769313486e+308, are read as missing (NaN)"
         warnings.warn(f"{what}: {', '.join(missing)}; rescale the feature if they are not", UserWarning, stacklevel=3)
+    starts = [str(start) for file in files if (start := _beside(file.path, ".init"))]
+    if starts:
+        what = "scores to start from are not read; pass them as init_score to LGBMRanker.fit, or remove the file"
+        warnings.warn(f"{', '.join(starts)}: {what}", UserWarning, stacklevel=3)
     base, width = _shape(files, n_features, zero_based)
     found = []
     for file in files:
@@ -505,7 +509,7 @@ def _ids_of_rows(file: _File) -> NDArray[Any] | None:
 
 
 def _query_ids(tokens: Sequence[bytes], n_rows: NDArray[np.int64]) -> NDArray[Any]:
-    """Return ids as integers if all are integers of 64 bits, else as str."""
+    """Return ids as integers if that loses nothing of what is written, else as str."""
     if all(map(_INTEGER.fullmatch, tokens)):
         with suppress(OverflowError):
             return np.array([*map(int, tokens)], np.int64)
@@ -515,15 +519,16 @@ def _query_ids(tokens: Sequence[bytes], n_rows: NDArray[np.int64]) -> NDArray[An
 # --- Side files ----------------------------------------------------------------------------------------------------
 
 
-def side_files(path: Path) -> list[Path]:
-    """Return where the sizes of a file's queries, its weights and positions may stand, whether or not they do."""
+def _beside(path: Path, *suffixes: str) -> Path | None:
+    """Return the first side file of these suffixes that is there."""
     stems = [path, path.with_suffix("")] if path.suffix == ".gz" else [path]
-    return [Path(f"{stem}{suffix}") for stem in stems for suffix in _SIDE_FILES]
+    paths = (Path(f"{stem}{suffix}") for stem in stems for suffix in suffixes)
+    return next((side for side in paths if side.is_file()), None)
 
 
 def _numbers_beside(path: Path, *suffixes: str) -> _Floats | None:
     """Return the numbers in a side file; None without one."""
-    side = next((side for side in side_files(path) if side.suffix in suffixes and side.is_file()), None)
+    side = _beside(path, *suffixes)
     if side is None:
         return None
     with opened(side) as stream:

@@ -142,6 +142,9 @@ def test_ids_that_are_no_integers_are_strings(write):
     np.testing.assert_array_equal(data.group, [1, 2])
     assert load_letor(write("1 qid:99999999999999999999 1:1\n")).qid.tolist() == ["99999999999999999999"]
     assert load_letor(write("1 qid:-9223372036854775808 1:1\n")).qid.tolist() == [-(2**63)]
+    for written in ("007", "+7", "7.0", "7e0", "0x7", "-07", "07"):  # as written, they are other queries than 7
+        data = load_letor(write(f"1 qid:{written} 1:1\n0 qid:{written} 1:2\n0 qid:7 1:1\n"))
+        assert data.qid.tolist() == [written, written, "7"]
 
 
 def test_unsorted_features_are_sorted(write):
@@ -213,6 +216,14 @@ def test_weights_and_positions_in_side_files(write, name, newline, load):
     np.testing.assert_array_equal(data.weight, [1, 0.5, 2])
     np.testing.assert_array_equal(data.position, [3, 1, 2])
     assert data.position.dtype == np.int64
+
+
+@pytest.mark.parametrize("name", ["train.txt", "train.txt.gz"])
+def test_scores_to_start_from_are_not_read_and_said(write, name):
+    path = write(LETOR3, name)
+    start = write("1\n2\n3\n", "train.txt.init")
+    with pytest.warns(UserWarning, match=rf"^{re.escape(str(start))}: scores to start from are not read; pass them as"):
+        assert load_letor(path).n_rows == 3
 
 
 def test_each_part_of_a_fold_has_its_own_side_files(write, tmp_path):

@@ -2,6 +2,7 @@
 
 import datetime as dt
 import lzma
+import re
 
 import numpy as np
 import pandas as pd
@@ -60,20 +61,90 @@ def test_a_row_with_too_many_cells_is_refused(tmp_path):
         bp.datasets.load_clicks(log)
 
 
-@pytest.mark.parametrize("values", [["1,5", "2"], ["+1,5", "-2,25"], [" 1,5", "2 "], ["1,5e3", "1"], ["1", "2,5"]])
+COMMAS = [
+    ["1,5", "2"],
+    ["+1,5", "-2,25"],
+    [" 1,5", "2 "],
+    ["1,5e3", "1"],
+    ["1", "2,5"],
+    ["0,123", "1,234"],
+    [",5", "1"],
+]
+
+
+@pytest.mark.parametrize("values", [*COMMAS, ["1234,567", "1,234"], ["1,234e0", "999"]])
 @pytest.mark.parametrize("separator", [";", "\t", "|"])
 def test_decimal_commas_are_numbers_beside_other_separators(tmp_path, values, separator):
     rows = [[str(k), value] for k, value in enumerate([*["3"] * 150, *values])]
     path = csv(tmp_path, "\n".join(separator.join(row) for row in [["qid", "a"], *rows]))
-    found = read_table_file(path, ids=["qid"])["a"].to_numpy()
+    sample = next(value for value in values if "," in value)
+    with pytest.warns(UserWarning, match=re.escape(f"table.csv: the comma is read as a decimal point: a: {sample!r}")):
+        found = read_table_file(path, ids=["qid"])["a"].to_numpy()
     np.testing.assert_array_equal(found[-2:], [float(value.replace(",", ".")) for value in values])
 
 
-@pytest.mark.parametrize("other", ["1.234,5", "-", "n/a?"])
-def test_numbers_that_become_categories_are_warned_of(tmp_path, other):
-    path = csv(tmp_path, "\n".join(["qid;a", *(f"{k};{k}.5" for k in range(9)), f"10;{other}"]))
-    with pytest.warns(UserWarning, match="column 'a' is read as a category, because not all of it are numbers"):
-        assert str(read_table_file(path, ids=["qid"]).dtypes["a"]) == "category"
+@pytest.mark.parametrize(
+    ("values", "others"),
+    [
+        (["999", "1,234"], ["1", "2"]),  # thousands
+        (["-1,234", " 12,500 ", ""], ["1", "2"]),
+        (["1,234,567", "1,5"], ["1", "2"]),
+        (["1.234,5", "2"], ["1", "2"]),
+        (["1.5", "2,5"], ["1", "2"]),
+        (["1,5", "2"], ["0.5", "2"]),  # the file's decimals have a point
+    ],
+)
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_a_comma_that_may_mean_something_else_is_no_decimal_point(tmp_path, values, others, separator):
+    rows = [["7", value, others[k % 2]] for k, value in enumerate(values)]
+    path = csv(tmp_path, "\n".join(separator.join(row) for row in [["qid", "a", "b"], *rows]))
+    found = read_table_file(path, ids=["qid"])
+    assert [str(kind) for kind in found.dtypes][1:2] == ["category"]
+    assert found["b"].dtype.kind in "if"
+
+
+def test_columns_that_become_categories_are_said_in_one_line(tmp_path):
+    texts = {"price": [f"${a:.2f}" for a in A], "size": ["3.5", "n/a?"] * (N // 2), "k": KIND, "title": KIND}
+    frame = pd.DataFrame({"a": A, **texts, "qid": QUERY, "grade": GRADE})
+    for path, write in ((tmp_path / "t.csv", frame.to_csv), (tmp_path / "t.parquet", frame.to_parquet)):
+        write(path, index=False)
+        found = bp.compare(path, drop=["title"], **SMALL).document["warnings"]
+        (line,) = (line for line in found if "categories:" in line)
+        assert re.fullmatch(
+            rf"{path.name}: read as categories: price: '\$.*', size: 'n/a\?', k: 'blue'. Write numbers as .*", line
+        )
+
+
+@pytest.mark.parametrize("split", ["file", "frame", "categories", "files"])
+def test_categories_that_only_validation_or_test_has_are_said(tmp_path, split):
+    k = np.where(QUERY < 24, KIND, np.where(QUERY < 32, "new in valid", "new in test"))
+    part = np.repeat(["train", "valid", "test"], [24 * N_DOCUMENTS, 8 * N_DOCUMENTS, 8 * N_DOCUMENTS])
+    frame = pd.DataFrame({"a": A, "k": k, "qid": QUERY, "grade": GRADE, "part": part})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    parts = [rows.drop(columns="part") for _, rows in frame.groupby("part", sort=False)]
+    for name, rows in zip("abc", parts, strict=True):
+        rows.to_csv(tmp_path / f"{name}.csv", index=False)
+    given = {
+        "file": [tmp_path / "t.csv"],
+        "frame": [frame.astype({"k": "category"})],
+        "categories": [rows.astype({"k": pd.CategoricalDtype([*np.unique(k)])}) for rows in parts],
+        "files": [tmp_path / f"{name}.csv" for name in "abc"],
+    }[split]
+    found = bp.compare(*given, **SMALL, split="part" if len(given) == 1 else None).document["warnings"]
+    for name in ("valid", "test"):
+        assert any(re.match(rf"in {name}.* column 'k' holds categories .*'new in {name}'", line) for line in found)
+
+
+def test_the_first_row_may_hold_newlines_and_separators_and_be_wide(tmp_path):
+    for cell in ("red\nlarge", "red\nlarge, a, b, c, d", "a;b;c;d\ne;f;g;h", 'a ""quoted""\r\n\r\n|x|'):
+        for separator, end in ((",", "\n"), (";", "\r\n"), ("\t", "\n"), ("|", "\n")):
+            rows = [["query", "a\nb", "grade"], ["1", f"{cell}{separator}", "2"], ["1", "blue", "0"]]
+            text = end.join(separator.join(f'"{cell}"' for cell in row) for row in rows)
+            found = read_table_file(csv(tmp_path, text), ids=["query"])
+            assert list(found) == rows[0]
+            assert found["grade"].tolist() == [2, 0]
+    wide = csv(tmp_path, ",".join(f"column{k:09}" for k in range(10_000)) + "\n" + ",".join("1" * 10_000))
+    assert read_table_file(wide).shape == (1, 10_000)
 
 
 def test_the_separator_is_found_beside_others_in_names(tmp_path):
@@ -301,6 +372,31 @@ def test_a_truth_value_that_equals_the_labels_is_warned_of():
     for copy in (y > 0, y.astype(np.float32), y.astype(int)):
         with pytest.warns(UserWarning, match="column 'leak' of X equals y"):
             bp.RankingData(pd.DataFrame({"a": A, "leak": copy}), y, qid=QUERY)
+
+
+COPIES = {
+    "id": (QUERY, "tells the queries apart"),
+    "id as a number": (QUERY * 7.0, "tells the queries apart"),
+    "id as a category": (pd.Categorical([f"q{k % 7}{k}" for k in QUERY]), "tells the queries apart"),
+    "w": (1.0 + B, "equals weight"),
+    "place": (np.tile([2, 1, 3, 5, 4], N_QUERIES), "equals position"),
+}
+
+
+def test_ids_weights_and_positions_among_the_features_are_warned_of_once(tmp_path):
+    frame = pd.DataFrame({name: values for name, (values, _) in COPIES.items()})
+    given = frame.assign(a=A, query_feature=np.repeat(A[:N_QUERIES], N_DOCUMENTS), flag=QUERY % 2 == 0, y=GRADE)
+    given = given.assign(qid=[f"q{k}" for k in QUERY], weight=1.0 + B, position=frame["place"])
+    columns = {"qid": "qid", "weight": "weight", "position": "position"}
+    with pytest.warns(UserWarning, match="tells the queries apart") as caught:
+        bp.RankingData(given, "y", **columns)
+    (line,) = (str(one.message) for one in caught)
+    assert all(f"column {name!r} of X {what}" in line for name, (_, what) in COPIES.items())
+    assert not any(f"'{name}'" in line for name in ("a", "query_feature", "flag"))
+    given.to_csv(tmp_path / "t.csv", index=False)
+    found = bp.compare(tmp_path / "t.csv", **{**SMALL, "label": "y", "losses": "CRR()", **columns}).document["warnings"]
+    (line,) = (line for line in found if "tells the queries apart" in line)
+    assert line.endswith("(--drop w,place,id,id as a number,id as a category)")
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.checks import shown
 from boostplug.data.files import first_row, is_table_file
 from boostplug.data.inputs import Inputs, Source
-from boostplug.data.tables import Schema, align, is_frame, refuse_uncomputed, schema_of
+from boostplug.data.tables import Schema, align, is_frame, refuse_uncomputed, schema_of, with_used_categories
 from boostplug.datasets import Fold, RankingData, load_fold, load_folds
 from boostplug.datasets.letor import load_files
 
@@ -114,22 +114,27 @@ def _is_part(data: Any) -> bool:
 
 
 def _source_of(data: Any) -> Source:
+    if isinstance(data, Inputs):
+        return data.source
     return Source(Path(data).name, first_row(data)) if is_table_file(data) else Source()
 
 
 def _fold(parts: Sequence[Any], columns: Columns) -> list[DataPart]:
-    """Return a fold of data parts; the training part decides the type of each column."""
+    """Return a fold of data parts; the rows of the training part decide the type and the categories of each column."""
     fold: list[DataPart] = []
     for data, name in zip(parts, PARTS, strict=True):
         train = None if not fold else schema_of(fold[0].X)._replace(names=fold[0].feature_names)
         source = _source_of(data)
         title = f"{name} ({source.file})" if source.file else name
+        table = read_table(data, name, columns, train) if is_table_file(data) else data
         try:
-            part = _part(read_table(data, name, columns, train) if source.file else data, source, title, columns, train)
+            part = _part(table, source, title, columns, train)
         except ValueError as error:
             raise ValueError(str(error) if title in str(error) else f"{title}: {error}") from None
         if not part.queries.n_rows:
             raise ValueError(f"{name} has no rows; pass a part with queries")
+        if not fold:
+            part = replace(part, X=with_used_categories(part.X, source.file))
         fold.append(part)
     return fold
 

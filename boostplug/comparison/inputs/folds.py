@@ -21,7 +21,7 @@ from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.extras import imported
 from boostplug.core.threads import Computed
 from boostplug.data.positions import propensities_of
-from boostplug.data.tables import schema_of
+from boostplug.data.tables import is_whole, schema_of
 from boostplug.estimators.inputs import with_float32_labels
 
 Hashes = NDArray[np.uint64]
@@ -30,6 +30,7 @@ _ROWS = 1 << 16  # rows of a table per block
 _MOST_NAMED = 3
 _LEAST_ROWS = 50  # smallest number of rows in which different numbers are no accident
 _UNIQUE = 0.95
+_DENSE = 0.9  # share of the places of the queries that rows must have
 _DIGITS = 16  # of a digest; enough to distinguish data
 
 
@@ -140,18 +141,24 @@ class LoadedData:
 
     def doubts(self) -> list[str]:
         """Return warnings about columns that look like ids, and about too few test queries."""
+        train, *_ = self.folds[0]
+        repeated = dict(zip(PARTS, map(_repeated, self.folds[0], self.contents[0]), strict=True))
         found = [
             f"Column {name!r} has another value in nearly every row of train, as an id or a row number has: a "
             f"model can learn the rows by heart. If it is not a measurement, pass drop=[{name!r}]."
-            for train in [fold[0] for fold in self.folds[:1]]
             for name in _ids(train)
         ]
         found += [
             f"Column {name!r} numbers the rows of each query, as the places where users saw them do. If they are, pass "
             f"position={name!r}; else, if it is not a measurement, drop=[{name!r}]."
-            for train in [fold[0] for fold in self.folds[:1]]
-            for name in _places(train)
+            for name in _places(train, ~repeated["train"][0])
         ]
+        twice = ", ".join(f"{n:,} in {name}" for name, (_, n) in repeated.items() if n)
+        if twice:
+            found.append(
+                f"Rows stand twice or more in a query ({twice}), with the same features and label, and count as often. "
+                "If each is one document, remove them, with drop_duplicates() in pandas."
+            )
         found += [
             f"{name} has {'weights' if weighted else 'no weights'}, and train has {'none' if weighted else 'some'}: "
             "give all parts weights, or none."
@@ -210,25 +217,36 @@ def _ids(part: DataPart) -> list[str]:
     n = part.queries.n_rows
     if not hasattr(part.X, "iloc") or n < _LEAST_ROWS:
         return []
-    return [
-        str(name)
-        for name, column in part.X.items()
-        if (column.dtype.kind not in "fc" or (column % 1 == 0).all()) and column.nunique() > _UNIQUE * n
-    ]
+    return [str(name) for name, column in part.X.items() if is_whole(column) and column.nunique() > _UNIQUE * n]
 
 
-def _places(part: DataPart) -> list[str]:
-    """Return the columns that hold a permutation of 1 to n in each query of n rows."""
+def _repeated(part: DataPart, content: "Content") -> tuple[NDArray[np.bool_], int]:
+    """Return a mask of rows that repeat an earlier one of their query, and their number in a table; 0 if by accident.
+
+    Equal rows are an accident where as many are equal in different queries.
+    """
     queries = part.queries
-    if not hasattr(part.X, "iloc") or queries.n_rows < _LEAST_ROWS:
+    columns = {"row": content.rows, "query": queries.query_of_row, "position": queries.position}
+    rows = imported("pandas", "comparisons need").DataFrame({**columns, "weight": queries.row_weight})
+    again = rows.duplicated().to_numpy()
+    is_accident = again.sum() <= rows["row"][~again].duplicated().sum() or not hasattr(part.X, "iloc")
+    return again, 0 if is_accident else int(again.sum())
+
+
+def _places(part: DataPart, kept: NDArray[np.bool_]) -> list[str]:
+    """Return the columns that number the rows of each query from 0 or 1, with few gaps, among those `kept`."""
+    query = part.queries.query_of_row[kept]
+    if not hasattr(part.X, "iloc") or len(query) < _LEAST_ROWS:
         return []
-    starts = queries.boundaries[queries.query_of_row]
-    wanted = np.arange(1, queries.n_rows + 1) - starts
+    is_last = np.r_[query[1:] != query[:-1], True]
     found = []
     for name, column in part.X.items():
-        if column.dtype.kind in "iuf" and column.min() == 1 and column.max() == wanted.max():
-            values = column.to_numpy(np.float64)
-            if np.array_equal(values[np.lexsort((values, starts))], wanted):
+        lowest = column.min() if column.dtype.kind in "iuf" else None
+        if lowest in (0, 1) and column.max() > 1 and is_whole(column):
+            values = column.to_numpy(np.float64)[kept]
+            values = values[np.lexsort((values, query))]
+            n_places = (values[is_last] - lowest + 1).sum()
+            if (np.diff(values)[~is_last[:-1]] > 0).all() and len(query) > _DENSE * n_places:
                 found.append(str(name))
     return found
 
