@@ -281,7 +281,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 
         It is ``lightgbm.Booster.refit``, which refuses custom objectives. Tree by tree, a leaf becomes `decay_rate`
         times its old value plus (1 - `decay_rate`) times the new one. The new one is ``-Σg / (Σh + reg_lambda)`` over
-        the new rows, times the tree's shrinkage; 0 where no row arrives.
+        the new rows, times the tree's shrinkage; 0 where no row arrives. As in LightGBM's, the new leaves may break
+        monotone constraints.
 
         Parameters
         ----------
