@@ -12,7 +12,7 @@ from boostplug.adapters.adapter import Adapter, Call, Fields, MetricLike, Object
 from boostplug.adapters.first_step import warn_at_first_step
 from boostplug.adapters.reading import queries_of, queries_of_arrays, refuse_fault
 from boostplug.adapters.record import Record, record_of
-from boostplug.adapters.registry import ADAPTERS, adapter_of, calling, dataset_names
+from boostplug.adapters.registry import adapter_of, calling, dataset_names
 from boostplug.adapters.workers import in_step
 from boostplug.core.checks import numbers
 from boostplug.data.queries import Queries
@@ -92,19 +92,6 @@ def as_float32(loss: ObjectiveLike, gradient: Any, hessian: Any) -> tuple[Floats
             "numbers within float32's ±3.4e38, the Hessian not negative: check weights and scores, or rescale labels"
         )
     return g, h, any_step
-
-
-def called_by_get_params(frame: FrameType | None) -> bool:
-    """Return whether the caller of `frame` is `get_params` of a framework's own scikit-learn estimator.
-
-    The estimator lists the parameters of every object with `get_params` and passes them all to its training.
-    """
-    caller = None if frame is None else frame.f_back
-    if caller is None or caller.f_code.co_name != "get_params":
-        return False
-    frameworks = {adapter.framework for adapter in ADAPTERS}
-    kinds = type(caller.f_locals.get("self")).__mro__
-    return any(kind.__module__.partition(".")[0] in frameworks for kind in kinds)
 
 
 def _call_with_dataset(

@@ -139,7 +139,7 @@ def parse_losses(losses: Losses, propensity: Sequence[float] | None = None) -> d
             _check_loss(item, "an item of losses")
             chosen.append(item)
     # By parameters too: to a class with a constructor of its own the equality that it inherits says less.
-    chosen = list({(loss, repr(loss.get_params())): loss for loss in chosen}.values())
+    chosen = list({(loss, repr(loss.parameters())): loss for loss in chosen}.values())
     return dict(zip(distinct_names(chosen), chosen, strict=True))
 
 

@@ -48,8 +48,10 @@ class Value:
     search_ranges: ClassVar[Space] = {}
     """Ranges or choices that replace the defaults of `search_space`; added to those of the base classes."""
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name, as scikit-learn's estimators do.
+    def parameters(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters by name.
+
+        It is not `get_params`, in which the frameworks' own estimators look for parameters of a training.
 
         Parameters
         ----------
@@ -107,7 +109,7 @@ def is_value(thing: Any) -> bool:
 
 def parameters_of(value: Any, *, deep: bool = True) -> dict[str, Any]:
     """Return the parameters of a value by name."""
-    return value.get_params(deep=deep) if isinstance(value, Value) else _listed(value, deep=deep)
+    return value.parameters(deep=deep) if isinstance(value, Value) else _listed(value, deep=deep)
 
 
 def replaced(value: Any, parameters: Mapping[str, Any]) -> Any:

@@ -19,9 +19,8 @@ from boostplug.adapters.reading import assign, refuse_fault
 from boostplug.core.checks import check_integer, check_number, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import threads_of_framework
-from boostplug.data.inputs import Inputs
+from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
-from boostplug.data.queries import Queries
 from boostplug.data.tables import Schema, align, refuse_repeated, refuse_unknown_categories, schema_of
 from boostplug.estimators.inputs import (
     FIT,
@@ -213,9 +212,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             refuse_repeated(eval_names, "eval_names")
         if init_model is not None and (init_score is not None or eval_init_score is not None):
             raise ValueError("LightGBM starts from init_model, not from init_score or eval_init_score; leave one out")
-        known = [train.queries, *(one.queries for one in sets if one.queries is not train.queries)]
+        assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)])
         columns, places = train.schema, places_of(train)
-        self._fit_queries, self._fit_places = train.queries, places
+        self._fit_places = places
         try:
             super().fit(
                 train.X,
@@ -228,18 +227,18 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 eval_sample_weight=[weight_in_single(one.queries.row_weight) for one in sets] or None,
                 eval_init_score=None if eval_init_score is None else [one.start for one in sets],
                 eval_group=[np.diff(one.queries.boundaries) for one in sets] or None,
-                eval_metric=[_Evaluating(m, known) if isinstance(m, Metric) else m for m in metrics] or None,
+                eval_metric=[_Evaluating(m, assign_queries) if isinstance(m, Metric) else m for m in metrics] or None,
                 eval_at=cut_offs,
                 feature_name=feature_name,
                 categorical_feature=places.among_features("categorical_feature", categorical_feature),
-                callbacks=callbacks_of(callbacks),
+                callbacks=[assign_queries, *callbacks_of(callbacks)],
                 init_model=init_model,
             )
         except lgb.basic.LightGBMError as error:
             cause = self._too_few_rows(train.queries.n_rows) if _NO_FEATURE in str(error) else None
             raise RefusedByLightGBMError(cause or str(error)) from error
         finally:
-            del self._fit_queries, self._fit_places
+            del self._fit_places
         self._fitted_columns = columns._replace(reader=type(self).__name__)
         self._columns_by_role = {"qid": "qid", **train.columns}
         self.position_bias_ = fitted_position_bias(loss, self.predict, train)
@@ -282,7 +281,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 
         It is ``lightgbm.Booster.refit``, which refuses custom objectives. Tree by tree, a leaf becomes `decay_rate`
         times its old value plus (1 - `decay_rate`) times the new one. The new one is ``-Σg / (Σh + reg_lambda)`` over
-        the new rows, times the tree's shrinkage; 0 where no row arrives.
+        the new rows, times the tree's shrinkage; 0 where no row arrives. As in LightGBM's, the new leaves may break
+        monotone constraints.
 
         Parameters
         ----------
@@ -405,48 +405,46 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         return [value for alias in ALIASES["metric"] if (value := self.get_params().get(alias)) is not None]
 
     def _process_params(self, stage: str) -> dict[str, Any]:
-        """Hand LightGBM the loss itself, which then sees the Dataset, and no built-in ndcg that refuses our labels."""
+        """Hand LightGBM the loss itself, as logs show it, and no default metric, which may refuse our labels."""
         params = without_nested(super()._process_params(stage))
         if stage == "fit":
             count_features(params, self._fit_places)
         if stage == "fit" and isinstance(self._objective, Loss):
-            params["objective"] = _Assigning(self._objective, self._fit_queries)
+            params["objective"] = self._objective
         if stage == "fit" and (isinstance(self._objective, Loss) or self._named_metrics()):
             params["metric"] = None  # `fit` passes them all
         return params
 
 
-class _Assigning:
-    """A loss as `lgb.train` calls it, for a Dataset whose queries are known in full precision, with their pairs."""
+class _AssignQueries:
+    """Callback before each round: the loss and the metrics get the queries in full precision, with their pairs.
 
-    def __init__(self, loss: Loss, queries: Queries) -> None:
-        self.loss, self.queries = loss, queries
+    `sets` holds the training set and each other one, in LightGBM's order.
+    """
 
-    def __call__(self, scores: Any, dataset: Any) -> Any:
-        assign(dataset, self.queries)
-        return self.loss(scores, dataset)
+    before_iteration = True
 
-    def __deepcopy__(self, _memo: Any) -> "_Assigning":
-        return self  # lgb.train copies its parameters; nothing here ever changes
+    def __init__(self, sets: Sequence[CheckedInputs]) -> None:
+        self.sets, self.datasets = sets, list[Any]()
+
+    def __call__(self, env: Any) -> None:
+        self.datasets = [env.model.train_set, *env.model.valid_sets]
+        for dataset, one in zip(self.datasets, self.sets, strict=True):
+            assign(dataset, one.queries)
+
+    def __deepcopy__(self, _memo: Any) -> "_AssignQueries":
+        return self  # the parent copies the metrics, which hold it
 
 
 class _Evaluating:
-    """A metric as the parent calls it, with arrays: it sees the Dataset they are of, whose queries are known exactly.
+    """A metric as the parent calls it, with arrays: it sees the Dataset they are of."""
 
-    `known` holds the queries of the training set and of each other one, in LightGBM's order.
-    """
-
-    def __init__(self, metric: Metric, known: Sequence[Queries]) -> None:
-        self.metric, self.known = metric, known
+    def __init__(self, metric: Metric, assigned: _AssignQueries) -> None:
+        self.metric, self.assigned = metric, assigned
 
     def __call__(self, labels: Any, scores: Any, weight: Any, group: Any) -> tuple[str, float, bool]:  # noqa: ARG002
-        training = LightGBM().training(inspect.currentframe())
-        assert training is not None
-        for dataset, queries in zip(training.datasets, self.known, strict=True):
-            if dataset.get_label() is labels:
-                assign(dataset, queries)
-                return evaluate(self.metric, scores, dataset)
-        raise AssertionError("LightGBM passed labels of a Dataset that its Booster does not know")
+        dataset = next(one for one in self.assigned.datasets if one.get_label() is labels)
+        return evaluate(self.metric, scores, dataset)
 
 
 def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:

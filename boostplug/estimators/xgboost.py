@@ -101,10 +101,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
     def __init__(self, *, objective: Loss | str = "rank:ndcg", **xgboost_params: Any) -> None:
         built_in = objective if isinstance(objective, str) and loss_of(objective) is None else "rank:pairwise"
         if not built_in.startswith("rank:"):
-            raise ValueError(
-                f"objective={objective!r} is no ranking objective of XGBoost's; pass 'rank:ndcg', 'rank:pairwise' or "
-                "'rank:map', or a loss such as boostplug.LambdaRank()"
-            )
+            what = f"objective={objective!r} is no ranking objective of XGBoost's"
+            raise ValueError(f"{what}; pass 'rank:ndcg', or a loss such as boostplug.LambdaRank()")
         super().__init__(objective=built_in, **without_nested(xgboost_params))
         self.objective = objective
         self.set_params(**{name: value for name, value in xgboost_params.items() if "__" in name})

@@ -1,6 +1,5 @@
 """`Metric`: base class of the ranking metrics."""
 
-import inspect
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
@@ -247,17 +246,13 @@ class Metric(Named, ABC):
         """Short and unique: the class, ``@k``, and in parentheses what differs from the defaults; `parse` reads it."""
         return name_in_logs(self)
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; none to a framework's own estimator, which would train with them."""
-        return {} if framework_call.called_by_get_params(inspect.currentframe()) else super().get_params(deep)
-
     @property
     def search_space(self) -> Space:
         """The cut-off where there is one, for losses that learn from a metric, and what `search_ranges` says.
 
         What a metric judges is not searched.
         """
-        cut_off = {} if self.get_params(deep=False).get("k") is None else {"k": Range(1, 20, log=True)}
+        cut_off = {} if self.parameters(deep=False).get("k") is None else {"k": Range(1, 20, log=True)}
         return cut_off | declared_ranges(self)
 
     @classmethod

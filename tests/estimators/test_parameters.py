@@ -223,3 +223,24 @@ def test_reference_rankers(one, parameters, expected):
     assert parameters.keys() <= one.get_params().keys() | {"loss__margin"}
     assert repr(one.set_params(**parameters)) == repr(expected)
     assert one.get_params().keys() == expected.get_params().keys()
+
+
+def test_tools_that_log_a_training_see_the_loss(monkeypatch):
+    """As mlflow's autolog does: it reads what the framework's train and get_params hold."""
+    lgb = pytest.importorskip("lightgbm")
+    seen = []
+
+    def train(params, *args, **kwargs):
+        seen.append(params)
+        return lgb.train(params, *args, **kwargs)
+
+    monkeypatch.setattr("lightgbm.sklearn.train", train)
+    data, loss = bp.datasets.make_ranking(10, random_state=0), bp.CRR()
+    ours = bp.LGBMRanker(objective=loss, n_estimators=2, verbose=-1).fit(data.X, data.y, qid=data.qid)
+    plain = lgb.LGBMRanker(objective=loss, n_estimators=2, verbose=-1, metric="None")
+    for params in (*seen, ours.get_params(), ours.get_params(deep=False), plain.get_params(), clone(ours).get_params()):
+        assert repr(params["objective"]) == repr(loss)
+    assert seen
+    assert "object at 0x" not in repr([seen, ours.get_params()])
+    assert not [name for name in plain.get_params() if "__" in name]  # which LightGBM would get
+    plain.fit(data.X, data.y, group=data.group)

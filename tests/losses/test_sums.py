@@ -124,7 +124,7 @@ def test_a_part_of_weight_0_changes_nothing():
             loss.gradient_hessian(scores, queries), EXACT.gradient_hessian(scores, queries), strict=True
         ):
             np.testing.assert_array_equal(ours, alone)
-        assert not [name for name in loss.search_space if name.startswith("weight") and loss.get_params()[name] == 0]
+        assert not [name for name in loss.search_space if name.startswith("weight") and loss.parameters()[name] == 0]
 
 
 class Frozen(bp.RankNet):
@@ -224,8 +224,8 @@ def test_the_largest_weights_bear_the_largest_scores(other):
 
 
 def test_parameters_stand_under_the_parts_names():
-    assert BOTH.get_params(deep=False) == {"parts": BOTH.parts, "weights": BOTH.weights}
-    listed = BOTH.get_params()
+    assert BOTH.parameters(deep=False) == {"parts": BOTH.parts, "weights": BOTH.weights}
+    listed = BOTH.parameters()
     assert {name: listed[name] for name in ("part_1", "weight_1", "part_2", "part_2__margin")} == {
         "part_1": bp.NDCGBoost(),
         "weight_1": 0.7,
@@ -346,7 +346,7 @@ def test_its_repr_and_parameters_are_its_own():
     assert bp.Loss.parse(repr(loss)) == (loss,)
     assert bp.Loss.parse("crr") == (bp.CRR(),)
     assert pickle.loads(pickle.dumps(loss)) == loss
-    params = loss.get_params()
+    params = loss.parameters()
     assert params["preference_weight"] == 0.3
     assert params["pair_loss__sigmoid"] == 2.0
     assert loss.with_params(pair_loss__sigmoid=3.0, preference_weight=0.1).name == "CRR(.1, RankNet(3))"

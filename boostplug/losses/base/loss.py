@@ -1,6 +1,5 @@
 """`Loss`: the interface and the conventions of all losses."""
 
-import inspect
 from abc import ABC, abstractmethod, update_abstractmethods
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, ClassVar, Literal, TypeVar
@@ -23,7 +22,7 @@ _L = TypeVar("_L", bound="Loss")
 class Loss(Named, ABC):
     r"""A ranking loss: a value per query and derivatives per row, over plain arrays.
 
-    Its mathematics knows no framework. `__call__` and `get_params` serve the frameworks through `boostplug.adapters`.
+    Its mathematics knows no framework. `__call__` serves the frameworks through `boostplug.adapters`.
 
     A loss is a frozen, hashable, picklable value. It keeps no state, so the frameworks may copy it as they please.
     Subclasses are frozen dataclasses that say their `hessian_kind` and write `compute_value` and
@@ -43,7 +42,7 @@ class Loss(Named, ABC):
       dominate; "rows": the number :math:`n_q` of the query's judged documents (:math:`c_q = n_q / P_q`); "query": 1
       (:math:`c_q = 1 / P_q`).
 
-    `get_params` lists the parameters, rankers have them as own (``objective__sigmoid``), ``with_params(sigmoid=2.0)``
+    `parameters` lists the parameters, rankers have them as own (``objective__sigmoid``), ``with_params(sigmoid=2.0)``
     returns a new value. A subclass may say what `boostplug.suggest` draws them from, in
     ``search_ranges: ClassVar = {"sharpness": boostplug.core.values.Range(0.1, 10.0, log=True)}``.
 
@@ -204,10 +203,6 @@ class Loss(Named, ABC):
         Shorter lists must be exact to 1e-9, the rounding of sums and exponentials.
         """
         return 1e-9
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the parameters by name; none to a framework's own estimator, which would train with them."""
-        return {} if framework_call.called_by_get_params(inspect.currentframe()) else super().get_params(deep)
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return numerators and denominators of the scale, an entry for each part of the loss (one, but for sums).

@@ -1,6 +1,5 @@
 """Sums of losses: ``0.7 * NDCGBoost() + 0.3 * SquaredError()`` is a loss."""
 
-import inspect
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, Self
@@ -8,7 +7,6 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.adapters import call as framework_call
 from boostplug.core.checks import check_instance, check_number, shown
 from boostplug.core.naming import label
 from boostplug.core.values import Range, Space, changed_parameters, parameters_of
@@ -130,7 +128,7 @@ class LossSum(CombinedLoss):
     What holds for all parts holds for the sum: that it is shift-invariant, takes pairs and negative labels, has the
     gradient of its value. It couples queries if a part does, and its accuracy is that of the least accurate.
 
-    Parts and weights count from 1 in `get_params`: ``part_1``, ``weight_1``, ``part_1__preference_weight``.
+    Parts and weights count from 1 in `parameters`: ``part_1``, ``weight_1``, ``part_1__preference_weight``.
     `boostplug.suggest` draws what it draws for the parts, and all weights but the first from an eighth to 8 times what
     they are: the balance counts.
 
@@ -200,10 +198,8 @@ class LossSum(CombinedLoss):
             numbered |= {f"part_{k}": part, f"weight_{k}": weight}
         return numbered
 
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
+    def parameters(self, deep: bool = True) -> dict[str, Any]:
         """Return `parts` and `weights`; if `deep`, those by their numbers and the parts' parameters too."""
-        if framework_call.called_by_get_params(inspect.currentframe()):
-            return {}
         listed: dict[str, Any] = {"parts": self.parts, "weights": self.weights}
         if deep:
             listed |= self._numbered()
@@ -212,7 +208,7 @@ class LossSum(CombinedLoss):
         return listed
 
     def with_params(self, /, **parameters: Any) -> Self:
-        """Return the sum with other parts, weights, or parameters of parts, by the names in `get_params`.
+        """Return the sum with other parts, weights, or parameters of parts, by the names in `parameters`.
 
         Raises
         ------
