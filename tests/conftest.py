@@ -29,7 +29,7 @@ def pytest_configure(config):
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if version_of("lightgbm") < (4, 7):  # its predict warns of any array without names
         config.addinivalue_line("filterwarnings", "ignore:X does not have valid feature names:UserWarning")
-    if version_of("scikit-learn") < (1, 7) and hasattr(pytest, "PytestRemovedIn10Warning"):
+    if version_of("scikit-learn") < (1, 9) and hasattr(pytest, "PytestRemovedIn10Warning"):
         # parametrize_with_checks passes a generator
         config.addinivalue_line("filterwarnings", "ignore:Passing a non-Collection:pytest.PytestRemovedIn10Warning")
 

@@ -85,7 +85,7 @@ for kind in METRICS.values():
         continue
     variants = [kind()]
     for name, values in {"k": (1, 10, 64, 65, 10**6), "ties": ("order",), "pooled": (True,), "p": (0.5,)}.items():
-        variants += [kind(**{name: value}) for value in values if name in kind().get_params()]
+        variants += [kind(**{name: value}) for value in values if name in kind().parameters()]
     for metric in variants:
         for q in data[:1] + data[4:6]:
             for scores in (np.zeros(q.n_rows), rng.normal(size=q.n_rows).astype(np.float32)):

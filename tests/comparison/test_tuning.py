@@ -210,5 +210,5 @@ def test_pruned_settings_are_kept_with_their_values(parts, tmp_path):
     assert len(trials) == 2 * 16
     pruned = [outcome for outcome in trials.values() if outcome["pruned"]]
     assert pruned
-    assert all(2 <= len(outcome["values"]) < 10 for outcome in pruned)
+    assert all(0 < len(outcome["values"]) < 10 for outcome in pruned)
     assert all(len(outcome["values"]) == 10 for outcome in trials.values() if not outcome["pruned"])

@@ -28,7 +28,7 @@ ASKED = {
     ("dask", "optuna", "pandas", "pyarrow"): {
         "bp.dask": "boostplug.dask needs Dask: pip install 'boostplug[dask]'",
         "bp.compare(*parts, tune=1)": "tuning needs optuna: pip install 'boostplug[tune]'",
-        "result.to_frame()": "DataFrames of a comparison need pandas: pip install 'boostplug[report]'",
+        "bp.compare(*parts)": "comparisons need pandas: pip install 'boostplug[report]'",
         "bp.datasets.batches_by_query(__file__, label='y', qid='q')": (
             "Parquet files are read by pyarrow: pip install 'boostplug[parquet]'"
         ),
@@ -39,12 +39,9 @@ import sys
 sys.modules.update(dict.fromkeys({libraries!r}))
 import boostplug as bp
 from boostplug.comparison.report.drawing import require_matplotlib
-from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.result import CompareResult
 fold = bp.datasets.load_bundled()
 parts = fold.train, fold.vali, fold.test
 model = bp.Ensemble([], n_features=1)
-result = CompareResult(LoadedData([]), None, [])
 __file__ = {file!r}
 for call in {calls!r}:
     try:
