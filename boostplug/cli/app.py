@@ -255,6 +255,10 @@ def _compare(
     """
     with _reported("compare", "interrupted before any training"):
         _check_outputs(outputs)
+        if outputs["--report"] is not None:
+            from boostplug.comparison.report.page import template
+
+            template()  # an error before any training if Jinja2 is missing
         folder = store or (_STORE if os.access(Path(), os.W_OK) else None)
         if folder is None:
             _complain("compare", "finished trainings are not kept, as the current folder is read-only; name a --store")
