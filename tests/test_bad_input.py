@@ -186,7 +186,6 @@ CASES = {
             "`compare`: labels as text", lambda: compare(TABLE.assign(grade=np.where(TABLE.grade > 1, "good", "bad")))
         ),
         Case("ranker: sizes do not add up", lambda: fit_lgb(qid=None, group=[4, 3])),
-        Case("`compare`: sizes in place of ids", lambda: bp.compare(*[(X, Y, GROUP)] * 3)),
         Case("`compare`: one query", lambda: compare(TABLE.assign(query=1))),
         Case("ranker: an empty validation set", lambda: fit_lgb(eval_set=[(X[:0], Y[:0])], eval_group=[[]])),
         Case("`compare`: a validation part of nothing", lambda: compare(split=(0.8, 0.0, 0.2))),
@@ -196,7 +195,6 @@ CASES = {
             lambda: compare(TABLE.assign(part=np.resize(["train", "valid", "test"], 60)), split="part"),
         ),
         Case("`compare`: all weights 0", lambda: compare(TABLE.assign(w=0.0), weight="w")),
-        Case("`compare`: a comma in a column's name", lambda: compare(TABLE.assign(**{"length, chars": 1.0}))),
         Case("`compare`: a part without rows", lambda: compare(TABLE, valid=TABLE[:0], test=TABLE)),
         Case("`compare`: a column of dates", lambda: compare(TABLE.assign(day=pd.Timestamp("2026-01-01")))),
         Case("`compare`: a column of lists", lambda: compare(TABLE.assign(tags=[["x"]] * len(TABLE)))),

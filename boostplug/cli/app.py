@@ -212,10 +212,6 @@ def compare(
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on from what --store keeps of this comparison after it was ended.")
     ] = False,
-    minutes: Annotated[
-        float | None,
-        typer.Option(help="Time budget in minutes, after which no training starts; --resume goes on. Default: none."),
-    ] = None,
 ) -> None:
     """Find out which loss ranks best on your data, beside the built-in objectives.
 
@@ -226,7 +222,7 @@ def compare(
     FOLDER holds LETOR files, such as train.txt, vali.txt and test.txt. Progress goes to stderr. After Ctrl-C, a crash
     or a failed run, the same command with --resume continues.
 
-    Exit status: 0, also if --minutes ended it; 1 if a run failed or a file could not be written; 2 for invalid options;
+    Exit status: 0; 1 if a run failed or a file could not be written; 2 for invalid options;
     130 after Ctrl-C or SIGTERM.
     """
     arguments = locals()  # by the names that `boostplug.compare` has for them, except these:
@@ -271,15 +267,15 @@ def _compare(
             advance("reading the data", 0)
             parts, name = _load(*paths.values())
         result = run(*parts, **{**arguments, "store": folder}, data=name, progress=True)
-        result.runs.command = shlex.join(["boostplug", *sys.argv[1:]])
-        result.runs.data.paths = {option: str(path) for option, path in paths.items() if path is not None}
+        result.command = shlex.join(["boostplug", *sys.argv[1:]])
+        result.outcomes.data.paths = {option: str(path) for option, path in paths.items() if path is not None}
     if result.interrupted and not any(method["runs_finished"] for method in result.document["methods"]):
         _complain("compare", "interrupted before any training had finished")
         _keep_or_remove(result, done=False, named=store is not None)
         raise typer.Exit(_INTERRUPTED)
     unwritten = _deliver("compare", result, {outputs["--json"]: result.to_json, outputs["--report"]: result.to_html})
     failed = result.failed or unwritten
-    done = not (failed or result.interrupted or result.out_of_time)
+    done = not (failed or result.interrupted)
     _keep_or_remove(result, done=done, named=store is not None)
     if result.interrupted:
         raise typer.Exit(_INTERRUPTED)
@@ -290,11 +286,10 @@ def _compare(
 def _keep_or_remove(result: Any, *, done: bool, named: bool) -> None:
     """Remove a comparison's results from the default folder when all is done; else say where they are."""
     if not done and result.kept is not None:
-        what = "interrupted; " if result.interrupted else "the time is up; " if result.out_of_time else ""
+        what = "interrupted; " if result.interrupted else ""
         _complain("compare", f"{what}the finished trainings are kept in {result.kept}: add --resume to continue")
     elif result.kept is None or not named:
-        if not result.store.remove():
-            _complain("compare", f"{result.kept} stays: it also holds trainings that this comparison did not ask for")
+        result.store.remove()
         with suppress(OSError):  # results of others are in it
             _STORE.rmdir()
 

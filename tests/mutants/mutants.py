@@ -529,8 +529,8 @@ MUTANTS = [
         ),
         (
             "a method behind the incumbent on validation may take its place",
-            "comparison.outcomes.Runs.is_ahead",
-            "self.first({other: means[other], method: means[method]}) == method",
+            "comparison.decision.decide",
+            "outcomes.first({incumbent: means[incumbent], method: mean}) == method",
             "True",
         ),
     ),
