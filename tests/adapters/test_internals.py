@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.adapters import adapter, call, lightgbm, parameter_names, xgboost
+from boostplug.adapters import call, lightgbm, parameter_names, xgboost
 
 lgb, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
 
@@ -36,7 +36,6 @@ TRAININGS = {
 VANISHED = {
     "LightGBM's Booster on the call stack": lambda patch: patch.setattr(lightgbm, "_owner", lambda frame: None),
     "xgb.train on the call stack": lambda patch: patch.setattr(xgboost, "_training", lambda frame: None),
-    "the frameworks' OpenMP library": lambda patch: patch.setattr(adapter, "openmp_threads_of", lambda library: None),
     "the name of LightGBM's module": lambda patch: patch.setattr(call, "calling", lambda frame: (None, None)),
     "LightGBM's list of parameters": lambda patch: patch.delattr(lgb.basic, "_ConfigAliases"),
 }
@@ -45,7 +44,6 @@ VANISHED = {
 @pytest.fixture
 def no_caches():
     def clear():
-        adapter._teams.clear()
         parameter_names._lightgbm.cache_clear()
 
     clear()
@@ -57,7 +55,6 @@ def no_caches():
 @pytest.mark.parametrize("inside", [name for name in VANISHED if "parameters" not in name])
 def test_training_goes_on(inside, training, monkeypatch, no_caches):
     expected = TRAININGS[training]()
-    adapter._teams.clear()
     VANISHED[inside](monkeypatch)
     np.testing.assert_allclose(TRAININGS[training](), expected, rtol=1e-6)
 
