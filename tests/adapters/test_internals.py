@@ -3,9 +3,6 @@
 They are listed in docs/explanation/framework_internals.md.
 """
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -65,10 +62,3 @@ def test_without_lightgbms_list_no_name_is_refused(monkeypatch, no_caches):
     parameter_names._lightgbm.cache_clear()
     VANISHED["LightGBM's list of parameters"](monkeypatch)
     parameter_names.refuse_unknown_parameters("lightgbm", ["num_leafs"])
-
-
-def test_without_the_insides_of_numba_an_error_names_the_remedy():
-    code = "import numba.core.caching as c; del c.IndexDataCacheFile; import boostplug.kernels.base.compiling"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "boostplug does not know the insides of numba" in found.stderr
-    assert "pip install 'numba<" in found.stderr
