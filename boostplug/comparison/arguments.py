@@ -86,11 +86,11 @@ def jobs_of(jobs: int | None, *, small: bool) -> int:
 
 
 def store_of(store: str | PathLike[str] | None, *, resume: bool) -> Path | None:
-    """Return the file or folder that keeps finished trainings, checked."""
+    """Return the file that keeps finished trainings, checked."""
     if check_flag("resume", resume) and store is None:
         raise ValueError("resume goes on from the results in a file; name it as store")
     if store is not None and not isinstance(store, (str, PathLike)):
-        raise TypeError(f"store must be the path of a file or folder; got {shown(store)}")
+        raise TypeError(f"store must be the path of a file; got {shown(store)}")
     return None if store is None else Path(store)
 
 

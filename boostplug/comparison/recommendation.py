@@ -158,7 +158,7 @@ def call(outcomes: Outcomes) -> str:
     if data.paths is None:
         given = ["folds"] if len(data.folds) > 1 else ["train", "valid", "test"]
     else:
-        given = [*map(repr, data.paths.values())] or ["bp.datasets.load_bundled()"]
+        given = [*map(repr, data.paths.values())]
     for name, value in arguments.items():
         if name not in defaults or value != defaults[name]:
             given.append(f"{name}={in_python(value)}")

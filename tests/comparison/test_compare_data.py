@@ -173,7 +173,7 @@ def test_weights_decide_who_is_close_to_the_recommended_one(parts):
 
 def test_weights_are_columns_of_frames_and_tell_kept_results_apart(weighted, tmp_path):
     frames = [frame_of(part, w=part.weight) for part in weighted]
-    some = {"label": "grade", "weight": "w", **ONE, "store": tmp_path}
+    some = {"label": "grade", "weight": "w", **ONE, "store": tmp_path / "kept.jsonl"}
     found = bp.compare(*frames, **some)
     assert numbers(found) == numbers(bp.compare(*weighted, **ONE))
     other = [frame.assign(w=frame["w"] + 1) for frame in frames]

@@ -37,13 +37,13 @@ def test_the_result_is_that_of_one_process(tiny, tmp_path):
     some["losses"] = {"ours": bp.RankNet(), "broken": Fails()}
     one = bp.compare(folds, **some)
     with pytest.warns(UserWarning, match="has code of your own"):
-        several = bp.compare(folds, **some, jobs=2, store=tmp_path)
+        several = bp.compare(folds, **some, jobs=2, store=tmp_path / "kept.jsonl")
     assert several.document["settings"]["jobs"] == 2
     assert without_times(several) == without_times(one)
     assert several.per_query.equals(one.per_query)
     assert several.failed
     with pytest.warns(UserWarning, match="has code of your own"):
-        again = bp.compare(folds, **some, store=tmp_path, resume=True)
+        again = bp.compare(folds, **some, store=tmp_path / "kept.jsonl", resume=True)
     seconds = [run["seconds_per_round"] for method in several.document["methods"] for run in method["runs"]]
     assert [run["seconds_per_round"] for method in again.document["methods"] for run in method["runs"]] == seconds
     assert without_times(again) == without_times(one)
@@ -78,10 +78,10 @@ def test_ctrl_c_keeps_what_is_finished(tiny, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(module, "progress_bar", until_two_runs)
-        result = bp.compare(*tiny, **SMALL, jobs=2, store=tmp_path)
+        result = bp.compare(*tiny, **SMALL, jobs=2, store=tmp_path / "kept.jsonl")
     assert result.interrupted
     assert sum(row["runs_finished"] for row in result.document["methods"]) == 2
-    again = bp.compare(*tiny, **SMALL, jobs=2, store=tmp_path, resume=True)
+    again = bp.compare(*tiny, **SMALL, jobs=2, store=tmp_path / "kept.jsonl", resume=True)
     assert not again.interrupted
     kept = [run for row in result.document["methods"] for run in row["runs"]]
     assert all(run in [run for row in again.document["methods"] for run in row["runs"]] for run in kept)  # times too
@@ -95,9 +95,11 @@ def test_the_death_of_a_process_is_an_error_and_costs_no_finished_training(tiny,
         pytest.raises(RuntimeError, match="a worker process has died; what was finished before is kept"),
         pytest.warns(UserWarning, match="has code of your own"),
     ):
-        bp.compare(*tiny, **some, jobs=2, store=tmp_path)
+        bp.compare(*tiny, **some, jobs=2, store=tmp_path / "kept.jsonl")
     assert [path.name for path in tmp_path.iterdir() if path.stat().st_size > 0]
-    resumed = bp.compare(*tiny, **{**some, "losses": {"ours": bp.RankNet()}}, jobs=2, store=tmp_path, resume=True)
+    resumed = bp.compare(
+        *tiny, **{**some, "losses": {"ours": bp.RankNet()}}, jobs=2, store=tmp_path / "kept.jsonl", resume=True
+    )
     assert not resumed.failed
 
 

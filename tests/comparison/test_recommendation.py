@@ -80,7 +80,7 @@ def test_tuned_parameters_are_in_it(parts, tmp_path, objective):
     train, _, test = parts
     some = {"tune": 8, "params": {"min_rows": 200}}
     if not isinstance(objective, Own):  # its trainings are not kept
-        some["store"] = tmp_path
+        some["store"] = tmp_path / "kept.jsonl"
     result = alone(parts, "lightgbm", objective, **some)
     again = alone(parts, "lightgbm", objective, **some, resume="store" in some)
     (run,) = result.document["methods"][0]["runs"]

@@ -38,8 +38,7 @@ class LoadedData:
     name : str
         Name of the data in the table.
     paths : mapping, optional
-        Paths by the options of ``boostplug compare``: data, or train, valid and test; empty for the bundled set; None
-        if the data are not files.
+        Paths by name: data, or train, valid and test; None if the data are not files.
     columns : Columns
         Columns of DataFrames.
     warnings : sequence of str

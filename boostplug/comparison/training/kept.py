@@ -59,7 +59,6 @@ class KeptRuns:
     Parameters
     ----------
     path : Path or None
-        A name without suffix is a folder, in which the digest names the file.
     digest : str
         The `digest_of` the comparison.
     plan : Plan
@@ -72,7 +71,7 @@ class KeptRuns:
     Raises
     ------
     OSError
-        If the folder cannot be made.
+        If the folder of the file cannot be made, or the file cannot be read.
     ValueError
         If the file holds runs of another comparison, or of this one without `resume`.
     """
@@ -82,22 +81,20 @@ class KeptRuns:
         *, resume: bool = False,
     ) -> None:  # fmt: skip
         self._names: dict[Method, str] = {}
-        if path is not None and (path.is_dir() or not path.suffix):
-            others = [*path.glob("compare-*.jsonl")]
-            path = path / f"compare-{digest[:12]}.jsonl"
-            if resume and others and path not in others:
-                raise ValueError(_OTHER.format(path.parent))
         if path is not None and plan is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._names = _names(methods, plan)
         self._store = Store(path)
         found = self._store.get(_DIGEST)
         if found not in (None, digest):
-            raise ValueError(_OTHER.format(path))
+            raise ValueError(
+                f"{path} holds no results of this comparison, only of one with other data, settings, files, versions "
+                "or code; name another file as store (--store)"
+            )
         if self.path is not None and not resume:
             raise ValueError(
                 f"{path} holds results of this very comparison: resume=True (--resume) goes on from them; to start "
-                "anew, remove it, or name another place as store (--store)"
+                "anew, remove it, or name another file as store (--store)"
             )
         if resume and found is None:
             warnings.warn(f"there is nothing to resume in {path}; starting anew", stacklevel=3)
@@ -127,19 +124,8 @@ class KeptRuns:
         if method in self._names and run.error is None:
             self._store.add(self._key(method, run.fold, run.seed), to_json(run.to_store()))
 
-    def remove(self) -> None:
-        """Remove the file."""
-        if self._store.path is not None:
-            self._store.path.unlink(missing_ok=True)
-
     def _key(self, method: Method, fold: int, seed: int) -> str:
         return f"{self._names.get(method)} | fold {fold + 1} | seed {seed}"
-
-
-_OTHER = (
-    "{} holds no results of this comparison, only of one with other data, settings, files, versions or code; name "
-    "another place as store (--store), or leave out resume (--resume) to start anew in a folder"
-)
 
 
 def _names(methods: Sequence[Method], plan: Plan) -> dict[Method, str]:
