@@ -142,6 +142,8 @@ def test_another_that_is_significantly_better_takes_the_place_of_the_best_on_val
     assert "corrected p <.001, one of 4" in found.recommendation
     row = next(m for m in found.document["methods"] if m["method"] == "b")
     assert found.document["recommendation"]["p"] == row["p_holm"]
+    found = made({**IN_USE, (LGB, "a"): (0.6, 0.4), (LGB, "behind"): (0.49, 0.9)})
+    assert chosen(found) == ("lambdarank", "a", "worse")
 
 
 def test_of_two_frameworks_one_method_is_the_incumbent():
