@@ -247,7 +247,7 @@ def test_a_column_of_times_trains_before_and_tests_after(frame, tmp_path):
     assert latest[0] < first[1] <= latest[1] < first[2]
     frame.assign(day=day).to_csv(tmp_path / "log.csv", index=False)
     command = ["compare", "--data", str(tmp_path / "log.csv"), "--label", "grade", "--qid", "query"]
-    command += ["--split", "time:day", "--losses", "ranknet", "--frameworks", "lightgbm", "--rounds", "2", "--seeds=1"]
+    command += ["--split", "time,day", "--losses", "ranknet", "--frameworks", "lightgbm", "--rounds", "2", "--seeds=1"]
     done = CliRunner().invoke(app, [*command, "--json", str(tmp_path / "result.json")])
     assert done.exit_code == 0, done.output
     data = json.loads((tmp_path / "result.json").read_text())["data"]
@@ -304,7 +304,7 @@ def test_files_of_tables(frame, tmp_path, suffix):
 def test_the_command_line_reads_tables(frame, tmp_path):
     frame.to_csv(tmp_path / "all.csv", index=False)
     options = f"--label grade --qid query --drop b --split 0.5,0.25,0.25 --frameworks lightgbm --losses {'CRR()'}"
-    more = f"--rounds 3 --seeds 1 --threads 1 --store {tmp_path / 'store'} --json {tmp_path / 'out.json'}"
+    more = f"--rounds 3 --seeds 1 --num-threads 1 --store {tmp_path / "kept.jsonl"} --json {tmp_path / 'out.json'}"
     found = CliRunner().invoke(app, ["compare", "--data", str(tmp_path / "all.csv"), *options.split(), *more.split()])
     assert found.exit_code == 0, found.stderr
     assert "queries/documents: train 50/" in found.stdout
