@@ -535,6 +535,30 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
+        ["comparison/test_page.py"],
+        (
+            "the report shows the difference as p",
+            "comparison.report.table.heads",
+            "'p_holm'",
+            "'difference'",
+        ),
+        (
+            "the plot of differences has the worst error first",
+            "comparison.report.page._differences",
+            "-sign * m['difference']",
+            "-m['difference']",
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_compare.py"],
+        (
+            "the largest error is the best",
+            "comparison.report.table.styles",
+            "'min' if name in document['settings']['lower_is_better'] else 'max'",
+            "'max'",
+        ),
+    ),
+    *_caught_by(
         ["model/test_engines.py"],
         (
             "thresholds in single precision are rounded to the nearest",
