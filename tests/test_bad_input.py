@@ -295,12 +295,6 @@ CASES = {
         Case("`LambdaRank(metric=DCG())`", lambda: bp.LambdaRank(metric=bp.DCG())),
         Case("`LambdaRank(truncation=0)`", lambda: bp.LambdaRank(truncation=0)),
         Case("pairs for `LambdaRank`", lambda: bp.LambdaRank().value(np.zeros(N), queries(pairs=bp.Pairs([0], [1])))),
-        Case("`ListNet(target='mse')`", lambda: bp.ListNet(target="mse")),
-        Case("`ListNet(random_state=-1)`", lambda: bp.ListNet(target="xendcg", random_state=-1)),
-        Case(
-            "negative grades in `ListNet(target='xendcg')`",
-            lambda: bp.ListNet(target="xendcg").value(np.zeros(2), bp.Queries([1, -1], group=[2])),
-        ),
         Case("`SquaredError(centred=1)`", lambda: bp.SquaredError(centred=1)),
         Case(
             "a label above `max_grade`",

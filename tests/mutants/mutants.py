@@ -293,12 +293,11 @@ MUTANTS = [
     *_caught_by(
         ["losses/test_list_net.py"],
         (
-            "ListNet loses probabilities that vanish beside the largest",
+            "ListNet takes 1 - p of the largest share from the share itself",
             "kernels.lists.softmax.derivatives",
-            "_VANISHED",
-            "-_VANISHED",
+            "whole.others",
+            "(1.0 - whole.share)",
         ),
-        ("ListNet's noise is the same for all rows", "kernels.lists.softmax._noise", "row", "unsigned(0)"),
     ),
     *_caught_by(
         ["losses/test_regression.py"],
