@@ -341,7 +341,6 @@ PAGES = {
                     "clicks.Correction",
                     "clicks.evaluate",
                     "clicks.Evaluation",
-                    "clicks.Evaluations",
                 ),
             ),
             Section(
@@ -353,7 +352,6 @@ PAGES = {
                     "datasets.load_qrels",
                     "datasets.save_qrels",
                     "datasets.Qrels",
-                    "datasets.JudgedRun",
                 ),
             ),
         ),

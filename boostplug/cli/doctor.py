@@ -24,7 +24,7 @@ TRAININGS = {"RankBoostRanker": "boostplug", "LGBMRanker": "lightgbm", "XGBRanke
 """The estimators that are trained, each with the library that it needs."""
 
 _LIBRARIES = (
-    *("numpy", "scipy", "numba", "scikit-learn", "joblib", "narwhals", "typer", "rich", "lightgbm", "xgboost"),
+    *("numpy", "scipy", "numba", "scikit-learn", "joblib", "typer", "rich", "lightgbm", "xgboost"),
     *("pandas", "polars", "pyarrow", "matplotlib", "optuna", "dask", "distributed"),
 )
 _PACKAGES = str(Path(__file__).parents[2])
