@@ -214,9 +214,12 @@ TAKERS = {
     "pages": ("X", lambda y, w, q: bp.RankingData.from_clicks(X[1::-1], pickle.loads(pickle.dumps(LOG.pages([0]))))),
     "propensity": ("X", lambda y, w, q: bp.clicks.propensity(LOG, method="em", X=TURNED[["x"]])),
     "correction": ("scores", lambda y, w, q: bp.clicks.correction(LOG, propensity=[1, 0.5], scores=w)),
-    "evaluate": ("scores", lambda y, w, q: bp.clicks.evaluate(w, LOG, eta=1.0)),
-    "rankers": ("scores", lambda y, w, q: bp.clicks.evaluate({"old": FRAME["w"], "new": w}, LOG, eta=1.0)),
-    "click_value": ("click_value", lambda y, w, q: bp.clicks.evaluate(FRAME["w"], LOG, eta=1.0, click_value=w)),
+    "evaluate": ("scores", lambda y, w, q: bp.clicks.evaluate(w, LOG, propensity=[1, 0.5])),
+    "rankers": ("scores", lambda y, w, q: bp.clicks.evaluate({"old": FRAME["w"], "new": w}, LOG, propensity=[1, 0.5])),
+    "click_value": (
+        "click_value",
+        lambda y, w, q: bp.clicks.evaluate(FRAME["w"], LOG, propensity=[1, 0.5], click_value=w),
+    ),
     "Pairs.from_clicks": ("row", lambda y, w, q: bp.Pairs.from_clicks(LOG, row=y)),
     "columns of clicks": (
         "row",

@@ -444,15 +444,15 @@ MUTANTS = [
         ["data/test_pairs_from_clicks.py"],
         (
             "documents of equal click rates make pairs",
-            "kernels.pairs.clicks.listing._beats",
+            "data.click_pairs.pairs_of_clicks",
             "rate[j] < rate[i]",
-            "(rate[j] <= rate[i]) & (i != j)",
+            "rate[j] <= rate[i]",
         ),
         (
-            "negatives are drawn with replacement",
-            "kernels.pairs.clicks.listing.list_drawn",
-            "others[t], others[u] = others[u], others[t]",
-            "others[t] = others[u]",
+            "the same negatives are drawn for every winner",
+            "data.click_pairs.pairs_of_implicit",
+            "np.lexsort((rng.random(len(i)), i))",
+            "np.lexsort((j, i))",
         ),
     ),
     *_caught_by(
@@ -606,15 +606,15 @@ MUTANTS = [
         ),
         (
             "what the order knows is not relative to the mean attraction",
-            "clicks.correction._order",
+            "clicks.correction.correction",
             "share * attraction / (share @ attraction)",
             "share * attraction",
         ),
         (
             "the scale of the prior forgets the unit of the scores",
             "clicks.correction._scale_of",
-            "min(max(0.0, scale), _LARGEST_SCALE) / unit",
-            "min(max(0.0, scale), _LARGEST_SCALE)",
+            "float(scale) / (unit or 1.0)",
+            "float(scale)",
         ),
     ),
 ]
