@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import reports
 
-from boostplug.comparison.document import as_json_gz, read
+from boostplug.replication.documents import as_json_gz, read
 
 
 def test_markdown_without_a_path_is_returned(result, tmp_path):
