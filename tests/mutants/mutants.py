@@ -408,15 +408,6 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["metrics/test_pairwise.py"],
-        (
-            "PrecisionAtPercent counts each pair as far apart as the last one completely",
-            "kernels.metrics.precision_at_percent.precision_at_percent",
-            "np.divide(wanted - beyond.n, n - beyond.n, out=np.ones(len(total)), where=n > beyond.n)",
-            "np.ones(len(total))",
-        ),
-    ),
-    *_caught_by(
         ["adapters"],
         (
             "the first step is not measured from the mean",
