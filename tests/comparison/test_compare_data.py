@@ -304,7 +304,7 @@ def test_files_of_tables(frame, tmp_path, suffix):
 def test_the_command_line_reads_tables(frame, tmp_path):
     frame.to_csv(tmp_path / "all.csv", index=False)
     options = f"--label grade --qid query --drop b --split 0.5,0.25,0.25 --frameworks lightgbm --losses {'CRR()'}"
-    more = f"--rounds 3 --seeds 1 --num-threads 1 --store {tmp_path / "kept.jsonl"} --json {tmp_path / 'out.json'}"
+    more = f"--rounds 3 --seeds 1 --num-threads 1 --store {tmp_path / 'kept.jsonl'} --json {tmp_path / 'out.json'}"
     found = CliRunner().invoke(app, ["compare", "--data", str(tmp_path / "all.csv"), *options.split(), *more.split()])
     assert found.exit_code == 0, found.stderr
     assert "queries/documents: train 50/" in found.stdout
