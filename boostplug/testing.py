@@ -381,7 +381,7 @@ def weights_are_relative(loss: Loss, scores: Floats, queries: Queries, rng: np.r
     for c in (1e-6, 2.0, 1e6):
         weighted = queries.replaced(weight=c * _row_weight(queries))
         _same_outputs(loss, queries, outputs, loss.gradient_hessian(scores, weighted))
-        times = 1.0 if loss._value_is_scaled else c  # noqa: SLF001
+        times = loss.scale(queries) / loss.scale(weighted)  # c, or 1 for a sum
         _same_values(loss, queries, times * value, loss.value(scores, weighted))
 
 

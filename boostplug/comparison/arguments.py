@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.adapters.options import is_dart
-from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks, required_metric_of_clicks
 from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.recommendation import DEFAULT_LOSSES, DEFAULT_METRICS
@@ -23,6 +21,7 @@ from boostplug.core.extras import failed_imports, install, is_missing, remedy_of
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
 from boostplug.data.tables import is_frame, refuse_infinite, refuse_sparse_beside_dense, schema_of
+from boostplug.estimators.parameter_names import is_dart, refuse_unknown_parameters
 from boostplug.losses import LOSSES, Loss
 from boostplug.losses.composite.sums import CombinedLoss
 from boostplug.metrics import Metric

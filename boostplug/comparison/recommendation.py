@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 from boostplug.comparison.outcomes import Runs
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.extras import imported
 from boostplug.core.naming import distinct_names, parameters
 from boostplug.core.values import is_value
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 from boostplug.losses import CRR, Loss, LossOnLabel, LossSum, MPBoost, QBRank
 from boostplug.metrics import Metric
 from boostplug.metrics.on_label import MetricOnLabel

@@ -11,11 +11,6 @@ from distributed import get_worker
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from boostplug.adapters.adapter import Training
-from boostplug.adapters.call import as_float32
-from boostplug.adapters.lightgbm import LightGBM
-from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES as ALIASES
-from boostplug.adapters.reading import refuse_fault
 from boostplug.core.checks import check_integer, column_names, shown
 from boostplug.core.threads import threads_of_framework
 from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows, row_weights
@@ -24,6 +19,8 @@ from boostplug.data.inputs import Inputs
 from boostplug.data.tables import refuse_other_categories, rows_of, schema_of
 from boostplug.estimators import lightgbm as local
 from boostplug.estimators.inputs import FIT, ColumnPlaces
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
+from boostplug.kernels.base.single_precision import as_float32
 from boostplug.losses import Loss
 
 Floats = NDArray[np.float64]
@@ -189,8 +186,6 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
             )
         params = {name: value for name, value in self._local_params().items() if name not in ALIASES["objective"]}
         params |= {"objective": objective, "time_out": check_integer("time_out", self.time_out, 1, " (minutes)")}
-        if loss is not None:
-            refuse_fault(LightGBM().fault_of_call(np.zeros(0), None, Training(params, [], None)))
         local_options = (*ALIASES["early_stopping_round"], "linear_tree", "linear_trees")
         self._refuse({alias: params.get(alias) or None for alias in local_options})
         learners = {alias: str(params.get(alias)) for alias in ALIASES["tree_learner"]}

@@ -13,8 +13,7 @@ from numpy.typing import ArrayLike
 from xgboost import dask as xgb_dask
 from xgboost.callback import EvaluationMonitor
 
-from boostplug.adapters.reading import assign
-from boostplug.adapters.record import record_of
+from boostplug.adapters.reading import assign, record_of
 from boostplug.adapters.workers import in_step
 from boostplug.adapters.xgboost import XGBoost
 from boostplug.core.checks import column_names, shown

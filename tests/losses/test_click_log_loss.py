@@ -198,19 +198,6 @@ def test_scores_are_logits_of_the_attractiveness(by, log):
     assert (1.0 / (1.0 + np.exp(-ignorant)) < 0.9 * attraction).all()
 
 
-def test_cross_validation(log):
-    lgb = pytest.importorskip("lightgbm")
-    data, theta, attraction = log
-    dataset = lgb.Dataset(data.X, data.y, group=data.group)
-    bp.set_positions(dataset, data.position)
-    params = {"objective": bp.ClickLogLoss(propensity=theta), "metric": "None", "verbose": -1, "num_threads": 1,
-              "learning_rate": 0.5, "max_depth": 2}  # fmt: skip
-    found = lgb.cv(params, dataset, 40, feval=bp.NDCG(3), folds=bp.group_folds(data.queries, 2),
-                   return_cvbooster=True)["cvbooster"]  # fmt: skip
-    for booster in found.boosters:
-        np.testing.assert_allclose(1.0 / (1.0 + np.exp(-booster.predict(np.eye(3)))), attraction, atol=0.03)
-
-
 def test_in_a_comparison(log):
     pytest.importorskip("lightgbm")
     pd = pytest.importorskip("pandas")

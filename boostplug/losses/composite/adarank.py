@@ -21,8 +21,8 @@ _LEAST = 1e-200  # of a factor: a Hessian times less might vanish beside its gra
 
 
 @dataclass(frozen=True, kw_only=True)
-@takes_from("base", "shift_invariant", "compares_documents", "needs_position", "accuracy", "_value_is_scaled")
-@takes_from("base", "position_bias", "scale_terms")
+@takes_from("base", "shift_invariant", "compares_documents", "needs_position", "accuracy")
+@takes_from("base", "position_bias", "scale_terms", "scale")
 class AdaRank(Loss):
     r"""A smooth loss whose queries are weighted by how badly they are ranked now.
 
@@ -128,11 +128,11 @@ class AdaRank(Loss):
     def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
         return np.concatenate([self.base._query_sums(scores, queries), _terms(*self._weights(scores, queries))])  # noqa: SLF001
 
-    def _scaled_derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
         """Return the derivatives of the base, each query's times its factor."""
         weight, defined = self._weights(scores, queries)
         terms, of_base = (_terms(weight, defined), None) if sums is None else (sums[-2:], sums[:-2])
-        gradient, hessian = writable(self.base._scaled_derivatives(scores, queries, of_base))  # noqa: SLF001 (a loss of a loss)
+        gradient, hessian = writable(self.base._derivatives(scores, queries, of_base))  # noqa: SLF001 (a loss of a loss)
         multiply_queries(gradient, hessian, _relative_to_mean(weight, defined, terms), queries.boundaries)
         return gradient, hessian
 

@@ -30,8 +30,6 @@ _FACTOR = 8.0  # a weight is searched from an eighth of it to 8 times it
 class CombinedLoss(Loss):
     """A weighted sum of losses, whatever its parameters; a subclass says its parts and their weights in `weighted`."""
 
-    _value_is_scaled = True
-
     @property
     @abstractmethod
     def weighted(self) -> list[tuple[Loss, float]]:
@@ -69,6 +67,10 @@ class CombinedLoss(Loss):
         numerators, denominators = zip(*(part.scale_terms(queries) for part in self.losses), strict=True)
         return np.concatenate(numerators), np.concatenate(denominators)
 
+    def scale(self, queries: Queries) -> float:  # noqa: ARG002 (the value holds the scales)
+        """Return 1."""
+        return 1.0
+
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return Σ a_k s_k J_k of each query, the scales being those of these queries."""
         out = np.zeros(queries.n_queries)
@@ -80,14 +82,14 @@ class CombinedLoss(Loss):
     def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
         return np.concatenate([part._query_sums(scores, queries) for part in self.losses])  # noqa: SLF001
 
-    def _scaled_derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
         """Return the weighted sum of the parts' derivatives."""
         gradient, hessian = np.zeros((2, queries.n_rows))
         first = 0
         for part, weight in self.weighted:
             own = None if sums is None else sums[first : first + part.n_sums]
             first += part.n_sums
-            g, h = part._scaled_derivatives(scores, queries, own)  # noqa: SLF001 (a loss of losses)
+            g, h = part._derivatives(scores, queries, own)  # noqa: SLF001 (a loss of losses)
             gradient += weight * g
             hessian += weight * h
         zero_underflowed(gradient, hessian)
