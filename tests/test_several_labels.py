@@ -79,7 +79,7 @@ def test_names_are_read_back():
     assert repr(LOSS) == f"{bp.QBRank()!r}.on('click') + 2.0 * {bp.RankNet()!r}.on('sale')"
     assert LOSS.name == "QBRank.on(click) + 2 RankNet.on(sale)"
     assert bp.Loss.parse(repr(LOSS)) == (LOSS,)
-    assert bp.Loss.parse("qbrank().on(click) + 2*RankNet.on('sale')") == (LOSS,)
+    assert bp.Loss.parse("qbrank().on('click') + 2*RankNet.on('sale')") == (LOSS,)
     assert bp.Metric.parse(METRIC.name) == METRIC == bp.Metric.parse("ndcg@5.on('sale')")
     base = bp.AdaRank(metric=METRIC)
     assert bp.Loss.parse(repr(base)) == (base,)

@@ -287,7 +287,7 @@ class Metric(Named, ABC):
 
     @classmethod
     def parse(cls, text: "str | Metric") -> "Metric":
-        """Return the metric of a name such as "NDCG@10", "ndcg@2(letor,order)" or "MAP(relevant=2)".
+        """Return the metric of a name such as "NDCG@10", "NDCG(2, convention='letor')" or "MAP(relevant=2)".
 
         A name without ``@k`` has the class's default cut-off. "NDCG@10.on(sale)" is a metric on one of several labels.
         A `Metric` is returned as it is.

@@ -81,9 +81,7 @@ class Loss(Named, ABC):
         ----------
         name : str
             "qbrank", "ndcg-boost": all variants of that name. Else what ``repr`` of a loss shows, with class names in
-            any case, and sums: "QBRank(preference_weight=0.3)", ".7*ndcg-boost + .3*QBRank(normalization='rows')".
-            Parameters are literals, or values spelt like that: "AdaRank(metric=NDCG(5), base=MPBoost())". Within an
-            expression, a name that stands for several variants, or of a class, is the class with its defaults.
+            any case, and sums: "QBRank(preference_weight=0.3)", ".7*NDCGBoost() + .3*QBRank(normalization='rows')".
 
         Raises
         ------
@@ -92,10 +90,8 @@ class Loss(Named, ABC):
         """
         if isinstance(name, str) and name.strip().lower() in cls.registry:
             return cls.registry[name.strip().lower()]
-        known: dict[str, Any] = {kind.lower(): made for kind, made in cls._readable.items()}
-        for key, variants in cls.registry.items():
-            known |= {type(loss).__name__.lower(): type(loss) for loss in variants}
-            known[key.lower()] = variants[0] if len(variants) == 1 else type(variants[0])
+        known = {kind.lower(): made for kind, made in cls._readable.items()}
+        known |= {type(loss).__name__.lower(): type(loss) for variants in cls.registry.values() for loss in variants}
         loss = read_value(name, known, "loss", ", ".join(cls.registry))
         if not isinstance(loss, Loss):
             several = "; pass several as a list" if isinstance(loss, tuple) else ""

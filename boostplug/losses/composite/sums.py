@@ -144,7 +144,7 @@ class LossSum(CombinedLoss):
     'model'
     >>> loss.with_params(weight_2=0.1, part_1__sigmoid=2.0).name
     '.7 NDCGBoost(2) + .1 SquaredError'
-    >>> bp.Loss.parse(".7*ndcg-boost + .3*SquaredError()") == (loss,)
+    >>> bp.Loss.parse(".7*NDCGBoost() + .3*SquaredError()") == (loss,)
     True
     """
 
