@@ -146,12 +146,13 @@ def suited(loss: Loss, queries: Queries) -> Queries:
         queries = queries.with_positions(np.minimum(from_below, last))
     if not len(labels):
         return queries
-    if loss.binary_labels:
+    lowest, most, binary = loss.label_range
+    if binary:
         labels = (np.floor(labels) % 3 == 1).astype(np.float64)  # by row, so that parts have those of the whole
-    if not loss.takes_negative_labels and labels.min() < 0:
-        labels = labels - labels.min()
-    if labels.max() > loss.largest_label:
-        labels = labels * (loss.largest_label / labels.max())
+    if labels.min() < lowest:
+        labels = labels - labels.min() + lowest
+    if labels.max() > most:
+        labels = labels * (most / labels.max())
     return queries if labels is queries.labels else queries.replaced(labels=labels)
 
 
@@ -454,9 +455,7 @@ PROPERTIES: tuple[Property, ...] = (
 
 
 _DECLARED: dict[Property, str] = {
-    shapes_and_types: (
-        "if it takes some labels only, declare takes_negative_labels = False, a largest_label, or binary_labels = True"
-    ),
+    shapes_and_types: ("if it takes some labels only, declare them, as in label_range = LabelRange(0.0, 30.0)"),
     gradient_is_the_values: (
         "if weights that depend on scores count as constants, declare has_gradient_of_value = False"
     ),

@@ -247,11 +247,10 @@ def _refused_labels(loss: Loss, folds: Folds) -> tuple[float, float] | None:
     if isinstance(loss, CombinedLoss):  # its parts may read different labels
         ranges = (_refused_labels(part, folds) for part in loss.losses)
         return next(filter(None, ranges), None)
-    most = 1.0 if loss.binary_labels else loss.largest_label
     read = [loss.reads(part.queries) for fold in folds for part in fold[:2]]
     labels = np.concatenate([queries.labels[queries.judged] for queries in read])
     least, largest = float(labels.min(initial=0.0)), float(labels.max(initial=0.0))
-    return (least, largest) if most < largest or (least < 0.0 and not loss.takes_negative_labels) else None
+    return (least, largest) if least < loss.label_range.least or largest > loss.label_range.most else None
 
 
 def _refuse_without_positions(methods: Sequence[Method], folds: Folds) -> None:

@@ -14,7 +14,7 @@ from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.lists import softmax as kernels
 from boostplug.losses.base.lists import sums_over_lists
-from boostplug.losses.base.loss import HessianKind, Loss
+from boostplug.losses.base.loss import HessianKind, LabelRange, Loss
 
 Floats = NDArray[np.float64]
 Target = Literal["softmax", "xendcg"]
@@ -109,9 +109,9 @@ class ListNet(Loss):
         return self.target == "softmax"
 
     @property
-    def takes_negative_labels(self) -> bool:
-        """Whether labels below 0 are fine: 2^r - γ may be negative for them."""
-        return self.target == "softmax"
+    def label_range(self) -> LabelRange:
+        """From 0 for xendcg: 2^r - γ may be negative for lower ones."""
+        return LabelRange() if self.target == "softmax" else LabelRange(0.0)
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ n_q and Σ v̄_q over the lists of two documents and more."""

@@ -148,7 +148,7 @@ def test_in_a_sum():
              for k in (0, 1)]  # fmt: skip
     np.testing.assert_allclose(loss.gradient_hessian(scores, queries), parts)
     assert loss.needs_position
-    assert loss.binary_labels
+    assert loss.label_range.binary
     named = queries.replaced(labels=np.full(12, 3.0), labels_by_name={"click": queries.labels})
     np.testing.assert_array_equal(
         LOSS.on("click").gradient_hessian(scores, named), LOSS.gradient_hessian(scores, queries)

@@ -186,7 +186,7 @@ def test_what_holds_for_all_parts_holds_for_the_sum():
         (linear + SQUARES, (False, True, True, False, True, 1e-9)),
         (EXACT + bp.AdaRank(), (True, False, False, True, False, 2e-7)),
     ):
-        found = (loss.shift_invariant, loss.takes_pairs, loss.takes_negative_labels, loss.couples_queries)
+        found = (loss.shift_invariant, loss.takes_pairs, loss.label_range.least < 0.0, loss.couples_queries)
         assert (*found, loss.has_gradient_of_value, loss.accuracy) == expected, loss
 
 
@@ -338,7 +338,7 @@ def test_it_is_the_sum_of_its_losses(w, pair_loss, label_loss):
     for x, y in zip(one.gradient_hessian(scores, queries), other.gradient_hessian(scores, queries), strict=True):
         np.testing.assert_array_equal(x, y)
     assert one.hessian_kind == other.hessian_kind
-    assert one.largest_label == other.largest_label
+    assert one.label_range == other.label_range
 
 
 def test_its_repr_and_parameters_are_its_own():

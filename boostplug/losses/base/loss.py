@@ -3,7 +3,7 @@
 import warnings
 from abc import ABC, abstractmethod, update_abstractmethods
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -22,6 +22,14 @@ LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits fl
 _KEPT_SCALES = 256  # losses whose scale is kept with the data, as a grid search trains them
 HessianKind = Literal["exact", "bound", "global", "model"]
 _L = TypeVar("_L", bound="Loss")
+
+
+class LabelRange(NamedTuple):
+    """Labels from `least` to `most`; only 0 and 1 if they are `binary`."""
+
+    least: float = -np.inf
+    most: float = np.inf
+    binary: bool = False
 
 
 class Loss(Named, ABC):
@@ -176,24 +184,14 @@ class Loss(Named, ABC):
         return False
 
     @property
-    def takes_negative_labels(self) -> bool:
-        """Whether labels may be below 0."""
-        return True
+    def label_range(self) -> LabelRange:
+        """The labels that the loss takes."""
+        return LabelRange()
 
     @property
     def needs_position(self) -> bool:
         """Whether the loss reads `Queries.position`, and refuses data without."""
         return False
-
-    @property
-    def binary_labels(self) -> bool:
-        """Whether labels must be 0 or 1."""
-        return False
-
-    @property
-    def largest_label(self) -> float:
-        """The largest label that the loss takes."""
-        return np.inf
 
     @property
     def n_sums(self) -> int:

@@ -9,7 +9,7 @@ from boostplug.core.checks import frozen, scores_of_rows, shown
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.rows import multiply_queries
 from boostplug.losses.base.derivatives import writable
-from boostplug.losses.base.loss import LARGEST_VALUE, Loss, takes_from
+from boostplug.losses.base.loss import LARGEST_VALUE, LabelRange, Loss, takes_from
 from boostplug.losses.ranknet import RankNet
 from boostplug.metrics import NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
@@ -68,7 +68,7 @@ class AdaRank(Loss):
 
     hessian_kind = "model"
     couples_queries = True
-    takes_negative_labels = False  # not with every metric and base
+    label_range = LabelRange(0.0)  # lower ones not with every metric and base
     has_gradient_of_value = False  # the factors count as constants
 
     def __post_init__(self) -> None:

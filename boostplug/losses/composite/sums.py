@@ -12,7 +12,7 @@ from boostplug.core.naming import label
 from boostplug.core.values import Range, Space, changed_parameters, parameters_of
 from boostplug.data.queries import Queries
 from boostplug.losses.base.derivatives import zero_underflowed
-from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss, takes_from
+from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, LabelRange, Loss, takes_from
 from boostplug.losses.composite.on_label import LossOnLabel
 
 Floats = NDArray[np.float64]
@@ -21,10 +21,9 @@ _LARGEST_WEIGHT = 1e100
 _FACTOR = 8.0  # a weight is searched from an eighth of it to 8 times it
 
 
-@takes_from("losses", "shift_invariant", "has_gradient_of_value", "takes_negative_labels", "takes_pairs", combine=all)
-@takes_from("losses", "binary_labels", "needs_position", "couples_queries", "ties_in_row_order", combine=any)
+@takes_from("losses", "shift_invariant", "has_gradient_of_value", "takes_pairs", combine=all)
+@takes_from("losses", "needs_position", "couples_queries", "ties_in_row_order", combine=any)
 @takes_from("losses", "compares_documents", combine=any)
-@takes_from("losses", "largest_label", combine=min)
 @takes_from("losses", "accuracy", combine=max)
 @takes_from("losses", "n_sums", combine=sum)
 class CombinedLoss(Loss):
@@ -39,6 +38,12 @@ class CombinedLoss(Loss):
     def losses(self) -> list[Loss]:
         """The parts without their weights."""
         return [part for part, _ in self.weighted]
+
+    @property
+    def label_range(self) -> LabelRange:
+        """The labels that all parts take."""
+        least, most, binary = zip(*(part.label_range for part in self.losses), strict=True)
+        return LabelRange(max(least), min(most), any(binary))
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
         """Return that of the first part that reads positions."""
