@@ -190,6 +190,9 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
             )
         params = {name: value for name, value in self._local_params().items() if name not in ALIASES["objective"]}
         params |= {"objective": objective, "time_out": check_integer("time_out", self.time_out, 1, " (minutes)")}
+        boosting = next((str(params[alias]).lower() for alias in ALIASES["boosting"] if params.get(alias)), "")
+        if loss is not None and boosting in {"rf", "random_forest"}:  # LightGBM's own error would leave workers waiting
+            raise ValueError("boosting='rf' fails with any custom objective in LightGBM; use 'gbdt', 'dart' or 'goss'")
         local_options = (*ALIASES["early_stopping_round"], "linear_tree", "linear_trees")
         self._refuse({alias: params.get(alias) or None for alias in local_options})
         learners = {alias: str(params.get(alias)) for alias in ALIASES["tree_learner"]}
