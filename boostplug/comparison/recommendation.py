@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 from boostplug.comparison.outcomes import FoldSeed, Outcomes
 from boostplug.comparison.training.frameworks import FRAMEWORKS
 from boostplug.comparison.training.runs import Method
@@ -15,6 +14,7 @@ from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import Setting
 from boostplug.core.extras import imported
 from boostplug.core.naming import distinct_names
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 from boostplug.losses import CRR, Loss, MPBoost, QBRank
 from boostplug.metrics import Metric
 
