@@ -186,7 +186,6 @@ CASES = {
             "`compare`: labels as text", lambda: compare(TABLE.assign(grade=np.where(TABLE.grade > 1, "good", "bad")))
         ),
         Case("ranker: sizes do not add up", lambda: fit_lgb(qid=None, group=[4, 3])),
-        Case("`compare`: sizes in place of ids", lambda: bp.compare(*[(X, Y, GROUP)] * 3)),
         Case("`compare`: one query", lambda: compare(TABLE.assign(query=1))),
         Case("ranker: an empty validation set", lambda: fit_lgb(eval_set=[(X[:0], Y[:0])], eval_group=[[]])),
         Case("`compare`: a validation part of nothing", lambda: compare(split=(0.8, 0.0, 0.2))),
@@ -196,7 +195,6 @@ CASES = {
             lambda: compare(TABLE.assign(part=np.resize(["train", "valid", "test"], 60)), split="part"),
         ),
         Case("`compare`: all weights 0", lambda: compare(TABLE.assign(w=0.0), weight="w")),
-        Case("`compare`: a comma in a column's name", lambda: compare(TABLE.assign(**{"length, chars": 1.0}))),
         Case("`compare`: a part without rows", lambda: compare(TABLE, valid=TABLE[:0], test=TABLE)),
         Case("`compare`: a column of dates", lambda: compare(TABLE.assign(day=pd.Timestamp("2026-01-01")))),
         Case("`compare`: a column of lists", lambda: compare(TABLE.assign(tags=[["x"]] * len(TABLE)))),
@@ -297,12 +295,6 @@ CASES = {
         Case("`LambdaRank(metric=DCG())`", lambda: bp.LambdaRank(metric=bp.DCG())),
         Case("`LambdaRank(truncation=0)`", lambda: bp.LambdaRank(truncation=0)),
         Case("pairs for `LambdaRank`", lambda: bp.LambdaRank().value(np.zeros(N), queries(pairs=bp.Pairs([0], [1])))),
-        Case("`ListNet(target='mse')`", lambda: bp.ListNet(target="mse")),
-        Case("`ListNet(random_state=-1)`", lambda: bp.ListNet(target="xendcg", random_state=-1)),
-        Case(
-            "negative grades in `ListNet(target='xendcg')`",
-            lambda: bp.ListNet(target="xendcg").value(np.zeros(2), bp.Queries([1, -1], group=[2])),
-        ),
         Case("`SquaredError(centred=1)`", lambda: bp.SquaredError(centred=1)),
         Case(
             "a label above `max_grade`",

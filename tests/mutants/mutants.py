@@ -293,12 +293,11 @@ MUTANTS = [
     *_caught_by(
         ["losses/test_list_net.py"],
         (
-            "ListNet loses probabilities that vanish beside the largest",
+            "ListNet takes 1 - p of the largest share from the share itself",
             "kernels.lists.softmax.derivatives",
-            "_VANISHED",
-            "-_VANISHED",
+            "whole.others",
+            "(1.0 - whole.share)",
         ),
-        ("ListNet's noise is the same for all rows", "kernels.lists.softmax._noise", "row", "unsigned(0)"),
     ),
     *_caught_by(
         ["losses/test_regression.py"],
@@ -406,15 +405,6 @@ MUTANTS = [
             "kernels.base.sorting.merge",
             "spare_keys[i] >= keys[j]",
             "spare_keys[i] > keys[j]",
-        ),
-    ),
-    *_caught_by(
-        ["metrics/test_pairwise.py"],
-        (
-            "PrecisionAtPercent counts each pair as far apart as the last one completely",
-            "kernels.metrics.precision_at_percent.precision_at_percent",
-            "np.divide(wanted - beyond.n, n - beyond.n, out=np.ones(len(total)), where=n > beyond.n)",
-            "np.ones(len(total))",
         ),
     ),
     *_caught_by(
@@ -529,9 +519,33 @@ MUTANTS = [
         ),
         (
             "a method behind the incumbent on validation may take its place",
-            "comparison.outcomes.Runs.is_ahead",
-            "self.first({other: means[other], method: means[method]}) == method",
+            "comparison.decision.decide",
+            "outcomes.first({incumbent: means[incumbent], method: mean}) == method",
             "True",
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_page.py"],
+        (
+            "the report shows the difference as p",
+            "comparison.report.table.heads",
+            "'p_holm'",
+            "'difference'",
+        ),
+        (
+            "the plot of differences has the worst error first",
+            "comparison.report.page._differences",
+            "-sign * m['difference']",
+            "-m['difference']",
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_compare.py"],
+        (
+            "the largest error is the best",
+            "comparison.report.table.styles",
+            "'min' if name in document['settings']['lower_is_better'] else 'max'",
+            "'max'",
         ),
     ),
     *_caught_by(
