@@ -129,8 +129,6 @@ from boostplug.metrics import (
     Precision as Precision,
 )
 from boostplug.metrics import (
-)
-from boostplug.metrics import (
     Recall as Recall,
 )
 from boostplug.metrics import (
