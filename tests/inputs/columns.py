@@ -1,6 +1,6 @@
 """The kinds of a feature column: what each holds, in which tables it occurs, and what becomes of it."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from decimal import Decimal
 
@@ -91,7 +91,9 @@ KINDS = {
     ),
     "categories of texts": _categories(FOUR, arrow=pa.string()),
     "categories of texts in an order": _categories(FOUR, arrow=pa.string(), ordered=True),
-    "categories of integers": _categories((7, 3, 12, 5), arrow=pa.int64()),
+    "categories of integers": replace(
+        _categories((7, 3, 12, 5), arrow=pa.int64()), becomes_in_files="number", words_in_files="as a number"
+    ),
     "categories of intervals": _categories(INTERVALS, "refused: drop it, or number the intervals", becomes="refused"),
     "categories of timestamps": _categories(
         [moment.replace(tzinfo=None) for moment in MOMENTS], DATES, becomes="refused", arrow=pa.timestamp("us")

@@ -87,7 +87,9 @@ def test_a_table_is_read_as_its_plain_form_or_refused_by_name(table, tmp_path):
             X = read_features(X)
         found = X["c"] if hasattr(X, "iloc") else (X.toarray() if hasattr(X, "nnz") else X)[:, 2]
         plain = KINDS[name].reference()
-        if isinstance(plain, pd.Categorical):
+        if TABLES[table].is_file and KINDS[name].becomes_in_files == "number":  # Parquet has no categories of integers
+            assert found.tolist() == KINDS[name].values()
+        elif isinstance(plain, pd.Categorical):
             assert found.cat.ordered == plain.ordered, name
             assert [str(one) for one in found] == [str(one) for one in plain], name
         else:
