@@ -135,7 +135,7 @@ def compare(
             arguments["losses"] = _losses(arguments["losses"])
         name = None if data else ", ".join(path.name for path in files) or "the bundled set"
         result = run(*parts, **arguments, data=name, progress=True)
-        result.runs.command = shlex.join(["boostplug", *sys.argv[1:]])
+        result.command = shlex.join(["boostplug", *sys.argv[1:]])
         unwritten = _deliver("compare", result, {json: result.to_json, report: result.to_html})
     if result.interrupted:
         raise typer.Exit(_INTERRUPTED)
@@ -205,7 +205,7 @@ def replicate(
         from boostplug.replication import replicate as run
 
         if figures is not None:
-            from boostplug.comparison.report.drawing import require_matplotlib
+            from boostplug.replication.drawing import require_matplotlib
 
             require_matplotlib()
         result = run(paper, data, json=json, num_processes=processes, keep=keep, progress=True)
