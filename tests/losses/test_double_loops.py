@@ -10,6 +10,7 @@ import pytest
 from losses.functions import FUNCTIONS, gap_weight, root_distance
 
 import boostplug as bp
+from boostplug.core.threads import forced_threads
 from boostplug.losses import LOSSES
 from boostplug.testing import suited
 
@@ -125,12 +126,9 @@ def test_bit_equal_for_any_number_of_threads(kind):
     losses = [*(variants[0] for variants in LOSSES.values()), *(bp.MPBoost(distance=d) for d in DISTANCES)]
     for loss in [*losses, *(pairwise_loss(name, weight=gap_weight) for name in ("logistic", "pseudo-Huber"))]:
         found = []
-        for threads in (1, 2, 5):
-            bp.set_num_threads(threads)
-            try:
+        for n_threads in (1, 2, 5):
+            with forced_threads(n_threads):
                 found.append(loss.gradient_hessian(scores, suited(loss, queries)))
-            finally:
-                bp.set_num_threads(None)
         np.testing.assert_array_equal(found[0], found[1], err_msg=repr(loss))
         np.testing.assert_array_equal(found[0], found[2], err_msg=repr(loss))
 

@@ -11,6 +11,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import boostplug as bp
+from boostplug.core.threads import forced_threads
 from boostplug.rankers import RANKERS
 
 SETTINGS = [setting for settings in RANKERS.values() for setting in settings]
@@ -331,13 +332,10 @@ def test_any_number_of_threads_gives_the_same_bits(ranker):
     y, group = rng.integers(0, 3, 24_000), np.full(600, 40)
     X = y[:, None] + rng.normal(scale=2.0, size=(24_000, 4))
     found = []
-    for threads in (1, 3):
-        bp.set_num_threads(threads)
-        try:
+    for n_threads in (1, 3):
+        with forced_threads(n_threads):
             fitted = small(ranker, 3).set_params(**{"max_thresholds": 20} if "max_thresholds" in vars(ranker) else {})
             found.append(fitted.fit(X, y, group=group))
-        finally:
-            bp.set_num_threads(None)
     assert found[0].model_ == found[1].model_
     for name, values in found[0].history_.items():
         np.testing.assert_array_equal(found[1].history_[name], values, err_msg=name)

@@ -6,7 +6,7 @@ from sklearn.tree import DecisionTreeRegressor
 from versions import version_of
 from weak_rankers import literal_tree as literal
 
-import boostplug as bp
+from boostplug.core.threads import forced_threads
 from boostplug.weak_rankers import Tree
 from boostplug.weak_rankers.growth import TreeGrower
 
@@ -126,12 +126,9 @@ def test_same_tree_for_any_number_of_threads():
     X[rng.random(X.shape) < 0.1] = np.nan
     y, w = np.nan_to_num(X).sum(axis=1) + rng.normal(size=9_000), rng.random(9_000)
     trees = []
-    try:
-        for threads in (1, 2, 3, 7):
-            bp.set_num_threads(threads)
+    for n_threads in (1, 2, 3, 7):
+        with forced_threads(n_threads):
             trees.append(grown(X, y, w, leaves=9))
-    finally:
-        bp.set_num_threads(None)
     assert trees[0] == trees[1] == trees[2] == trees[3]
 
 
