@@ -8,10 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.significance import bootstrap_interval
 from boostplug.core.files import write_file
 from boostplug.replication.documents import filled
 from boostplug.replication.drawing import COLOURS, DASHES, MARKERS
+from studies.bootstrap import bootstrap_interval
 
 FRAMEWORK_TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
 
