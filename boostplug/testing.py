@@ -26,11 +26,8 @@ Floats = NDArray[np.float64]
 Property = Callable[[Loss, Floats, Queries, np.random.Generator], None]
 
 _PRECISE = 1e-9  # of a query's largest output: what summation order and exp may cost
-_LONG = 32  # documents; from here on a loss may be as inexact as it declares
-_VERY_LONG = 1000
 _STEP = 1e-3  # of differences
 _BESIDE = 1e-6  # either side of a kink
-_STEP_OF_TABLES = 0.05  # wide, so that what tables cost is little beside the difference
 
 
 def check_loss(loss: Loss, *, random_state: int = 0) -> None:
@@ -68,10 +65,7 @@ def check_loss(loss: Loss, *, random_state: int = 0) -> None:
 
 
 def example_data(rng: np.random.Generator) -> Iterator[tuple[str, Floats, Queries]]:
-    """Yield (description, scores, queries) of every awkward kind: ties, empty queries, huge scores, weights, pairs.
-
-    Long lists are there for the ways of summing that short ones do not reach: tables, sorting, halves of many grades.
-    """
+    """Yield (description, scores, queries) of every awkward kind: ties, empty queries, huge scores, weights, pairs."""
     group = np.array([7, 1, 0, 12, 2, 5])
     n = int(group.sum())
     grades = rng.integers(0, 5, n).astype(np.float64)
@@ -100,32 +94,12 @@ def example_data(rng: np.random.Generator) -> Iterator[tuple[str, Floats, Querie
     )
     yield "pairs across queries", scores, Queries(None, group=group, pairs=Pairs(*_some_pairs(np.zeros(n), rng)))
 
-    sizes = np.array([60, 3, 600])
-    n = int(sizes.sum())
-    grades, scores = rng.integers(0, 5, n).astype(np.float64), rng.normal(size=n)
-    yield "long lists", scores, Queries(grades, group=sizes)
-    yield "long lists over a wide range of scores", 300.0 * scores, Queries(grades, group=sizes)
-    yield (
-        "long lists, weights, real-valued labels",
-        scores,
-        Queries(rng.random(n), group=sizes, weight=rng.integers(0, 4, n) / 2.0),
-    )
-
-    sizes = np.array([3000, 2])
-    yield "very long lists of many grades", rng.normal(size=3002), Queries(rng.integers(0, 150, 3002), group=sizes)
-
 
 def suited_data(loss: Loss, rng: np.random.Generator) -> Iterator[tuple[str, Floats, Queries]]:
-    """Yield what of `example_data` a loss is made for.
-
-    Pairs are for losses that take them, very long lists for those that are less accurate there: they sum by tables.
-    """
+    """Yield what of `example_data` a loss is made for: pairs only for losses that take them."""
     for what, scores, queries in example_data(rng):
-        if queries.pairs is not None and not loss.takes_pairs:
-            continue
-        if queries.n_rows > _VERY_LONG and loss.accuracy <= _PRECISE:
-            continue
-        yield what, scores, suited(loss, queries)
+        if queries.pairs is None or loss.takes_pairs:
+            yield what, scores, suited(loss, queries)
 
 
 def _some_pairs(group: NDArray[Any], rng: np.random.Generator) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -182,15 +156,12 @@ def gradient_is_the_values(loss: Loss, scores: Floats, queries: Queries, rng: np
     if not _moderate(scores) or not loss.has_gradient_of_value:
         return
     g, _ = loss.gradient_hessian(scores, queries)
-    scale, step = loss.scale(queries), _step(loss, queries)
-    here = loss.value(scores, queries)
-    of_tables = 2.0 * (_tolerance(loss, queries) - _PRECISE) * np.abs(here) / step
+    scale, size = loss.scale(queries), float(np.abs(loss.value(scores, queries)).sum())
     for i in _some_rows(queries, rng):
-        slope, halved = (_slope(lambda s: loss.value(s, queries).sum(), scores, i, x) for x in (step, step / 2.0))
+        slope, halved = _slopes(lambda s: loss.value(s, queries).sum(), scores, i)
         # A difference loses what the rounding of the whole sum costs over a step, and more at a kink, where the
         # difference over half the step tells how much.
-        slack = scale * (4.0 * abs(slope - halved) + of_tables[queries.query_of_row[i]])
-        slack += 1e-6 * abs(g[i]) + 1e-10 * scale * (1.0 + float(np.abs(here).sum()))
+        slack = 1e-6 * abs(g[i]) + scale * (4.0 * abs(slope - halved) + 1e-10 * (1.0 + size))
         wrong_sign = " (the sign is wrong)" * bool(abs(g[i] + scale * slope) <= slack < abs(g[i]))
         _expect(abs(g[i] - scale * slope) <= slack, f"row {i}: gradient {g[i]}, difference {scale * slope}{wrong_sign}")
 
@@ -221,76 +192,51 @@ def hessian_is_its_kind(loss: Loss, scores: Floats, queries: Queries, rng: np.ra
 
 
 def _is_second_derivative(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
-    g, h = loss.gradient_hessian(scores, queries)
-    step = _step(loss, queries)
-    of_tables = 2.0 * (_tolerance(loss, queries)[queries.query_of_row] - _PRECISE) * float(np.abs(g).max()) / step
+    _, h = loss.gradient_hessian(scores, queries)
     for i in _some_rows(queries, rng):
 
         def gradient(moved: Floats, i: int = i) -> float:
             return float(loss.gradient_hessian(moved, queries)[0][i])
 
-        slope, halved = (_slope(gradient, scores, i, x) for x in (step, step / 2.0))
+        slope, halved = _slopes(gradient, scores, i)
         slack = 1e-6 * h[i] + 1e-9 * float(h.max()) + 4.0 * abs(slope - halved)
-        _expect(abs(h[i] - slope) <= slack + of_tables[i], f"row {i}: Hessian {h[i]}, difference of gradients {slope}")
+        _expect(abs(h[i] - slope) <= slack, f"row {i}: Hessian {h[i]}, difference of gradients {slope}")
 
 
 def _dominates_here(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
+    """Check the eigenvalues of each query that has a second derivative: at a kink, as of a squared hinge, is none."""
     g, h = loss.gradient_hessian(scores, queries)
     unit, n_units = _units(queries)
-    sizes = np.bincount(unit, minlength=n_units)
-    largest = _largest(h, unit, n_units)
-    step = _step(loss, queries)
-
-    def second(direction: Floats, step: float) -> Floats:
-        """Return ∇² times a direction in each unit at once, since none depends on another."""
-        out: Floats = _derivative(lambda x: loss.gradient_hessian(scores + x * direction, queries)[0], step)
-        return out
-
-    def bend(direction: Floats) -> Floats:
-        """Return how far the slopes on both sides differ: at a kink, a squared hinge's margin say, there is no ∇²."""
-        sides = [loss.gradient_hessian(scores + x * direction, queries)[0] for x in (_BESIDE, -_BESIDE)]
-        return np.abs(sides[0] + sides[1] - 2.0 * g) / _BESIDE
-
-    short = sizes < _LONG
+    sizes, largest = np.bincount(unit, minlength=n_units), np.maximum(_largest(h, unit, n_units), 1e-3)
     place = np.arange(queries.n_rows) - np.r_[0, np.cumsum(sizes)][unit]
-    columns = [place == k for k in range(int(sizes[short].max(initial=0)))]
-    full = np.array([[second(1.0 * column, size) for column in columns] for size in (step, step / 2.0)])
-    bends = np.array([bend(1.0 * column) for column in columns])
-    for q in np.flatnonzero(short & (sizes > 0)).tolist():
+    directions = [1.0 * (place == k) for k in range(sizes.max(initial=0))]  # in each query at once
+
+    def gradient(direction: Floats) -> Callable[[float], Floats]:
+        return lambda x: loss.gradient_hessian(scores + x * direction, queries)[0]
+
+    second = np.array([[_derivative(gradient(one), x) for one in directions] for x in (_STEP, _STEP / 2.0)])
+    bends = np.array([np.abs(gradient(one)(_BESIDE) + gradient(one)(-_BESIDE) - 2.0 * g) for one in directions])
+    for q in np.flatnonzero(sizes).tolist():
         rows, n = unit == q, int(sizes[q])
-        whole, halved = full[:, :n, rows]
-        if np.abs(whole - halved).max() > 1e-6 * max(1e-3, largest[q]):
-            continue  # no second derivative within the step
-        if bends[:n, rows].max() > 1e-2 * max(1e-3, largest[q]):
-            continue  # nor here
+        whole, halved = second[:, :n, rows]
+        off = np.abs(whole - halved)
+        if off.max() > 1e-6 * largest[q] or bends[:n, rows].max() > 1e-2 * _BESIDE * largest[q]:
+            continue
         gap = np.diag(h[rows]) - whole
         worst = float(np.linalg.eigvalsh((gap + gap.T) / 2.0).min())
-        slack = 1e-9 * max(1.0, largest[q]) + 4.0 * float(np.abs(whole - halved).sum())
+        slack = 1e-9 * max(1.0, largest[q]) + 4.0 * float(off.sum())
         _expect(worst >= -slack, f"query {q}: smallest eigenvalue of diag(h) - Hessian is {worst}")
-    if short.all():
-        return
-    splits = np.unique(queries.labels)[:-1]
-    against = [np.where(queries.labels > split, 1.0, -1.0) for split in splits[:: max(1, len(splits) // 4)]]
-    for direction in (np.sign(g), rng.normal(size=queries.n_rows), *against):  # too long for all eigenvalues
-        curved = direction * second(direction, step)
-        off = np.bincount(unit, np.abs(curved - direction * second(direction, step / 2.0)), n_units)
-        bound = np.bincount(unit, h * direction**2, n_units)
-        slack = (1e-9 + 2.0 * _tolerance(loss, queries, n_units) / step) * bound + 4.0 * off
-        below = bound - np.bincount(unit, curved, n_units) + slack
-        least = int(np.argmin(below))
-        _expect(below[least] >= 0, f"query {least}: diag(h) - Hessian is {below[least]} in a direction")
 
 
 def _lies_above(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
     g, h = loss.gradient_hessian(scores, queries)
     scale = loss.scale(queries)
     here = float(loss.value(scores, queries).sum())
-    precise = float(_tolerance(loss, queries).max(initial=_PRECISE))
     for size in (1e-2, 1.0, 30.0, 1e3):
         step = size * rng.normal(size=queries.n_rows)
         there = float(loss.value(scores + step, queries).sum())
         bound = here + float(g @ step + 0.5 * (h * step) @ step) / scale
-        slack = precise * max(1.0, abs(bound), abs(there), abs(here))
+        slack = _PRECISE * max(1.0, abs(bound), abs(there), abs(here))
         _expect(there <= bound + slack, f"step of size {size}: value {there} above the quadratic {bound}")
 
 
@@ -301,9 +247,7 @@ def gradients_sum_to_zero(loss: Loss, scores: Floats, queries: Queries, rng: np.
     g, _ = loss.gradient_hessian(scores, queries)
     unit, n_units = _units(queries)
     total = np.bincount(unit, g, n_units)
-    # errors of a long list's documents add up, some with the sign of others
-    roots = np.sqrt(np.maximum(np.bincount(unit, minlength=n_units) / _LONG, 1.0))
-    slack = _tolerance(loss, queries, n_units) * roots * _largest(g, unit, n_units)
+    slack = _PRECISE * _largest(g, unit, n_units)
     for q in np.flatnonzero(np.abs(total) > slack):
         raise AssertionError(f"query {q}: sum {total[q]}, which should be below {slack[q]}")
 
@@ -315,7 +259,7 @@ def shifts_change_nothing(loss: Loss, scores: Floats, queries: Queries, rng: np.
     unit, n_units = _units(queries)
     shift = rng.integers(-8, 9, n_units).astype(np.float64)  # exact in float64
     shifted = loss.gradient_hessian(scores + shift[unit], queries)
-    _same_outputs(loss, queries, loss.gradient_hessian(scores, queries), shifted)
+    _same_outputs(queries, loss.gradient_hessian(scores, queries), shifted)
 
 
 def permuting_permutes(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
@@ -326,8 +270,8 @@ def permuting_permutes(loss: Loss, scores: Floats, queries: Queries, rng: np.ran
         order[np.lexsort((rows, scores[order], query))] = np.lexsort((rows, scores, query))
     shuffled = _of_rows(queries, order)
     g, h = loss.gradient_hessian(scores, queries)
-    _same_outputs(loss, queries, (g[order], h[order]), loss.gradient_hessian(scores[order], shuffled))
-    _same_values(loss, queries, loss.value(scores, queries), loss.value(scores[order], shuffled))
+    _same_outputs(queries, (g[order], h[order]), loss.gradient_hessian(scores[order], shuffled))
+    _same_values(loss.value(scores, queries), loss.value(scores[order], shuffled))
 
 
 def queries_are_independent(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
@@ -351,7 +295,7 @@ def parts_are_as_the_whole(loss: Loss, scores: Floats, queries: Queries, rng: np
     shares = [(scores[rows], _of_rows(queries, rows)) for rows in parts]
     sums = np.sum([loss.query_sums(*share) for share in shares], axis=0)
     together = np.concatenate([loss.gradient_hessian(*share, sums=sums) for share in shares], axis=1)
-    _same_outputs(loss, queries, (together[0], together[1]), loss.gradient_hessian(scores, queries))
+    _same_outputs(queries, (together[0], together[1]), loss.gradient_hessian(scores, queries))
 
 
 def weight_zero_removes(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
@@ -364,7 +308,7 @@ def weight_zero_removes(loss: Loss, scores: Floats, queries: Queries, rng: np.ra
     rest = _of_rows(whole, kept)
     g, h = loss.gradient_hessian(scores, whole)
     _expect(not g[weight == 0].any() and not h[weight == 0].any(), "rows of weight 0 get a step")
-    _same_outputs(loss, rest, (g[kept], h[kept]), loss.gradient_hessian(scores[kept], rest))
+    _same_outputs(rest, (g[kept], h[kept]), loss.gradient_hessian(scores[kept], rest))
 
 
 def weights_are_relative(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
@@ -380,9 +324,9 @@ def weights_are_relative(loss: Loss, scores: Floats, queries: Queries, rng: np.r
     outputs, value = loss.gradient_hessian(scores, queries), loss.value(scores, queries)
     for c in (1e-6, 2.0, 1e6):
         weighted = queries.replaced(weight=c * _row_weight(queries))
-        _same_outputs(loss, queries, outputs, loss.gradient_hessian(scores, weighted))
+        _same_outputs(queries, outputs, loss.gradient_hessian(scores, weighted))
         times = 1.0 if loss._value_is_scaled else c  # noqa: SLF001
-        _same_values(loss, queries, times * value, loss.value(scores, weighted))
+        _same_values(times * value, loss.value(scores, weighted))
 
 
 def unlabelled_rows_are_apart(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
@@ -483,29 +427,19 @@ def _moderate(scores: Floats) -> bool:
 
 
 def _some_rows(queries: Queries, rng: np.random.Generator) -> list[int]:
-    return [int(i) for i in rng.permutation(queries.n_rows)[: 6 if queries.n_rows < 20 * _LONG else 2]]
+    return [int(i) for i in rng.permutation(queries.n_rows)[:6]]
 
 
-def _slope(f: Callable[[Floats], float], scores: Floats, i: int, step: float) -> float:
-    """Return the derivative of a function of the scores by one of them."""
-    direction = np.zeros(len(scores))
-    direction[i] = 1.0
-    return float(_derivative(lambda x: f(scores + x * direction), step))
+def _slopes(f: Callable[[Floats], float], scores: Floats, i: int) -> tuple[float, float]:
+    """Return the derivative of a function of the scores by one of them, over a step and over half of it."""
+    direction = 1.0 * (np.arange(len(scores)) == i)
+    whole, halved = (_derivative(lambda x: f(scores + x * direction), step) for step in (_STEP, _STEP / 2.0))
+    return float(whole), float(halved)
 
 
 def _derivative(f: Callable[[float], Any], step: float) -> Any:
     """Central difference of 4th order."""
     return (8.0 * (f(step) - f(-step)) - (f(2.0 * step) - f(-2.0 * step))) / (12.0 * step)
-
-
-def _step(loss: Loss, queries: Queries) -> float:
-    return _STEP if float(_tolerance(loss, queries).max(initial=0.0)) <= _PRECISE else _STEP_OF_TABLES
-
-
-def _tolerance(loss: Loss, queries: Queries, n_units: int | None = None) -> Floats:
-    """Return what sums may cost in each query, or unit, beside its largest output."""
-    sizes = np.diff(queries.boundaries) if n_units != 1 else np.array([queries.n_rows])
-    return np.where(sizes < _LONG, _PRECISE, max(_PRECISE, loss.accuracy))
 
 
 def _units(queries: Queries) -> tuple[NDArray[np.int64], int]:
@@ -522,17 +456,17 @@ def _largest(values: Floats, unit: NDArray[np.int64], n_units: int) -> Floats:
     return out
 
 
-def _same_outputs(loss: Loss, queries: Queries, one: tuple[Floats, Floats], two: tuple[Floats, Floats]) -> None:
+def _same_outputs(queries: Queries, one: tuple[Floats, Floats], two: tuple[Floats, Floats]) -> None:
     """Compare gradients and Hessians beside each query's largest."""
     unit, n_units = _units(queries)
     for name, x, y in zip(("gradient", "Hessian"), one, two, strict=True):
         largest, off = _largest(x, unit, n_units), _largest(x - y, unit, n_units)
-        for q in np.flatnonzero(off > _tolerance(loss, queries, n_units) * largest):
+        for q in np.flatnonzero(off > _PRECISE * largest):
             raise AssertionError(f"{name} of query {q} differs by {off[q]} beside {largest[q]}")
 
 
-def _same_values(loss: Loss, queries: Queries, one: Floats, two: Floats) -> None:
-    _expect(bool((np.abs(one - two) <= _tolerance(loss, queries) * np.abs(one)).all()), f"value {one} became {two}")
+def _same_values(one: Floats, two: Floats) -> None:
+    _expect(bool((np.abs(one - two) <= _PRECISE * np.abs(one)).all()), f"value {one} became {two}")
 
 
 def _row_weight(queries: Queries) -> Floats:

@@ -329,7 +329,6 @@ PAGES = {
                     "clicks.Correction",
                     "clicks.evaluate",
                     "clicks.Evaluation",
-                    "clicks.Evaluations",
                 ),
             ),
             Section(
@@ -341,7 +340,6 @@ PAGES = {
                     "datasets.load_qrels",
                     "datasets.save_qrels",
                     "datasets.Qrels",
-                    "datasets.JudgedRun",
                 ),
             ),
         ),
