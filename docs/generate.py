@@ -331,7 +331,6 @@ PAGES = {
                     "clicks.Correction",
                     "clicks.evaluate",
                     "clicks.Evaluation",
-                    "clicks.Evaluations",
                 ),
             ),
             Section(
@@ -343,7 +342,6 @@ PAGES = {
                     "datasets.load_qrels",
                     "datasets.save_qrels",
                     "datasets.Qrels",
-                    "datasets.JudgedRun",
                 ),
             ),
         ),

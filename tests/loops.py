@@ -26,8 +26,8 @@ def expected(loss, scores, queries):
             found = ranknet(loss, scores, queries)
         case bp.PairwiseLoss() if loss.hessian != "global":
             found = pairwise_loss(loss, scores, queries)
-        case bp.ListNet() if loss.random_state is None or loss.target == "softmax":
-            found = list_net(scores, queries, loss.target)
+        case bp.ListNet():
+            found = list_net(scores, queries)
         case bp.LambdaRank():
             found = lambda_rank(loss, scores, queries)
         case bp.SquaredError():
@@ -268,11 +268,11 @@ def correlation(loss, scores, queries):
     return value, g, h
 
 
-def list_net(scores, queries, target="softmax", gamma=0.5):
-    """Sum as ListNet does; "xendcg" as LightGBM's ``rank_xendcg``. `gamma` may be one for each row."""
+def list_net(scores, queries):
+    """Sum as ListNet does."""
     value, g, h = zeros(queries)
     weight, lists = judged_rows(queries)
-    labels, gamma = queries.labels, np.broadcast_to(gamma, queries.n_rows)
+    labels = queries.labels
     for q, judged in enumerate(lists):
         if len(judged) < 2:
             continue
@@ -283,23 +283,15 @@ def list_net(scores, queries, target="softmax", gamma=0.5):
         ]
         rho = [1.0 / (1.0 + x) for x in over]
         rest = [r * x for r, x in zip(rho, over, strict=True)]
-        if target == "softmax":
-            best = max(labels[judged])
-            phi = [w * math.exp(labels[i] - best) for i, w in zip(judged, v, strict=True)]
-        else:
-            phi = [w * (2.0 ** labels[i] - gamma[i]) for i, w in zip(judged, v, strict=True)]
+        best = max(labels[judged])
+        phi = [w * math.exp(labels[i] - best) for i, w in zip(judged, v, strict=True)]
         share = [x / sum(phi) for x in phi]
         value[q] = of_list * sum(s * math.log1p(x) for s, x in zip(share, over, strict=True))
         terms = []
         for k, (r, s) in enumerate(zip(rho, share, strict=True)):
             others = sum(x for j, x in enumerate(share) if j != k)
             terms.append(r - s if r < 0.5 else others - rest[k])  # the same, but for rounding
-        lambdas = terms
-        for _ in range(2 if target == "xendcg" else 0):
-            parts = [x / y for x, y in zip(terms, rest, strict=True)]
-            terms = [r * sum(x for j, x in enumerate(parts) if j != k) for k, r in enumerate(rho)]
-            lambdas = [x + y for x, y in zip(lambdas, terms, strict=True)]
-        for i, x, r, y in zip(judged, lambdas, rho, rest, strict=True):
+        for i, x, r, y in zip(judged, terms, rho, rest, strict=True):
             g[i] = of_list * x
             h[i] = of_list * r * y
     return value, g, h

@@ -135,7 +135,7 @@ def compare(
             arguments["losses"] = _losses(arguments["losses"])
         name = None if data else ", ".join(path.name for path in files) or "the bundled set"
         result = run(*parts, **arguments, data=name, progress=True)
-        result.runs.command = shlex.join(["boostplug", *sys.argv[1:]])
+        result.command = shlex.join(["boostplug", *sys.argv[1:]])
         unwritten = _deliver("compare", result, {json: result.to_json, report: result.to_html})
     if result.interrupted:
         raise typer.Exit(_INTERRUPTED)

@@ -9,7 +9,7 @@ from typing import Any
 from boostplug.core.extras import LIBRARIES, install, is_installed
 from boostplug.core.version import __version__
 
-_LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "joblib", "narwhals", "typer", "rich", *LIBRARIES)
+_LIBRARIES = ("numpy", "scipy", "numba", "scikit-learn", "joblib", "typer", "rich", *LIBRARIES)
 _TRAININGS: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("rankers", "RankBoostRanker", {}),
     ("estimators.lightgbm", "LGBMRanker", {"objective": "CRR", "verbose": -1}),

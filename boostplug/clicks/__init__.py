@@ -7,7 +7,7 @@ ClickLog(n_pages=1000, n_rows=30832, n_clicks=591)
 """
 
 from boostplug.clicks.correction import Correction, correction
-from boostplug.clicks.evaluate import Estimate, Evaluation, Evaluations, Sensitivity, evaluate
+from boostplug.clicks.evaluate import Estimate, Evaluation, evaluate
 from boostplug.clicks.propensity import Propensity, propensity
 from boostplug.clicks.simulate import simulate
 from boostplug.data.click_log import ClickLog
@@ -17,9 +17,7 @@ __all__ = [
     "Correction",
     "Estimate",
     "Evaluation",
-    "Evaluations",
     "Propensity",
-    "Sensitivity",
     "correction",
     "evaluate",
     "propensity",

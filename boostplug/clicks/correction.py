@@ -1,88 +1,44 @@
-r"""`correction`: how much of the position bias a log can correct before that costs more than it brings."""
+"""`correction`: how much of the position bias a log can correct before that costs more than it brings."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq
 
 from boostplug.clicks.propensity import Propensity, effective_size
 from boostplug.clicks.propensity import propensity as estimated_propensity
 from boostplug.clicks.shown import Shown, shown_rows, sums
-from boostplug.core.checks import check_instance, check_integer, scores_of_rows
+from boostplug.core.checks import check_instance, scores_of_rows
 from boostplug.data.click_log import ClickLog
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 
 Floats = NDArray[np.float64]
 
-_POWERS = tuple(k / 20 for k in range(21))
+_POWERS = np.arange(21) / 20
 _TO_LEARN = 4800.0  # clicks of equal weight after which noise is as large as the mean attraction
 _MAX_WEIGHT = 10.0  # as in `Unbiased`
-_USUAL_SPREAD, _LEAST_SPREAD, _MOST_SPREAD = 1.0, 0.1, 10.0
-_RIDGE_OF_HALF, _LEAST_RIDGE, _MOST_RIDGE = 0.1, 0.003, 10.0
-_STEPS, _LONGEST_STEP, _CLOSE = 100, 1.0, 1e-9
+_NO_BIAS = 1e-12  # variance of log θ: propensities that are equal, apart from rounding
 _LARGEST_SCALE = 5.0  # of scores with a standard deviation of 1
-_NO_BIAS = 1e-12  # variance of log θ: propensities that are equal but for rounding
 
 
-class Trial(NamedTuple):
-    """What a power is expected to give."""
-
-    power: float
-    effective_sample_size: float
-    expected_correlation: float
-
-
-@dataclass(frozen=True, repr=False)
-class Correction:
-    """How much correction a log can carry. It prints as a table with its reasons.
-
-    Attributes
-    ----------
-    power : float
-        For `Unbiased` with "ips" or "unbiased_lambdamart": from 0, clicks as labels, to 1.
-    ridge : float
-        For `Unbiased` with "additive".
-    prior_scale : float or None
-        Times the production ranker's scores, what training starts from; None without `scores`.
-    n_clicks : float
-    spread : float
-        Variance of how much documents of a query attract, relative to the square of the mean.
-    spread_is_known : bool
-        False where the log cannot tell, and documents are taken to differ as much as the mean.
-    order : float
-        How much the shown order knows: 0 where the documents at all positions attract alike, 1 where attraction falls
-        as fast as the propensities. Below 0 where it rises; that counts as 0.
-    trials : tuple of Trial
-        The powers compared, with Kish's effective number of clicks, and the expected correlation of a ranker's scores
-        with how much documents attract.
-    """
+class Correction(NamedTuple):
+    """How much correction a log can carry."""
 
     power: float
+    """For `Unbiased` with "ips" or "unbiased_lambdamart": from 0, clicks as labels, to 1."""
     ridge: float
+    """For `Unbiased` with "additive"."""
     prior_scale: float | None
+    """Times the production ranker's scores, what training starts from; None without `scores`."""
     n_clicks: float
     spread: float
-    spread_is_known: bool
+    """Variance of how much documents of a query attract, over the square of the mean; 1 if the log cannot tell."""
     order: float
-    trials: tuple[Trial, ...]
-
-    def __repr__(self) -> str:
-        measured = "differs" if self.spread_is_known else "is taken to differ, as the log does not tell,"
-        lines = [
-            f"clicks: {self.n_clicks:.0f}",
-            f"documents of a query: attraction {measured} by {self.spread**0.5:.0%} of its mean (standard deviation)",
-            f"shown order: attraction falls {self.order:.2f} times as fast as propensities (logarithms)",
-            "power  effective clicks  expected correlation with attraction",
-        ]
-        lines += [
-            f"{one.power:5.2f}  {one.effective_sample_size:16.0f}  {one.expected_correlation:36.3f}"
-            f"{'  <- proposed' if one.power == self.power else ''}"
-            for one in self.trials
-            if one.power == self.power or (one.power * 4.0).is_integer()
-        ]
-        scale = "" if self.prior_scale is None else f", prior_scale={self.prior_scale:.4g}"
-        return "\n".join([*lines, f"power={self.power:g}, ridge={self.ridge:.2g}{scale}"])
+    """How much the shown order knows: 0 where the documents at all positions attract alike, 1 where attraction falls as
+    fast as the propensities. Below 0 where it rises; that counts as 0."""
+    expected: dict[float, float]
+    """The expected correlation of a ranker's scores with attraction, for each power."""
 
 
 def correction(
@@ -148,43 +104,37 @@ def correction(
     >>> loss = bp.Unbiased(method="additive", ridge=found.ridge)
     """
     check_instance("log", log, ClickLog, "ClickLog(clicked, qid=qid, position=position)")
-    if max_position is not None:
-        max_position = check_integer("max_position", max_position, 2, ", or None for all positions")
     rows = shown_rows(log, max_position)
     if propensity is None:
         propensity = estimated_propensity(log, method="harvesting", smoothing="power_law", max_position=max_position)
     theta = propensities_of(propensity, rows.n_positions)
     refuse_without_propensity(rows.place + 1, len(theta))
     theta = theta[: rows.n_positions]
-    measured = _spread(log, rows, theta)
-    spread = _USUAL_SPREAD if measured is None else measured
-    variance, covariance, slope = _order(rows, theta)
-    clicks = sums(rows.place, rows.clicks, rows.n_positions)
-    trials = []
-    for power in _POWERS:
-        weight = np.minimum((theta / theta[0]) ** -power, _MAX_WEIGHT)
-        n, left = effective_size(weight, clicks), 1.0 - power
+    spread = _spread(log, rows, theta)
+    # Variance of log θ, and its covariance with attraction.
+    shown, clicks = (sums(rows.place, values, rows.n_positions) for values in (rows.impressions, rows.clicks))
+    share, attraction, log_theta = shown / shown.sum(), clicks / (shown * theta), np.log(theta)
+    log_theta -= share @ log_theta
+    variance = float(share @ log_theta**2)
+    covariance = float((share * attraction / (share @ attraction)) @ log_theta)
+    order = covariance / variance if variance > _NO_BIAS else 0.0
+    covariance = max(0.0, covariance)
+
+    expected = {}
+    for power in _POWERS.tolist():
+        n, left = effective_size(np.minimum((theta / theta[0]) ** -power, _MAX_WEIGHT), clicks), 1.0 - power
         of_scores = spread + 2.0 * left * covariance + left**2 * variance + _TO_LEARN / n
-        trials.append(Trial(power, n, (spread + left * covariance) / np.sqrt(spread * of_scores)))
-    best = max(trials, key=lambda one: one.expected_correlation)
-    prior = None if scores is None else _scale_of(rows, theta, scores_of_rows(scores, log.n_rows, finite=True, log=log))
-    ridge = _RIDGE_OF_HALF * (1.0 - best.power) / max(best.power, 1e-9)
-    return Correction(
-        power=best.power,
-        ridge=float(np.clip(ridge, _LEAST_RIDGE, _MOST_RIDGE)),
-        prior_scale=prior,
-        n_clicks=float(clicks.sum()),
-        spread=spread,
-        spread_is_known=measured is not None,
-        order=slope,
-        trials=tuple(trials),
-    )
+        expected[power] = float((spread + left * covariance) / np.sqrt(spread * of_scores))
+    best = max(expected, key=expected.__getitem__)
+    ridge = float(np.clip(0.1 * (1.0 - best) / max(best, 1e-9), 0.003, 10.0))
+    scale = None if scores is None else _scale_of(rows, theta, scores_of_rows(scores, log.n_rows, finite=True, log=log))
+    return Correction(best, ridge, scale, float(clicks.sum()), spread, order, expected)
 
 
-def _spread(log: ClickLog, rows: Shown, theta: Floats) -> float | None:
-    """Return the relative variance of attraction within a query, from pairs of impressions of one document, or None."""
+def _spread(log: ClickLog, rows: Shown, theta: Floats) -> float:
+    """Return the relative variance of attraction within a query, from pairs of impressions of one document."""
     if log.query is None or log.document is None:
-        return None
+        return 1.0
     items = rows.items(np.unique(log.document[rows.kept], return_inverse=True)[1])
     n, m = len(items.query), rows.n_queries
     seen = items.impressions * theta[items.place]
@@ -194,37 +144,22 @@ def _spread(log: ClickLog, rows: Shown, theta: Floats) -> float | None:
     others = float((sums(items.query, clicks, m) ** 2).sum() - (clicks**2).sum())
     chances_of_others = float((sums(items.query, looks, m) ** 2).sum() - (looks**2).sum())
     if min(twice, chances, others, chances_of_others) <= 0.0:
-        return None
-    return float(np.clip(twice / chances * chances_of_others / others - 1.0, _LEAST_SPREAD, _MOST_SPREAD))
-
-
-def _order(rows: Shown, theta: Floats) -> tuple[float, float, float]:
-    """Return the variance of log θ, its covariance with attraction, 0 at least, and the ratio of both."""
-    shown, clicks = (sums(rows.place, values, rows.n_positions) for values in (rows.impressions, rows.clicks))
-    share, attraction, log_theta = shown / shown.sum(), clicks / (shown * theta), np.log(theta)
-    log_theta = log_theta - share @ log_theta
-    variance = float(share @ log_theta**2)
-    covariance = float((share * attraction / (share @ attraction)) @ log_theta)
-    return variance, max(0.0, covariance), covariance / variance if variance > _NO_BIAS else 0.0
+        return 1.0
+    return float(np.clip(twice / chances * chances_of_others / others - 1.0, 0.1, 10.0))
 
 
 def _scale_of(rows: Shown, theta: Floats, scores: Floats) -> float:
     """Return the scale of the scores that explains best on which rows of a query the clicks fall."""
     scores, query, n = scores[rows.kept], rows.query, rows.n_queries
-    clicks, of_query = rows.clicks, sums(query, rows.clicks, n)
     unit = float(scores.std())
-    if unit == 0.0:
-        return 0.0
-    standard, looks = (scores - scores.mean()) / unit, rows.impressions * theta[rows.place]
-    scale = 0.0
-    for _ in range(_STEPS):
+    standard = (scores - scores.mean()) / (unit or 1.0)
+    of_query, looks = sums(query, rows.clicks, n), rows.impressions * theta[rows.place]
+
+    def slope(scale: float) -> float:  # of the log likelihood, which is concave
         mass = looks * np.exp(scale * standard)
-        total = sums(query, mass, n)
-        mean = sums(query, mass * standard, n) / total
-        around = sums(query, mass * standard**2, n) / total - mean**2
-        slope, bend = float(clicks @ standard - of_query @ mean), float(of_query @ around)
-        step = float(np.clip(slope / bend, -_LONGEST_STEP, _LONGEST_STEP)) if bend > 0.0 else 0.0
-        scale += step
-        if abs(step) <= _CLOSE or scale > _LARGEST_SCALE:  # without a maximum if clicks follow the scores
-            break
-    return min(max(0.0, scale), _LARGEST_SCALE) / unit
+        return float(rows.clicks @ standard - of_query @ (sums(query, mass * standard, n) / sums(query, mass, n)))
+
+    if slope(0.0) <= 0.0:
+        return 0.0
+    scale = _LARGEST_SCALE if slope(_LARGEST_SCALE) >= 0.0 else brentq(slope, 0.0, _LARGEST_SCALE, xtol=1e-9)
+    return float(scale) / (unit or 1.0)

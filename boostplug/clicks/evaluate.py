@@ -1,7 +1,6 @@
 """`evaluate`: what a ranking would be worth to users, from the clicks on another one."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -17,19 +16,17 @@ from boostplug.core.checks import (
     refuse_where,
     scores_of_rows,
 )
+from boostplug.core.randomness import RandomState, generator
 from boostplug.data.boundaries import places_within
 from boostplug.data.click_log import ClickLog
 from boostplug.data.positions import numbers_of_rows, propensities_of
 from boostplug.data.queries import Queries
-from boostplug.datasets.synthetic import RandomState, generator
 from boostplug.metrics import DCG, Metric, Precision
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_POWERS = (1.0, 0.0, 0.5, 1.5, 2.0)  # of the propensities; the first is the estimate
 _LARGEST_CLICK = 1e100  # of click_value: sums are finite
-_ROWS = 1 << 22  # of copied pages at once
 
 
 class Estimate(NamedTuple):
@@ -40,102 +37,35 @@ class Estimate(NamedTuple):
     high: float
 
 
-class Sensitivity(NamedTuple):
-    """The estimate with all propensities raised to a power: for θ = (1/p)^η, η is `power` times as large."""
-
-    power: float
-    estimate: float
-    low: float
-    high: float
-    effective_sample_size: float
-
-
-@dataclass(frozen=True)
-class Evaluation:
-    """The estimated value of a metric for one ranker. It prints as a table.
-
-    Attributes
-    ----------
-    estimate, low, high : float
-        With the ends of the confidence interval; NaN where the log has one query only.
-    n_clicks : int
-    effective_sample_size : float
-        Kish's effective number of clicks, (Σ w)² / Σ w², with the weights w that were used, times `click_value`.
-    largest_weight : float
-        Of a click, without `click_value`.
-    sensitivity : tuple of Sensitivity
-        With the propensities to the powers 0 (no correction), 0.5, 1, 1.5 and 2.
-    difference : Estimate or None
-        To the first ranker, of several: the values of both on the same resamples of queries.
-    metric, method : str
-    confidence : float
-    """
+class Evaluation(NamedTuple):
+    """The estimated value of a metric for one ranker."""
 
     estimate: float
     low: float
+    """Ends of the confidence interval; NaN where the log has one query only."""
     high: float
+    difference: Estimate | None
+    """To the first ranker, of several: the values of both on the same resamples of queries."""
     n_clicks: int
     effective_sample_size: float
+    """Kish's effective number of clicks, (Σ w)² / Σ w², with the weights w that were used, times `click_value`."""
     largest_weight: float
-    sensitivity: tuple[Sensitivity, ...]
-    difference: Estimate | None
-    metric: str
-    method: str
-    confidence: float
-
-    def __repr__(self) -> str:
-        interval = f"{self.confidence:.0%} interval"
-        size, largest = self.effective_sample_size, self.largest_weight
-        lines = [
-            f"{self.metric} ({self.method}) {self.estimate:.4f}, {interval} {self.low:.4f} to {self.high:.4f}",
-            f"{self.n_clicks} clicks, effective sample size {size:.0f}, largest weight {largest:.2f}",
-            f"propensity to the power  estimate  {interval:>18}  effective sample size",
-        ]
-        lines += [
-            f"{s.power:23.1f}  {s.estimate:8.4f}  {s.low:8.4f} to {s.high:6.4f}  {s.effective_sample_size:21.0f}"
-            for s in self.sensitivity
-        ]
-        return "\n".join(lines)
-
-
-class Evaluations(dict[str, Evaluation]):
-    """An `Evaluation` for each ranker, by its name. It prints as a table."""
-
-    def __repr__(self) -> str:
-        if not self:
-            return "Evaluations()"
-        first = next(iter(self.values()))
-        width = max(6, *map(len, self))
-        interval = f"{first.confidence:.0%} interval"
-        size, largest, clicks = first.effective_sample_size, first.largest_weight, first.n_clicks
-        of_all = f"{clicks} clicks, effective sample size {size:.0f}, largest weight {largest:.2f}"
-        lines = [
-            f"{first.metric} ({first.method}), {of_all}",
-            f"{'ranker':{width}}  estimate  {interval:>18}  difference  {interval:>20}",
-        ]
-        for name, one in self.items():
-            line = f"{name:{width}}  {one.estimate:8.4f}  {one.low:8.4f} to {one.high:6.4f}"
-            if one.difference is not None:
-                d = one.difference
-                line += f"  {d.estimate:+10.4f}  {d.low:+9.4f} to {d.high:+7.4f}"
-            lines.append(line)
-        return "\n".join(lines)
+    """Of a click, without `click_value`."""
 
 
 def evaluate(
     scores: Any,
     log: ClickLog,
     *,
+    propensity: Propensity | ArrayLike,
     metric: Metric | str = DCG(10),  # noqa: B008 (immutable)
-    method: Literal["ips", "snips", "clipped"] = "ips",
-    propensity: Propensity | ArrayLike | None = None,
-    eta: float | None = None,
-    max_weight: float = 10.0,
+    method: Literal["ips", "snips"] = "ips",
+    max_weight: float | None = None,
     click_value: ArrayLike | None = None,
     n_bootstrap: int = 1000,
     confidence: float = 0.95,
     random_state: RandomState = 0,
-) -> Evaluation | Evaluations:
+) -> Evaluation | dict[str, Evaluation]:
     r"""Estimate the metric of a ranking that was not shown, from clicks on the one that was.
 
     Each page is sorted by the new scores. A click on the document shown at position p stands for :math:`1/θ_p`
@@ -147,22 +77,20 @@ def evaluate(
         New scores of the log's rows, higher is better. Of a mapping, each ranker is compared with the first.
     log : ClickLog
         Complete pages. With `impressions`, these are the same for all rows of a page.
+    propensity : Propensity, or array-like of shape (n_positions,)
+        θ for positions 1, 2, …: above 0. Pass ``propensity ** 0.5`` and ``propensity ** 1.5`` too, as arrays, to see
+        how much the estimate depends on them.
     metric : Metric or str, default DCG(10)
         `DCG` or `Precision`: a sum over documents by rank. A click counts as label 1. `NDCG` is refused: clicks do not
         tell the ideal ranking.
-    method : {"ips", "snips", "clipped"}, default "ips"
+    method : {"ips", "snips"}, default "ips"
         - "ips": the mean over pages of :math:`\sum_{\text{clicks}} d(\text{rank}) / θ_p`, with the discount d of the
           metric. Unbiased if the propensities are right.
-        - "clipped": the same with weights of at most `max_weight`: less variance, and too low.
         - "snips": :math:`\sum d\,w / \sum w` over all clicks, with w = 1/θ. It is the mean discount of a document that
           attracts, on another scale than the metric. A factor of all propensities does not matter. `click_value`
           multiplies d only.
-    propensity : Propensity, or array-like of shape (n_positions,)
-        θ for positions 1, 2, …: above 0. Exactly one of `propensity` and `eta` is given.
-    eta : float
-        :math:`θ_p = (1/p)^η`.
-    max_weight : float, default 10.0
-        At least 1; for "clipped".
+    max_weight : float, optional
+        At least 1: weights 1/θ are cut there. That lowers the variance, and the estimate.
     click_value : array-like of shape (n_rows,), optional
         What each click of a row counts, at least 0 where there is one: a price gives revenue in place of clicks. With
         `impressions` it is the mean over the row's clicks. Values of other rows are not read. Default: 1.
@@ -170,13 +98,13 @@ def evaluate(
         Resamples of the queries (of the pages, in a log without queries).
     confidence : float, default 0.95
         Of the percentile intervals, between 0 and 1. They hold the chance of clicks and queries, not the error of the
-        propensities: see `Evaluation.sensitivity` for these.
+        propensities.
     random_state : int, Generator, RandomState or None, default 0
 
     Returns
     -------
-    Evaluation or Evaluations
-        The latter, a dictionary, of a mapping.
+    Evaluation, or dict of str to Evaluation
+        The latter of a mapping.
 
     Raises
     ------
@@ -194,72 +122,62 @@ def evaluate(
     --------
     >>> import boostplug as bp
     >>> log = bp.clicks.ClickLog([1, 0, 0, 1], group=[2, 2], position=[1, 2, 1, 2])
-    >>> found = bp.clicks.evaluate([0.1, 0.2, 0.1, 0.2], log, metric=bp.DCG(2), eta=1.0)
+    >>> found = bp.clicks.evaluate([0.1, 0.2, 0.1, 0.2], log, metric=bp.DCG(2), propensity=[1, 1 / 2])
     >>> round(found.estimate, 4)  # (0.6309 + 2) / 2
     1.3155
     """
     check_instance("log", log, ClickLog, "ClickLog(clicked, qid=qid, position=position)")
     metric = _metric_of_sums(metric)
-    check_choice("method", method, ("ips", "snips", "clipped"))
-    max_weight = check_number("max_weight", max_weight, least=1)
+    check_choice("method", method, ("ips", "snips"))
+    most = np.inf if max_weight is None else check_number("max_weight", max_weight, least=1)
     n_bootstrap = check_integer("n_bootstrap", n_bootstrap, 1)
     confidence = check_number("confidence", confidence, above=0, below=1)
-    named = _named_scores(scores, log)
-    theta = _propensities(propensity, eta, log)
-    times = _page_impressions(log)
-
+    named = dict(scores) if isinstance(scores, Mapping) else {"": scores}
+    named = {name: scores_of_rows(values, log.n_rows, finite=False, log=log) for name, values in named.items()}
     rows = np.flatnonzero(log.clicked > 0)
     if not len(rows):
         raise ValueError("log.clicked: there are no clicks, which say nothing of any ranking; pass a longer log")
-    clicks, logarithm = log.clicked[rows], np.log(theta[log.position[rows] - 1])
+    deepest = int(log.position[rows].max())
+    theta = propensities_of(propensity, deepest)
+    if len(theta) < deepest:
+        raise ValueError(f"propensity has {len(theta)} positions, but log a click at {deepest}; pass one per position")
+    shown, first = log.shown, log.boundaries[:-1][log.page_of_row]
+    why = "differs from the first row of its page; aggregate complete pages, or pass single ones"
+    refuse_where("log.impressions", shown != shown[first], shown, why)
+
+    clicks, weight = log.clicked[rows], np.minimum(1.0 / theta[log.position[rows] - 1], most)
     value = _values_of_clicks(click_value, log)[rows]
-    most = max_weight if method == "clipped" else np.inf
-    weights = [np.minimum(np.exp(-power * logarithm), most) for power in _POWERS]
     query, n_queries = log.query_of_row, int(log.query_of_row.max()) + 1
-
-    def by_query(values: Floats) -> Floats:
-        return sums(query[rows], clicks * values, n_queries)
-
     discounts = [_discounts(metric, values, log, rows) for values in named.values()]
-    above = np.array([[by_query(w * d * value) for w in weights] for d in discounts])
-    below = np.array([by_query(w) for w in weights])
-    if method != "snips":
+    above = np.array([sums(query[rows], clicks * weight * value * d, n_queries) for d in discounts])
+    if method == "snips":
+        below = sums(query[rows], clicks * weight, n_queries)
+    else:
         filled = log.boundaries[:-1][log.group > 0]
-        below[:] = sums(query[filled], times[filled], n_queries)
+        below = sums(query[filled], shown[filled], n_queries)
 
     found, resampled = _ratios_of_sums(above, below, n_bootstrap, random_state)
-    out = Evaluations()
-    sizes = [effective_size(w * value, clicks) for w in weights]
-    for i, name in enumerate(named):
-        of_powers = [_estimate(found[i, k], resampled[:, i, k], confidence) for k in range(len(_POWERS))]
-        rows_of_table = [Sensitivity(p, *e, size) for p, e, size in zip(_POWERS, of_powers, sizes, strict=True)]
-        difference = _estimate(found[i, 0] - found[0, 0], resampled[:, i, 0] - resampled[:, 0, 0], confidence)
-        out[name] = Evaluation(
-            *of_powers[0],
+    size = effective_size(weight * value, clicks)
+    out = {
+        name: Evaluation(
+            *_estimate(found[i], resampled[:, i], confidence),
+            difference=_estimate(found[i] - found[0], resampled[:, i] - resampled[:, 0], confidence) if i else None,
             n_clicks=int(clicks.sum()),
-            effective_sample_size=sizes[0],
-            largest_weight=float(weights[0].max()),
-            sensitivity=tuple(sorted(rows_of_table)),
-            difference=difference if i else None,
-            metric=metric.name,
-            method=method,
-            confidence=confidence,
+            effective_sample_size=size,
+            largest_weight=float(weight.max()),
         )
+        for i, name in enumerate(named)
+    }
     return out if isinstance(scores, Mapping) else out[""]
 
 
 def _ratios_of_sums(above: Floats, below: Floats, n_bootstrap: int, random_state: RandomState) -> tuple[Floats, Floats]:
     """Return the ratios of sums over queries, the last axis, and those of resamples, none of a single query."""
-    n_queries, found = below.shape[1], above.sum(axis=2) / below.sum(axis=1)
-    if n_queries < 2:
-        return found, np.empty((0, *found.shape))
-    together, rng = np.concatenate([above.reshape(-1, n_queries), below]), generator(random_state)
-    draws = np.empty((n_bootstrap, len(together)))
-    for draw in draws:
-        times = np.bincount(rng.integers(n_queries, size=n_queries), minlength=n_queries)
-        draw[:] = together @ times.astype(np.float64)
-    draws = draws[(draws[:, found.size :] > 0).all(axis=1)]  # a resample may have no clicks, for "snips"
-    return found, draws[:, : found.size].reshape(-1, *found.shape) / draws[:, None, found.size :]
+    n_queries, rng = len(below), generator(random_state)
+    draws = (rng.integers(n_queries, size=n_queries) for _ in range(n_bootstrap if n_queries > 1 else 0))
+    times = (np.bincount(draw, minlength=n_queries).astype(np.float64) for draw in draws)
+    resampled = [(above @ t) / (below @ t) for t in times if below @ t > 0]  # one may have no clicks, for "snips"
+    return above.sum(axis=1) / below.sum(), np.reshape(resampled, (-1, len(above)))
 
 
 def _estimate(value: float, resampled: Floats, confidence: float) -> Estimate:
@@ -280,29 +198,6 @@ def _metric_of_sums(metric: Metric | str) -> Metric:
     return found
 
 
-def _named_scores(scores: Any, log: ClickLog) -> dict[str, Floats]:
-    """Return the scores of each ranker by its name, which is empty for a single one."""
-    named = {str(name): values for name, values in scores.items()} if isinstance(scores, Mapping) else {"": scores}
-    if not named:
-        raise ValueError("scores is an empty mapping; pass the scores of at least one ranker")
-    return {name: scores_of_rows(values, log.n_rows, finite=False, log=log) for name, values in named.items()}
-
-
-def _propensities(propensity: Propensity | ArrayLike | None, eta: float | None, log: ClickLog) -> Floats:
-    """Return θ of each position down to the last click."""
-    if (propensity is None) == (eta is None):
-        which = "neither" if eta is None else "both"
-        raise ValueError(f"give exactly one of propensity (θ of each position) and eta (θ = (1/p)^eta); got {which}")
-    deepest = int(log.position[log.clicked > 0].max(initial=1))
-    if eta is not None:
-        eta = check_number("eta", eta, least=0, most=20)
-        return np.arange(1.0, deepest + 1) ** -eta
-    theta = propensities_of(propensity, deepest)
-    if len(theta) < deepest:
-        raise ValueError(f"propensity has {len(theta)} positions, but log a click at {deepest}; pass one per position")
-    return theta
-
-
 def _values_of_clicks(click_value: ArrayLike | None, log: ClickLog) -> Floats:
     """Return what each click of a row counts; only clicked rows are checked."""
     if click_value is None:
@@ -310,31 +205,14 @@ def _values_of_clicks(click_value: ArrayLike | None, log: ClickLog) -> Floats:
     values = numbers_of_rows("click_value", click_value, log.n_rows, log=log)
     bad = (log.clicked > 0) & ~((values >= 0.0) & (values <= _LARGEST_CLICK))
     refuse_where("click_value", bad, values, f"is not a value of a click; pass numbers from 0 to {_LARGEST_CLICK:g}")
-    if not values[log.clicked > 0].any():
-        raise ValueError("click_value is 0 for all clicks, so that no ranking has a value; pass what clicks bring")
     return values
-
-
-def _page_impressions(log: ClickLog) -> Floats:
-    """Return how often each row's page was shown, refusing pages whose rows differ in it."""
-    times, first = log.shown, log.boundaries[:-1][log.page_of_row]
-    why = "differs from the first row of its page; aggregate complete pages, or pass single ones"
-    refuse_where("log.impressions", times != times[first], times, why)
-    return times
 
 
 def _discounts(metric: Metric, scores: Floats, log: ClickLog, rows: Ints) -> Floats:
     """Return the metric of the page of each of some rows, if the document of the row were the only one relevant."""
     page = log.page_of_row[rows]
-    size, ends = log.group[page], np.cumsum(log.group[page])
-    out, start = np.empty(len(rows)), 0
-    while start < len(rows):
-        stop = max(start + 1, int(np.searchsorted(ends, (ends[start - 1] if start else 0) + _ROWS, side="right")))
-        sizes = size[start:stop]
-        firsts = np.cumsum(sizes) - sizes
-        label = np.zeros(sizes.sum())
-        label[firsts + rows[start:stop] - log.boundaries[page[start:stop]]] = 1.0
-        copied = scores[np.repeat(log.boundaries[page[start:stop]], sizes) + places_within(sizes)]
-        out[start:stop] = metric.per_query(copied, Queries(label, group=sizes))
-        start = stop
-    return out
+    size, start = log.group[page], log.boundaries[page]
+    label = np.zeros(size.sum())
+    label[np.cumsum(size) - size + rows - start] = 1.0
+    copied = scores[np.repeat(start, size) + places_within(size)]
+    return metric.per_query(copied, Queries(label, group=size))

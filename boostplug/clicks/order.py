@@ -1,10 +1,10 @@
-"""Whether pages were shuffled, and which method of `propensity` fits a click log."""
+"""Whether the pages of a click log were shuffled."""
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc
 
-from boostplug.clicks.shown import Items, Shown, sums
+from boostplug.clicks.shown import Shown, sums
 
 Ints = NDArray[np.int64]
 
@@ -12,31 +12,13 @@ _FALSE_ALARMS = 1e-6
 
 
 def refuse_fixed_order(rows: Shown, document: Ints) -> None:
-    """Raise if documents of a query keep their positions from page to page more than chance allows.
-
-    Raises
-    ------
-    ValueError
-        If so, naming the method that fits.
-    """
+    """Raise if documents of a query keep their positions from page to page more than chance allows."""
     if probability_if_shuffled(rows, document) < _FALSE_ALARMS:
         raise ValueError(
             'method="randomised" needs shuffled pages, and documents of this log keep their positions from page to '
-            f"page; pass {fitting_method(rows, document)}, or log.pages(…) of the shuffled pages only"
+            'page; pass method="harvesting" if documents were shown at several positions, "em" with X if not, or '
+            "log.pages(…) of the shuffled pages only"
         )
-
-
-def fitting_method(rows: Shown, document: Ints | None) -> str:
-    """Return the method that fits a log, with the reason, for error messages."""
-    if document is None:
-        return 'method="randomised" if the pages were shuffled, else "em" with X (the log lacks query or document)'
-    items: Items = rows.items(document)
-    if len(items.item) == len(items.query):
-        return 'method="em" with X, since each document of a query was shown at one position only'
-    if probability_if_shuffled(rows, document) >= _FALSE_ALARMS:
-        return 'method="randomised", since the order of the pages looks random'
-    why = "since documents of a query were shown at several positions"
-    return f'method="harvesting", {why} (or "swapped", if the first one changed places at random)'
 
 
 def probability_if_shuffled(rows: Shown, document: Ints) -> float:

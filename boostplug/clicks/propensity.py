@@ -6,32 +6,25 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
 from boostplug.clicks.harvesting import all_pairs
-from boostplug.clicks.order import fitting_method, refuse_fixed_order
+from boostplug.clicks.order import refuse_fixed_order
 from boostplug.clicks.regression_em import RegressionEM
-from boostplug.clicks.shown import Items, Shown, shown_rows, sums
+from boostplug.clicks.shown import Shown, shown_rows, sums
 from boostplug.clicks.smoothing import shrunk_to_power_law
 from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, frozen
 from boostplug.core.extras import imported
+from boostplug.core.randomness import RandomState, generator
 from boostplug.data.click_log import ClickLog, features_of_log
-from boostplug.data.positions import positions_of, refuse_without_propensity
-from boostplug.datasets.synthetic import RandomState, generator
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 Estimator = Callable[[Floats], Floats]
 
-_RESAMPLES, _RESAMPLES_EM = 50, 10
-_METHODS = {
-    "randomised": "pages were shuffled",
-    "swapped": "the first document changed places at random; reads query and document",
-    "harvesting": "several rankers; reads query and document",
-    "em": "no randomness; reads X",
-}
+_METHODS = ("randomised", "harvesting", "em")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,12 +43,6 @@ class Propensity:
         Ends of the confidence interval; NaN where the log has one query only.
     clicks, impressions : ndarray of shape (n_positions,), float64
         Of the complete log, down to the last position.
-    method : str
-        As passed to `propensity`.
-    max_weight : float
-        Weights 1/θ are clipped there.
-    confidence : float
-        Of the interval.
     """
 
     position: Ints
@@ -64,47 +51,12 @@ class Propensity:
     high: Floats
     clicks: Floats
     impressions: Floats
-    method: str
-    max_weight: float
-    confidence: float
 
     def __len__(self) -> int:
         return len(self.propensity)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.propensity, dtype=dtype)
-
-    def weights(self, position: ArrayLike) -> Floats:
-        """Return min(1/θ, max_weight) for the position of each row.
-
-        Raises
-        ------
-        ValueError
-            If a position is no integer from 1, or beyond the last one.
-        """
-        found = positions_of(position, np.size(position))
-        refuse_without_propensity(found, len(self))
-        return self._clipped[found - 1]
-
-    @property
-    def _clipped(self) -> Floats:
-        with np.errstate(divide="ignore"):
-            return np.minimum(1.0 / self.propensity, self.max_weight)
-
-    @property
-    def largest_weight(self) -> float:
-        """The largest clipped weight of a position."""
-        return float(self._clipped.max())
-
-    @property
-    def n_clipped(self) -> float:
-        """Number of clicks whose weight is clipped."""
-        return float(self.clicks[self.propensity * self.max_weight < 1.0].sum())
-
-    @property
-    def effective_sample_size(self) -> float:
-        """Kish's effective number of clicks, (Σ w)² / Σ w² over the clicks, with clipped weights."""
-        return effective_size(self._clipped, self.clicks)
 
     def to_frame(self) -> Any:
         """Return the table as a pandas DataFrame, one row per position.
@@ -114,32 +66,21 @@ class Propensity:
         ImportError
             If pandas is not installed.
         """
-        names = ("position", "propensity", "low", "high", "clicks", "impressions")
-        columns = {name: getattr(self, name) for name in names} | {"weight": self._clipped}
-        return imported("pandas", "to_frame() needs").DataFrame(columns)
+        return imported("pandas", "to_frame() needs").DataFrame(vars(self))
 
     def __repr__(self) -> str:
-        lines = [f"position  propensity  {f'{self.confidence:.0%} interval':>16}    clicks  impressions  weight"]
-        columns = (self.position, self.propensity, self.low, self.high, self.clicks, self.impressions, self._clipped)
-        lines += [
-            f"{p:8d}  {theta:10.4f}  {low:6.4f} to {high:6.4f}  {c:8.0f}  {n:11.0f}  {w:6.2f}"
-            for p, theta, low, high, c, n, w in zip(*columns, strict=True)
-        ]
-        total = self.clicks.sum()
-        return "\n".join(lines) + (
-            f"\nlargest weight {self.largest_weight:.2f}; {self.n_clipped:.0f} of {total:.0f} clicks are clipped; "
-            f"effective sample size {self.effective_sample_size:.0f}"
-        )
+        rows = zip(*vars(self).values(), strict=True)
+        lines = [f"{p:8d}  {t:10.4f}  {low:6.4f} to {high:6.4f}  {c:8.0f}  {n:11.0f}" for p, t, low, high, c, n in rows]
+        return "\n".join(["position  propensity          interval    clicks  impressions", *lines])
 
 
 def propensity(
     log: ClickLog,
     *,
-    method: Literal["randomised", "swapped", "harvesting", "em"] | None = None,
+    method: Literal["randomised", "harvesting", "em"],
     X: Any = None,
     max_position: int | None = None,
     smoothing: Literal["power_law"] | None = None,
-    max_weight: float = 10.0,
     n_bootstrap: int | None = None,
     confidence: float = 0.95,
     random_state: RandomState = 0,
@@ -153,13 +94,11 @@ def propensity(
     ----------
     log : ClickLog
         Single pages or aggregated (`impressions`).
-    method : {"randomised", "swapped", "harvesting", "em"}
-        Required. The error of a call without it names the method that fits the log. The safest comes first.
+    method : {"randomised", "harvesting", "em"}
+        How the pages were made. The safest comes first.
 
         - "randomised": the order of every page is random. The clicks at p are compared with those at 1 of the same
           pages. With `query` and `document` the order is checked; without them it is not.
-        - "swapped": the document at 1 was swapped at random with the one at p. Click rates of the documents that were
-          shown at both are compared; a document counts the same at both. Needs `query` and `document`.
         - "harvesting": several rankers have shown a document of one query at different positions (AllPairs). Needs
           `query` and `document`. Which ranker answers must not depend on who asks.
         - "em": no randomness. A model of relevance separates attraction from position; where the model is poor, so are
@@ -175,8 +114,6 @@ def propensity(
     smoothing : {"power_law"} or None, default None
         "power_law" shrinks the propensities towards :math:`p^{-η}`, the more, the less certain they are (see Notes).
         Needs at least 10 resamples, and two queries.
-    max_weight : float, default 10.0
-        At least 1: `Propensity.weights` and the printed table clip 1/θ there. Losses and pairs have their own.
     n_bootstrap : int, optional
         Resamples of the queries (of the pages, in a log without queries). Default: 50; 10 for "em".
     confidence : float, default 0.95
@@ -194,17 +131,15 @@ def propensity(
     ------
     ValueError
         If the log lacks a column that the method needs, has one position only, has no clicks at position 1, or has too
-        little data for a position. If `method` is missing, or is "randomised" and documents keep their positions from
-        page to page. The message names column and remedy, or the method that fits.
+        little data for a position. If `method` is "randomised", and documents keep their positions from page to page.
+        The message names column and remedy.
 
     Notes
     -----
-    "swapped" is Joachims, Swaminathan & Schnabel, "Unbiased learning-to-rank with biased feedback" (WSDM 2017), and
-    RandPair of Wang et al. (2018), with the weights of Mantel and Haenszel. "harvesting" is AllPairs of Agarwal,
-    Zaitsev, Wang, Li, Najork & Joachims, "Estimating position bias without intrusive interventions" (WSDM 2019). "em"
-    is Wang, Golbandi, Bendersky, Metzler & Najork, "Position bias estimation for unbiased learning to rank in personal
-    search" (WSDM 2018); each document counts once as relevant and once as not, weighted by expected numbers, where
-    the paper draws one of the two.
+    "harvesting" is AllPairs of Agarwal, Zaitsev, Wang, Li, Najork & Joachims, "Estimating position bias without
+    intrusive interventions" (WSDM 2019). "em" is Wang, Golbandi, Bendersky, Metzler & Najork, "Position bias estimation
+    for unbiased learning to rank in personal search" (WSDM 2018); each document counts once as relevant and once as
+    not, weighted by expected numbers, where the paper draws one of the two.
 
     "randomised" refuses a log by Friedman's test: shuffled pages are refused once in a million logs at most.
 
@@ -223,37 +158,27 @@ def propensity(
     >>> data = bp.datasets.make_ranking(100, random_state=0)
     >>> log = bp.clicks.simulate(data, ranker="random", sessions=20_000, max_position=3, random_state=0)
     >>> bp.clicks.propensity(log, method="randomised")
-    position  propensity      95% interval    clicks  impressions  weight
-           1      1.0000  1.0000 to 1.0000      3190        20000    1.00
-           2      0.4925  0.4684 to 0.5143      1571        20000    2.03
-           3      0.3429  0.3233 to 0.3609      1094        20000    2.92
-    largest weight 2.92; 0 of 5855 clicks are clipped; effective sample size 4828
+    position  propensity          interval    clicks  impressions
+           1      1.0000  1.0000 to 1.0000      3190        20000
+           2      0.4925  0.4684 to 0.5143      1571        20000
+           3      0.3429  0.3233 to 0.3609      1094        20000
     """
     check_instance("log", log, ClickLog, "ClickLog(clicked, qid=qid, position=position)")
-    if method is not None:
-        check_choice("method", method, tuple(_METHODS))
-    if max_position is not None:
-        max_position = check_integer("max_position", max_position, 2, ", or None for all positions")
-    max_weight = check_number("max_weight", max_weight, least=1)
+    check_choice("method", method, _METHODS)
     confidence = check_number("confidence", confidence, above=0, below=1)
-    if n_bootstrap is None:
-        n_bootstrap = _RESAMPLES_EM if method == "em" else _RESAMPLES
     if smoothing is not None:
         check_choice("smoothing", smoothing, ("power_law",), ", or None")
-    n_bootstrap = check_integer("n_bootstrap", n_bootstrap, 10 if smoothing else 2)
-    rng = generator(random_state)
-    if X is not None and method not in (None, "em"):
+    default = 10 if method == "em" else 50
+    n_bootstrap = default if n_bootstrap is None else check_integer("n_bootstrap", n_bootstrap, 10 if smoothing else 2)
+    if X is not None and method != "em":
         raise ValueError(f'method="{method}" reads no features; leave X out, or pass method="em"')
 
     rows = shown_rows(log, max_position)
-    if method is None:
-        methods = ", ".join(f'"{name}" ({needs})' for name, needs in _METHODS.items())
-        raise ValueError(f"method is missing; pass {fitting_method(rows, _documents(log, rows))}. Methods: {methods}")
     estimate = _estimator(method, log, rows, X)
     n = rows.n_queries
     found = estimate(np.ones(n))
     found[0] = 1.0
-    resampled = _resampled(estimate, n, n_bootstrap, rng)
+    resampled = _resampled(estimate, n, n_bootstrap, generator(random_state))
     if smoothing:
         found, resampled = _smoothed(found, resampled)
     if (found == 0.0).any():
@@ -265,17 +190,9 @@ def propensity(
             stacklevel=2,
         )
     low, high = _interval(found, resampled, confidence, method)
-    return Propensity(
-        position=frozen(np.arange(1, rows.n_positions + 1)),
-        propensity=frozen(found),
-        low=frozen(low),
-        high=frozen(high),
-        clicks=frozen(sums(rows.place, rows.clicks, rows.n_positions)),
-        impressions=frozen(sums(rows.place, rows.impressions, rows.n_positions)),
-        method=method,
-        max_weight=max_weight,
-        confidence=confidence,
-    )
+    clicks, impressions = (sums(rows.place, values, rows.n_positions) for values in (rows.clicks, rows.impressions))
+    columns: tuple[Any, ...] = (np.arange(1, rows.n_positions + 1), found, low, high, clicks, impressions)
+    return Propensity(*map(frozen, columns))
 
 
 def effective_size(weight: Floats, times: Floats) -> float:
@@ -287,21 +204,19 @@ def effective_size(weight: Floats, times: Floats) -> float:
 
 def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
     """Return a function from the weight of each query to the propensities."""
-    document = _documents(log, rows)
-    if method == "randomised":
-        if document is not None:
-            refuse_fixed_order(rows, document)
-        return _randomised(rows)
     if X is not None:
         features, of_row = features_of_log(X, log)
         features = features.toarray() if hasattr(features, "nnz") else features
         return RegressionEM(rows.items(of_row[rows.kept]), rows.n_positions, features)
-    if document is None:
-        name = "query" if log.query is None else "document"
-        raise ValueError(f'log.{name} is missing, and method="{method}" needs it; pass ClickLog({name}=…)')
-    items = rows.items(document)
-    if method == "swapped":
-        return _swapped(items, rows)
+    missing = [name for name in ("query", "document") if getattr(log, name) is None]
+    if missing and method != "randomised":
+        raise ValueError(f'log.{missing[0]} is missing, and method="{method}" needs it; pass ClickLog({missing[0]}=…)')
+    document = None if missing else np.unique(np.asarray(log.document)[rows.kept], return_inverse=True)[1]
+    if method == "randomised":
+        if document is not None:
+            refuse_fixed_order(rows, document)
+        return _randomised(rows)
+    items = rows.items(np.asarray(document))
     if method == "harvesting":
         return all_pairs(items, rows.n_positions)
     if len(items.item) == len(items.query):
@@ -309,56 +224,24 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
     return RegressionEM(items, rows.n_positions, None)
 
 
-def _documents(log: ClickLog, rows: Shown) -> Ints | None:
-    """Return the number of each row's document; None if the log has no ids of queries or of documents."""
-    if log.query is None or log.document is None:
-        return None
-    return np.unique(log.document[rows.kept], return_inverse=True)[1].astype(np.int64)
-
-
 def _randomised(rows: Shown) -> Estimator:
-    """Return the ratio of the clicks at p to those at 1 of the same pages."""
+    """Return the ratio of the clicks at p to those at 1 of the same pages, a function of the weight of each query."""
     top, n_pages = rows.place == 0, int(rows.page.max()) + 1
     clicks, n = (sums(rows.page[top], values[top], n_pages) for values in (rows.clicks, rows.impressions))
     compared = n[rows.page] > 0
-    page = rows.page[compared]
-    return _ratio(
-        rows,
-        (rows.query[compared], rows.place[compared]),
-        rows.clicks[compared],
-        rows.impressions[compared] * clicks[page] / n[page],
-        "no page that has it has a click at position 1",
-    )
-
-
-def _swapped(items: Items, rows: Shown) -> Estimator:
-    """Return the ratio of the click rates at p and at 1 of the documents that were shown at both."""
-    top = items.place == 0
-    clicks, n = (sums(items.item[top], v[top], len(items.query)) for v in (items.clicks, items.impressions))
-    both = n[items.item] > 0
-    item, there, clicked = items.item[both], items.impressions[both], items.clicks[both]
-    weight = 1.0 / (there + n[item])  # Mantel and Haenszel's, times both numbers of impressions
-    return _ratio(
-        rows,
-        (items.query[item], items.place[both]),
-        clicked * n[item] * weight,
-        clicks[item] * there * weight,
-        "no document that was shown there was also shown, and clicked, at position 1 for the same query",
-    )
-
-
-def _ratio(rows: Shown, at: tuple[Ints, Ints], above: Floats, below: Floats, why: str) -> Estimator:
-    """Return the ratio of two sums at each position, as a function of the weight of each query."""
+    page, at = rows.page[compared], (rows.query[compared], rows.place[compared])
     shape = (rows.n_queries, rows.n_positions)
-    numerators, denominators = csr_array((above, at), shape=shape), csr_array((below, at), shape=shape)
-    empty = denominators.sum(axis=0) <= 0
+    above = csr_array((rows.clicks[compared], at), shape=shape)
+    below = csr_array((rows.impressions[compared] * clicks[page] / n[page], at), shape=shape)
+    empty = below.sum(axis=0) <= 0
     if empty.any():
-        position = int(np.argmax(empty)) + 1
-        raise ValueError(f"log has too little data for position {position}: {why}; pass max_position, or a longer log")
+        what = f"log has too little data for position {int(np.argmax(empty)) + 1}"
+        why = "no page that has it has a click at position 1"
+        raise ValueError(f"{what}: {why}; pass max_position, or a longer log")
 
     def estimate(weight: Floats) -> Floats:
         with np.errstate(divide="ignore", invalid="ignore"):
-            theta: Floats = (weight @ numerators) / (weight @ denominators)
+            theta: Floats = (weight @ above) / (weight @ below)
         return theta
 
     return estimate

@@ -1,12 +1,12 @@
 """`Shown`: the rows of a click log as the estimators of propensities read them."""
 
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from boostplug.core.checks import check_integer
 from boostplug.data.click_log import ClickLog
 
 Floats = NDArray[np.float64]
@@ -37,8 +37,7 @@ class Items(NamedTuple):
         return csr_array((values, (self.item, self.place)), shape=(len(self.query), n_positions))
 
 
-@dataclass(frozen=True)
-class Shown:
+class Shown(NamedTuple):
     """The rows that were shown at the first positions.
 
     Attributes
@@ -84,6 +83,8 @@ def shown_rows(log: ClickLog, max_position: int | None) -> Shown:
     ValueError
         If fewer than two positions are there, one is missing, or position 1 has no clicks.
     """
+    if max_position is not None:
+        check_integer("max_position", max_position, 2, ", or None for all positions")
     shown, deepest = log.shown, max_position or int(log.position.max(initial=0))
     kept = np.flatnonzero((log.position <= deepest) & (shown > 0))
     place = log.position[kept] - 1
@@ -99,16 +100,7 @@ def shown_rows(log: ClickLog, max_position: int | None) -> Shown:
     if not clicks[place == 0].any():
         raise ValueError("log.clicked: there are no clicks at position 1, to compare with; pass a longer log")
     query = np.unique(log.query_of_row[kept], return_inverse=True)[1]
-    return Shown(
-        clicks,
-        shown[kept],
-        place,
-        log.page_of_row[kept],
-        query,
-        kept,
-        len(seen),
-        int(query.max()) + 1,
-    )
+    return Shown(clicks, shown[kept], place, log.page_of_row[kept], query, kept, len(seen), int(query.max()) + 1)
 
 
 def sums(index: Ints, values: Floats, size: int) -> Floats:

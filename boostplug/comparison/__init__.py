@@ -1,13 +1,12 @@
-"""Comparisons of losses and rankers on data sets.
+"""Comparisons of losses and rankers on data sets, in eight stations.
 
-Read the modules in this order:
+1. `inputs`: the user's data, and 2. folds of training, validation and test parts.
+3. `training`: a run for each method, fold and seed, by joblib; `compare` starts them, with `arguments` checked.
+4. `result`: the class that `compare` returns, with all runs as a DataFrame.
+5. `outcomes`: statistics of the runs by `significance`, a `MethodSummary` for each method (`summary`).
+6. `decision`: keep the incumbent or replace it; `recommendation` is its code.
+7. ``CompareResult.document``: all of it as one dictionary.
+8. `report`: the table, the page and the words, from the document.
 
-- `compare`, the public function, and `arguments`, its checks;
-- `inputs`, the data sets, and `training`, the trainings and their store;
-- `significance`, tests and intervals, and `outcomes`, which applies them to trainings;
-- `result`, the class that `compare` returns, and `summary`, its values as JSON;
-- `recommendation`, the code of the recommended method, and `report`, the HTML page.
-
-`live` and `console` show progress. `document` and `machine` are for all files of results, also those of
-`boostplug.replication`.
+`console` shows progress. `document` and `machine` are for all files of results, also those of `boostplug.replication`.
 """

@@ -14,15 +14,15 @@ from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks, required_metric_of_clicks
 from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.recommendation import DEFAULT_LOSSES, DEFAULT_METRICS
-from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Folds, check_columns
+from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Folds
 from boostplug.comparison.training.runs import Method, Plan
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import require_optuna
-from boostplug.core.checks import check_flag, check_instance, check_integer, check_number, shown
+from boostplug.core.checks import check_flag, check_instance, check_integer, shown
 from boostplug.core.extras import failed_imports, install, is_missing, remedy_of
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
-from boostplug.data.tables import is_frame, refuse_infinite, refuse_sparse_beside_dense, schema_of
+from boostplug.data.tables import refuse_infinite, refuse_sparse_beside_dense, schema_of
 from boostplug.losses import LOSSES, Loss
 from boostplug.losses.composite.sums import CombinedLoss
 from boostplug.metrics import Metric
@@ -78,22 +78,19 @@ def as_tuple(given: Any) -> Any:
     return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
 
 
-def limits_of(jobs: int | None, minutes: float | None, *, small: bool) -> tuple[int, float | None]:
-    """Return how many processes train, and for how long, checked."""
+def jobs_of(jobs: int | None, *, small: bool) -> int:
+    """Return how many processes train at once, checked."""
     if jobs is None:
         jobs = get_num_threads() if small else 1
-    jobs = check_integer("jobs", jobs, 1, remedy="as many as there are cores are a good start", most=_MOST_THREADS)
-    if minutes is not None:
-        minutes = check_number("minutes", minutes, above=0, otherwise=", or None for no limit")
-    return jobs, minutes
+    return check_integer("jobs", jobs, 1, remedy="as many as there are cores are a good start", most=_MOST_THREADS)
 
 
 def store_of(store: str | PathLike[str] | None, *, resume: bool) -> Path | None:
-    """Return the file or folder that keeps finished trainings, checked."""
+    """Return the file that keeps finished trainings, checked."""
     if check_flag("resume", resume) and store is None:
         raise ValueError("resume goes on from the results in a file; name it as store")
     if store is not None and not isinstance(store, (str, PathLike)):
-        raise TypeError(f"store must be the path of a file or folder; got {shown(store)}")
+        raise TypeError(f"store must be the path of a file; got {shown(store)}")
     return None if store is None else Path(store)
 
 
@@ -316,17 +313,12 @@ def check_trainable(folds: Folds, frameworks: Sequence[str], plan: Plan) -> None
 
 
 def _check_readable(folds: Folds, frameworks: Sequence[str]) -> None:
-    """Raise where a framework refuses features, as the first rows of a DataFrame show, or reads parts differently."""
+    """Raise where XGBoost would read features otherwise than LightGBM, or parts differently."""
     for fold, framework in product(folds, frameworks):
         for name, part in zip(PARTS, fold, strict=True):
             if framework == "xgboost":
                 refuse_infinite(part.X, f"{name}: X")
                 refuse_sparse_beside_dense(schema_of(part.X), schema_of(fold[0].X), f"{name}: X")
-            if is_frame(part.X):
-                try:
-                    check_columns(framework, part.X[:1])
-                except ValueError as error:
-                    raise ValueError(f"{name}: {framework} cannot read the columns: {error}") from None
 
 
 def _check_framework_parameters(trees: Trees, frameworks: Sequence[str], early_stopping_rounds: int | None) -> None:

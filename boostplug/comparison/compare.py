@@ -1,7 +1,8 @@
 """`compare`: our losses against the frameworks' built-in objectives, in one table."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from itertools import product
 from os import PathLike
 from typing import Any
 
@@ -11,7 +12,7 @@ from boostplug.comparison.arguments import (
     check_trainable,
     frameworks_of,
     is_small,
-    limits_of,
+    jobs_of,
     losses_of,
     methods_of,
     metrics_of,
@@ -20,15 +21,16 @@ from boostplug.comparison.arguments import (
     store_of,
     suited_losses,
 )
+from boostplug.comparison.console import progress_bar
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import Columns
-from boostplug.comparison.live import live_bars
+from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.recommendation import DEFAULT_METRICS
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.training.digests import inputs_of_comparison
-from boostplug.comparison.training.kept import Kept
-from boostplug.comparison.training.runs import RunOutcome
-from boostplug.comparison.training.schedule import outcomes_of
+from boostplug.comparison.training.frameworks import Folds
+from boostplug.comparison.training.kept import KeptRuns, digest_of
+from boostplug.comparison.training.runs import FoldRuns, Method, Plan, Run
+from boostplug.comparison.training.workers import in_processes
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -64,7 +66,6 @@ def compare(
     features: Iterable[str] | None = None,
     drop: Iterable[str] = (),
     split: str | Sequence[float] | tuple[str, str] | None = None,
-    minutes: float | None = None,
 ) -> CompareResult:
     """Train losses and built-in objectives under equal conditions, and return their test metrics side by side.
 
@@ -75,12 +76,8 @@ def compare(
     Parameters
     ----------
     train, valid, test : data sets
-        Each of them may be:
-
-        - a `RankingData`, or a mapping or object with `X`, `y`, `qid` or `group`, and `weight`;
-        - a DataFrame (pandas, polars, pyarrow) with the columns `label` and `qid`;
-        - a tuple (X, y, qid), or (DataFrame with the column `qid`, y);
-        - a file of LETOR lines.
+        Each of them is a `RankingData`, a DataFrame (pandas, polars, pyarrow) with the columns `label` and `qid`, or a
+        file: CSV, Parquet or LETOR lines.
 
         Or only `train`: a fold (train, valid, test), a list of folds, or a folder of LETOR files or of ``Fold*``. Or
         one DataFrame, CSV or Parquet file, which `split` divides by query.
@@ -126,21 +123,21 @@ def compare(
         (up to 5 million values of features), where more threads would wait for each other; otherwise as for losses.
     jobs : int or None, default 1
         Number of processes that train at once (by joblib), each with an equal share of the threads, at least 1. None:
-        the number of cores on small data, otherwise 1. Each process bins the data itself. The result is that of one
-        process with the threads of each of them.
+        the number of cores on small data, otherwise 1. A process bins the data for each method. The result is that of
+        one process with the threads of each of them.
     progress : bool, optional
-        Show bars on stderr with the mean validation score of each method so far. If stderr is not a terminal but, say,
-        a file, write a line at most every 30 seconds. False: neither.
+        Show a bar on stderr. If that is not a terminal but, say, a file, write a line at most every 30 seconds. False:
+        neither.
     data : str, optional
         Name of the data in the table. Default: the name of the folder, if `train` is a folder.
     store : str or path-like, optional
-        File of JSON lines, or a folder for it, made if missing, to which each finished training is added;
-        ``result.kept`` is the file. A loss of your own is trained again after `resume`, because its code may have
-        changed. With a metric of your own nothing is kept. A warning says so.
+        File of JSON lines, made if missing, to which each finished run is added; ``result.kept`` names it. A loss of
+        your own is trained again after `resume`, because its code may have changed. With a metric of your own nothing
+        is kept. A warning says so.
     resume : bool, default False
-        Continue this comparison from its results in `store`, after Ctrl-C, a crash or a power failure. Except for
-        times, the result is that of an uninterrupted comparison. You may add losses and seeds. If data, settings, files
-        that `params` name, number of threads, versions or code differ, an error says which.
+        Continue this comparison from its runs in `store`, after Ctrl-C, a crash or a power failure. Except for times,
+        the result is that of an uninterrupted comparison. You may add losses and seeds. If data, settings, files that
+        `params` name, number of threads, versions or code differ, that is an error.
     label, qid, weight : str
         Columns of DataFrames with labels, query ids and weights; all other columns are features.
     position : str, optional
@@ -167,11 +164,6 @@ def compare(
         test, drawn with a fixed seed. A name is a column that holds "train", "valid" or "test" for each row. With
         ("time", column) the first 60 % of the queries by that column train, the next 20 % validate and the last 20 %
         test. Default: (0.6, 0.2, 0.2).
-    minutes : float, optional
-        Budget of time: no training begins after it, and running ones finish. All folds are trained with the first seed
-        before any with the second; with `tune`, all seeds of a fold before the next fold. ``result.out_of_time`` is
-        true if it was too short, and ``result.not_run`` lists the missing runs. With `store`, `resume` continues from
-        there. Methods are compared on the folds and seeds that both have.
 
     Returns
     -------
@@ -211,7 +203,7 @@ def compare(
     weighed = loaded.weighed_clicks
     main, choosing, table_metrics, left_out = metrics_of(folds, metric, metrics, weighed=weighed)
     small = is_small(folds)
-    jobs, minutes = limits_of(jobs, minutes, small=small)
+    jobs = jobs_of(jobs, small=small)
     plan = plan_of(
         main,
         choosing,
@@ -228,29 +220,69 @@ def compare(
     names, absent = frameworks_of(frameworks)
     check_trainable(folds, names, plan)
     methods, unsuited = suited_losses(methods_of(names, chosen, baselines, incumbent), losses, folds)
-    place, kept = store_of(store, resume=resume), Kept()
-    if place is not None:
-        kept = Kept.at(place, inputs_of_comparison(loaded.fingerprints, plan), methods, plan, resume=resume)
+    path = store_of(store, resume=resume)
+    digest = "" if path is None else digest_of(loaded.digests, plan)
+    kept = KeptRuns(path, digest, plan, methods, resume=resume)
     notes = [*absent, *about_clicks, *left_out, *unsuited, *note_on_weights(folds, methods)]
-    result = CompareResult(loaded, plan, methods, jobs=jobs, minutes=minutes, notes=notes)
-    result.runs.incumbent = incumbent
-    _train(result, kept, progress, minutes)
-    return result
+    outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent)
+    _train(outcomes, kept, progress)
+    return CompareResult(outcomes, notes, kept)
 
 
-def _train(result: CompareResult, kept: Kept, progress: bool | None, minutes: float | None) -> None:
-    """Train, and add the outcomes to the result by fold, seed and method; Ctrl-C leaves those finished so far."""
-    runs, found = result.runs, list[RunOutcome]()
-    plan, folds, methods = runs.plan, runs.data.folds, runs.methods
-    with live_bars(progress, plan, methods, len(folds)) as (begin, add):
+def _train(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> None:
+    """Train, and add the runs by fold, seed and method; Ctrl-C leaves those finished so far."""
+    found = list[Run]()
+    plan, folds, methods = outcomes.plan, outcomes.data.folds, outcomes.methods
+    with progress_bar(progress is not False, outcomes.n_planned * len(methods)) as advance:
         try:
-            with closing(outcomes_of(plan, folds, methods, kept, runs.jobs, minutes, begin)) as outcomes:
-                for run in outcomes:
+            n_processes = min(outcomes.jobs, len(folds) * len(methods))
+            with closing(runs_of(plan, folds, methods, kept, n_processes, advance)) as runs:
+                for run in runs:
                     found.append(run)
-                    add(run)
+                    advance("", 1)
         except KeyboardInterrupt:
-            result.interrupted = True
-    for run in sorted(found, key=lambda run: (run.fold, plan.seeds.index(run.seed), methods.index(run.method))):
-        result.add(run)
-    result.out_of_time = minutes is not None and not result.interrupted and bool(result.not_run)
-    result.store = kept
+            outcomes.interrupted = True
+    places = {method.key: place for place, method in enumerate(methods)}
+    found.sort(key=lambda run: (run.fold, plan.seeds.index(run.seed), places[run.framework, run.method]))
+    outcomes.runs = found
+
+
+Job = tuple[FoldRuns, Method, list[int]]
+"""A method on a fold with some seeds, trained in one process."""
+
+
+def runs_of(
+    plan: Plan,
+    folds: Folds,
+    methods: Sequence[Method],
+    kept: KeptRuns,
+    n_processes: int,
+    advance: Callable[[str, int], None],
+) -> Generator[Run]:
+    """Yield the outcomes of all runs as they finish; stored ones are not trained, and the others are stored."""
+    for number, method, seed in product(range(len(folds)), methods, plan.seeds):
+        if (run := kept.find(method, number, seed)) is not None:
+            yield run
+
+    def jobs() -> Iterator[Job]:
+        for number, parts in enumerate(folds):
+            fold = FoldRuns(plan, number, parts)
+            for method in methods:
+                found = {seed: kept.find(method, number, seed) for seed in plan.seeds}
+                fold.tuned.update((method, run.tuned) for run in found.values() if run is not None)
+                left = [seed for seed, run in found.items() if run is None]
+                # A job of another process has all seeds of a method, which is binned and tuned there once.
+                for seeds in [left] if n_processes > 1 else [[seed] for seed in left]:
+                    if seeds:
+                        advance(f"{method.framework} {method.name}, seed {seeds[0]}, fold {number + 1}", 0)
+                        yield fold, method, seeds
+
+    for (_, method, _), runs in in_processes(_trained, jobs(), n_processes):
+        for run in runs:
+            kept.add(method, run)
+            yield run
+
+
+def _trained(job: Job) -> list[Run]:
+    fold, method, seeds = job
+    return [fold.outcome(method, seed) for seed in seeds]

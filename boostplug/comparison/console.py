@@ -1,4 +1,4 @@
-"""Results as text, and progress bars, by rich, which is imported only when needed."""
+"""Results as text, and a progress bar, by rich, which is imported only when needed."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -12,7 +12,6 @@ from boostplug.core.text import visible
 
 if TYPE_CHECKING:
     from rich.console import Console, RenderResult
-    from rich.progress import Progress
 
 _SECONDS = 30.0  # least time between two lines if stderr is not a terminal
 
@@ -35,12 +34,6 @@ def progress_bar(shown: bool | None, total: int, *, completed: int = 0) -> Itera
     An empty description keeps the last one. If `shown` is true and stderr is not a terminal, a line is written after
     some steps, at most every 30 seconds.
     """
-    with bars(shown) as progress:
-        yield first_bar(progress, shown, total, completed)
-
-
-def bars(shown: bool | None) -> "Progress":
-    """Return bars on stderr that vanish at the end; invisible if stderr is not a terminal or `shown` is false."""
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -52,7 +45,7 @@ def bars(shown: bool | None) -> "Progress":
     )
 
     console = Console(stderr=True)
-    return Progress(
+    progress = Progress(
         *(BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()),
         TextColumn("{task.description}", markup=False),
         console=console,
@@ -61,13 +54,8 @@ def bars(shown: bool | None) -> "Progress":
         refresh_per_second=2,  # a refresh takes time from the training
         speed_estimate_period=24 * 3600,
     )
-
-
-def first_bar(progress: "Progress", shown: bool | None, total: int, completed: int = 0) -> Callable[[str, int], None]:
-    """Add a bar, and return its ``advance(description, steps)``, as in `progress_bar`."""
     progress.add_task("", total=total, completed=completed)
-    task = progress.tasks[-1]
-    last = monotonic()
+    task, last = progress.tasks[-1], monotonic()
 
     def advance(description: str, steps: int) -> None:
         nonlocal last
@@ -79,4 +67,5 @@ def first_bar(progress: "Progress", shown: bool | None, total: int, completed: i
                 sys.stderr.write(f"boostplug: {elapsed}, {task.completed:g} of {total} done; now {task.description}\n")
                 sys.stderr.flush()
 
-    return advance
+    with progress:
+        yield advance

@@ -1,20 +1,22 @@
 """Code from a comparison: the recommended estimator, and the call that repeats the comparison."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
 from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
-from boostplug.comparison.outcomes import Runs
+from boostplug.comparison.outcomes import FoldSeed, Outcomes
+from boostplug.comparison.training.frameworks import FRAMEWORKS
+from boostplug.comparison.training.runs import Method
 from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.tuning import Setting
 from boostplug.core.extras import imported
-from boostplug.core.naming import distinct_names, parameters
-from boostplug.core.values import is_value
-from boostplug.losses import CRR, Loss, LossOnLabel, LossSum, MPBoost, QBRank
+from boostplug.core.naming import distinct_names
+from boostplug.losses import CRR, Loss, MPBoost, QBRank
 from boostplug.metrics import Metric
-from boostplug.metrics.on_label import MetricOnLabel
 
 # Parameters that change trees no more than a seed does. The estimator has them, the line of code does not.
 _NOT_SHOWN = {
@@ -23,6 +25,22 @@ _NOT_SHOWN = {
 }
 _NOT_TAKEN = {"metric", "disable_default_eval_metric"}  # not for training without evaluation
 _ALWAYS_SHOWN = ("n_estimators", "learning_rate", "num_leaves", "max_leaves")
+
+
+def estimator_of(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any]:
+    """Return the arguments of `estimator`, with the first fold's settings if folds differ."""
+    finished, plan = outcomes.finished(method), outcomes.plan
+    done = [finished[run] for run in runs if run in finished] or [*finished.values()]
+    setting = done[0].tuned or Setting(objective=method.objective)
+    if done[0].tuned is not None:
+        done = [run for run in done if run.fold == done[0].fold]
+    params = FRAMEWORKS[method.framework].params_of_run(
+        plan.trees, plan.num_threads, setting.objective, plan.seeds[0], setting.parameters
+    )
+    if method.framework == "xgboost" and outcomes.data.has_categories:
+        params["enable_categorical"] = True  # trainings set it on their DMatrix; an estimator needs the parameter
+    rounds = max(1, int(np.mean([run.rounds for run in done]) + 0.5))
+    return {"framework": method.framework, "objective": setting.objective, "params": params, "rounds": rounds}
 
 
 def estimator(framework: str, objective: Loss | str, params: Mapping[str, Any], rounds: int) -> Any:
@@ -61,7 +79,7 @@ def code(
         if name in _ALWAYS_SHOWN or (name not in _NOT_SHOWN and (name not in own or own[name] != value))
     }
     place = "bp" if kind.__module__.startswith("boostplug.") else "xgb"
-    arguments = [f"objective={expression(objective)}", *(f"{name}={_plain(value)!r}" for name, value in shown.items())]
+    arguments = [f"objective={in_python(objective)}", *(f"{name}={_plain(value)!r}" for name, value in shown.items())]
     queries = "qid=qid, " if place == "bp" else ""
     fit = f"  # .fit(X, y, {queries}sample_weight=weight / weight.mean())" if weighted else ""
     return f"{place}.{kind.__name__}({', '.join(arguments)}){fit}"
@@ -92,18 +110,14 @@ def _under_its_names(kind: Any, framework: str, params: Mapping[str, Any]) -> di
     return words
 
 
-def expression(value: Any) -> str:
-    """Return the expression that makes a value, with the parameters that differ from the defaults."""
-    if isinstance(value, LossSum) and value.weights is not None:
-        return " + ".join(f"{weight!r} * {expression(part)}" for part, weight in value.weighted)
-    if isinstance(value, (LossOnLabel, MetricOnLabel)):
-        bound = value.loss if isinstance(value, LossOnLabel) else value.metric
-        return f"{expression(bound)}.on({value.label!r})"
-    if is_value(value) and repr(value).startswith(f"{type(value).__name__}("):
-        place = "bp." if type(value).__module__.startswith("boostplug.") else ""
-        given = [f"{name}={expression(part)}" for name, part, is_default in parameters(value) if not is_default]
-        return f"{place}{type(value).__name__}({', '.join(given)})"
-    return str(getattr(value, "__name__", None) or repr(_plain(value)))
+def in_python(value: Any) -> str:
+    """Return the Python code of a value: its ``repr``, with the classes of this library from ``bp``."""
+    import boostplug as bp
+
+    def with_module(found: re.Match[str]) -> str:
+        return f"bp.{found[0]}" if hasattr(bp, found[0]) else found[0]
+
+    return re.sub(r"(?<![\w.'])[A-Z]\w*(?=\()", with_module, repr(_plain(value)))
 
 
 def _plain(value: Any) -> Any:
@@ -117,70 +131,43 @@ DEFAULT_LOSSES = (CRR(), QBRank(), MPBoost())
 """The losses that `compare` trains by default: see docs/guides/which_loss.md."""
 
 
-def call(runs: Runs) -> str:
+def call(outcomes: Outcomes) -> str:
     """Return the call of `compare` that repeats the comparison, with paths or ``train, valid, test`` as data."""
-    plan = runs.plan
-    trees = _differing(plan.trees)
-    losses = _losses(runs)
-    as_list = f"[{', '.join(map(expression, losses.values()))}]"
-    as_mapping = "{" + ", ".join(f"{name!r}: {expression(loss)}" for name, loss in losses.items()) + "}"
-    arguments = {
-        "losses": as_list if distinct_names(list(losses.values())) == list(losses) else as_mapping,
-        "baselines": repr(_baselines(runs)),
-        **({"incumbent": expression(runs.incumbent)} if runs.incumbent else {}),
-        "frameworks": repr(_frameworks(runs)),
-        "rounds": repr(plan.rounds),
-        "seeds": repr(_seeds(plan.seeds)),
-        "metrics": f"[{', '.join(map(_metric_text, plan.metrics))}]",
-        "metric": _metric_text(plan.metric),
-        "early_stopping_rounds": repr(plan.patience),
-        **({"params": repr(trees)} if trees else {}),
-        **({"tune": repr(plan.tune)} if plan.tune else {}),
-        "num_threads": repr(plan.num_threads * runs.jobs),
-        **({"jobs": repr(runs.jobs)} if runs.jobs > 1 else {}),
-        **{name: repr(column) for name, column in runs.data.columns.given().items()},
-        **({"propensity": repr(list(runs.data.propensity))} if runs.data.propensity else {}),
-    }
-    return f"bp.compare({', '.join([*_data(runs), *(f'{name}={value}' for name, value in arguments.items())])})"
-
-
-def _data(runs: Runs) -> Iterator[str]:
-    """Yield the arguments that name the data."""
-    paths = runs.data.paths
-    if paths is not None:
-        yield from map(repr, paths.values()) if paths else ["bp.datasets.load_bundled()"]
-    else:
-        yield from ["train", "valid", "test"] if len(runs.tests) == 1 else ["folds"]
-
-
-def _losses(runs: Runs) -> dict[str, Loss]:
-    return {method.name: method.objective for method in runs.methods if isinstance(method.objective, Loss)}
-
-
-def _baselines(runs: Runs) -> list[str]:
-    return [method.objective for method in runs.methods if isinstance(method.objective, str)]
-
-
-def _frameworks(runs: Runs) -> list[str]:
-    return list(dict.fromkeys(method.framework for method in runs.methods))
-
-
-def _seeds(seeds: Sequence[int]) -> int | list[int]:
-    return len(seeds) if list(seeds) == list(range(len(seeds))) else list(seeds)
-
-
-def _differing(trees: Trees) -> dict[str, Any]:
-    """Return the parameters of trees that differ from the defaults."""
+    plan, data, methods = outcomes.plan, outcomes.data, outcomes.methods
+    losses = {method.name: method.objective for method in methods if isinstance(method.objective, Loss)}
+    numbered = list(plan.seeds) == list(range(len(plan.seeds)))
     default = asdict(Trees())
-    return {name: value for name, value in asdict(trees).items() if value != default[name]}
+    arguments = {
+        "losses": [*losses.values()] if distinct_names([*losses.values()]) == [*losses] else losses,
+        "baselines": [method.objective for method in methods if isinstance(method.objective, str)],
+        "incumbent": outcomes.incumbent,
+        "frameworks": list(dict.fromkeys(method.framework for method in methods)),
+        "rounds": plan.rounds,
+        "seeds": len(plan.seeds) if numbered else list(plan.seeds),
+        "metrics": [*map(_name_or_metric, plan.metrics)],
+        "metric": _name_or_metric(plan.metric),
+        "early_stopping_rounds": plan.patience,
+        "params": {name: value for name, value in asdict(plan.trees).items() if value != default[name]},
+        "tune": plan.tune,
+        "num_threads": plan.num_threads * outcomes.jobs,
+        "jobs": outcomes.jobs,
+        **data.columns.given(),
+        "propensity": data.propensity and list(data.propensity),
+    }
+    defaults: dict[str, Any] = {"incumbent": None, "params": {}, "tune": 0, "jobs": 1, "propensity": None}
+    if data.paths is None:
+        given = ["folds"] if len(data.folds) > 1 else ["train", "valid", "test"]
+    else:
+        given = [*map(repr, data.paths.values())]
+    for name, value in arguments.items():
+        if name not in defaults or value != defaults[name]:
+            given.append(f"{name}={in_python(value)}")
+    return f"bp.compare({', '.join(given)})"
 
 
-def _metric_text(metric: Metric) -> str:
-    return repr(metric.name) if _is_read_back(metric) else expression(metric)
-
-
-def _is_read_back(metric: Metric) -> bool:
+def _name_or_metric(metric: Metric) -> Metric | str:
+    """Return a metric's name if it reads back as the metric."""
     try:
-        return bool(Metric.parse(metric.name) == metric)
+        return metric.name if Metric.parse(metric.name) == metric else metric
     except ValueError:
-        return False
+        return metric

@@ -1,13 +1,13 @@
 """Preference pairs from click logs, and from purchases without a log, for `Pairs.from_clicks` and `from_implicit`."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import check_choice, check_integer, check_number, frozen, numbers, refuse_where, vector
-from boostplug.core.threads import run_over_queries
-from boostplug.data.boundaries import row_weight_of
+from boostplug.core.checks import check_choice, check_integer, check_number, numbers, refuse_where, vector
+from boostplug.data.boundaries import places_within, row_weight_of
 from boostplug.data.click_log import ClickLog
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 
@@ -16,9 +16,13 @@ Ints = NDArray[np.int64]
 PairArrays = tuple[Ints, Ints, Floats | None]
 """Winners, losers, and the weights of the pairs; None if all are 1."""
 
-_ANY = 2**31  # more than two positions can be apart
-# Smallest and largest distance of the loser below the winner.
-_RULES = {"skip_above": (-_ANY, -1), "skip_next": (1, 1), "all_unclicked": (-_ANY, _ANY)}
+_AT_ONCE = 1 << 22  # pairs
+# Whether a winner is compared with a loser so many positions below it.
+_RULES: dict[str, Any] = {
+    "skip_above": lambda below: below < 0,
+    "skip_next": lambda below: below == 1,
+    "all_unclicked": lambda below: np.ones(len(below), bool),
+}
 
 
 def log_of(clicked: ArrayLike | ClickLog, rule: str, *, position: ArrayLike | None, **columns: Any) -> ClickLog:
@@ -47,25 +51,24 @@ def pairs_of_clicks(
     weight: ArrayLike | None,
     min_impressions: int,
 ) -> PairArrays:
-    """Return the pairs of a log for `Pairs.from_clicks`."""
-    from boostplug.kernels.pairs.clicks.listing import count_pairs, list_pairs  # numba is slow to import
-
+    """Return the pairs of a log for `Pairs.from_clicks`: documents of a page whose click rates differ."""
     least = check_integer("min_impressions", min_impressions, 1)
     factor = _factor(log, propensity, check_number("max_weight", max_weight, least=1), weight)
     if row is not None:
-        _refuse_rows(row, log.n_rows)
+        if len(row) != log.n_rows:
+            raise ValueError(f"row must hold one index per row of the log ({log.n_rows}), got {len(row)}")
+        refuse_where("row", row >= 2**31, row, "is beyond the 2^31 rows that a data set can have; rows count from 0")
     elif least > 1 and log.impressions is None:
         raise ValueError(f"min_impressions={least} needs row=, the document of each row, or impressions=; pass one")
     rate = log.clicked
     if log.impressions is not None:
         unknown = np.full(log.n_rows, np.nan)  # NaN takes part in no pair
-        rate = frozen(np.divide(log.clicked, log.impressions, out=unknown, where=log.impressions >= least))
-    arguments = (rate, log.position, log.boundaries, *_RULES[rule])
-    n_pairs = np.empty(log.n_pages, np.int64)
-    run_over_queries(lambda first, last: count_pairs(*arguments, first, last, n_pairs), log.boundaries)
-    start = np.r_[0, np.cumsum(n_pairs)]
-    winner, loser = np.empty((2, start[-1]), np.int64)
-    run_over_queries(lambda first, last: list_pairs(*arguments, start, first, last, winner, loser), log.boundaries)
+        rate = np.divide(log.clicked, log.impressions, out=unknown, where=log.impressions >= least)
+    found = [np.empty((2, 0), np.int64)]
+    for i, j in _within_pages(np.flatnonzero(rate > 0), log.boundaries):
+        beats = (rate[j] < rate[i]) & _RULES[rule](log.position[j] - log.position[i])
+        found.append(np.stack([i[beats], j[beats]]))
+    winner, loser = np.concatenate(found, axis=1)
     weights = None if factor is None else factor[winner]
     if log.impressions is not None:
         excess = log.impressions[winner] * (rate[winner] - rate[loser])
@@ -74,35 +77,34 @@ def pairs_of_clicks(
         return winner, loser, weights
     winner, loser, weights = _merged(row[winner], row[loser], weights)
     if least > 1 and log.impressions is None:
-        kept = _shared_pages(row, log.boundaries, winner, loser) >= least
+        kept = _shared_pages(row, log, winner, loser) >= least
         winner, loser, weights = winner[kept], loser[kept], weights[kept]
     return winner, loser, weights
 
 
-def pairs_of_implicit(consumed: ArrayLike, boundaries: Ints, n_negatives: int, random_state: Any) -> tuple[Ints, Ints]:
+def pairs_of_implicit(consumed: ArrayLike, boundaries: Ints, n_negatives: int, rng: Any) -> tuple[Ints, Ints]:
     """Return winners and losers for `Pairs.from_implicit`."""
-    from boostplug.kernels.pairs.clicks.listing import list_drawn  # numba is slow to import
-
     amounts = numbers("consumed", consumed)
     refuse_where("consumed", ~(np.isfinite(amounts) & (amounts >= 0)), amounts, "is not an amount; pass numbers from 0")
     most = check_integer("n_negatives", n_negatives, 1)
-    taken = frozen(amounts > 0)
-    n_taken = np.diff(np.r_[0, np.cumsum(taken)][boundaries])
-    start = np.r_[0, np.cumsum(n_taken * np.minimum(np.diff(boundaries) - n_taken, most))]
-    winner, loser = np.empty((2, start[-1]), np.int64)
-    seed = np.uint64(int.from_bytes(_generator(random_state).bytes(8), "little"))
-    run_over_queries(
-        lambda first, last: list_drawn(taken, boundaries, most, seed, start, first, last, winner, loser), boundaries
-    )
+    found = [np.empty((2, 0), np.int64)]
+    for i, j in _within_pages(np.flatnonzero(amounts > 0), boundaries):
+        others = amounts[j] == 0
+        i, j = i[others], j[others]  # noqa: PLW2901
+        order = np.lexsort((rng.random(len(i)), i))
+        first = np.searchsorted(i, i)  # of each winner's pairs, which stand together
+        drawn = order[np.arange(len(i)) - first < most]
+        found.append(np.stack([i[drawn], j[drawn]]))
+    winner, loser = np.concatenate(found, axis=1)
     return winner, loser
 
 
-def _generator(random_state: Any) -> np.random.Generator | np.random.RandomState:
-    if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
-        return random_state
-    if random_state is not None:
-        random_state = check_integer("random_state", random_state, 0, ", a Generator, a RandomState or None")
-    return np.random.default_rng(random_state)
+def _within_pages(rows: Ints, boundaries: Ints) -> Iterator[tuple[Ints, Ints]]:
+    """Yield each of some rows with each row of its page, some million pairs at a time."""
+    page = np.searchsorted(boundaries, rows, side="right") - 1
+    size, start = np.diff(boundaries)[page], boundaries[page]
+    for block in np.array_split(np.arange(len(rows)), 1 + size.sum() // _AT_ONCE):
+        yield np.repeat(rows[block], size[block]), np.repeat(start[block], size[block]) + places_within(size[block])
 
 
 def _refuse_positions(log: ClickLog, rule: str) -> None:
@@ -118,12 +120,6 @@ def _refuse_positions(log: ClickLog, rule: str) -> None:
     again = np.zeros(n_rows, bool)
     again[order[1:]] = place[order[1:]] == place[order[:-1]]
     refuse_where("position", again, position, "occurs twice on a page; give each of its documents its own position")
-
-
-def _refuse_rows(row: Ints, n_rows: int) -> None:
-    if len(row) != n_rows:
-        raise ValueError(f"row must hold one index per row of the log ({n_rows}), got {len(row)}")
-    refuse_where("row", row >= _ANY, row, "is beyond the 2^31 rows that a data set can have; rows count from 0")
 
 
 def _factor(log: ClickLog, propensity: Any, max_weight: float, weight: ArrayLike | None) -> Floats | None:
@@ -151,12 +147,14 @@ def _merged(winner: Ints, loser: Ints, weights: Floats | None) -> tuple[Ints, In
     return pairs // n, pairs % n, sums
 
 
-def _shared_pages(row: Ints, boundaries: Ints, winner: Ints, loser: Ints) -> Ints:
+def _shared_pages(row: Ints, log: ClickLog, winner: Ints, loser: Ints) -> Ints:
     """Return the number of pages on which both rows of each pair were shown."""
-    from boostplug.kernels.pairs.clicks.listing import count_shared_pages
+    from scipy.sparse import csr_matrix
 
+    if not len(winner):
+        return np.zeros(0, np.int64)
     rows, code = np.unique(row, return_inverse=True)
-    start = np.searchsorted(np.searchsorted(rows, winner), np.arange(len(rows) + 1))
-    n_pages = np.zeros(len(winner), np.int64)
-    count_shared_pages(code, boundaries, start, np.searchsorted(rows, loser), n_pages)
-    return n_pages
+    shown = csr_matrix((np.ones(len(row), np.int64), (log.page_of_row, code)), shape=(log.n_pages, len(rows)))
+    shown.data[:] = 1  # a page that shows a row twice counts once
+    together = (shown.T @ shown).tocsr()
+    return np.asarray(together[np.searchsorted(rows, winner), np.searchsorted(rows, loser)]).ravel()

@@ -36,21 +36,15 @@ def distinct(numbers: Ints) -> Ints:
     return different
 
 
-def exponent_of(weights: Floats) -> int:
-    """Return the exponent of the power of two that scales the largest weight into [1, 2), as a divisor."""
-    return int(np.frexp(weights.max(initial=0.0) or 1.0)[1]) - 1
-
-
 def roots_and_unit(weight: Floats | None) -> tuple[Floats, float]:
     """Return the square roots of row weights divided by a unit, and the unit; no roots if all weights are 1.
 
-    The unit is the power of two that scales the largest weight into [1, 2). So multiplying all weights by a power of
-    two changes no bit of the roots, and sums of products of roots stay in range for weights of any size.
+    The unit is the largest weight, so sums of products of roots stay in range for weights of any size.
     """
     if weight is None:
         return frozen(np.zeros(0)), 1.0
-    exponent = exponent_of(weight)
-    return frozen(np.sqrt(np.ldexp(weight, -exponent))), float(np.ldexp(1.0, exponent))
+    unit = float(weight.max(initial=0.0)) or 1.0
+    return frozen(np.sqrt(weight / unit)), unit
 
 
 class PairBlock(NamedTuple):

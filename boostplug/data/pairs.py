@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, numbers, refuse_other_order, refuse_weights, refuse_where, vector
+from boostplug.core.randomness import RandomState, generator
 from boostplug.data.boundaries import boundaries_of, row_weight_of
 from boostplug.data.click_log import ClickLog
 from boostplug.data.click_pairs import log_of, pairs_of_clicks, pairs_of_implicit
@@ -144,7 +145,7 @@ class Pairs:
         and weights of the rule. Zheng et al. (2007) compare the click rates of two documents too, and keep pairs whose
         rates differ significantly; the weight is ours.
 
-        Time and memory are linear in rows and pairs, except that a page of n rows with c clicked ones takes O(c n).
+        A page of n rows with c clicked ones takes O(c n).
 
         References
         ----------
@@ -192,7 +193,7 @@ class Pairs:
         group: ArrayLike | None = None,
         n_negatives: int = 5,
         weight: ArrayLike | None = None,
-        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        random_state: RandomState = None,
     ) -> "Pairs":
         """Return preference pairs of consumed candidates, such as purchases or plays, over others drawn at random.
 
@@ -213,7 +214,7 @@ class Pairs:
         weight : array-like of shape (n_queries,) or (n_rows,), optional
             Weight of each query, or of the pairs that each row wins: ``weight=consumed`` weights by counts. Default: 1.
         random_state : int, Generator, RandomState or None, default None
-            Seed of the draw. The pairs do not depend on the number of threads.
+            Seed of the draw.
 
         Returns
         -------
@@ -243,7 +244,7 @@ class Pairs:
         refuse_other_order(consumed=consumed, qid=qid, weight=weight)
         boundaries = boundaries_of(group, qid, len(vector("consumed", consumed)), rows_of="consumed")
         row_weight = row_weight_of(weight, boundaries)
-        winner, loser = pairs_of_implicit(consumed, boundaries, n_negatives, random_state)
+        winner, loser = pairs_of_implicit(consumed, boundaries, n_negatives, generator(random_state))
         return cls(winner, loser, weight=None if row_weight is None else row_weight[winner])
 
     def __setattr__(self, name: str, value: object) -> None:

@@ -18,7 +18,7 @@ from boostplug.core.checks import (
 )
 from boostplug.core.threads import Computed
 from boostplug.data.boundaries import boundaries_of, row_weight_of, sizes_of
-from boostplug.data.grade_groups import GradeGroups, JudgedLists, ListedPairs, distinct, exponent_of, roots_and_unit
+from boostplug.data.grade_groups import GradeGroups, JudgedLists, ListedPairs, distinct, roots_and_unit
 from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
 from boostplug.data.positions import positions_of
@@ -329,9 +329,8 @@ class Queries:
             weight = weight * root[pairs.winner] * root[pairs.loser]
         kept = np.flatnonzero(weight > 0)
         if pairs.weight is not None:
-            exponent = exponent_of(weight)
-            unit = float(np.ldexp(unit, exponent))
-            weight = np.ldexp(weight, -exponent)
+            heaviest = float(weight.max(initial=0.0)) or 1.0
+            unit, weight = unit * heaviest, weight / heaviest
             weight[kept] = np.maximum(weight[kept], _LEAST_SHARE)
         of_pair = self.query_of_row[pairs.winner[kept]]
         kept = kept[np.argsort(of_pair, kind="stable")]

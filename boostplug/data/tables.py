@@ -6,13 +6,9 @@ pandas DataFrames of numbers and categories; what neither framework can read is 
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from datetime import date, time, timedelta
-from decimal import Decimal
-from numbers import Real
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -22,12 +18,10 @@ from boostplug.core.extras import imported
 _FEWEST_IDS = 10  # smallest number of queries in which different numbers are no accident
 _FEW_ROWS = 1000  # looked at first, as they tell most columns from ids
 _EXACT = 2**53  # from here on float64 rounds integers
-_REMEDIES = {  # for a column of this content, beside dropping it
-    "dates or times": "make it a number, such as the days since the first date",
-    "text": "make it a category with astype('category')",
-    "lists or structs": "give each entry a column of its own",
-    "categories that are neither text nor numbers": "write their names, .astype(str).astype('category')",
-}
+# What columns and categories hold, in pandas' words.
+_NUMBERS = ("integer", "floating", "boolean", "decimal", "mixed-integer-float", "empty")
+_TEXTS = ("string", "mixed-integer", "mixed")
+_CATEGORIES = ("string", "integer", "floating", "boolean", "mixed-integer", "mixed-integer-float", "empty")
 
 
 class Schema(NamedTuple):
@@ -191,118 +185,84 @@ def _read_frame(
     X: Any, name: str, categories: Mapping[int, tuple[Any, ...]], how_to_drop: Callable[[list[str]], str]
 ) -> Any:
     """Return a pandas DataFrame of numbers and categories; texts are categories where training had `categories`."""
-    read: dict[int, Any] = {}
+    pandas = imported("pandas", "DataFrames need")
+    changed: dict[int, Any] = {}
     unreadable: dict[str, list[str]] = {}
     names = column_names(X)
-    for place, column in _columns(X):
+    for place in range(len(names)):
+        title = f"{name}: column {names[place]!r}"
         try:
-            content = _content_of(column)
-            if place in categories and (
-                content == "text" or (content == "numbers" and column.null_count() == len(column))
-            ):
-                content = "categories"
-            if content == "numbers":
-                read[place] = _numbers(column, f"{name}: column {names[place]!r}")
-            elif content == "categories":
-                read[place] = _categorical(column, categories.get(place, ()))
+            column = _as_series(pandas, X, place)
+            content = _content_of(pandas, column)
+            if place in categories and content in (*_TEXTS, "empty"):
+                values = _categorical(pandas, column, categories[place])
+            elif content in _NUMBERS:
+                values = _numbers(column, content, title)
             else:
-                unreadable.setdefault(content, []).append(str(names[place]))
+                values = column if content == "categories" else None
         except Warning:
             raise
         except Exception as error:  # noqa: BLE001 (a library may raise anything for types that it cannot convert)
             what = f"cannot be read as numbers or categories ({error})"
-            raise ValueError(f"{name}: column {names[place]!r} {what}; drop it, or convert it first") from None
-    for what, columns in unreadable.items():
-        listed = f"{', '.join(map(repr, columns))} hold{'s' * (len(columns) == 1)} {what}"
-        remedy = f"{_REMEDIES[what]}, or " if what in _REMEDIES else ""
-        raise ValueError(f"{name}: {listed}, which no framework reads; {remedy}{how_to_drop(columns)}")
-    pandas = imported("pandas", "DataFrames need")
+            raise ValueError(f"{title} {what}; drop it, or convert it first") from None
+        if values is None:
+            if content == "mixed":
+                content = f"{type(column.dropna().iloc[0]).__name__} objects"
+            unreadable.setdefault("text" if content == "string" else content, []).append(str(names[place]))
+        elif not hasattr(X, "iloc") or values.dtype != X.dtypes.iloc[place]:
+            changed[place] = values
+    for content, columns in unreadable.items():
+        listed = f"{', '.join(map(repr, columns))} hold{'s' * (len(columns) == 1)} {content}"
+        remedy = f"make it numbers, or a category with astype('category'), or {how_to_drop(columns)}"
+        raise ValueError(f"{name}: {listed}, which no framework reads; {remedy}")
     if not hasattr(X, "iloc"):
-        return pandas.DataFrame({names[place]: values for place, values in read.items()})
-    changed = {place: values for place, values in read.items() if values is not None}
+        return pandas.DataFrame({names[place]: values for place, values in changed.items()})
     X = X.copy(deep=False) if changed else X
     for place, values in changed.items():
         X.isetitem(place, values)
     return X
 
 
-def _columns(X: Any) -> Iterator[tuple[int, nw.Series[Any]]]:
-    """Yield place and column; of pandas only those that are no plain numbers, which stay as they are."""
-    if not hasattr(X, "iloc"):
-        yield from enumerate(nw.from_native(X, eager_only=True).iter_columns())
-        return
-    for place, kind in enumerate(X.dtypes):
-        if not (
-            isinstance(kind, np.dtype) and kind.kind in "biuf" and kind.itemsize <= 8 and _is_exact(X, place, kind)
-        ):
-            yield place, nw.from_native(X.iloc[:, place], series_only=True)
+def _as_series(pandas: Any, X: Any, place: int) -> Any:
+    """Return a column as a Series of pandas, of Arrow's types if it is another library's, or categories."""
+    if hasattr(X, "iloc"):
+        column = X.iloc[:, place]
+        if not str(getattr(column.dtype, "pyarrow_dtype", "")).startswith("dictionary"):
+            return column
+        column = column.array.__arrow_array__()
+    else:
+        column = X.to_series(place) if hasattr(X, "to_series") else X.column(place)
+    in_polars = str(getattr(column, "dtype", ""))
+    arrow = imported("pyarrow", "tables of polars and pyarrow need")
+    column = column.to_arrow() if hasattr(column, "to_arrow") else column
+    column = column if hasattr(column, "unify_dictionaries") else arrow.chunked_array([column])
+    if not arrow.types.is_dictionary(column.type):
+        return pandas.Series(column, dtype=pandas.ArrowDtype(column.type))
+    categories = column.unify_dictionaries().to_pandas()
+    if in_polars.startswith("Categorical"):  # in no order, and of all frames
+        return categories.astype(object).astype("category")
+    return categories.cat.as_ordered() if in_polars.startswith("Enum") else categories
 
 
-def _is_exact(X: Any, place: int, kind: np.dtype[Any]) -> bool:
-    """Return whether floats hold the numbers of a column of pandas."""
-    if kind.kind in "bf" or kind.itemsize < 8 or not len(X):
-        return True
-    values = X.iloc[:, place].to_numpy()
-    return max(abs(int(values.min())), abs(int(values.max()))) <= _EXACT
+def _content_of(pandas: Any, column: Any) -> str:
+    """Return what a column holds: "categories", if frameworks read them, else in pandas' words."""
+    if not hasattr(column.dtype, "categories"):
+        content: str = "empty" if column.isna().all() else pandas.api.types.infer_dtype(column, skipna=True)
+        return content if content != "unknown-array" else str(column.dtype)
+    content = column.cat.categories.inferred_type
+    return "categories" if content in _CATEGORIES else f"categories of {content}"
 
 
-def _content_of(column: nw.Series[Any]) -> str:
-    """Return what a column holds: "numbers", "categories", or what no framework reads."""
+def _numbers(column: Any, content: str, title: str) -> Any:
+    """Return a column of numbers in a type of NumPy, NaN where it has no value; the column itself if it has one."""
+    if content == "integer":
+        _warn_of_large(column[column.notna()].agg(["min", "max"]), title)
     kind = column.dtype
-    if kind.is_numeric() or kind == nw.Boolean:
-        return "numbers"
-    if kind in (nw.Categorical, nw.Enum):
-        known = _categories_of(column)
-        is_read = _content_of_values(known) in ("numbers", "text") and not any(
-            isinstance(one, Decimal) for one in known
-        )
-        return "categories" if is_read else "categories that are neither text nor numbers"
-    if kind.is_temporal():
-        return "dates or times"
-    if kind.is_nested():
-        return "lists or structs"
-    if kind == nw.String and column.null_count() < len(column):
-        return "text"
-    values = column.to_numpy()
-    return "numbers" if values.dtype.kind in "biuf" else _content_of_values(values[~_missing(column)])  # sparse columns
-
-
-_CONTENTS: tuple[tuple[tuple[type, ...], str], ...] = (
-    ((str,), "text"),
-    ((Real, Decimal, np.bool_), "numbers"),
-    ((date, time, timedelta, np.datetime64, np.timedelta64), "dates or times"),
-    ((list, tuple, dict, np.ndarray), "lists or structs"),
-)
-
-
-def _content_of_values(values: Iterable[Any]) -> str:
-    """Return what Python objects are: "numbers", "text", …; "numbers" where there are none."""
-    contents = {
-        next((content for types, content in _CONTENTS if issubclass(kind, types)), f"{kind.__name__} objects")
-        for kind in {*map(type, values)}
-    }
-    return "text" if "text" in contents else min(contents - {"numbers"}, default="numbers")
-
-
-def _missing(column: nw.Series[Any]) -> NDArray[np.bool_]:
-    return np.asarray(column.is_null().to_numpy(), bool)
-
-
-def _numbers(column: nw.Series[Any], name: str) -> NDArray[Any] | None:
-    """Return a column as a numeric array, NaN where it has no value; None if pandas has it as that already."""
-    kind = getattr(column.to_native(), "dtype", None)
-    if column.dtype.is_integer() and len(column):
-        _warn_of_large([one for one in (column.min(), column.max()) if isinstance(one, (int, np.integer))], name)
     if isinstance(kind, np.dtype) and kind.kind in "biuf" and kind.itemsize <= 8:
-        return None
-    values = column.to_numpy()
-    if values.dtype.kind not in "biuf":
-        there = ~_missing(column)
-        numbers = np.full(len(values), np.nan)
-        numbers[there] = values[there].astype(np.float64)
-        _warn_of_large([one for one in values[there] if isinstance(one, int)], name)
-        return numbers
-    return values.astype(np.float64, copy=False) if values.dtype.itemsize > 8 else values
+        return column
+    narrow = getattr(kind, "numpy_dtype", np.dtype(object))  # of nullable and Arrow types
+    keeps = narrow.kind == "f" or (narrow.kind in "biu" and not column.isna().any())
+    return column.to_numpy(narrow if keeps and narrow.itemsize <= 8 else np.float64, na_value=np.nan)
 
 
 def _warn_of_large(values: Iterable[Any], name: str) -> None:
@@ -317,48 +277,11 @@ def _warn_of_large(values: Iterable[Any], name: str) -> None:
         )
 
 
-def _categories_of(column: nw.Series[Any]) -> tuple[Any, ...]:
-    """Return the categories of a column of any library."""
-    native = column.to_native()
-    if _is_pandas_categorical(native):
-        return tuple(native.cat.categories)
-    arrow = _dictionary(native)
-    if arrow is not None:
-        return tuple(arrow.chunk(0).dictionary.to_pylist()) if arrow.num_chunks else ()
-    if isinstance(column.dtype, nw.Enum):
-        return tuple(column.dtype.categories)
-    return tuple(sorted(set(column.drop_nulls().to_list())))
-
-
-def _categorical(column: nw.Series[Any], known: tuple[Any, ...]) -> Any:
-    """Return a column of categories or text as a pandas Categorical; None if it is one already.
-
-    Texts are categories in the order of the `known` ones of the training set, others after them.
-    """
-    native = column.to_native()
-    if _is_pandas_categorical(native):
-        return None
-    pandas = imported("pandas", "DataFrames need")
-    if column.dtype not in (nw.Categorical, nw.Enum):
-        values = [None if missing else value for value, missing in zip(column.to_list(), _missing(column), strict=True)]
-        new = {value for value in values if value is not None and value not in known}
-        return pandas.Categorical(values, categories=pandas.Index([*known, *sorted(new, key=str)], dtype=object))
-    arrow = _dictionary(native)
-    values = column.to_list() if arrow is None else arrow.to_pylist()
-    ordered = isinstance(column.dtype, nw.Enum) if arrow is None else arrow.type.ordered
-    return pandas.Categorical(values, categories=_categories_of(column), ordered=ordered)
-
-
-def _is_pandas_categorical(native: Any) -> bool:
-    return hasattr(native, "cat") and hasattr(native.cat, "categories")
-
-
-def _dictionary(native: Any) -> Any:
-    """Return a dictionary column of pyarrow, or of pandas with Arrow's types, with one dictionary; else None."""
-    if hasattr(getattr(native, "dtype", None), "pyarrow_dtype"):
-        native = native.array.__arrow_array__()
-    is_dictionary = hasattr(native, "unify_dictionaries") and str(native.type).startswith("dictionary")
-    return native.unify_dictionaries() if is_dictionary else None
+def _categorical(pandas: Any, column: Any, known: tuple[Any, ...]) -> Any:
+    """Return texts as categories, in the order of the `known` ones of the training set, others after them."""
+    values = [None if missing else value for value, missing in zip(column.tolist(), column.isna(), strict=True)]
+    new = {value for value in values if value is not None} - {*known}
+    return pandas.Categorical(values, categories=pandas.Index([*known, *sorted(new, key=str)], dtype=object))
 
 
 # --- Two tables ----------------------------------------------------------------------------------------------------

@@ -1,29 +1,27 @@
-"""`batches_by_query`: Parquet files that are larger than memory, in batches of whole queries."""
+"""`batches_by_query`: Parquet files that are larger than memory, in batches of complete queries."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from boostplug.core.checks import check_column_names, check_integer, frozen, shown
+from boostplug.core.checks import check_column_names, check_integer, shown
 from boostplug.core.extras import needed_by
 from boostplug.datasets.letor import natural, texts_of
 from boostplug.datasets.ranking_data import RankingData
 
-if TYPE_CHECKING:
-    from boostplug.datasets.parquet import ParquetTable, Piece
-
-Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
-
 _ROWS = 1 << 17
+_AT_ONCE = 1 << 15  # rows read at once
+_BUFFER = 1 << 16  # bytes of each column that are read ahead; the default is complete row groups
+_INDEX = ("__index_level_", "__null_dask_index__")  # how names of columns begin that hold an index of pandas or Dask
+_NUMBERS = ("integer", "floating", "boolean", "decimal", "null")  # as in pyarrow.types.is_integer
+_IDS = ("integer", "string", "large_string", "string_view", "dictionary", "null")
 
 
 def batches_by_query(
-    path: Paths,
+    path: str | PathLike[str] | Iterable[str | PathLike[str]],
     *,
     label: str,
     qid: str,
@@ -31,28 +29,25 @@ def batches_by_query(
     rows: int = _ROWS,
     features: Sequence[str] | None = None,
 ) -> "QueryBatches":
-    """Read Parquet files in batches of whole queries, for data that do not fit into memory.
+    """Read Parquet files in batches of complete queries, for data that do not fit into memory.
 
-    Labels, ids and weights are read once when this is called: the sizes of the queries are known from then on, and an
-    error in them comes now, not in the middle of a training. The memory holds one batch, a page or two of each column,
-    and the id and size of each query.
+    The guide on out-of-core data shows how XGBoost and LightGBM train on the batches.
 
     Parameters
     ----------
     path : str, path-like, or iterable of them
-        A Parquet file, a folder of Parquet files (in the natural order of their names: ``part.2`` before ``part.10``;
-        what starts with ``_`` or ``.`` is passed over). Several are read as one, in the order given: a query may go on
-        in the next.
+        A Parquet file, or a folder of Parquet files (in the natural order of their names: ``part.2`` before
+        ``part.10``; names that start with ``_`` or ``.`` are skipped). Several are read as one, in the order given: a
+        query may go on in the next.
     label, qid, weight : str
-        Columns; `weight` is optional. Labels are finite numbers. Ids are integers or strings of any length, also dates
-        and decimals, which become strings; none is missing. If files hold ids of several types, all become strings.
-        Weights are per row, 0 or from 1e-100 to 1e100.
+        Columns; `weight` is optional. Ids are integers or text; if files hold both, all become text. Weights are per
+        row.
     rows : int, default 131072
-        A batch takes as many whole queries as have no more rows than this together; a longer query is a batch of its
+        A batch takes as many complete queries as have no more rows than this together; a longer query is a batch of its
         own.
     features : sequence of str, optional
         Columns, in the order in which the batches have them: integers, floats, decimals, booleans. Default: all others
-        of the first file, but not an index that pandas or Dask has written. For a validation set pass
+        of the first file, except an index that pandas or Dask has written. For a validation set pass
         ``features=train.feature_names``.
 
     Returns
@@ -67,8 +62,8 @@ def batches_by_query(
     ImportError
         If pyarrow is not installed.
     ValueError
-        If the rows of a query do not stand together, over all files; if a column is missing, features are no numbers
-        (strings, categories, dates, lists), a label is not finite, an id missing. The message names file and column.
+        If a column is missing or of another type. In a pass: if the rows of a query do not stand together, over all
+        files, or a label, id or weight is missing or invalid.
 
     Notes
     -----
@@ -87,153 +82,116 @@ def batches_by_query(
     ...     print(batches)
     ...     for batch in batches:
     ...         print(batch.X.tolist(), batch.qid)
-    QueryBatches(n_batches=2, n_queries=3, n_rows=5, n_features=1)
+    QueryBatches(n_rows=5, n_features=1)
     [[0.5], [1.0], [3.0]] [1 1 2]
     [[1.0], [2.0]] [3 3]
     """
-    rows = check_integer("rows", rows, 1)
-    named = {"label": label, "qid": qid} | ({} if weight is None else {"weight": weight})
+    fields = {"label": label, "qid": qid} | ({} if weight is None else {"weight": weight})
     chosen = None if features is None else [*features] if np.iterable(features) else [features]
-    named |= {f"features[{i}]": name for i, name in enumerate(chosen or ())}
+    named = fields | {f"features[{i}]": name for i, name in enumerate(chosen or ())}
     check_column_names(named)
     if len({*named.values()}) < len(named):
         raise ValueError(f"label, qid, weight and features must be different columns; got {shown([*named.values()])}")
-    from boostplug.datasets.parquet import ParquetTable
-
-    return QueryBatches(ParquetTable(_files(path), label, qid, weight, chosen), rows)
+    return QueryBatches(_files(path), fields, chosen, check_integer("rows", rows, 1))
 
 
 class QueryBatches:
-    """Batches of whole queries, read from files in each pass anew; made by `batches_by_query`.
+    """Batches of complete queries, read from files in each pass anew; made by `batches_by_query`.
 
     Attributes
     ----------
-    n_rows, n_queries, n_features : int
-    rows : int
-        The most rows of a batch, except for longer queries.
-    group : ndarray of shape (n_queries,), int64
-        Sizes of the queries.
+    n_rows : int
     feature_names : tuple of str
     """
 
-    def __init__(self, table: "ParquetTable", rows: int) -> None:
-        self.rows = rows
-        self._table, self._stamps = table, table.stamps()
-        self._ids, group = table.queries()
-        self.group: NDArray[np.int64] = frozen(group)
-        self.n_rows, self.n_queries = int(group.sum()), len(group)
-        self.n_features, self.feature_names = len(table.features), table.features
-        self._cuts = _cuts(group, rows)
+    def __init__(self, files: Sequence[Path], fields: dict[str, str], features: list[str] | None, rows: int) -> None:
+        with needed_by("Parquet files are read by", "pyarrow"):
+            import pyarrow as pa
+        self._files, self._fields, self._rows = files, fields, rows
+        opened = [_parquet_file(file) for file in files]
+        schemas = [file.schema_arrow for file in opened]
+        self.n_rows = sum(file.metadata.num_rows for file in opened)
+        taken = [*fields.values(), *(schemas[0].pandas_metadata or {}).get("index_columns", ())]
+        others = [name for name in schemas[0].names if name not in taken and not name.startswith(_INDEX)]
+        self.feature_names = tuple(others if features is None else features)
+        if not self.feature_names or not self.n_rows:
+            raise ValueError(f"{shown([*map(str, files)])} hold no rows, or no features; check path and columns")
+        for file, schema in zip(files, schemas, strict=True):
+            for name in (*fields.values(), *self.feature_names):
+                _check_column(file, schema, name, _IDS if name == fields["qid"] else _NUMBERS)
+        kinds = [schema.field(fields["qid"]).type for schema in schemas]
+        fits = all(pa.types.is_null(kind) or (pa.types.is_integer(kind) and kind != pa.uint64()) for kind in kinds)
+        columns = [*fields.values(), *self.feature_names]
+        types = {name: pa.float32() if name in self.feature_names else pa.float64() for name in columns}
+        self._schema = pa.schema(types | {fields["qid"]: pa.int64() if fits else pa.large_string()})
 
     def __repr__(self) -> str:
-        return (
-            f"QueryBatches(n_batches={len(self)}, n_queries={self.n_queries}, n_rows={self.n_rows}, "
-            f"n_features={self.n_features})"
-        )
-
-    def __len__(self) -> int:
-        """Return the number of batches."""
-        return len(self._cuts) - 1
+        return f"QueryBatches(n_rows={self.n_rows}, n_features={len(self.feature_names)})"
 
     def __iter__(self) -> Iterator[RankingData]:
         """Read the files, and yield batch after batch."""
-        rest = self._read(*self.feature_names)
-        piece, start = next(rest), 0
-        for first, last in pairwise(self._cuts):
-            group = self.group[first:last]
-            n_rows = int(group.sum())
-            X, y, weight = np.empty((n_rows, self.n_features), np.float32), np.empty(n_rows), np.empty(n_rows)
-            row = 0
-            while row < n_rows:
-                if start == len(piece.y):
-                    piece, start = next(rest), 0
-                stop = min(start + n_rows - row, len(piece.y))
-                rows = slice(row, row + stop - start)
-                X[rows], y[rows], weight[rows] = (values[start:stop] for values in piece[:3])
-                start, row = stop, rows.stop
-            ids = self._ids[first:last].to_numpy(zero_copy_only=False)
-            ids = texts_of(ids, group) if ids.dtype == object else ids
-            yield RankingData(X=X, y=y, qid=np.repeat(ids, group), group=group, weight=weight)
-            del X, y, weight  # before the next are made
+        import pyarrow as pa
 
-    def data_iter(self, *, cache_prefix: str | PathLike[str] | None = None, on_host: bool = True) -> Any:
-        """Return the batches as XGBoost takes them: an ``xgb.DataIter``.
+        rest, seen = self._schema.empty_table(), set[Any]()
+        for file in self._files:
+            with _parquet_file(file) as opened:
+                for piece in opened.iter_batches(_AT_ONCE, columns=self._schema.names):
+                    table = pa.table(piece).select(self._schema.names).cast(self._schema, safe=False)
+                    rest = pa.concat_tables([rest, table])
+                    while rest.num_rows > self._rows and (cut := self._cut(rest)):
+                        yield self._batch(rest[:cut], file, seen)
+                        rest = rest[cut:]
+        yield self._batch(rest, self._files[-1], seen)
 
-        Give it to ``xgb.QuantileDMatrix`` (bins in memory: a byte for each value up to 256 bins), or with a
-        `cache_prefix` to ``xgb.ExtMemQuantileDMatrix`` (bins on disk) or ``xgb.DMatrix`` (values on disk too). Queries
-        are handed over as sizes, so that ids may be of any type and size. The model is that of all data in memory.
+    def _cut(self, table: Any) -> int:
+        """Return how many of the first rows are a batch; 0 if the first query does not end in the table."""
+        import pyarrow.compute as pc
 
-        Parameters
-        ----------
-        cache_prefix : str or path-like, optional
-            How the names of cache files start; XGBoost removes them with the matrix. Without it they are written into
-            the working directory.
-        on_host : bool, default True
-            As in ``xgb.DataIter``; it matters with a GPU alone.
+        ids = table[self._fields["qid"]]
+        starts = np.flatnonzero(pc.not_equal(ids[1:], ids[:-1]).to_numpy()) + 1
+        fitting = starts[starts <= self._rows]
+        return int(fitting[-1]) if len(fitting) else int(starts[0]) if len(starts) else 0
 
-        Raises
-        ------
-        ImportError
-            If XGBoost is not installed.
-        ValueError
-            If weights differ within a query, while XGBoost reads: it has one weight for each query. LightGBM takes
-            weights per row.
-        """
-        with needed_by("QueryBatches.data_iter needs", "xgboost"):
-            from boostplug.datasets.xgboost_batches import BatchIter
-        return BatchIter(self, self.feature_names, None if cache_prefix is None else str(cache_prefix), on_host=on_host)
-
-    def sequence(self) -> Any:
-        """Return the features as LightGBM takes them: an ``lgb.Sequence``; `fields` returns what else it needs.
-
-        LightGBM reads the rows twice, each time from the first on: once to choose bins by a sample of 200,000 rows
-        (``bin_construct_sample_cnt``), then to put all into bins. Rows out of that order are found by reading the files
-        from the start again. The model is that of all data, as float32, in memory.
-
-        Raises
-        ------
-        ImportError
-            If LightGBM is not installed.
-
-        Examples
-        --------
-        >>> import lightgbm as lgb  # doctest: +SKIP
-        >>> train = lgb.Dataset(batches.sequence(), **batches.fields(), params={"max_bin": 255})  # doctest: +SKIP
-        """
-        with needed_by("QueryBatches.sequence needs", "lightgbm"):
-            from boostplug.datasets.lightgbm_batches import BatchSequence
-        return BatchSequence(self, self.n_rows)
-
-    def fields(self) -> dict[str, Any]:
-        """Return labels, sizes of queries, and names of features, and weights if there are some, read once more.
-
-        Returns
-        -------
-        dict
-            Arguments of ``lgb.Dataset``: `label` (n_rows,), `group` (n_queries,), `weight` (n_rows,) or None,
-            `feature_name`, a list. 8 bytes for each row, or 16 with weights.
-        """
-        y, weight = map(np.concatenate, zip(*((piece.y, piece.weight) for piece in self._read()), strict=True))
-        weights = None if self._table.weight is None else weight
-        return {"label": y, "group": self.group, "weight": weights, "feature_name": list(self.feature_names)}
-
-    def _read(self, *features: str) -> "Iterator[Piece]":
-        if self._table.stamps() != self._stamps:
-            raise ValueError("the files have changed since batches_by_query read them; call it again")
-        return self._table.read(*features)
+    def _batch(self, table: Any, file: Path, seen: set[Any]) -> RankingData:
+        """Return some complete queries; `seen` are the ids of earlier ones."""
+        X = np.empty((table.num_rows, len(self.feature_names)), np.float32)
+        for j, name in enumerate(self.feature_names):
+            X[:, j] = table[name]
+        columns = {name: table[column].to_numpy() for name, column in self._fields.items()}
+        y, ids = columns.pop("label"), columns.pop("qid")
+        ids = texts_of(ids.tolist()) if ids.dtype == object and None not in ids else ids
+        queries = {*ids.tolist()}
+        if again := seen.intersection(queries):
+            raise ValueError(f"rows up to {file}: query {shown(min(again))} appears again; sort the rows by query")
+        try:
+            data = RankingData(X, y, qid=ids, feature_names=self.feature_names, **columns)
+        except ValueError as error:
+            raise ValueError(f"rows up to {file}: {error}") from None
+        seen |= queries
+        return data
 
 
-def _cuts(group: NDArray[np.int64], rows: int) -> list[int]:
-    """Return the first query of each batch, and the number of queries."""
-    ends = np.r_[0, np.cumsum(group)]
-    cuts = [0]
-    while cuts[-1] < len(group):
-        most = min(int(ends[cuts[-1]]) + rows, int(ends[-1]))
-        cuts.append(max(int(np.searchsorted(ends, most, "right")) - 1, cuts[-1] + 1))
-    return cuts
+def _parquet_file(path: Path) -> Any:
+    """Open a file; errors of a damaged one come with its name."""
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        return parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"{path} is not a Parquet file, or it is damaged ({shown(str(error))})") from None
 
 
-# --- Files ---------------------------------------------------------------------------------------------------------
+def _check_column(path: Path, schema: Any, name: str, kinds: Sequence[str]) -> None:
+    """Raise for a column that is not there once, or of another kind."""
+    from pyarrow import types
+
+    if schema.get_field_index(name) < 0:
+        raise ValueError(f"{path} must have one column {name!r}; it has {shown(schema.names)}")
+    kind = schema.field(name).type
+    if not any(getattr(types, f"is_{one}")(kind) for one in kinds):
+        what = f"{path}: the column {name!r} holds {kind}, not one of {', '.join(kinds)}"
+        raise ValueError(f"{what}; convert it, or choose other columns (features=[…])")
 
 
 def _files(path: Any) -> list[Path]:

@@ -3,14 +3,11 @@
 from os import PathLike
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from boostplug.core.checks import check_column_names, numbers, refuse_rounded_ids, refuse_where, shown, vector
+from boostplug.core.checks import check_column_names, refuse_rounded_ids, refuse_where, shown, vector
+from boostplug.core.extras import imported
 from boostplug.data.click_log import ClickLog
 from boostplug.data.files import read_table_file
 from boostplug.data.inputs import is_missing
-from boostplug.data.tables import is_number
 
 _IDS = ("qid", "query", "document", "ranker")
 
@@ -77,28 +74,19 @@ def load_clicks(
         raise ValueError(f"path must be a CSV or Parquet file; got {shown(path)}")
     table = read_table_file(path, ids=[column for name, column in named.items() if name in _IDS], columns=named)
     try:
-        return _log_of({name: table[column] for name, column in named.items()})
+        return ClickLog(**{name: _checked(name, table[column]) for name, column in named.items()})
     except (TypeError, ValueError) as error:  # the first for ids that are lists
         columns = ", ".join(f"{name}={column!r}" for name, column in named.items())
         raise ValueError(f"{path}: {error} (rows count from 0; columns: {columns})") from None
 
 
-def _log_of(columns: dict[str, Any]) -> ClickLog:
-    """Return the log of some columns of a file, with their index."""
-    found: dict[str, Any] = {}
-    for name, column in columns.items():
+def _checked(name: str, column: Any) -> Any:
+    """Return a column with ids in all rows, or of numbers."""
+    if name in _IDS:
         values = vector(name, column)
-        refuse_where(name, is_missing(column), values, "is not an id" if name in _IDS else "is not a number")
-        if name in _IDS:
-            refuse_rounded_ids(name, values)
-        found[name] = column if name in _IDS else _numbers(name, values)
-    return ClickLog(**found)
-
-
-def _numbers(name: str, values: NDArray[Any]) -> NDArray[np.float64]:
-    """Return numbers, which may stand in a column of texts."""
-    if values.dtype.kind != "O":
-        return numbers(name, values)
-    texts = np.array([isinstance(value, str) and not is_number(value) for value in values.tolist()], bool)
-    refuse_where(name, texts, values, "is not a number")
-    return numbers(name, np.array([float(v) if isinstance(v, str) else v for v in values], object))
+        refuse_where(name, is_missing(column), values, "is not an id")
+        refuse_rounded_ids(name, values)
+        return column
+    pandas = imported("pandas", "files of clicks need")
+    is_text = pandas.api.types.infer_dtype(column, skipna=True) == "string"
+    return pandas.to_numeric(column, errors="coerce") if is_text else column

@@ -30,10 +30,8 @@ _Entries = tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float32]]  # end of
 _BLOCK = 1 << 19  # bytes; what is parsed of them stays in the processor's cache
 _DENSE = 1 << 24  # cells that any file may take (64 MiB); above, one in _SPARSEST must be written
 _SPARSEST = 200
-_BEYOND_FLOAT32 = 2.0**128 - 2.0**103  # numbers from here on round to infinity
-_NUMBER = re.compile(rb"[+-]?(?:(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?|inf(?:inity)?)|nan|null", re.IGNORECASE)
 _INTEGER = re.compile(rb"0|-?[1-9]\d{0,18}")  # written again, it is the same text
-_LINE = '"<grade> qid:<query> <feature>:<value> … # comment"'
+_LINE = '"<grade> qid:<query> <feature>:<value> … # comment", with each feature once'
 _MOST_COLUMNS = 2**31 - 1  # as in both frameworks
 # The first bytes of bzip2, xz, zstd and zip, of gzip in gzip, and of UTF-16.
 _NO_TEXT = (b"BZh", b"\xfd7zXZ", b"(\xb5/\xfd", b"PK\3\4", b"\x1f\x8b", b"\xff\xfe", b"\xfe\xff")
@@ -320,9 +318,12 @@ def texts_of(texts: Sequence[str], times: NDArray[np.int64] | None = None) -> ND
 
 def _number(token: bytes) -> float | None:
     """Return the number that a token stands for, NaN for NULL; None if it is no number."""
-    if not _NUMBER.fullmatch(token):
+    if token.lower() == b"null":
+        return math.nan
+    try:
+        return None if b"_" in token else float(token)
+    except ValueError:
         return None
-    return math.nan if token.lower() == b"null" else float(token)
 
 
 # --- Reading a file ------------------------------------------------------------------------------------------------
@@ -344,6 +345,13 @@ class _File:
     first_feature: int = _MOST_COLUMNS
     last_feature: int = -1
 
+    def refuse(self, text: bytes, at: int, what: str = "") -> NoReturn:
+        """Raise for a place in a block, as `what` says, or for the token around it."""
+        start = max(text.rfind(blank, 0, at) for blank in (b"\n", b" ", b"\t")) + 1
+        token = _decoded(text[start : text.index(b"\n", at)].removesuffix(b"\r").split(b" ")[0])
+        line = self.n_lines + text.count(b"\n", 0, at) + 1
+        refuse_line(self.path, line, what or f"cannot read {shown(token)}; each line must read {_LINE}")
+
 
 def _read(path: Path) -> _File:
     from boostplug.datasets import svmlight  # numba is slow to import, and most of a session never loads a file
@@ -351,7 +359,9 @@ def _read(path: Path) -> _File:
     file = _File(path)
     size = 0
     with opened(path) as stream:
-        for text in _blocks(stream):
+        while text := stream.read(_BLOCK):  # complete lines, each ended by a newline
+            text += b"" if text.endswith(b"\n") else stream.readline()
+            text += b"" if text.endswith(b"\n") else b"\n"
             if len(text) > size:
                 size = len(text)
                 block = svmlight.new_block(size)
@@ -362,40 +372,31 @@ def _read(path: Path) -> _File:
     return file
 
 
-def _blocks(stream: BinaryIO) -> Iterator[bytes]:
-    """Yield blocks of complete lines, each ended by a newline."""
-    while text := stream.read(_BLOCK):
-        text += b"" if text.endswith(b"\n") else stream.readline()
-        yield text if text.endswith(b"\n") else text + b"\n"
-
-
 def _add(file: _File, text: bytes, block: Any) -> None:
     """Add the rows of a block to those of its file."""
-    n_rows, n_entries, n_runs, n_odd, n_lines, is_unsorted, n_missing, bad = block.counts.tolist()
+    n_rows, n_entries, n_runs, n_odd, bad = block.counts.tolist()
     labels, row_end = block.labels[:n_rows].copy(), block.row_end[:n_rows].copy()
     ids, values = block.ids[:n_entries], block.values[:n_entries].copy()
+    is_too_large = np.isinf(values)
     for start, stop, place in block.odd[:n_odd].tolist():
         token = text[start:stop]
         value = _number(token)
         if value is None or (place < 0 and not math.isfinite(value)):
-            _refuse_text(file, text, start)
+            file.refuse(text, start)
         if place < 0:
             labels[-1 - place] = value
-        elif abs(value) >= _BEYOND_FLOAT32 and b"n" not in token.lower():  # the word inf is meant
-            values[place] = np.nan
-            file.n_missing += 1
         else:
-            values[place] = value
-    lines = block.lines[:n_rows] + file.n_lines
-    if is_unsorted:
-        _refuse_twice(file, lines, row_end, ids)
+            with np.errstate(over="ignore"):
+                values[place] = value
+            is_too_large[place] = np.isinf(values[place]) and b"n" not in token.lower()  # not the word inf
     if bad >= 0:
-        _refuse_text(file, text, bad)
+        file.refuse(text, bad)
+    values[is_too_large] = np.nan
 
     for start, stop, row in block.runs[:n_runs].tolist():
         query = text[start:stop]
         if file.queries and bool(query) != bool(file.queries[0][0]):
-            refuse_line(file.path, int(lines[row]), "qid is on some lines only; write qid:<query> after each grade")
+            file.refuse(text, start, "qid is on some lines only; write qid:<query> after each grade")
         if not file.queries or file.queries[-1][0] != query:
             file.queries.append((query, file.n_rows + row))
     docs = block.docs[:n_rows]
@@ -403,29 +404,11 @@ def _add(file: _File, text: bytes, block: Any) -> None:
     file.labels.append(labels)
     file.entries.append((row_end, ids.astype(np.min_scalar_type(ids.max(initial=0))), values))
     file.n_rows += n_rows
-    file.n_lines += n_lines
+    file.n_lines += text.count(b"\n")
     file.n_entries += n_entries
-    file.n_missing += n_missing
+    file.n_missing += int(is_too_large.sum())
     file.first_feature = min(file.first_feature, int(ids.min(initial=_MOST_COLUMNS)))
     file.last_feature = max(file.last_feature, int(ids.max(initial=-1)))
-
-
-def _refuse_text(file: _File, text: bytes, at: int) -> NoReturn:
-    """Raise for the token around a place in a block."""
-    line = file.n_lines + text.count(b"\n", 0, at) + 1
-    start = max(text.rfind(blank, 0, at) for blank in (b"\n", b" ", b"\t")) + 1
-    token = _decoded(text[start : text.index(b"\n", at)].removesuffix(b"\r").split(b" ")[0])
-    refuse_line(file.path, line, f"cannot read {shown(token)}; each line must read {_LINE}, with finite grades")
-
-
-def _refuse_twice(file: _File, lines: NDArray[np.int32], row_end: NDArray[np.int32], ids: NDArray[np.int32]) -> None:
-    """Raise if a feature stands twice on a line."""
-    rows = np.repeat(np.arange(len(row_end)), np.diff(row_end, prepend=0))
-    entries = np.sort(rows << 31 | ids)
-    again = entries[1:][entries[1:] == entries[:-1]]
-    if len(again):
-        row, feature = divmod(int(again[0]), 1 << 31)
-        refuse_line(file.path, int(lines[row]), f"feature {feature} occurs twice; keep one of the two values")
 
 
 # --- Putting it together -------------------------------------------------------------------------------------------
@@ -441,29 +424,37 @@ def _shape(files: Sequence[_File], n_features: int | None, zero_based: _ZeroBase
         raise ValueError(f'{lowest.path}: feature 0 stands below the first, 1; pass zero_based=True or "auto"')
     width = max(0, last + 1 - base)
     if n_features is not None and width > n_features:
-        raise ValueError(
-            f"{widest.path}: feature {last} is beyond n_features={n_features}; pass n_features={width}, or None"
-        )
+        what = f"{widest.path}: feature {last} is beyond n_features={n_features}"
+        raise ValueError(f"{what}; pass n_features={width}, or None")
     return base, width if n_features is None else int(n_features)
 
 
 def _ranking_data(file: _File, base: int, width: int, *, sparse: bool) -> RankingData:
     path, doc_ids = file.path, file.doc_ids
-    weight = _numbers_beside(path, ".weight")
+    weight, group = _numbers_beside(path, ".weight"), _numbers_beside(path, ".query", ".group")
     if weight is not None and len(weight) != file.n_rows:
         raise ValueError(f"there are {file.n_rows} rows, and {len(weight)} weights beside; write one number a row")
-    qid, group = _ids_of_rows(file), _numbers_beside(path, ".query", ".group")
-    if qid is None and group is None:
+    tokens = [token for token, _ in file.queries]
+    if tokens == [b""] and group is None:
         raise ValueError(f"no qid; write qid:<query> after each grade, or the sizes into {path.name}.query")
+    counts = np.diff([row for _, row in file.queries], append=file.n_rows)
     return RankingData(
         X=_sparse(file, base, width) if sparse else _dense(file, base, width),
         y=np.concatenate(file.labels),
-        qid=qid,
+        qid=None if tokens == [b""] else np.repeat(_query_ids(tokens, counts), counts),
         group=group,
         weight=weight,
         doc_ids=texts_of(doc_ids) if any(doc_ids) else None,
         position=_numbers_beside(path, ".position"),
     )
+
+
+def _query_ids(tokens: Sequence[bytes], n_rows: NDArray[np.int64]) -> NDArray[Any]:
+    """Return ids as integers if that loses nothing of what is written, else as str."""
+    if all(map(_INTEGER.fullmatch, tokens)):
+        with suppress(OverflowError):
+            return np.array([*map(int, tokens)], np.int64)
+    return texts_of([*map(_decoded, tokens)], n_rows)
 
 
 def _dense(file: _File, base: int, width: int) -> NDArray[np.float32]:
@@ -489,31 +480,13 @@ def _sparse(file: _File, base: int, width: int) -> Any:
     from scipy.sparse import csr_matrix
 
     sizes = [np.diff(row_end, prepend=0) for row_end, _, _ in file.entries]
-    indptr = np.cumsum(np.concatenate([[0], *sizes]))
     ids = np.concatenate([ids for _, ids, _ in file.entries], dtype=np.int32)
-    ids -= base
     values = np.concatenate([values for _, _, values in file.entries])
     file.entries.clear()
-    X = csr_matrix((values, ids, indptr), shape=(file.n_rows, width))
+    indptr = np.cumsum(np.concatenate([[0], *sizes]))
+    X = csr_matrix((values, ids - np.int32(base), indptr), shape=(file.n_rows, width))
     X.sort_indices()
     return X
-
-
-def _ids_of_rows(file: _File) -> NDArray[Any] | None:
-    """Return the query id of each row; None without ids."""
-    tokens = [token for token, _ in file.queries]
-    if tokens == [b""]:
-        return None
-    counts = np.diff([row for _, row in file.queries], append=file.n_rows)
-    return np.repeat(_query_ids(tokens, counts), counts)
-
-
-def _query_ids(tokens: Sequence[bytes], n_rows: NDArray[np.int64]) -> NDArray[Any]:
-    """Return ids as integers if that loses nothing of what is written, else as str."""
-    if all(map(_INTEGER.fullmatch, tokens)):
-        with suppress(OverflowError):
-            return np.array([*map(int, tokens)], np.int64)
-    return texts_of([*map(_decoded, tokens)], n_rows)
 
 
 # --- Side files ----------------------------------------------------------------------------------------------------

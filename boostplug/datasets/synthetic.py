@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_integer, check_number
+from boostplug.core.randomness import RandomState, generator
 from boostplug.datasets.ranking_data import Fold, RankingData
 
 Floats = NDArray[np.float64]
-RandomState = int | np.random.Generator | np.random.RandomState | None
 
 _N_TRAITS = 6  # hidden properties of a document that decide its relevance
 _ABOVE = (0.30, 0.36)  # share of rows above grade 0; of these, the share above each next grade
@@ -245,15 +245,3 @@ def _normal(rng: np.random.Generator, n: int, k: int) -> list[Floats]:
             total = total + rng.random(n)
         result.append((total - 3.0) * np.sqrt(2.0))
     return result
-
-
-def generator(random_state: RandomState) -> np.random.Generator:
-    """Return a generator of random numbers from a seed, a generator or None."""
-    if isinstance(random_state, np.random.Generator):
-        return random_state
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.Generator(np.random.PCG64(random_state.randint(0, 2**31 - 1, size=4).tolist()))
-    if random_state is None:
-        return np.random.Generator(np.random.PCG64())
-    seed = check_integer("random_state", random_state, 0, ", a Generator, a RandomState or None")
-    return np.random.Generator(np.random.PCG64(seed))

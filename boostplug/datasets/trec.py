@@ -1,21 +1,15 @@
-"""TREC's files: judgements (qrels) and ranked lists (runs), read, written, and joined to what metrics take."""
+"""TREC's files: judgements (qrels) and ranked lists (runs), read and written; ir-measures computes metrics of them."""
 
 import gzip
 import math
-import warnings
-from dataclasses import dataclass
-from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import (
-    FrozenArrays,
-    check_instance,
-    check_integer,
     numbers,
     refuse_other_order,
     refuse_rounded_ids,
@@ -25,156 +19,36 @@ from boostplug.core.checks import (
     vector,
 )
 from boostplug.core.files import write_file
-from boostplug.core.threads import Computed
-from boostplug.data.queries import Queries
+from boostplug.data.boundaries import places_within
 from boostplug.datasets.letor import opened, refuse_line
 
-_FILL = float(np.finfo(np.float64).min)  # score of rows without a document: below the run's scores and above -inf
 _MISSING = {"", "None", "nan", "<NA>", "NaT"}  # ids that are missing, as text
 _QREL = "<query> <iteration> <document> <grade>"
 _ENTRY = "<query> Q0 <document> <rank> <score> <tag>"
 
-_Lists = dict[str, dict[str, float]]  # the value of each document by query
 
+class Qrels(NamedTuple):
+    """Judgements, one a row; the rows of a query stand together."""
 
-@dataclass(frozen=True, eq=False, repr=False)
-class _Table:
-    """Rows with a query and a document each."""
-
-    qid: NDArray[Any]
-    doc_ids: NDArray[Any]
-
-    def __len__(self) -> int:
-        return len(self.qid)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}(n_queries={len(set(self.qid.tolist()))}, n_rows={len(self)})"
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Qrels(_Table):
-    """Judgements, one a row; the rows of a query stand together.
-
-    Attributes
-    ----------
-    qid, doc_ids : ndarray of shape (n_rows,), str
-        As written: 7 and 07 are two queries. No document stands twice in a query.
-    y : ndarray of shape (n_rows,), float64
-        Grades; negative ones say "not judged", as for `trec_eval`.
-    """
-
+    qid: NDArray[np.str_]
+    """As written: 7 and 07 are two queries."""
+    doc_ids: NDArray[np.str_]
+    """No document stands twice in a query."""
     y: NDArray[np.float64]
+    """Grades; negative ones say "not judged", as for `trec_eval`."""
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class JudgedRun(FrozenArrays, _Table):
-    """A run with the grades of its documents, for metrics: ``metric(run.scores, run.queries)``.
+class Run(NamedTuple):
+    """Ranked lists of documents, a row for each document; the rows of a query stand together."""
 
-    Attributes
-    ----------
-    y, scores : ndarray of shape (n_rows,), float64
-        Grades, 0 where there is none; scores, -inf where the run lacks the document.
-    qid, doc_ids : ndarray of shape (n_rows,), str
-        The document's id is empty in rows that only fill a list up.
-    labelled, retrieved : ndarray of shape (n_rows,), bool
-        Whether the document is judged, and whether it is in the run.
-    group : ndarray of shape (n_queries,), int64
-        Sizes of the queries, in row order.
-    depth : int
-        Down to this rank each list is what `trec_eval` sees.
-    """
-
-    y: NDArray[np.float64]
+    qid: NDArray[np.str_]
+    """As written: 7 and 07 are two queries."""
+    doc_ids: NDArray[np.str_]
+    """No document stands twice in a query."""
     scores: NDArray[np.float64]
-    labelled: NDArray[np.bool_]
-    retrieved: NDArray[np.bool_]
-    group: NDArray[np.int64]
-    depth: int
-
-    def __post_init__(self) -> None:
-        self.__setstate__(self.__dict__)
-
-    @Computed
-    def queries(self) -> Queries:
-        """Grades and queries as `boostplug.Queries`; rows that are not `labelled` are not judged. Built once."""
-        return Queries(self.y, group=self.group, labelled=self.labelled)
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class Run(_Table):
-    """Ranked lists of documents, a row for each document; the rows of a query stand together.
-
-    Attributes
-    ----------
-    qid, doc_ids : ndarray of shape (n_rows,), str
-        As written: 7 and 07 are two queries. No document stands twice in a query.
-    scores : ndarray of shape (n_rows,), float64
-        They alone say the ranking; the file's ranks are not read, as `trec_eval` does not read them.
-    tag : str
-        Name of the run.
-    """
-
-    scores: NDArray[np.float64]
+    """They alone say the ranking; the file's ranks are not read, as `trec_eval` does not read them."""
     tag: str
-
-    def judge(self, qrels: Qrels, *, depth: int | None = None) -> JudgedRun:
-        r"""Join the grades to the documents, for the queries that are judged.
-
-        Documents of the run without a grade, or with a negative one, are not judged (`labelled` is False). Judged
-        documents that the run lacks count as well, in the number of relevant documents and in ideal rankings: they
-        are appended with the score -inf, behind rows without a document that fill the list up to `depth`. So a metric
-        with a cut-off of at most `depth`, `RPrecision` and `Bpref` are what `trec_eval` and ir-measures say, with
-        ``empty=0``, except for tied scores, which these order by document id. A metric of the complete list would find
-        such documents at its end: give it ``k=depth``, as in ``MAP(run.depth)``.
-
-        Parameters
-        ----------
-        qrels : Qrels
-        depth : int, optional
-            At least the longest list of the run. Default: 1000, TREC's usual one, or the longest list if that is more.
-
-        Returns
-        -------
-        JudgedRun
-            The queries of the run in its order, then those that it lacks, of which all values are 0.
-
-        Warns
-        -----
-        UserWarning
-            If queries of the run have no judgements; they are left out, as `trec_eval` leaves them out.
-
-        Raises
-        ------
-        ValueError
-            If the run has no judged query, or `depth` is below its longest list.
-
-        Examples
-        --------
-        >>> import boostplug as bp
-        >>> run = Run(np.array(["7", "7"]), np.array(["a", "b"]), np.array([2.0, 1.0]), "bm25")
-        >>> qrels = Qrels(np.array(["7", "7"]), np.array(["b", "c"]), np.array([1.0, 1.0]))
-        >>> judged = run.judge(qrels)
-        >>> bp.MAP(judged.depth)(judged.scores, judged.queries)  # b has the precision 1/2; c is not found
-        0.25
-        """
-        check_instance("qrels", qrels, Qrels, "load_qrels(path)")
-        lists = _by_query("the run, row", range(len(self)), self.qid, self.doc_ids, self.scores)
-        grades = _by_query("qrels, row", range(len(qrels)), qrels.qid, qrels.doc_ids, qrels.y)
-        longest = max(map(len, lists.values()), default=1)
-        depth = max(1000, longest) if depth is None else depth
-        depth = check_integer("depth", depth, longest, ", the longest list of the run", most=max(longest, 1_000_000))
-        unjudged = [query for query in lists if query not in grades]
-        if len(unjudged) == len(lists):
-            names = f"it has {shown(unjudged)}, the qrels have {shown([*grades])}"
-            raise ValueError(f"no query of the run is judged: {names}; take the qrels of these queries")
-        if unjudged:
-            of_all = f"{len(unjudged)} of {len(lists)} queries of the run"
-            warnings.warn(f"{of_all} have no judgements and are left out: {shown(unjudged)}", UserWarning, stacklevel=2)
-        queries = [query for query in lists if query in grades] + [query for query in grades if query not in lists]
-        parts = [_judged_list(query, lists.get(query, {}), grades[query], depth) for query in queries]
-        sizes = np.array([*map(len, parts)])
-        columns: list[Any] = [*map(np.array, zip(*chain.from_iterable(parts), strict=True)), sizes, depth]
-        return JudgedRun(*columns)
+    """Name of the run."""
 
 
 def load_qrels(path: str | PathLike[str]) -> Qrels:
@@ -206,8 +80,8 @@ def load_qrels(path: str | PathLike[str]) -> Qrels:
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "qrels.txt")
     ...     _ = path.write_text("301 0 FBIS3-10082 1\n301 0 FBIS3-10169 0\n302 0 FBIS4-67701 1\n")
-    ...     load_qrels(path)
-    Qrels(n_queries=2, n_rows=3)
+    ...     load_qrels(path).y
+    array([1., 0., 1.])
     """
     return Qrels(*_load(path, _QREL, 3)[:3])
 
@@ -241,8 +115,8 @@ def load_run(path: str | PathLike[str]) -> Run:
     >>> with TemporaryDirectory() as folder:
     ...     path = Path(folder, "bm25.run")
     ...     _ = path.write_text("301 Q0 FBIS3-10169 1 9.5 bm25\n301 Q0 FBIS3-10082 2 7.25 bm25\n")
-    ...     load_run(path)
-    Run(n_queries=1, n_rows=2)
+    ...     load_run(path).scores
+    array([9.5 , 7.25])
     """
     return Run(*_load(path, _ENTRY, 4))
 
@@ -289,13 +163,12 @@ def save_qrels(
     """
     refuse_other_order(y=y, qid=qid, doc_ids=doc_ids, labelled=labelled)
     grades = numbers("y", y)
-    judged = Queries(np.zeros(len(grades)), group=[len(grades)], labelled=labelled).labelled_rows
+    judged = np.ones(len(grades), bool) if labelled is None else vector("labelled", labelled).astype(bool)
     whole = grades == np.clip(np.floor(grades), 0, 2**31 - 1)
     refuse_where("y", judged & ~whole, grades, "is not an integer from 0 to 2^31 - 1; rescale, or pass labelled=False")
-    lines = []
-    for query, documents in _checked(qid, doc_ids, np.where(judged, grades, -1)).items():
-        lines += [f"{query} 0 {name} {int(grade)}\n" for name, grade in documents.items() if grade >= 0]
-    _write(path, lines)
+    queries, documents, code = _ids(qid, doc_ids, len(grades))
+    rows = [row for row in np.argsort(code, kind="stable").tolist() if judged[row]]
+    _write(path, [f"{queries[row]} 0 {documents[row]} {int(grades[row])}\n" for row in rows])
 
 
 def save_run(
@@ -342,44 +215,10 @@ def save_run(
     refuse_other_order(scores=scores, qid=qid, doc_ids=doc_ids)
     checked = scores_of_rows(scores, len(vector("qid", qid)), finite=True)
     (name_of_run,) = _words("tag", [tag])
-    lines = []
-    for query, documents in _checked(qid, doc_ids, checked).items():
-        ranked = sorted(documents.items(), key=lambda pair: -pair[1])
-        lines += [f"{query} Q0 {name} {rank} {score!r} {name_of_run}\n" for rank, (name, score) in enumerate(ranked, 1)]
-    _write(path, lines)
-
-
-# --- Joining -------------------------------------------------------------------------------------------------------
-
-
-def _judged_list(query: str, scores: dict[str, float], grades: dict[str, float], depth: int) -> list[tuple[Any, ...]]:
-    """Return the rows of a query, in the order of the attributes of `JudgedRun`: the run's, then what the run lacks."""
-    rows = []
-    for document, score in scores.items():
-        grade = grades.get(document, -1.0)
-        rows.append((query, document, max(grade, 0.0), score, grade >= 0, True))
-    missed = [one for one, grade in grades.items() if grade >= 0 and one not in scores]
-    if not missed:
-        return rows or [(query, "", 0.0, 0.0, False, False)]  # a query with rows counts, also where nothing is judged
-    # As many as there can be relevant documents stand above those that are missed: R-precision looks so far down.
-    filled = max(depth, len(grades)) - len(rows)
-    rows += [(query, "", 0.0, _FILL, False, False)] * filled
-    return rows + [(query, document, grades[document], -math.inf, True, False) for document in missed]
-
-
-def _by_query(place: str, numbers: Any, qid: Any, doc_ids: Any, values: Any) -> _Lists:
-    """Return the value of each document by query; refuse a document that a query has twice, naming its row or line."""
-    if not len(qid) == len(doc_ids) == len(values):
-        raise ValueError(f"got {len(qid)} queries, {len(doc_ids)} documents and {len(values)} values; give one per row")
-    found: _Lists = {}
-    for number, query, document, value in zip(numbers, map(str, qid), map(str, doc_ids), values, strict=True):
-        if document in found.setdefault(query, {}):
-            raise ValueError(f"{place} {number}: query {shown(query)} has document {shown(document)} already; keep one")
-        found[query][document] = float(value)
-    return found
-
-
-# --- Reading -------------------------------------------------------------------------------------------------------
+    queries, documents, code = _ids(qid, doc_ids, len(checked))
+    rows = zip(np.lexsort((-checked, code)).tolist(), (places_within(np.bincount(code)) + 1).tolist(), strict=True)
+    values = checked.tolist()
+    _write(path, [f"{queries[r]} Q0 {documents[r]} {rank} {values[r]!r} {name_of_run}\n" for r, rank in rows])
 
 
 def _load(path: str | PathLike[str], form: str, at: int) -> tuple[Any, Any, Any, str]:
@@ -388,7 +227,8 @@ def _load(path: str | PathLike[str], form: str, at: int) -> tuple[Any, Any, Any,
     Lines read `form`, with the value in column `at`.
     """
     file, names = Path(path), form.split()
-    rows: list[tuple[Any, ...]] = []
+    rows: dict[tuple[str, str], float] = {}
+    tag = ""
     with opened(file, "pass one of its files") as stream:
         for line, content in enumerate(stream, 1):
             columns = content.split()[: len(_ENTRY.split())]  # only at ASCII's white space, as trec_eval
@@ -402,22 +242,38 @@ def _load(path: str | PathLike[str], form: str, at: int) -> tuple[Any, Any, Any,
             if not math.isfinite(value) or len(columns) != len(names):
                 text = shown(b" ".join(columns).decode(errors="backslashreplace"))
                 refuse_line(file, line, f'{text} is not "{form}" in UTF-8 with a finite {names[at]}; correct it')
-            rows.append((line, texts[0], texts[2], value, texts[-1]))
+            if (texts[0], texts[2]) in rows:
+                what = f"query {shown(texts[0])} has document {shown(texts[2])} already; keep one"
+                refuse_line(file, line, what)
+            rows[texts[0], texts[2]] = value
+            tag = tag or texts[-1]
     if not rows:
         raise ValueError(f'{file} holds no rows; each line must read "{form}"')
-    *fields, tags = zip(*rows, strict=True)
-    lists = _by_query(f"{file}, line", *fields)
-    table = [(query, document, value) for query, documents in lists.items() for document, value in documents.items()]
-    return *map(np.array, zip(*table, strict=True)), tags[0]
+    qid, documents = map(np.array, zip(*rows, strict=True))
+    order = np.argsort(_order_of_queries(qid), kind="stable")
+    return qid[order], documents[order], np.array([*rows.values()])[order], tag
 
 
-# --- Writing -------------------------------------------------------------------------------------------------------
+def _order_of_queries(qid: Any) -> NDArray[np.int64]:
+    """Return the number of each row's query, in the order in which they appear first."""
+    _, first, code = np.unique(qid, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[code]
 
 
-def _checked(qid: ArrayLike, doc_ids: ArrayLike | None, values: NDArray[np.float64]) -> _Lists:
-    """Return the value of each document by query, with ids as they are written."""
-    documents = range(len(values)) if doc_ids is None else _words("doc_ids", doc_ids)
-    return _by_query("doc_ids, row", range(len(values)), _words("qid", qid), documents, values)
+def _ids(qid: ArrayLike, doc_ids: ArrayLike | None, n_rows: int) -> tuple[list[str], list[str], NDArray[np.int64]]:
+    """Return the ids of queries and documents as they are written, and the number of each row's query."""
+    queries = _words("qid", qid)
+    documents = [*map(str, range(n_rows))] if doc_ids is None else _words("doc_ids", doc_ids)
+    if not len(queries) == len(documents) == n_rows:
+        raise ValueError(
+            f"got {len(queries)} queries, {len(documents)} documents and {n_rows} values; give one per row"
+        )
+    again, seen = np.zeros(n_rows, bool), set[tuple[str, str]]()
+    for row, pair in enumerate(zip(queries, documents, strict=True)):
+        again[row] = pair in seen
+        seen.add(pair)
+    refuse_where("doc_ids", again, np.array(documents), "is a second time in its query; keep one row")
+    return queries, documents, _order_of_queries(queries)
 
 
 def _words(name: str, values: Any) -> list[str]:

@@ -166,10 +166,13 @@ class MPBoost(PairLoss):
         d = self._pair_distances(queries, pairs)
         exponent = -d * (scores[pairs.winner] - scores[pairs.loser])
         weight = pairs.weight * np.repeat(factor, np.diff(pairs.start)) * np.exp(np.minimum(exponent, LARGEST_EXPONENT))
-        slope, bend, n = d * weight, (curvature.squared * d * d + curvature.constant) * weight, queries.n_rows
-        gradient: Floats = np.bincount(pairs.loser, slope, n) - np.bincount(pairs.winner, slope, n)
-        hessian: Floats = np.bincount(pairs.loser, bend, n) + np.bincount(pairs.winner, bend, n)
-        return gradient, hessian
+        slope, bend = d * weight, (curvature.squared * d * d + curvature.constant) * weight
+
+        def sums(rows: Ints, of_pair: Floats) -> Floats:
+            return np.bincount(rows, of_pair, queries.n_rows).astype(np.float64, copy=False)
+
+        gradient = sums(pairs.loser, slope) - sums(pairs.winner, slope)
+        return gradient, sums(pairs.loser, bend) + sums(pairs.winner, bend)
 
     def _pair_distances(self, queries: Queries, pairs: ListedPairs) -> Floats:
         """Return the distance of each explicit pair's margin."""

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import check_flag, check_integer, refuse_other_order, refuse_where, shown, vector
+from boostplug.core.randomness import RandomState, generator
 from boostplug.data.queries import Queries
 
 Ints = NDArray[np.int64]
-Seed = int | np.integer[Any] | np.random.Generator | np.random.RandomState
 
 
 class GroupSizes(NamedTuple):
@@ -54,7 +54,7 @@ class Folds(list[tuple[Ints, Ints]]):
 
 
 def group_folds(
-    qid_or_queries: ArrayLike | Queries, n_splits: int = 5, *, shuffle: bool = False, random_state: Seed | None = None
+    qid_or_queries: ArrayLike | Queries, n_splits: int = 5, *, shuffle: bool = False, random_state: RandomState = None
 ) -> Folds:
     """Return folds that never split a query, balanced in queries and in documents.
 
@@ -120,7 +120,7 @@ def group_folds(
     if random_state is not None and not shuffle:
         raise ValueError(f"random_state={shown(random_state)} has no effect without shuffle=True; pass both or neither")
 
-    fold = _fold_of(sizes[present], n_splits, _generator(random_state) if shuffle else None)
+    fold = _fold_of(sizes[present], n_splits, generator(random_state) if shuffle else None)
     fold_of_query = np.full(queries.n_queries, -1)
     fold_of_query[present] = fold
     fold_of_row = fold_of_query[queries.query_of_row]
@@ -221,7 +221,7 @@ def blocks_by_time(times: NDArray[Any], shares: Sequence[float], what: str) -> I
     return np.searchsorted(cuts, of_query, side="right") - 1
 
 
-def _fold_of(sizes: Ints, n_splits: int, random: np.random.Generator | np.random.RandomState | None) -> Ints:
+def _fold_of(sizes: Ints, n_splits: int, random: np.random.Generator | None) -> Ints:
     """Return the fold of each query.
 
     Longest first, each block of `n_splits` queries gives one query to each fold. So whatever the order within a
@@ -244,12 +244,3 @@ def _queries_of(name: str, qid: Any, otherwise: str = "") -> Queries:
     if not hasattr(qid, "__len__") or getattr(qid, "ndim", 1) == 0:
         raise ValueError(f"{name} must hold the query id of each row{otherwise}; got {shown(qid)}")
     return Queries(np.zeros(len(qid)), qid=qid)
-
-
-def _generator(random_state: Seed | None) -> np.random.Generator | np.random.RandomState:
-    if isinstance(random_state, (np.random.Generator, np.random.RandomState)):
-        return random_state
-    otherwise = ", a Generator, a RandomState or None"
-    return np.random.default_rng(
-        None if random_state is None else check_integer("random_state", random_state, 0, otherwise)
-    )

@@ -22,9 +22,10 @@ from scipy import stats
 from boostplug.comparison.compare import compare
 from boostplug.comparison.document import as_json, versions
 from boostplug.comparison.inputs.folds import LoadedData
+from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.comparison.training.runs import Method, Plan, RunOutcome
+from boostplug.comparison.training.runs import Method, Plan, Run
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.files import write_file
 from boostplug.data.queries import Queries
@@ -80,12 +81,15 @@ def estimate(folds: Sequence[Sample]) -> Estimate:
     n_seeds = len(folds[0].ours)
     data = LoadedData([[part] * 3 for part in map(_part, folds)])
     plan = Plan(_METRIC, [_METRIC], Trees(), 1, None, 1, 0, range(n_seeds))
-    result = CompareResult(data, plan, _METHODS)
+    runs = []
     for number, fold in enumerate(folds):
         for method, values in zip(_METHODS, (fold.theirs, fold.ours), strict=True):
             for seed in range(n_seeds):
                 mean = {_METRIC.name: float(np.nanmean(values[seed]))}
-                result.add(RunOutcome(method, number, seed, 1, test=mean, per_query={_METRIC.name: values[seed]}))
+                named = {"framework": method.framework, "method": method.name, "fold": number, "seed": seed}
+                on_test = {"test": mean, "per_query": {_METRIC.name: values[seed]}}
+                runs.append(Run(**named, rounds=1, **on_test, valid_per_query=values[seed]))
+    result = CompareResult(Outcomes(data, plan, _METHODS, runs))
     found = result.document["methods"][1]
     low, high = found["interval"]
     return Estimate(found["difference"], low, high, found["p"], found["z"])
@@ -179,8 +183,8 @@ def pool(
             early_stopping_rounds=None,
             progress=False,
         )
-        for cell in found.runs.outcomes:
-            values[methods.index(cell.method.name), f, cell.seed] = cell.per_query[_METRIC.name]
+        for cell in found.outcomes.runs:
+            values[methods.index(cell.method), f, cell.seed] = cell.per_query[_METRIC.name]
     rng = np.random.default_rng(0)
     weight = np.exp(0.6 * rng.normal(size=n_queries)) * np.sqrt(fresh.group / fresh.group.mean())
     return Pool(values, weight)
@@ -310,8 +314,8 @@ def _other_seeds(folds: list[Any], n_pairs: int, patience: int | None, rounds: i
         params=_PARAMS,
         progress=False,
     )
-    for method in found.runs.methods:
-        of_runs = {run: cell.per_query[_METRIC.name] for run, cell in found.runs.finished(method).items()}
+    for method in found.outcomes.methods:
+        of_runs = {run: cell.per_query[_METRIC.name] for run, cell in found.outcomes.finished(method).items()}
         for n_seeds in (1, _TOGETHER):
             judged = _pairs_of_seeds(of_runs, len(folds), 2 * n_pairs, n_seeds)
             if judged:

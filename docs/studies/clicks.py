@@ -51,7 +51,7 @@ _SHARES = (0.05, 0.2, 1.0)  # of the queries, with labels
 _WEIGHTS = (0.03, 0.1, 0.5)  # of pairs beside labels: preference_weight
 _PAGES = (1_000, 10_000, 100_000)
 _PAIRS, _ABOVE = "pairs only", "pairs by skip_above only"
-_ESTIMATORS = ("randomised", "swapped", "harvesting", "em")
+_ESTIMATORS = ("randomised", "harvesting", "em")
 
 
 def candidates(folder: Path, name: str, seed: int) -> tuple[RankingData, RankingData]:
@@ -195,7 +195,7 @@ def _of_qbrank(
 def of_estimator(folder: Path, method: str, n_pages: int, seed: int) -> dict[str, Any]:
     """Return the mean relative error of estimated propensities at positions 2 to 10, at η = 1."""
     train, _ = candidates(folder, "yandex", seed)
-    ranker: Any = "random" if method in {"randomised", "swapped"} else [None, None]
+    ranker: Any = "random" if method == "randomised" else [None, None]
     log = simulate(train, ranker=ranker, sessions=n_pages, max_position=10, random_state=seed)
     X = dict(enumerate(train.X)) if method == "em" else None
     found = propensity(log, method=method, X=X, n_bootstrap=2).propensity  # type: ignore[arg-type]

@@ -73,9 +73,9 @@ def table(folds: list[Fold], label: str, leaves: int) -> list[str]:
         params={"num_leaves": leaves},
     )
     front = {one["method"] for one in result.document["trade_off"]["front"]}
-    first = result.runs.methods[0].name
+    first = result.outcomes.methods[0].name
     rows = []
-    for method in result.runs.methods:
+    for method in result.outcomes.methods:
         cells = [_cell(result, method.name, first, metric.name) for metric in metrics]
         rows.append([method.name, *cells, "yes" if method.name in front else "no"])
     return markdown(["loss", *(metric.name for metric in metrics), "on the front"], rows)
@@ -91,7 +91,7 @@ def _cell(result: CompareResult, name: str, first: str, metric: str) -> str:
 
 def _per_query(result: CompareResult, name: str, metric: str) -> list[Floats]:
     """Return by fold a metric of each test query, the mean over seeds."""
-    runs = [run for run in result.runs.outcomes if run.method.name == name]
+    runs = [run for run in result.outcomes.runs if run.method == name]
     return [np.mean([r.per_query[metric] for r in runs if r.fold == f], axis=0) for f in sorted({r.fold for r in runs})]
 
 

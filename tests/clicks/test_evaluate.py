@@ -1,7 +1,6 @@
 """`evaluate`: estimates by hand, without bias on simulated clicks, and what they say of themselves."""
 
 import math
-import sys
 from fractions import Fraction
 
 import numpy as np
@@ -22,6 +21,7 @@ LOG = ClickLog(**PAGES)
 NEW = [0.1, 0.2, 0.3, 2.0, 1.0, 5.0, 5.0]
 THETA = [1.0, 0.5, 0.25]
 D = [1.0, 1 / math.log2(3), 0.5]
+INVERSE = 1.0 / np.arange(1.0, 41.0)
 
 
 def test_by_hand():
@@ -34,11 +34,9 @@ def test_by_hand():
         sum(values) / sum(weights), rel=1e-14
     )
     clipped = [D[2] * 1 + D[0] * 2, D[1] * 2, (D[0] + D[1]) / 2]
-    found = evaluate(NEW, LOG, method="clipped", max_weight=2.0, **options)
+    found = evaluate(NEW, LOG, max_weight=2.0, **options)
     assert found.estimate == pytest.approx(sum(clipped) / 3, rel=1e-14)
     assert found.largest_weight == 2.0
-    plain = [D[2] + D[0], D[1], (D[0] + D[1]) / 2]
-    assert found.sensitivity[0][:2] == (0.0, pytest.approx(sum(plain) / 3, rel=1e-14))
 
 
 def test_precision_in_exact_arithmetic():
@@ -48,17 +46,6 @@ def test_precision_in_exact_arithmetic():
     assert found.n_clicks == 4
     assert found.effective_sample_size == pytest.approx(8**2 / (1 + 16 + 4 + 1))
     assert found.largest_weight == 4.0
-    assert found.metric == "Precision@2"
-
-
-def test_eta_is_a_power_of_the_position_and_the_sensitivity_its_multiples():
-    found = evaluate(NEW, LOG, eta=0.8)
-    for row, power in zip(found.sensitivity, (0.0, 0.5, 1.0, 1.5, 2.0), strict=True):
-        at = evaluate(NEW, LOG, eta=0.8 * power)
-        assert row.power == power
-        assert tuple(row[1:]) == pytest.approx((at.estimate, at.low, at.high, at.effective_sample_size), rel=1e-12)
-    by_array = evaluate(NEW, LOG, propensity=np.arange(1.0, 4) ** -0.8)
-    assert by_array.estimate == pytest.approx(found.estimate, rel=1e-12)
 
 
 def test_snips_does_not_change_with_a_factor_of_the_propensities():
@@ -69,7 +56,7 @@ def test_snips_does_not_change_with_a_factor_of_the_propensities():
 
 def test_discounts_are_those_of_the_metric():
     for metric in (bp.DCG(2, convention="letor"), bp.DCG(None, ties="order"), bp.DCG(gain="linear")):
-        found = evaluate(NEW, LOG, metric=metric, eta=0.0).estimate
+        found = evaluate(NEW, LOG, metric=metric, propensity=[1, 1, 1]).estimate
         queries = bp.Queries(PAGES["clicked"], group=PAGES["group"])
         assert found == pytest.approx(metric(NEW, queries), rel=1e-13)
 
@@ -102,11 +89,17 @@ def true_value(metric):
 @pytest.mark.parametrize("metric", [bp.DCG(3), bp.Precision(2)])
 def test_ips_has_no_bias(metric):
     found = np.array(
-        [evaluate(SCORES[1][log.document], log, metric=metric, eta=1.0, n_bootstrap=1).estimate for log in logs(40)]
+        [
+            evaluate(SCORES[1][log.document], log, metric=metric, propensity=INVERSE, n_bootstrap=1).estimate
+            for log in logs(25)
+        ]
     )
     assert abs(found.mean() - true_value(metric)) < 4 * found.std(ddof=1) / np.sqrt(len(found))
     naive = np.mean(
-        [evaluate(SCORES[1][log.document], log, metric=metric, eta=0.0, n_bootstrap=1).estimate for log in logs(3)]
+        [
+            evaluate(SCORES[1][log.document], log, metric=metric, propensity=np.ones(5), n_bootstrap=1).estimate
+            for log in logs(3)
+        ]
     )
     assert naive < 0.8 * true_value(metric)
 
@@ -114,30 +107,27 @@ def test_ips_has_no_bias(metric):
 def test_intervals_hold_the_truth_as_often_as_they_say():
     """Of pages that are queries: the same queries would be drawn again with other clicks."""
     truth, held = true_value(bp.DCG(3)), 0
-    for log in logs(60, sessions=500):
+    for log in logs(40, sessions=500):
         pages = ClickLog(log.clicked, group=log.group, position=log.position)
-        found = evaluate(SCORES[1][log.document], pages, metric=bp.DCG(3), eta=1.0, n_bootstrap=200)
+        found = evaluate(SCORES[1][log.document], pages, metric=bp.DCG(3), propensity=INVERSE, n_bootstrap=200)
         held += found.low <= truth <= found.high
-    assert 50 <= held < 60
+    assert 32 <= held < 40
 
 
 def test_rankers_are_compared_with_the_first():
     log = logs(1)[0]
     random = np.random.default_rng(0).normal(size=log.n_rows)
-    found = evaluate({"random": random, "y": DATA.y[log.document], "again": random}, log, eta=1.0)
+    found = evaluate({"random": random, "y": DATA.y[log.document], "again": random}, log, propensity=INVERSE)
     assert list(found) == ["random", "y", "again"]
-    alone = evaluate(DATA.y[log.document], log, eta=1.0)
-    assert (found["y"].estimate, found["y"].low) == (alone.estimate, alone.low)
+    alone = evaluate(DATA.y[log.document], log, propensity=INVERSE)
+    assert (found["y"].estimate, found["y"].low) == pytest.approx((alone.estimate, alone.low), rel=1e-12)
     assert found["random"].difference is None
     assert alone.difference is None
     difference = found["y"].difference
     assert difference.estimate == pytest.approx(found["y"].estimate - found["random"].estimate)
     assert 0 < difference.low < difference.estimate < difference.high
     assert difference.high - difference.low < found["y"].high - found["y"].low  # paired
-    assert found["again"].difference == (0.0, 0.0, 0.0)
-    assert len(str(found).splitlines()) == 5
-    assert str(found).splitlines()[3].startswith("y ")
-    assert len(str(alone).splitlines()) == 8
+    assert found["again"].difference == pytest.approx((0.0, 0.0, 0.0), abs=1e-12)
 
 
 def test_a_propensity_is_taken_as_it_is():
@@ -160,39 +150,31 @@ def test_pages_may_be_aggregated():
         query=np.repeat([page for page, _ in apart], 2),
     )
     new = np.concatenate([scores[2 * page : 2 * page + 2] for page, _ in apart])
-    one, other = (evaluate(s, shown, eta=0.7) for s, shown in ((scores, together), (new, log)))
+    one, other = (evaluate(s, shown, propensity=[1, 2**-0.7]) for s, shown in ((scores, together), (new, log)))
     assert (one.estimate, one.low, one.high) == pytest.approx((other.estimate, other.low, other.high))
     assert one.n_clicks == other.n_clicks == 6
     assert one.effective_sample_size == pytest.approx(other.effective_sample_size)
 
 
-def test_pages_are_copied_in_blocks(monkeypatch):
-    wanted = evaluate(NEW, LOG, eta=1.0)
-    for rows in (1, 4, 5):
-        monkeypatch.setattr(sys.modules["boostplug.clicks.evaluate"], "_ROWS", rows)
-        assert evaluate(NEW, LOG, eta=1.0) == wanted
-
-
 def test_one_query_has_no_interval():
-    found = evaluate([1.0, 2.0], ClickLog([1, 0], group=[2], position=[1, 2]), eta=1.0)
+    found = evaluate([1.0, 2.0], ClickLog([1, 0], group=[2], position=[1, 2]), propensity=INVERSE)
     assert math.isnan(found.low)
-    assert math.isnan(found.sensitivity[0].high)
+    assert math.isnan(found.high)
 
 
 def test_a_page_without_rows_does_not_count():
     log = ClickLog([1, 0, 1], group=[2, 0, 1], position=[1, 2, 1])
-    assert evaluate([2.0, 1.0, 1.0], log, eta=1.0).estimate == 1.0
+    assert evaluate([2.0, 1.0, 1.0], log, propensity=INVERSE).estimate == 1.0
 
 
-@pytest.mark.parametrize("method", ["ips", "snips", "clipped"])
-def test_values_of_clicks(method):
-    options = {"metric": bp.DCG(3), "propensity": THETA, "method": method, "max_weight": 3.0}
+@pytest.mark.parametrize(("method", "max_weight"), [("ips", None), ("snips", None), ("ips", 3.0)])
+def test_values_of_clicks(method, max_weight):
+    options = {"metric": bp.DCG(3), "propensity": THETA, "method": method, "max_weight": max_weight}
     plain = evaluate(NEW, LOG, **options)
     assert evaluate(NEW, LOG, click_value=np.ones(7), **options) == plain
     doubled = evaluate(NEW, LOG, click_value=np.full(7, 2.0), **options)
-    for one, other in zip(doubled.sensitivity, plain.sensitivity, strict=True):
-        assert one[1:4] == pytest.approx(2.0 * np.array(other[1:4]), rel=1e-14)
-        assert one.effective_sample_size == pytest.approx(other.effective_sample_size)
+    assert doubled[:3] == pytest.approx(2.0 * np.array(plain[:3]), rel=1e-14)
+    assert doubled.effective_sample_size == pytest.approx(plain.effective_sample_size)
     assert doubled.largest_weight == plain.largest_weight
     of_unclicked = [1.0, np.nan, 1.0, -3.0, 1.0, 1.0, np.inf]
     assert evaluate(NEW, LOG, click_value=of_unclicked, **options) == plain
@@ -211,7 +193,12 @@ def test_a_value_is_that_of_each_click_of_an_aggregated_row():
     together = ClickLog([3, 1], group=[2], position=[1, 2], impressions=[4, 4])
     apart = ClickLog([1, 1, 1, 0, 1, 0, 0, 0], group=[2] * 4, position=[1, 2] * 4, query=[0] * 8)
     found = [
-        evaluate(np.tile([0.1, 0.2], len(log.group)), log, eta=1.0, click_value=np.tile([5.0, 2.0], len(log.group)))
+        evaluate(
+            np.tile([0.1, 0.2], len(log.group)),
+            log,
+            propensity=INVERSE,
+            click_value=np.tile([5.0, 2.0], len(log.group)),
+        )
         for log in (together, apart)
     ]
     assert found[0].estimate == pytest.approx(found[1].estimate, rel=1e-14)
@@ -221,8 +208,4 @@ def test_a_value_is_that_of_each_click_of_an_aggregated_row():
 @pytest.mark.parametrize("wrong", [-1.0, math.nan, math.inf])
 def test_values_that_no_click_has_are_refused(wrong):
     with pytest.raises(ValueError, match=r"click_value\[2\] = .* is not a value of a click; pass numbers from 0"):
-        evaluate(NEW, LOG, eta=1.0, click_value=[1, 1, wrong, 1, 1, 1, 1])
-    with pytest.raises(ValueError, match=r"click_value must hold one number per row \(7\), got 1"):
-        evaluate(NEW, LOG, eta=1.0, click_value=[1.0])
-    with pytest.raises(ValueError, match="click_value is 0 for all clicks"):
-        evaluate(NEW, LOG, eta=1.0, click_value=np.zeros(7))
+        evaluate(NEW, LOG, propensity=INVERSE, click_value=[1, 1, wrong, 1, 1, 1, 1])

@@ -1,6 +1,7 @@
 """Data that `compare` takes: one table from every form and file, columns to choose, weights that count."""
 
 import json
+from dataclasses import replace
 
 import lightgbm as lgb
 import numpy as np
@@ -16,7 +17,7 @@ import boostplug as bp
 from boostplug.cli.app import app
 from boostplug.comparison.inputs.frames import Columns, split_by_query
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.comparison.training.runs import Method, RunOutcome
+from boostplug.comparison.training.runs import Method, Run
 from boostplug.data.inputs import Source
 from boostplug.datasets import Fold
 
@@ -47,27 +48,19 @@ def test_data_frames(parts, plain, kind):
     make = {"pandas": lambda frame: frame, "polars": pl.from_pandas, "pyarrow": pa.Table.from_pandas}[kind]
     frames = [make(frame_of(part)) for part in parts]
     assert numbers(bp.compare(*frames, label="grade", **ONE)) == plain
-    drop = (lambda frame: frame.drop("grade")) if kind == "polars" else (lambda frame: frame.drop(columns=["grade"]))
-    pairs = [(drop(frame), frame["grade"]) for frame in frames]
-    assert numbers(bp.compare(*pairs, **ONE)) == plain
     renamed = [make(frame_of(part).rename(columns={"qid": "query"})) for part in parts]
     assert numbers(bp.compare([renamed], label="grade", qid="query", **ONE)) == plain
-    renamed_pairs = [(drop(frame), frame["grade"]) for frame in renamed]
-    assert numbers(bp.compare(tuple(renamed_pairs), qid="query", **ONE)) == plain
+    assert numbers(bp.compare(tuple(renamed), label="grade", qid="query", **ONE)) == plain
 
 
-def test_tuples_mappings_and_objects(parts, plain):
-    forms = [
-        [(part.X, part.y, part.qid) for part in parts],
-        [{"X": part.X, "y": part.y, "group": part.group} for part in parts],
-        [bp.RankingData(part.X, part.y, group=part.group) for part in parts],
-        [type("Data", (), {"X": part.X, "y": part.y, "qid": part.qid}) for part in parts],
-    ]
-    for form in forms:
-        assert numbers(bp.compare(*form, **ONE)) == plain
-    for fold in (forms[0], forms[2]):
-        assert numbers(bp.compare(tuple(fold), **ONE)) == numbers(bp.compare([tuple(fold)], **ONE)) == plain
-    assert numbers(bp.compare(Fold(*parts), **ONE)) == plain
+def test_ranking_data_and_folds(parts, plain):
+    grouped = [bp.RankingData(part.X, part.y, group=part.group) for part in parts]
+    for fold in (Fold(*parts), tuple(grouped)):
+        assert numbers(bp.compare(*fold, **ONE)) == plain
+        assert numbers(bp.compare(fold, **ONE)) == numbers(bp.compare([fold], **ONE)) == plain
+    for other in ((parts[0].X, parts[0].y, parts[0].qid), {"X": parts[0].X, "y": parts[0].y}):
+        with pytest.raises(ValueError, match=r"train: it must be a boostplug.RankingData\(X, y, qid=…\), or"):
+            bp.compare(other, *parts[1:], **ONE)
 
 
 def test_letor_files(parts, plain, tmp_path):
@@ -135,7 +128,7 @@ def test_weights_count_in_training_and_metrics(weighted, of_weighted):
 
 def test_weights_change_what_built_ins_learn(weighted, of_weighted):
     again = bp.compare(
-        *({**part, "weight": None} for part in weighted), losses=(), baselines=["lambdarank", "rank:ndcg"], **QUICK
+        *(replace(part, weight=None) for part in weighted), losses=(), baselines=["lambdarank", "rank:ndcg"], **QUICK
     )
     runs = {m["method"]: m["runs"][0]["validation"] for m in of_weighted.document["methods"]}
     for method in again.document["methods"]:
@@ -151,7 +144,7 @@ def test_differences_weigh_queries(weighted, of_weighted):
     defined = ~np.isnan(d)
     found = of_weighted.to_frame().set_index(["framework", "method"]).loc[("lightgbm", "RankNet"), "difference"]
     assert found == pytest.approx((d * weights)[defined].sum() / weights[defined].sum(), abs=1e-12)
-    assert "weighted: means and tests are by the weights of the queries." in " ".join(str(of_weighted).split())
+    assert "Means and tests are by the weights of the queries." in " ".join(str(of_weighted).split())
 
 
 def weighed(part, weight):
@@ -167,10 +160,12 @@ def test_weights_decide_who_is_close_to_the_recommended_one(parts):
     methods.append(Method("RankNet", "lightgbm", bp.RankNet()))
     worse = np.arange(n) % 2 == 0
     for weight, close in ((None, []), (np.where(worse, 0.0, 1.0), ["RankNet"]), (np.where(worse, 1.0, 2.0), [])):
-        made = result_of(methods, part, bp.NDCG(10), valid=weighed(part, weight))
+        runs = []
         for method, values in zip(methods, (np.full(n, 0.5), np.where(worse, 0.4, 0.5)), strict=True):
+            run = {"framework": method.framework, "method": method.name, "fold": 0, "seed": 0}
             test = {"test": {"NDCG@10": 0.5}, "per_query": {"NDCG@10": np.full(n, 0.5)}}
-            made.add(RunOutcome(method, 0, 0, validation=values.mean(), validation_per_query=values, **test))
+            runs.append(Run(**run, validation=values.mean(), valid_per_query=values, **test))
+        made = result_of(methods, part, bp.NDCG(10), runs, valid=weighed(part, weight))
         found = made.document["recommendation"]
         assert found["method"] == "lambdarank"
         assert [other["method"] for other in found["within_one_standard_error"]] == close
@@ -178,11 +173,11 @@ def test_weights_decide_who_is_close_to_the_recommended_one(parts):
 
 def test_weights_are_columns_of_frames_and_tell_kept_results_apart(weighted, tmp_path):
     frames = [frame_of(part, w=part.weight) for part in weighted]
-    some = {"label": "grade", "weight": "w", **ONE, "store": tmp_path}
+    some = {"label": "grade", "weight": "w", **ONE, "store": tmp_path / "kept.jsonl"}
     found = bp.compare(*frames, **some)
     assert numbers(found) == numbers(bp.compare(*weighted, **ONE))
     other = [frame.assign(w=frame["w"] + 1) for frame in frames]
-    with pytest.raises(ValueError, match="holds no results of this comparison, only of one with other data"):
+    with pytest.raises(ValueError, match="holds no results of this comparison, only of one with other"):
         bp.compare(*other, **some, resume=True)
     assert numbers(bp.compare(*frames, **some, resume=True)) == numbers(found)
 

@@ -1,7 +1,5 @@
 """`compare` trains what it says: weights without a unit, one meaning of features in all parts, one model."""
 
-import re
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -195,24 +193,6 @@ def test_a_column_of_places_gets_a_warning():
     )
     for changed in (frame.assign(place=frame["place"] - 1), frame.drop(index=range(0, 300, 30))):
         assert any("'place' numbers the rows" in w for w in bp.compare(changed, **options).document["warnings"])
-
-
-def test_rows_that_stand_twice_get_a_warning_and_hide_no_places():
-    rng = np.random.default_rng(0)
-    frame = pd.DataFrame(
-        {"qid": np.repeat(np.arange(60), 5), "x": rng.normal(size=300), "place": np.tile(range(5), 60)}
-    )
-    frame["label"] = (frame["x"] > 0) * 1
-    options = {**ONE_LOSS, "label": "label"}
-    once = bp.compare(frame, **options).document["warnings"]
-    assert not any("Rows stand twice" in line for line in once)
-    twice = pd.concat([frame, frame[::15], frame[::30]]).sort_values("qid", kind="stable")
-    found = bp.compare(twice, **options).document["warnings"]
-    (line,) = (line for line in found if "Rows stand twice or more" in line)
-    assert sum(int(n) for n in re.findall(r"(\d+) in (?:train|valid|test)", line)) == 30
-    assert any("'place' numbers the rows" in line for line in found)
-    few = frame.assign(x=rng.integers(0, 2, 300), place=rng.integers(0, 2, 300))  # equal rows are no wonder
-    assert not any("Rows stand twice" in line for line in bp.compare(few, **options).document["warnings"])
 
 
 def test_parts_with_and_without_weights_get_a_warning():

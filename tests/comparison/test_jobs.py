@@ -1,4 +1,4 @@
-"""A comparison over processes is that of one process; within a budget of time, what begins and what is reported."""
+"""A comparison over processes is that of one process."""
 
 import os
 import subprocess
@@ -12,8 +12,6 @@ from reports import without_times
 
 import boostplug as bp
 from boostplug.comparison import compare as module
-from boostplug.comparison.training import schedule
-from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
 
 SOME = {"losses": ["ranknet"], "rounds": 3, "seeds": 2, "num_threads": 1, "metrics": "NDCG@5", "progress": False}
 SMALL = {**SOME, "baselines": ["lambdarank"], "frameworks": "lightgbm"}
@@ -39,13 +37,13 @@ def test_the_result_is_that_of_one_process(tiny, tmp_path):
     some["losses"] = {"ours": bp.RankNet(), "broken": Fails()}
     one = bp.compare(folds, **some)
     with pytest.warns(UserWarning, match="has code of your own"):
-        several = bp.compare(folds, **some, jobs=2, store=tmp_path)
+        several = bp.compare(folds, **some, jobs=2, store=tmp_path / "kept.jsonl")
     assert several.document["settings"]["jobs"] == 2
     assert without_times(several) == without_times(one)
     assert several.per_query.equals(one.per_query)
     assert several.failed
     with pytest.warns(UserWarning, match="has code of your own"):
-        again = bp.compare(folds, **some, store=tmp_path, resume=True)
+        again = bp.compare(folds, **some, store=tmp_path / "kept.jsonl", resume=True)
     seconds = [run["seconds_per_round"] for method in several.document["methods"] for run in method["runs"]]
     assert [run["seconds_per_round"] for method in again.document["methods"] for run in method["runs"]] == seconds
     assert without_times(again) == without_times(one)
@@ -54,16 +52,15 @@ def test_the_result_is_that_of_one_process(tiny, tmp_path):
 def test_threads_are_shared_out(tiny, monkeypatch):
     asked = []
 
-    def no_cells(plan, _folds, _methods, _kept, n_processes, _minutes, _begin):
+    def no_runs(plan, _folds, _methods, _kept, n_processes, _advance):
         asked.append((plan.num_threads, n_processes))
         yield from ()
 
-    monkeypatch.setattr(module, "outcomes_of", no_cells)
+    monkeypatch.setattr(module, "runs_of", no_runs)
     for threads, jobs in ((4, 2), (3, 2), (1, 2)):
         result = bp.compare(*tiny, **{**SMALL, "num_threads": threads}, jobs=jobs)
         assert result.document["settings"]["num_threads"] == asked[-1][0]
     assert asked == [(2, 2), (1, 2), (1, 2)]
-    assert "with 1 thread, 2 trainings at once" in " ".join(str(result).split())
 
 
 @pytest.mark.ci
@@ -72,19 +69,19 @@ def test_ctrl_c_keeps_what_is_finished(tiny, tmp_path, monkeypatch):
     def until_two_runs(*_args, **_options):
         done = []
 
-        def add(run):
-            done.append(run)
+        def advance(_, steps):
+            done.extend([None] * steps)
             if len(done) >= 2:
                 raise KeyboardInterrupt
 
-        yield (lambda *_: None), add
+        yield advance
 
     with monkeypatch.context() as patch:
-        patch.setattr(module, "live_bars", until_two_runs)
-        result = bp.compare(*tiny, **SMALL, jobs=2, store=tmp_path)
+        patch.setattr(module, "progress_bar", until_two_runs)
+        result = bp.compare(*tiny, **SMALL, jobs=2, store=tmp_path / "kept.jsonl")
     assert result.interrupted
     assert sum(row["runs_finished"] for row in result.document["methods"]) == 2
-    again = bp.compare(*tiny, **SMALL, jobs=2, store=tmp_path, resume=True)
+    again = bp.compare(*tiny, **SMALL, jobs=2, store=tmp_path / "kept.jsonl", resume=True)
     assert not again.interrupted
     kept = [run for row in result.document["methods"] for run in row["runs"]]
     assert all(run in [run for row in again.document["methods"] for run in row["runs"]] for run in kept)  # times too
@@ -98,9 +95,11 @@ def test_the_death_of_a_process_is_an_error_and_costs_no_finished_training(tiny,
         pytest.raises(RuntimeError, match="a worker process has died; what was finished before is kept"),
         pytest.warns(UserWarning, match="has code of your own"),
     ):
-        bp.compare(*tiny, **some, jobs=2, store=tmp_path)
+        bp.compare(*tiny, **some, jobs=2, store=tmp_path / "kept.jsonl")
     assert [path.name for path in tmp_path.iterdir() if path.stat().st_size > 0]
-    resumed = bp.compare(*tiny, **{**some, "losses": {"ours": bp.RankNet()}}, jobs=2, store=tmp_path, resume=True)
+    resumed = bp.compare(
+        *tiny, **{**some, "losses": {"ours": bp.RankNet()}}, jobs=2, store=tmp_path / "kept.jsonl", resume=True
+    )
     assert not resumed.failed
 
 
@@ -161,119 +160,3 @@ def test_processes_end_after_a_parent_that_is_killed(tmp_path):
         parent.kill()
         rest, _ = parent.communicate()
         assert rest in {"", "begun\n"}  # of a process that was late to its first job
-
-
-ON_A_CLOCK = {
-    "losses": ["ranknet"],
-    "baselines": ["lambdarank"],
-    "frameworks": "lightgbm",
-    "rounds": 2,
-    "num_threads": 1,
-}
-ON_A_CLOCK |= {"metrics": "NDCG@5", "progress": False}
-SECONDS_OF = {"lambdarank": 10.0, "regression": 10.0}  # of a training; 20 of others
-
-
-@pytest.fixture
-def clock(monkeypatch):
-    """Trainings in their order; they move the clock on which budgets are counted."""
-    now, run, order = [0.0], FRAMEWORKS["lightgbm"].run, []
-
-    def timed(self, objective, seed, *given):
-        now[0] += SECONDS_OF.get(objective, 20.0)
-        order.append((objective if isinstance(objective, str) else "RankNet", seed))
-        return run(self, objective, seed, *given)
-
-    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", timed)
-    monkeypatch.setattr(schedule, "time", lambda: now[0])
-    return order
-
-
-def finished(result):
-    return {method["method"]: [(r["fold"], r["seed"]) for r in method["runs"]] for method in result.document["methods"]}
-
-
-def test_methods_have_the_same_seeds(tiny, clock):
-    result = bp.compare(*tiny, **ON_A_CLOCK, seeds=3, minutes=1)
-    assert finished(result) == {"lambdarank": [(0, 0), (0, 1)], "RankNet": [(0, 0), (0, 1)]}
-    assert result.out_of_time
-    assert not result.interrupted
-    assert [(run["method"], run["fold"], run["seed"]) for run in result.not_run] == [
-        ("lambdarank", 0, 2), ("RankNet", 0, 2)
-    ]  # fmt: skip
-    text = " ".join(str(result).split())
-    assert "INCOMPLETE: interrupted after 4 of 6 runs." in text
-    assert "this holds for the finished runs only." in text
-    assert "[2 of 3]" in text
-    assert clock == [("lambdarank", 0), ("RankNet", 0), ("lambdarank", 1), ("RankNet", 1)]
-
-
-def test_every_fold_before_the_second_seed(tiny, clock):
-    folds = [tiny, (tiny[1], tiny[2], tiny[0])]
-    result = bp.compare(folds, **ON_A_CLOCK, seeds=2, minutes=1.5)
-    assert finished(result) == {name: [(0, 0), (0, 1), (1, 0)] for name in ("lambdarank", "RankNet")}
-    assert [seed for _, seed in clock] == [0, 0, 0, 0, 1, 1]
-    assert "Student's t over the test queries of the runs that both have, " in " ".join(str(result).split())
-    text = " ".join(str(result).split())
-    assert "INCOMPLETE: interrupted after 6 of 8 runs." in text
-
-
-def test_methods_with_fewer_runs_are_judged_on_those_that_both_have(tiny, clock):
-    """The time is up in the middle of the second seed."""
-    result = bp.compare(*tiny, **ON_A_CLOCK, seeds=2, minutes=35 / 60)
-    assert clock == [("lambdarank", 0), ("RankNet", 0), ("lambdarank", 1)]
-    one_seed = bp.compare(*tiny, **ON_A_CLOCK, seeds=1)
-    ours, alone = (found.document["methods"][1] for found in (result, one_seed))
-    assert (ours["difference"], ours["p"]) == (alone["difference"], alone["p"])
-    assert result.document["recommendation"]["runs"] == 1
-    assert "INCOMPLETE: interrupted after 3 of 4 runs." in " ".join(str(result).split())
-
-
-def test_resume_goes_on_from_there(tiny, clock, tmp_path):
-    some = {**ON_A_CLOCK, "seeds": 2}
-    part = bp.compare(*tiny, **some, minutes=0.5, store=tmp_path)
-    assert len(clock) == 2
-    assert len(part.not_run) == 2
-    whole = bp.compare(*tiny, **some, minutes=0.5, store=tmp_path, resume=True)
-    assert len(clock) == 4
-    assert not whole.out_of_time
-    assert whole.not_run == []
-    assert "INCOMPLETE" not in str(whole)
-    assert without_times(whole) == without_times(bp.compare(*tiny, **some))
-
-
-def test_enough_time_changes_nothing(tiny, clock):
-    folds = [tiny, (tiny[1], tiny[2], tiny[0])]
-    limited, unlimited = (bp.compare(folds, **ON_A_CLOCK, seeds=2, minutes=minutes) for minutes in (60, None))
-    assert clock[:8] != clock[8:]
-    assert without_times(limited) == without_times(unlimited)
-    assert limited.per_query.equals(unlimited.per_query)
-
-
-def test_tuning_ends_when_time_is_up(tiny, monkeypatch, tmp_path):
-    """Each round takes a second, and the time is up while the third setting of the first method trains."""
-    pytest.importorskip("optuna")
-    now, measure, rounds = [0.0], Watch.measure, []
-
-    def timed(self, scores):
-        now[0] += 1.0
-        rounds.append(now[0])
-        return measure(self, scores)
-
-    monkeypatch.setattr(Watch, "measure", timed)
-    monkeypatch.setattr(schedule, "time", lambda: now[0])
-    some = {**ON_A_CLOCK, "rounds": 10, "early_stopping_rounds": None, "seeds": 2, "tune": 3}
-    whole = bp.compare(*tiny, **some)
-    assert len(rounds) == 2 * 10 * (3 + 2)
-    now[0] = 0.0
-    rounds.clear()
-    part = bp.compare(*tiny, **some, minutes=25 / 60, store=tmp_path)
-    assert len(rounds) == 30
-    assert finished(part) == {"lambdarank": [], "RankNet": []}
-    assert "No recommendation: no run has finished." in str(part)
-    assert part.out_of_time
-    assert not part.failed
-    rounds.clear()
-    again = bp.compare(*tiny, **some, store=tmp_path, resume=True)
-    assert len(rounds) == 100 - 30  # all but three settings
-    assert without_times(again) == without_times(whole)

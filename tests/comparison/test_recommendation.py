@@ -54,14 +54,14 @@ def test_the_best_grows_the_trees_of_the_comparison(parts, framework, objective)
 
 def test_sparse_features(parts):
     train, _, test = parts
-    thin = [{"X": sparse.csr_matrix(part.X), "y": part.y, "qid": part.qid} for part in parts]
+    thin = [bp.RankingData(sparse.csr_matrix(part.X), part.y, qid=part.qid) for part in parts]
     for framework in FRAMEWORKS:
         result = alone(thin, framework, bp.RankNet())
         (run,) = result.document["methods"][0]["runs"]
         best = result.best
         options = {"verbose": False} if framework == "xgboost" else {}
-        best.fit(thin[0]["X"], train.y, qid=train.qid, **options)
-        value = bp.NDCG(10)(best.predict(thin[2]["X"]), test.queries)
+        best.fit(thin[0].X, train.y, qid=train.qid, **options)
+        value = bp.NDCG(10)(best.predict(thin[2].X), test.queries)
         assert run["test"]["NDCG@10"] == pytest.approx(value, abs=1e-12)
 
 
@@ -80,7 +80,7 @@ def test_tuned_parameters_are_in_it(parts, tmp_path, objective):
     train, _, test = parts
     some = {"tune": 8, "params": {"min_rows": 200}}
     if not isinstance(objective, Own):  # its trainings are not kept
-        some["store"] = tmp_path
+        some["store"] = tmp_path / "kept.jsonl"
     result = alone(parts, "lightgbm", objective, **some)
     again = alone(parts, "lightgbm", objective, **some, resume="store" in some)
     (run,) = result.document["methods"][0]["runs"]

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import lightgbm as lgb
 import numpy as np
+import pytest
 
 import boostplug as bp
 from boostplug.comparison.document import as_json_gz, read
@@ -44,6 +45,16 @@ def test_frame_is_the_table(result):
     assert all(a != b for a, b in pairwise(frame["method"]))
 
 
+def test_the_frame_of_runs_has_a_row_per_run(result):
+    runs, methods = result.runs, result.document["methods"]
+    assert len(runs) == sum(len(method["runs"]) for method in methods) == 16
+    means = runs.groupby(["framework", "method"], sort=False)[["NDCG@10", "validation", "rounds"]].mean()
+    assert list(means.index) == [(method["framework"], method["method"]) for method in methods]
+    assert list(means["NDCG@10"]) == pytest.approx([method["test"]["NDCG@10"]["mean"] for method in methods])
+    assert list(means["rounds"]) == [method["rounds"] for method in methods]
+    assert len(runs["curve"][0]) == runs["rounds_trained"][0]
+
+
 def test_a_compressed_file_is_the_document_and_always_the_same(tmp_path):
     whole = {"schema": "small", "text": "Δ", "values": [0.1, float("nan")]}
     (tmp_path / "in.json.gz").write_bytes(as_json_gz(whole))
@@ -69,4 +80,4 @@ def test_curves_are_the_values_after_each_round(parts, result, tmp_path):
     result.to_json(tmp_path / "result.json")
     written = json.loads((tmp_path / "result.json").read_text())
     assert [run["curve"] for run in written["methods"][3]["runs"]] == [run["curve"] for run in method["runs"]]
-    assert written["call"].startswith("bp.compare(train, valid, test, losses=[bp.MPBoost()]")
+    assert written["call"].startswith("bp.compare(train, valid, test, losses=[bp.MPBoost(distance=")

@@ -1,6 +1,5 @@
 """How settings are drawn, pruned and chosen: on invented trainings, and on small real ones."""
 
-import json
 from dataclasses import fields
 from types import SimpleNamespace
 
@@ -11,7 +10,7 @@ import boostplug as bp
 from boostplug.comparison.training import tuning
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
 from boostplug.comparison.training.trees import Trees
-from boostplug.comparison.training.tuning import TREE_SPACE, TrialOutcome, tuned_objective
+from boostplug.comparison.training.tuning import TREE_SPACE
 from boostplug.losses import LOSSES
 
 pytest.importorskip("optuna")
@@ -27,34 +26,26 @@ def framework(name="lightgbm", trees=None):
 
 
 class Training:
-    """Invented trainings, of which some settings are hopeless; what came of each is kept."""
+    """Invented trainings, of which some settings are hopeless."""
 
-    def __init__(self, kept=(), *, sign=1.0):
-        self.kept, self.sign = list(kept), sign
-        self.settings, self.outcomes, self.rounds, self.trained = [], [], 0, 0
+    def __init__(self, *, sign=1.0):
+        self.sign, self.settings, self.outcomes, self.rounds = sign, [], [], 0
 
     def __call__(self, objective, parameters, report):
-        number = len(self.outcomes)
         self.settings.append((objective, dict(parameters)))
-        if number < len(self.kept):
-            outcome = self.kept[number]
-            for i, value in enumerate(outcome.values if report else (), 1):
-                report(i, value)
-        else:
-            outcome = self._train(parameters, report)
-        self.outcomes.append(outcome)
-        return outcome
+        self.outcomes.append(self._train(parameters, report))
+        return self.outcomes[-1]
 
     def _train(self, parameters, report):
-        self.trained += 1
         height = -abs(np.log(parameters.get("num_leaves", 40) / 12)) - parameters.get("lambda_l2", 1.0) / 100
-        values = []
-        for number in range(1, ROUNDS + 1):
+        values, pruned = [], False
+        while len(values) < ROUNDS and not pruned:
             self.rounds += 1
+            number = len(values) + 1
             values.append(self.sign * (height + number / 1000 - 0.1 * (number % 2)))
-            if report is not None and report(number, values[-1]):
-                return TrialOutcome(max(values), values, pruned=True)
-        return TrialOutcome((max if self.sign > 0 else min)(values), values)
+            pruned = report is not None and report(number, values[-1])
+        best_value = (max if self.sign > 0 else min)(values)
+        return SimpleNamespace(best_value=best_value, values=values, pruned=pruned)
 
 
 def tuned(training, objective="lambdarank", *, trials=25, seed=0, trees=None, of="lightgbm", greater=True):
@@ -67,7 +58,7 @@ def tuned(training, objective="lambdarank", *, trials=25, seed=0, trees=None, of
 
 def best_of(training):
     """Return the objective and parameters of the best training that was not pruned."""
-    _, i = max((outcome.value, -i) for i, outcome in enumerate(training.outcomes) if not outcome.pruned)
+    _, i = max((outcome.best_value, -i) for i, outcome in enumerate(training.outcomes) if not outcome.pruned)
     return training.settings[-i]
 
 
@@ -87,17 +78,6 @@ def test_hopeless_settings_are_ended_early_and_count():
         before = [tops[j][end] for j in whole]
         assert tops[i][end] < np.percentile(before, 25)
         assert end + 1 >= ROUNDS // 5
-
-
-@pytest.mark.parametrize("done", [1, 6, 13, 25])
-def test_what_is_kept_is_not_trained_and_changes_no_draw(done):
-    whole = Training()
-    best = tuned(whole)
-    again = Training(whole.outcomes[:done])
-    assert tuned(again) == best
-    assert again.settings == whole.settings
-    assert again.outcomes == whole.outcomes
-    assert again.trained == 25 - done
 
 
 def test_of_errors_the_least_is_chosen_and_the_greatest_are_pruned():
@@ -143,14 +123,12 @@ def test_every_method_of_a_framework_has_the_same_space_of_trees(name):
 
 
 @pytest.mark.parametrize("loss", [loss for losses in LOSSES.values() for loss in losses], ids=str)
-def test_what_was_drawn_makes_the_loss_again(loss):
-    """From JSON, which is what the store and the document have of it."""
+def test_the_text_of_what_was_drawn_makes_the_loss_again(loss):
+    """A store has it as text."""
     training = Training()
     best = tuned(training, loss, trials=6)
-    drawn = json.loads(json.dumps(best.drawn))
     assert best.parameters  # not the given setting
-    assert tuned_objective(loss, drawn) == best_of(training)[0]
-    assert set(drawn) == set(loss.search_space)
+    assert bp.Loss.parse(str(best.objective)) == (best_of(training)[0],)
 
 
 def test_what_is_given_is_within_the_space():
@@ -199,16 +177,3 @@ def test_a_watch_ends_a_training_that_is_pruned(parts, name):
     assert seen == list(enumerate(watch.values, 1))
     assert len(seen) == 3
     assert watch.pruned
-
-
-def test_pruned_settings_are_kept_with_their_values(parts, tmp_path):
-    some = {"losses": (), "baselines": ["lambdarank", "regression"], "frameworks": "lightgbm", "num_threads": 1}
-    some |= {"rounds": 10, "seeds": 1, "tune": 16, "progress": False}
-    result = bp.compare(*parts, **some, store=tmp_path)
-    lines = [json.loads(line) for line in result.kept.read_text().splitlines()]
-    trials = {line["key"]: line["result"] for line in lines if "trial" in line["key"]}
-    assert len(trials) == 2 * 16
-    pruned = [outcome for outcome in trials.values() if outcome["pruned"]]
-    assert pruned
-    assert all(0 < len(outcome["values"]) < 10 for outcome in pruned)
-    assert all(len(outcome["values"]) == 10 for outcome in trials.values() if not outcome["pruned"])

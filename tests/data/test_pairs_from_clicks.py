@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
+from boostplug.data import click_pairs
 from boostplug.datasets import ClickLog
 
 RULES = ("skip_above", "skip_next", "all_unclicked")
@@ -64,9 +65,8 @@ def a_log(seed, n_pages=120, longest=8):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("seed", range(3))
-def test_the_rules_are_the_double_loop(rule, seed):
-    rng, clicked, group, position, row = a_log(seed)
+def test_the_rules_are_the_double_loop(rule):
+    rng, clicked, group, position, row = a_log(0)
     theta, weight = 1.0 / np.arange(1, 12), rng.integers(0, 4, len(group)) / 2
     for options, of_loop in (
         ({}, {}),
@@ -103,10 +103,9 @@ def test_a_page_that_shows_a_document_twice_is_one_page(seed, least):
 
 
 @pytest.mark.parametrize("rule", RULES)
-@pytest.mark.parametrize("seed", range(3))
-def test_counts_are_the_double_loop(rule, seed):
+def test_counts_are_the_double_loop(rule):
     """A page holds documents at several positions, and several documents at one; some were never shown."""
-    rng, _, group, _, row = a_log(seed)
+    rng, _, group, _, row = a_log(1)
     position, shown = rng.integers(1, 6, len(row)), rng.integers(0, 30, len(row))
     clicked = rng.binomial(shown, 0.3)
     theta = np.linspace(1.0, 0.05, 5)
@@ -164,27 +163,17 @@ def test_an_empty_log_has_no_pairs():
     assert len(bp.Pairs.from_implicit([], group=[])) == 0
 
 
-def test_threads_do_not_matter():
-    rng = np.random.default_rng(0)
-    group = rng.integers(0, 12, 20_000)
-    position = np.concatenate([np.arange(1, size + 1) for size in group])
-    clicked, row = rng.random(len(position)) < 0.3, rng.integers(0, 500, len(position))
-    results = []
-    try:
-        for threads in (1, 3):
-            bp.set_num_threads(threads)
-            results.append(
-                (
-                    bp.Pairs.from_clicks(clicked, group=group, position=position),
-                    bp.Pairs.from_clicks(clicked, group=group, position=position, row=row, propensity=np.full(12, 0.3)),
-                    bp.Pairs.from_implicit(clicked, group=group, n_negatives=3, random_state=5),
-                )
-            )
-    finally:
-        bp.set_num_threads(None)
-    for one, other in zip(*results, strict=True):
-        for name in ("winner", "loser", "weight"):
-            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+def test_pairs_are_made_in_blocks(monkeypatch):
+    _, clicked, group, position, row = a_log(0)
+    options = {"group": group, "position": position}
+    expected = bp.Pairs.from_clicks(clicked, **options), bp.Pairs.from_clicks(clicked, row=row, **options)
+    monkeypatch.setattr(click_pairs, "_AT_ONCE", 7)
+    found = bp.Pairs.from_clicks(clicked, **options), bp.Pairs.from_clicks(clicked, row=row, **options)
+    for one, other in zip(found, expected, strict=True):
+        assert as_dict(one) == as_dict(other)
+    drawn = bp.Pairs.from_implicit(clicked, group=group, n_negatives=2, random_state=0)
+    assert (np.bincount(drawn.winner)[clicked[: drawn.winner.max() + 1] == 1] <= 2).all()
+    assert len(as_dict(drawn)) == len(drawn)
 
 
 def test_implicit_pairs_prefer_what_was_taken_to_what_was_not():

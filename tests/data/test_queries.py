@@ -96,7 +96,7 @@ def test_grade_runs_hold_the_documents_in_pairs(queries):
     assert found == expected
     if queries.row_weight is not None:
         heaviest = queries.row_weight[groups.rows].max(initial=0.0)  # of those that stand in pairs
-        assert groups.unit == (2.0 ** (np.frexp(heaviest)[1] - 1.0) if heaviest else 1.0)
+        assert groups.unit == (heaviest or 1.0)
         np.testing.assert_array_equal(groups.sqrt_weight, np.sqrt(queries.row_weight[groups.rows] / groups.unit))
     else:
         assert len(groups.sqrt_weight) == 0
@@ -214,9 +214,12 @@ TAKERS = {
     "pages": ("X", lambda y, w, q: bp.RankingData.from_clicks(X[1::-1], pickle.loads(pickle.dumps(LOG.pages([0]))))),
     "propensity": ("X", lambda y, w, q: bp.clicks.propensity(LOG, method="em", X=TURNED[["x"]])),
     "correction": ("scores", lambda y, w, q: bp.clicks.correction(LOG, propensity=[1, 0.5], scores=w)),
-    "evaluate": ("scores", lambda y, w, q: bp.clicks.evaluate(w, LOG, eta=1.0)),
-    "rankers": ("scores", lambda y, w, q: bp.clicks.evaluate({"old": FRAME["w"], "new": w}, LOG, eta=1.0)),
-    "click_value": ("click_value", lambda y, w, q: bp.clicks.evaluate(FRAME["w"], LOG, eta=1.0, click_value=w)),
+    "evaluate": ("scores", lambda y, w, q: bp.clicks.evaluate(w, LOG, propensity=[1, 0.5])),
+    "rankers": ("scores", lambda y, w, q: bp.clicks.evaluate({"old": FRAME["w"], "new": w}, LOG, propensity=[1, 0.5])),
+    "click_value": (
+        "click_value",
+        lambda y, w, q: bp.clicks.evaluate(FRAME["w"], LOG, propensity=[1, 0.5], click_value=w),
+    ),
     "Pairs.from_clicks": ("row", lambda y, w, q: bp.Pairs.from_clicks(LOG, row=y)),
     "columns of clicks": (
         "row",

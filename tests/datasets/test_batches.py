@@ -1,4 +1,4 @@
-"""`batches_by_query`: whole queries, in little memory; and all that it refuses."""
+"""`batches_by_query`: complete queries, in little memory; and all that it refuses."""
 
 import tracemalloc
 from decimal import Decimal
@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from boostplug.datasets import batches_by_query
+from boostplug.datasets import batches, batches_by_query
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
-
-from boostplug.datasets import parquet  # noqa: E402 (it needs pyarrow)
 
 SIZES = [3, 1, 12, 5, 1, 1, 8, 2, 30, 4, 6]
 COLUMNS = {"label": "y", "qid": "q"}
@@ -43,46 +41,41 @@ def joined(found, name):
     return np.concatenate([getattr(batch, name) for batch in found])
 
 
-# --- Whole queries -------------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=30, deadline=None, derandomize=True)
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=30), st.integers(1, 20), st.integers(1, 7))
-def test_batches_take_as_many_whole_queries_as_fit(tmp_path_factory, sizes, rows, at_once):
+def test_batches_take_as_many_complete_queries_as_fit(tmp_path_factory, sizes, rows, at_once):
     table = columns(sizes)
     path = write(tmp_path_factory.mktemp("files") / "train.parquet", table)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parquet, "_ROWS", at_once)
+        patch.setattr(batches, "_AT_ONCE", at_once)
         found = batches_by_query(path, **COLUMNS, weight="w", rows=rows)
         parts = list(found)
-    assert len(parts) == len(found)
-    assert joined(parts, "group").tolist() == sizes == found.group.tolist()
+        assert [part.n_rows for part in found] == [part.n_rows for part in parts]
+    assert joined(parts, "group").tolist() == sizes
+    assert found.n_rows == sum(sizes)
     for part, following in zip(parts, [*parts[1:], None], strict=True):
         assert part.n_rows <= rows or part.n_queries == 1
         assert following is None or part.n_rows + following.group[0] > rows  # no more would fit
         assert part.X.dtype == np.float32
-        assert part.y.dtype == part.weight.dtype == np.float64
     assert np.array_equal(joined(parts, "X"), np.column_stack([table["a"], table["b"].astype(np.float32)]))
     assert np.array_equal(joined(parts, "y"), table["y"])
     assert np.array_equal(joined(parts, "weight"), table["w"])
     assert joined(parts, "qid").tolist() == table["q"]
 
 
-@pytest.mark.parametrize("cuts", [[4, 5, 40], [3, 4, 16], [0, 1, 72]])
 @pytest.mark.parametrize("kind", ["folder", "list", "iterator", "folders"])
-def test_files_are_one_in_their_natural_order(kind, cuts, tmp_path):
-    table = columns()
-    edges = [0, *cuts, len(table["y"])]
-    names = ["part.0", "part.2", "part.10", "part.11"]
-    files = [write(tmp_path / f"{names[i]}.parquet", table, edges[i], edges[i + 1]) for i in range(4)]
-    (tmp_path / "_SUCCESS").touch()
-    (tmp_path / ".part.0.parquet.crc").write_bytes(b"x")
-    path = {"folder": str(tmp_path), "list": files, "iterator": iter(files), "folders": [tmp_path]}[kind]
-    found = batches_by_query(path, **COLUMNS, rows=13)
-    assert found.group.tolist() == SIZES
-    assert found.group.dtype == np.int64
-    assert joined(found, "qid").tolist() == table["q"]
-    assert np.array_equal(joined(found, "y"), table["y"])
+def test_files_are_one_in_their_natural_order(kind, tmp_path):
+    table, names = columns(), ["part.0", "part.2", "part.10", "part.11"]
+    for cuts in ([4, 5, 40], [3, 4, 16], [0, 1, 72]):
+        edges = [0, *cuts, len(table["y"])]
+        files = [write(tmp_path / f"{names[i]}.parquet", table, edges[i], edges[i + 1]) for i in range(4)]
+        (tmp_path / "_SUCCESS").touch()
+        (tmp_path / ".part.0.parquet.crc").write_bytes(b"x")
+        path = {"folder": str(tmp_path), "list": files, "iterator": iter(files), "folders": [tmp_path]}[kind]
+        found = [*batches_by_query(path, **COLUMNS, rows=13)]
+        assert joined(found, "group").tolist() == SIZES
+        assert joined(found, "qid").tolist() == table["q"]
+        assert np.array_equal(joined(found, "y"), table["y"])
 
 
 def test_memory_is_that_of_a_batch(tmp_path, monkeypatch):
@@ -91,18 +84,14 @@ def test_memory_is_that_of_a_batch(tmp_path, monkeypatch):
     features = {f"f{j}": rng.normal(size=len(row)).astype(np.float32) for j in range(20)}
     path = write(tmp_path / "train.parquet", {"y": row % 3, "q": row // 10} | features)
     del features
-    monkeypatch.setattr(parquet, "_ROWS", 1000)
+    monkeypatch.setattr(batches, "_AT_ONCE", 1000)
     all_features = 40_000 * 20 * 4
     tracemalloc.start()
-    found = batches_by_query(path, **COLUMNS, rows=500)
-    n_rows = sum(batch.n_rows for batch in found)
+    n_rows = sum(batch.n_rows for batch in batches_by_query(path, **COLUMNS, rows=500))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert n_rows == 40_000
     assert peak < all_features / 3
-
-
-# --- Columns of Parquet --------------------------------------------------------------------------------------------
 
 
 def table_of(tmp_path, **given):
@@ -118,9 +107,8 @@ def table_of(tmp_path, **given):
     [
         (pa.array([1, None, 3], pa.int64()), [1, np.nan, 3]),
         (pa.array([True, None, False]), [1, np.nan, 0]),
-        (pa.array([True, False, False]), [1, 0, 0]),
         (pa.array([0.5, None, np.inf], pa.float64()), [0.5, np.nan, np.inf]),
-        (pa.array([0.5, None, np.nan], pa.float32()), [0.5, np.nan, np.nan]),
+        (pa.array([1e39, None, np.nan], pa.float64()), [np.inf, np.nan, np.nan]),
         (pa.array(np.array([0.5, 1, 2], np.float16)), [0.5, 1, 2]),
         (pa.array([Decimal("1.25"), None, Decimal("-2.00")]), [1.25, np.nan, -2]),
         (pa.array([None, None, None]), [np.nan] * 3),
@@ -131,7 +119,8 @@ def table_of(tmp_path, **given):
 )
 def test_kinds_of_numbers(values, expected, tmp_path):
     (batch,) = batches_by_query(table_of(tmp_path, x=values), **COLUMNS)
-    assert np.array_equal(batch.X[:, 0], np.array(expected, np.float32), equal_nan=True)
+    with np.errstate(over="ignore"):
+        assert np.array_equal(batch.X[:, 0], np.array(expected, np.float32), equal_nan=True)
 
 
 @pytest.mark.parametrize(
@@ -139,11 +128,9 @@ def test_kinds_of_numbers(values, expected, tmp_path):
     [
         (pa.array(["07", "7"]), pa.array([7, 8]), ["07", "7", "7", "8"]),
         (pa.array([7, 8]), pa.array(["8", "x"]), ["7", "8", "8", "x"]),
-        (pa.array([1, 2]), pa.array([3, 2**63], pa.uint64()), [1, 2, 3, 2**63]),
-        (pa.array([1.0, 2.0]), pa.array([2, 3]), [1, 2, 2, 3]),
+        (pa.array([1, 2]), pa.array([3, 2**63], pa.uint64()), ["1", "2", "3", str(2**63)]),
         (pa.array(["a", "b"]).dictionary_encode(), pa.array(["b", "c"]), ["a", "b", "b", "c"]),
-        (pa.array([1, 2], pa.date32()), pa.array([2, 3], pa.date32()), [f"1970-01-0{day}" for day in (2, 3, 3, 4)]),
-        (pa.array([Decimal("1.50"), Decimal("2.00")]), pa.array([], pa.null()), ["1.50", "2.00"]),
+        (pa.array([5, 6]), pa.array([], pa.null()), [5, 6]),
     ],
     ids=str,
 )
@@ -165,30 +152,20 @@ def test_features_are_named_or_all_others(tmp_path):
     assert np.array_equal(joined(found, "X"), np.column_stack([whole["b"], whole["a"]]).astype(np.float32))
 
 
-# --- What comes with the batches -----------------------------------------------------------------------------------
-
-
-def test_fields_are_those_of_a_lightgbm_dataset(tmp_path):
-    table = columns()
-    path = write(tmp_path / "train.parquet", table)
-    fields = batches_by_query(path, **COLUMNS, weight="w").fields()
-    assert np.array_equal(fields["label"], table["y"])
-    assert np.array_equal(fields["weight"], table["w"])
-    assert fields["group"].tolist() == SIZES
-    assert fields["feature_name"] == ["a", "b"]
-    assert batches_by_query(path, **COLUMNS).fields()["weight"] is None
-
-
-# --- Refusals ------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("at_once", [1, 3, 1000])
-def test_a_query_that_appears_again_is_named(at_once, tmp_path, monkeypatch):
-    monkeypatch.setattr(parquet, "_ROWS", at_once)
-    ids = ["a", "b", "c", "d", "e", "b", "f", "a"]
-    path = write(tmp_path / "train.parquet", columns([2] * 8, ids))
-    message = (
-        r"train.parquet, row 10: query 'b' appears again after other queries; sort the rows by query first \(stably\)"
-    )
-    with pytest.raises(ValueError, match=message):
-        batches_by_query(path, **COLUMNS)
+@pytest.mark.parametrize("rows", [2, 5, 1000])
+def test_a_query_that_appears_again_is_refused(at_once, rows, tmp_path, monkeypatch):
+    monkeypatch.setattr(batches, "_AT_ONCE", at_once)
+    path = write(tmp_path / "train.parquet", columns([2] * 8, ["a", "b", "c", "d", "e", "b", "f", "g"]))
+    with pytest.raises(ValueError, match=r"train\.parquet: .*'b' appears again"):
+        [*batches_by_query(path, **COLUMNS, rows=rows)]
+
+
+@pytest.mark.parametrize(
+    ("column", "values", "why"),
+    [("y", [1.0, np.nan], "y.*is not finite"), ("q", ["a", None], "is not an id"), ("w", [1.0, -1.0], "weight")],
+)
+def test_rows_that_mean_nothing_are_refused_with_their_file(column, values, why, tmp_path):
+    path = table_of(tmp_path, **{"w": [1.0, 2.0], column: values})
+    with pytest.raises(ValueError, match=rf"train\.parquet: .*{why}"):
+        [*batches_by_query(path, **COLUMNS, weight="w")]

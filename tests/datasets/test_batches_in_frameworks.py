@@ -1,27 +1,31 @@
-"""Batches of whole queries in XGBoost and LightGBM: the models are those of all data in memory.
+"""The classes of the examples hand batches to XGBoost and LightGBM: the models are those of all data in memory.
 
 Features are rounded, so that each has fewer values than a framework has bins: the bins agree then.
 """
+
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.datasets import batches_by_query
 from boostplug.losses import LOSSES as LOSSES_BY_NAME
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "docs"))
+from studies.speed.measuring.examples import example_class
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 N_QUERIES, N_FEATURES, ROUNDS = 40, 5, 5
 NAMES = [f"f{j}" for j in range(N_FEATURES)]
-FIRST = [variants[0] for variants in LOSSES_BY_NAME.values() if not variants[0].needs_position]
-LOSSES = [bp.MPBoost() if isinstance(loss, bp.MPBoost) else loss for loss in FIRST]
+LOSSES = [variants[0] for variants in LOSSES_BY_NAME.values() if not variants[0].needs_position]
 
 
 @pytest.fixture(scope="module")
 def whole():
-    """Return X, y, sizes and weights of queries, whose ids are one modulo 2^32."""
+    """Return X, y, sizes, and weights of queries and rows."""
     rng = np.random.default_rng(0)
     sizes = rng.integers(1, 30, N_QUERIES)
     n = sizes.sum()
@@ -32,8 +36,8 @@ def whole():
 
 
 @pytest.fixture(scope="module")
-def folder(whole, tmp_path_factory):
-    """Return a folder of files that cut queries."""
+def batches(whole, tmp_path_factory):
+    """Return a function of a column of weights that reads files, which cut queries; ids are equal modulo 2^32."""
     X, y, sizes, query_weight, row_weight = whole
     folder = tmp_path_factory.mktemp("train")
     table = dict(zip(NAMES, X.T, strict=True)) | {
@@ -44,160 +48,101 @@ def folder(whole, tmp_path_factory):
     }
     for i, rows in enumerate(np.array_split(np.arange(len(y)), 3)):
         pq.write_table(pa.table({name: values[rows] for name, values in table.items()}), folder / f"{i}.parquet")
-    return folder
+    return lambda weight=None: bp.datasets.batches_by_query(
+        folder, label="y", qid="q", weight=weight, rows=90, features=NAMES
+    )
 
 
-def batches(folder, weight=None, rows=90):
-    found = batches_by_query(folder, label="y", qid="q", weight=weight, rows=rows, features=NAMES)
-    assert len(found) > 3 or rows > 90
-    return found
-
-
-# --- XGBoost -------------------------------------------------------------------------------------------------------
-
-PARAMETERS = {"objective": "rank:pairwise", "nthread": 1, "base_score": 0.0, "disable_default_eval_metric": True}
+XGB = {"objective": "rank:pairwise", "nthread": 1, "base_score": 0.0, "disable_default_eval_metric": True}
 MATRICES = ["QuantileDMatrix", "ExtMemQuantileDMatrix", "DMatrix"]
 
 
 def matrix_of(kind, found, folder, **options):
     xgb = pytest.importorskip("xgboost")
-    prefix = None if kind == "QuantileDMatrix" else folder / "cache"
-    return getattr(xgb, kind)(found.data_iter(cache_prefix=prefix), nthread=1, **options)
+    hands = example_class("out_of_core.py", "Batches")
+    folder.mkdir(exist_ok=True)
+    prefix = None if kind == "QuantileDMatrix" else str(folder / "cache")
+    return getattr(xgb, kind)(hands(found, prefix), nthread=1, **options)
 
 
-def in_xgboost(whole, *, weighted=False):
+@pytest.mark.parametrize("weight", [None, "w"])
+def test_xgboost_trains_the_same_model(weight, whole, batches, tmp_path):
     xgb = pytest.importorskip("xgboost")
     X, y, sizes, query_weight, _ = whole
-    weight = query_weight if weighted else None
-    return xgb.QuantileDMatrix(X, y, group=sizes, weight=weight, feature_names=NAMES, nthread=1)
+    weights = None if weight is None else query_weight
+    plain = xgb.QuantileDMatrix(X, y, group=sizes, weight=weights, feature_names=NAMES, nthread=1)
+    for i, kind in enumerate(MATRICES):
+        matrix = matrix_of(kind, batches(weight), tmp_path / kind)
+        assert np.diff(matrix.get_uint_info("group_ptr")).tolist() == sizes.tolist()
+        assert np.array_equal(matrix.get_label(), y)
+        assert weights is None or np.allclose(matrix.get_weight(), weights, rtol=1e-6)
+        assert matrix.feature_names == NAMES
+        for loss in LOSSES[i :: len(MATRICES)]:
+            expected = xgb.train(XGB, plain, ROUNDS, obj=loss).inplace_predict(X)
+            assert np.std(expected) > 0.01
+            found = xgb.train(XGB, matrix, ROUNDS, obj=loss).inplace_predict(X)
+            np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6, err_msg=f"{kind}, {loss}")
 
 
-def xgboost_scores(loss, matrix, X):
-    xgb = pytest.importorskip("xgboost")
-    booster = xgb.train(PARAMETERS, matrix, ROUNDS, obj=loss)
-    return booster.inplace_predict(X)
-
-
-# Each loss and each kind of matrix, with weights and without.
-@pytest.mark.parametrize(("kind", "loss"), [(MATRICES[i % len(MATRICES)], loss) for i, loss in enumerate(LOSSES)])
-@pytest.mark.parametrize("weight", [None, "w"])
-def test_xgboost_trains_the_same_model(kind, loss, weight, whole, folder, tmp_path):
-    matrix = matrix_of(kind, batches(folder, weight), tmp_path)
-    expected = xgboost_scores(loss, in_xgboost(whole, weighted=weight is not None), whole[0])
-    assert np.std(expected) > 0.01
-    np.testing.assert_allclose(xgboost_scores(loss, matrix, whole[0]), expected, rtol=0, atol=1e-6)
-
-
-@pytest.mark.parametrize("kind", MATRICES)
-def test_a_matrix_of_batches_holds_every_query_label_and_weight(kind, whole, folder, tmp_path):
-    _, y, sizes, query_weight, _ = whole
-    matrix = matrix_of(kind, batches(folder, "w"), tmp_path)
-    assert np.diff(matrix.get_uint_info("group_ptr")).tolist() == sizes.tolist()
-    assert np.array_equal(matrix.get_label(), y)
-    assert np.array_equal(matrix.get_weight(), query_weight.astype(np.float32))
-    assert matrix.feature_names == NAMES
-    scores = np.random.default_rng(1).normal(size=len(y)).astype(np.float32)
-    queries = bp.Queries(y, group=sizes, weight=query_weight.astype(np.float32))
-    for metric in (bp.NDCG(10), bp.MAP(), bp.PairError()):
-        assert metric(scores, matrix)[1] == pytest.approx(metric(scores, queries), rel=1e-12)
-
-
-@pytest.mark.parametrize("kind", MATRICES)
-def test_validation_and_early_stopping_on_batches(kind, whole, folder, tmp_path):
+def test_validation_and_early_stopping_on_batches_in_xgboost(whole, batches, tmp_path):
     xgb = pytest.importorskip("xgboost")
 
     def history(train, valid):
         found = {}
+        stopping = {"custom_metric": bp.NDCG(3), "early_stopping_rounds": 3, "evals_result": found}
         xgb.train(
-            PARAMETERS | {"eta": 1.0},
-            train,
-            30,
-            obj=bp.MPBoost(),
-            evals=[(valid, "valid")],
-            custom_metric=bp.NDCG(3),
-            early_stopping_rounds=3,
-            evals_result=found,
-            verbose_eval=False,
+            XGB | {"eta": 1.0}, train, 30, obj=bp.MPBoost(), evals=[(valid, "valid")], verbose_eval=False, **stopping
         )
         return found["valid"]["pre_NDCG@3"]
 
     X, y, sizes, *_ = whole
     few = sizes[:15].sum()
-    path = tmp_path / "valid.parquet"
     columns = dict(zip(NAMES, X[:few].T, strict=True))
+    path = tmp_path / "valid.parquet"
     pq.write_table(pa.table(columns | {"y": y[:few], "q": np.repeat(np.arange(15), sizes[:15])}), path)
-    valid = batches(path, rows=50)
-    train = matrix_of(kind, batches(folder), tmp_path)
-    options = {} if kind == "DMatrix" else {"ref": train}
-    found = history(train, matrix_of(kind, valid, tmp_path, **options))
-    plain = in_xgboost(whole)
+    valid = bp.datasets.batches_by_query(path, label="y", qid="q", rows=50, features=NAMES)
+    plain = xgb.QuantileDMatrix(X, y, group=sizes, feature_names=NAMES, nthread=1)
     expected = history(plain, xgb.QuantileDMatrix(X[:few], y[:few], group=sizes[:15], feature_names=NAMES, ref=plain))
-    assert 3 < len(found) < 30
-    assert found == pytest.approx(expected, abs=1e-9)
-
-
-def test_caches_go_with_their_matrix(folder, tmp_path):
-    pytest.importorskip("xgboost")
-    matrix = matrix_of("ExtMemQuantileDMatrix", batches(folder), tmp_path)
-    assert [path.name.startswith("cache") for path in tmp_path.iterdir()] == [True]
-    del matrix
-    assert not [*tmp_path.iterdir()]
-
-
-@pytest.mark.parametrize("rows", [1, 90, 10**6])
-def test_weights_that_differ_within_a_query_are_refused_by_xgboost(rows, folder):
-    found = batches(folder, "v", rows)
-    with pytest.raises(ValueError, match=r"the weights of query 0 differ, and a DMatrix has one weight per query"):
-        matrix_of("QuantileDMatrix", found, folder)
-
-
-# --- LightGBM ------------------------------------------------------------------------------------------------------
+    assert 3 < len(expected) < 30
+    for kind in MATRICES:
+        train = matrix_of(kind, batches(), tmp_path / kind)
+        options = {} if kind == "DMatrix" else {"ref": train}
+        found = history(train, matrix_of(kind, valid, tmp_path / f"{kind} valid", **options))
+        assert found == pytest.approx(expected, abs=1e-9)
 
 
 def dataset_of(data, **fields):
     lgb = pytest.importorskip("lightgbm")
-    params = {"num_threads": 1, "verbosity": -1, "min_data_in_leaf": 5}
-    return lgb.Dataset(data, params=params, **fields)
+    return lgb.Dataset(data, params={"num_threads": 1, "verbosity": -1, "min_data_in_leaf": 5}, **fields)
 
 
-def lightgbm_scores(loss, data, X):
+def fields_of(found, *, weighted=True):
+    y, group, weight = zip(*((batch.y, batch.group, batch.weight) for batch in found), strict=True)
+    more = {"weight": np.concatenate(weight)} if weighted else {}
+    return {"label": np.concatenate(y), "group": np.concatenate(group), **more}
+
+
+def test_lightgbm_trains_the_same_model(whole, batches, tmp_path):
     lgb = pytest.importorskip("lightgbm")
-    params = {"objective": loss, "num_threads": 1, "verbosity": -1, "min_data_in_leaf": 5, "deterministic": True}
-    return lgb.train(params, data, ROUNDS).predict(X)
-
-
-@pytest.mark.parametrize(("weight", "loss"), [((None, "w", "v")[i % 3], loss) for i, loss in enumerate(LOSSES)])
-def test_lightgbm_trains_the_same_model(loss, weight, whole, folder, tmp_path):
+    rows = example_class("out_of_core_lightgbm.py", "Rows")
+    params = {"num_threads": 1, "verbosity": -1, "min_data_in_leaf": 5, "deterministic": True}
     X, y, sizes, query_weight, row_weight = whole
-    found = batches(folder, weight)
-    weights = {None: None, "w": np.repeat(query_weight, sizes), "v": row_weight}[weight]
-    expected = lightgbm_scores(loss, dataset_of(X, label=y, group=sizes, weight=weights), X)
-    assert np.std(expected) > 0.01
-    assert np.array_equal(lightgbm_scores(loss, dataset_of(found.sequence(), **found.fields()), X), expected)
+    for i, (name, weights) in enumerate({"": None, "w": np.repeat(query_weight, sizes), "v": row_weight}.items()):
+        found = batches(name or None)
+        fields = fields_of(found, weighted=bool(name))
+        dataset_of(rows(found), **fields).save_binary(tmp_path / f"{name}.bin")
+        for loss in LOSSES[i::3]:
+            plain = dataset_of(X, label=y, group=sizes, weight=weights)
+            expected = lgb.train({**params, "objective": loss}, plain, ROUNDS).predict(X)
+            assert np.std(expected) > 0.01
+            for data in (dataset_of(rows(found), **fields), dataset_of(tmp_path / f"{name}.bin")):
+                model = lgb.train({**params, "objective": loss}, data, ROUNDS)
+                assert np.array_equal(model.predict(X), expected), (name, loss)
 
-    dataset_of(found.sequence(), **found.fields()).save_binary(tmp_path / "train.bin")
-    kept = dataset_of(tmp_path / "train.bin").construct()
-    assert np.diff(kept.get_field("group")).tolist() == sizes.tolist()
-    assert np.array_equal(kept.get_field("label"), y)
-    assert weights is None or np.array_equal(kept.get_field("weight"), weights.astype(np.float32))
-    assert np.array_equal(lightgbm_scores(loss, kept, X), expected)
 
-
-def test_validation_on_batches_in_lightgbm(whole, folder):
-    lgb = pytest.importorskip("lightgbm")
-    X, y, sizes, *_ = whole
-    train, valid = batches(folder), batches(folder, rows=50)
-    data = dataset_of(train.sequence(), **train.fields())
-    names = valid.fields()
-    names.pop("feature_name")
-    found = {}
-    booster = lgb.train(
-        {"objective": bp.MPBoost(), "num_threads": 1, "verbosity": -1, "metric": "None"},
-        data,
-        ROUNDS,
-        valid_sets=[dataset_of(valid.sequence(), reference=data, **names)],
-        feval=bp.NDCG(5),
-        callbacks=[lgb.record_evaluation(found)],
-    )
-    expected = bp.NDCG(5)(booster.predict(X), bp.Queries(y, group=sizes))
-    assert found["valid_0"]["NDCG@5"][-1] == pytest.approx(expected)
+def test_lightgbm_takes_rows_in_any_order(whole, batches):
+    pytest.importorskip("lightgbm")
+    rows = example_class("out_of_core_lightgbm.py", "Rows")(batches())
+    for start, stop in ((300, 310), (0, 250), (5, 6), (len(whole[1]) - 3, len(whole[1]))):
+        np.testing.assert_array_equal(rows[start:stop], whole[0][start:stop])
+        np.testing.assert_array_equal(rows[start], whole[0][start].astype(float))

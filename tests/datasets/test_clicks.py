@@ -44,7 +44,7 @@ def test_files_of_each_kind(tmp_path, name):
     assert log.ranker.tolist() == ["old", "new", "old", "new", "old"]
     assert log.impressions.tolist() == [1, 2, 3, 4, 5]
     with pytest.raises(ValueError, match="scores and log have the same index in different orders"):
-        bp.clicks.evaluate(FRAME["times"][::-1], log, eta=1.0)
+        bp.clicks.evaluate(FRAME["times"][::-1], log, propensity=[1, 0.5])
 
 
 def test_pages_whose_rows_are_apart_are_refused(tmp_path):

@@ -92,9 +92,6 @@ MADE = {
     ),
     "pages": lambda: MADE["ClickLog"]().pages([1]),
     "Queries": lambda: bp.Queries(Y_GIVEN, qid=QID_GIVEN, labelled=Y_GIVEN > 0, pairs=bp.Pairs([0], [1])),
-    "JudgedRun": lambda: bp.datasets.Run(QID_GIVEN, NAMES, Y_GIVEN, "tag").judge(
-        bp.datasets.Qrels(QID_GIVEN, NAMES, Y_GIVEN)
-    ),
 }
 
 

@@ -72,12 +72,9 @@ def check_batches(found):
     parts = list(found)
     for part in parts:
         check_ranking_data(part)
-        assert part.n_rows <= found.rows or part.n_queries == 1
     firsts = [name for part in parts for name in dict.fromkeys(part.qid.tolist())]
-    assert len({*firsts}) == len(firsts) == found.n_queries
-    assert np.array_equal(np.concatenate([part.y for part in parts]), found.fields()["label"])
-    X = np.concatenate([part.X for part in parts])
-    assert np.array_equal(found.sequence()[:], X, equal_nan=True)
+    assert len({*firsts}) == len(firsts)
+    assert sum(part.n_rows for part in parts) == found.n_rows
 
 
 def check_ensemble(model):

@@ -26,8 +26,8 @@ from fuzz import checks, values
 
 PACKAGE = Path(bp.__file__).parent
 CALLS = int(os.environ.get("BOOSTPLUG_FUZZ_CALLS", "100000"))
-RESULTS = {"Fold", "JudgedRun", "Qrels", "QueryBatches", "Run"}  # which functions return
-RESULTS |= {"Correction", "Estimate", "Evaluation", "Evaluations", "Propensity", "Sensitivity"}
+RESULTS = {"Fold", "Qrels", "QueryBatches", "Run"}  # which functions return
+RESULTS |= {"Correction", "Estimate", "Evaluation", "Propensity"}
 NOT_CALLED = RESULTS | {"Loss", "Metric", "warmup", "load_bundled"}  # abstract, or without arguments
 SLOW = {"bp.compare"}
 METHODS = ("Loss.parse", "Metric.parse", "Pairs.from_clicks", "Pairs.from_implicit", "RankingData.from_frame")

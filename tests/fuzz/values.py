@@ -183,7 +183,6 @@ VALID = {
     "early_stopping_rounds": ("1", "None"),
     "tune": ("0",),
     "jobs": ("1",),
-    "minutes": ("None",),
     "num_threads": ("1",),
     "n": ("None",),
     "progress": ("None", "False"),
@@ -235,7 +234,7 @@ COUNTS = {
     "mean_list_size",
     "n_negatives",
 }
-COUNTS |= {"tune", "jobs", "num_threads", "minutes", "seeds", "n", "npartitions", "time_out", "bins", "max_bin"}
+COUNTS |= {"tune", "jobs", "num_threads", "seeds", "n", "npartitions", "time_out", "bins", "max_bin"}
 
 MODEL = bp.Ensemble([[(Stump(0, 0.5), 1.0)], [(Feature(1), 2.0)]], n_features=2)
 CONTENTS = {  # of files, by the function that reads them

@@ -96,9 +96,12 @@ KINDS = {
     "categories of timestamps": _categories(
         [moment.replace(tzinfo=None) for moment in MOMENTS], DATES, becomes="refused", arrow=pa.timestamp("us")
     ),
-    "date": Kind(tuple(moment.date() for moment in MOMENTS), "refused", DATES, pa.date32(), "datetime64[us]"),
+    "date": Kind(
+        tuple(moment.date() for moment in MOMENTS), "refused", DATES, pa.date32(), "datetime64[us]",
+        in_csv=False,
+    ),
     "timestamp with time zone": Kind(
-        tuple(MOMENTS), "refused", DATES, pa.timestamp("us", tz="UTC"), "datetime64[us, UTC]"
+        tuple(MOMENTS), "refused", DATES, pa.timestamp("us", tz="UTC"), "datetime64[us, UTC]", in_csv=False,
     ),
     "text": Kind(
         FOUR, "refused", "refused: drop it, or make it a category", pa.string(), "str", "string", in_arrays=True,

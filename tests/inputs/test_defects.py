@@ -2,8 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 from sklearn.inspection import permutation_importance
 from sklearn.model_selection import GridSearchCV
@@ -137,11 +135,6 @@ def test_numbers_in_a_column_that_is_of_texts_in_train_are_its_categories(tmp_pa
 # --- CSV: separators and headers ----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("separator", [";", "\t"])
-def test_other_separators_are_read(tmp_path, separator):
-    assert metrics(compare(written(tmp_path, TABLE, sep=separator))) == metrics(compare(TABLE))
-
-
 def test_an_index_without_a_name_is_no_feature(tmp_path):
     path = tmp_path / "table.csv"
     TABLE.to_csv(path)
@@ -166,14 +159,6 @@ def test_a_file_of_one_column_gets_a_word_on_separators(tmp_path):
 
 def test_the_index_of_a_parquet_file_is_a_column(tmp_path):
     assert metrics(compare(written(tmp_path, TABLE.set_index("query"), "parquet"))) == metrics(compare(TABLE))
-
-
-def test_decimals_of_a_parquet_file_are_numbers(tmp_path):
-    cents = np.round(100 * TABLE["a"])
-    exact = pa.array((cents / 100).to_list(), type=pa.float64()).cast(pa.decimal128(10, 2))
-    table = pa.table({"a": exact, **{name: TABLE[name].to_numpy() for name in ("b", "grade", "query")}})
-    pq.write_table(table, tmp_path / "table.parquet")
-    assert metrics(compare(tmp_path / "table.parquet")) == metrics(compare(TABLE.assign(a=cents / 100)))
 
 
 # --- tables in memory ---------------------------------------------------------------------------------------------
@@ -323,16 +308,6 @@ def test_parameters_count_the_columns_as_passed(parameter):
 
 LOG = pd.DataFrame({"qid": ["07", "07", "7", "7"], "position": [1, 2, 1, 2], "clicked": [0, 1, 1, 0]})
 LOG["query"] = ["001", "001", "1", "1"]
-
-
-def test_click_logs_with_semicolons_are_read(tmp_path):
-    log = load_clicks(written(tmp_path, LOG.assign(qid=[1, 1, 2, 2]), sep=";"))
-    np.testing.assert_array_equal(log.clicked, LOG["clicked"])
-
-
-def test_ids_of_click_logs_are_texts_as_written(tmp_path):
-    log = load_clicks(written(tmp_path, LOG), query="query")
-    assert (len(log.group), [*log.query]) == (2, ["001", "001", "1", "1"])
 
 
 def test_click_logs_in_parquet_files_with_an_index_are_read(tmp_path):

@@ -4,11 +4,16 @@
 """
 
 import sys
+from contextlib import nullcontext
 from functools import cache
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
+
+from boostplug.data.files import read_table_file
+from boostplug.data.tables import read_features
 
 for library in ("lightgbm", "xgboost"):
     pytest.importorskip(library)
@@ -17,7 +22,7 @@ sys.path.insert(0, str(TESTS))  # where this file runs as a program
 
 from inputs.cells import ENTRANCES, expected, kinds_of, reference, run_apart  # noqa: E402 (the path comes first)
 from inputs.columns import KINDS  # noqa: E402
-from inputs.tables import TABLES  # noqa: E402
+from inputs.tables import TABLES, Input  # noqa: E402
 
 PAGE = TESTS.parent / "docs" / "guides" / "what_gets_in.md"
 PAIRS = [(table, entrance) for table in TABLES for entrance in ENTRANCES if ENTRANCES[entrance].takes(table)]
@@ -39,7 +44,7 @@ def outcomes(process):
 
 
 def marked(table, entrance):
-    marks = [pytest.mark.cluster] if entrance.startswith("dask") else []
+    marks = [pytest.mark.ci, *([pytest.mark.cluster] if entrance.startswith("dask") else [])]
     return pytest.param(table, entrance, id=f"{table}: {entrance}", marks=marks)
 
 
@@ -57,6 +62,7 @@ def test_a_column_gets_the_scores_of_the_plain_array_or_is_refused_by_name(table
     assert not wrong, "\n".join([f"{len(wrong)} of {len(wanted)} cells are wrong", *wrong])
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     "entrance", [name for name, entrance in ENTRANCES.items() if name != "load_clicks" and not entrance.like]
 )
@@ -64,6 +70,28 @@ def test_the_numbers_compared_depend_on_the_column(entrance):
     nothing = reference(named=True, entrance=entrance, kind="nothing but missing values")
     for kind in ("float", "categories of texts")[: 1 if entrance == "RankBoostRanker" else 2]:
         assert not np.allclose(reference(named=True, entrance=entrance, kind=kind), nothing, rtol=0, atol=1e-3)
+
+
+@pytest.mark.parametrize("table", [name for name in TABLES if name != "LETOR file"])
+def test_a_table_is_read_as_its_plain_form_or_refused_by_name(table, tmp_path):
+    for name in kinds_of(table):
+        given = Input(TABLES[table], KINDS[name], tmp_path)
+        becomes = expected(table, "", name)
+        X = read_table_file(given.whole()) if TABLES[table].is_file else given.features()
+        context = pytest.warns(UserWarning, match="'c'") if KINDS[name].warns and TABLES[table].named else nullcontext()
+        if becomes == "refused":
+            with pytest.raises(ValueError, match=rf"(?=.*{'.c.' if TABLES[table].named else '2'})(?=.*(drop|convert))"):
+                read_features(X)
+            continue
+        with context:
+            X = read_features(X)
+        found = X["c"] if hasattr(X, "iloc") else (X.toarray() if hasattr(X, "nnz") else X)[:, 2]
+        plain = KINDS[name].reference()
+        if isinstance(plain, pd.Categorical):
+            assert found.cat.ordered == plain.ordered, name
+            assert [str(one) for one in found] == [str(one) for one in plain], name
+        else:
+            np.testing.assert_array_equal(np.asarray(found, float), plain, err_msg=name)
 
 
 # --- the page -----------------------------------------------------------------------------------------------------

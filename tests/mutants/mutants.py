@@ -293,12 +293,11 @@ MUTANTS = [
     *_caught_by(
         ["losses/test_list_net.py"],
         (
-            "ListNet loses probabilities that vanish beside the largest",
+            "ListNet takes 1 - p of the largest share from the share itself",
             "kernels.lists.softmax.derivatives",
-            "_VANISHED",
-            "-_VANISHED",
+            "whole.others",
+            "(1.0 - whole.share)",
         ),
-        ("ListNet's noise is the same for all rows", "kernels.lists.softmax._noise", "row", "unsigned(0)"),
     ),
     *_caught_by(
         ["losses/test_regression.py"],
@@ -445,15 +444,15 @@ MUTANTS = [
         ["data/test_pairs_from_clicks.py"],
         (
             "documents of equal click rates make pairs",
-            "kernels.pairs.clicks.listing._beats",
+            "data.click_pairs.pairs_of_clicks",
             "rate[j] < rate[i]",
-            "(rate[j] <= rate[i]) & (i != j)",
+            "rate[j] <= rate[i]",
         ),
         (
-            "negatives are drawn with replacement",
-            "kernels.pairs.clicks.listing.list_drawn",
-            "others[t], others[u] = others[u], others[t]",
-            "others[t] = others[u]",
+            "the same negatives are drawn for every winner",
+            "data.click_pairs.pairs_of_implicit",
+            "np.lexsort((rng.random(len(i)), i))",
+            "np.lexsort((j, i))",
         ),
     ),
     *_caught_by(
@@ -529,9 +528,33 @@ MUTANTS = [
         ),
         (
             "a method behind the incumbent on validation may take its place",
-            "comparison.outcomes.Runs.is_ahead",
-            "self.first({other: means[other], method: means[method]}) == method",
+            "comparison.decision.decide",
+            "outcomes.first({incumbent: means[incumbent], method: mean}) == method",
             "True",
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_page.py"],
+        (
+            "the report shows the difference as p",
+            "comparison.report.table.heads",
+            "'p_holm'",
+            "'difference'",
+        ),
+        (
+            "the plot of differences has the worst error first",
+            "comparison.report.page._differences",
+            "-sign * m['difference']",
+            "-m['difference']",
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_compare.py"],
+        (
+            "the largest error is the best",
+            "comparison.report.table.styles",
+            "'min' if name in document['settings']['lower_is_better'] else 'max'",
+            "'max'",
         ),
     ),
     *_caught_by(
@@ -583,15 +606,15 @@ MUTANTS = [
         ),
         (
             "what the order knows is not relative to the mean attraction",
-            "clicks.correction._order",
+            "clicks.correction.correction",
             "share * attraction / (share @ attraction)",
             "share * attraction",
         ),
         (
             "the scale of the prior forgets the unit of the scores",
             "clicks.correction._scale_of",
-            "min(max(0.0, scale), _LARGEST_SCALE) / unit",
-            "min(max(0.0, scale), _LARGEST_SCALE)",
+            "float(scale) / (unit or 1.0)",
+            "float(scale)",
         ),
     ),
 ]

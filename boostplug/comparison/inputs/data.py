@@ -1,7 +1,7 @@
 """Data of comparisons in any form that users have, as folds of training, validation and test."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -19,7 +19,6 @@ from boostplug.datasets import Fold, RankingData, load_fold, load_folds
 from boostplug.datasets.letor import load_files
 
 _FEW = 0.1  # share of the queries
-_FIELDS = ("X", "y", "qid", "group", "weight", "labels", "position")
 
 
 def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[DataPart]]:
@@ -91,7 +90,7 @@ def _folds(train: Any) -> Sequence[Sequence[Any]]:
     """Return the folds of a folder, of a fold, or of a list of folds."""
     if isinstance(train, (str, PathLike)):
         return folds_of_folder(Path(train))
-    is_fold = isinstance(train, tuple) and len(train) == len(PARTS) and all(map(_is_part, train))
+    is_fold = isinstance(train, tuple) and len(train) == len(PARTS) and not isinstance(train[0], (tuple, list))
     try:
         folds = [tuple(fold) for fold in ([train] if is_fold else train)]
     except TypeError:
@@ -102,15 +101,6 @@ def _folds(train: Any) -> Sequence[Sequence[Any]]:
             f"files; got {shown(train)}"
         )
     return folds
-
-
-def _is_part(data: Any) -> bool:
-    """Return whether an entry of a tuple is a data set, so that the tuple is a fold."""
-    return (
-        isinstance(data, Mapping)
-        or is_frame(data)
-        or (isinstance(data, tuple) and len(data) > 1 and hasattr(data[0], "shape"))
-    )
 
 
 def _source_of(data: Any) -> Source:
@@ -140,41 +130,20 @@ def _fold(parts: Sequence[Any], columns: Columns) -> list[DataPart]:
 
 
 def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema | None) -> DataPart:
-    """Return a part from any form of data."""
+    """Return a part from a RankingData, a DataFrame, or a part of one."""
     refuse_uncomputed(data, title)
-    if not isinstance(data, Inputs) and not is_frame(data):
-        named = columns._replace(qid="qid", split=None).given()
-        if named:
-            what, kind = next(iter(named)), type(data).__name__
-            raise ValueError(f"a {kind} is not a DataFrame with named columns; leave out {what}")
     if isinstance(data, RankingData):
+        if given := columns._replace(qid="qid", split=None).given():
+            raise ValueError(f"a RankingData is not a DataFrame with named columns; leave out {next(iter(given))}")
         schema = schema_of(data.X)._replace(names=data.feature_names)
         X = data.X if train is None else align(data.X, train, title, schema=schema)
         return DataPart(X, data.queries, data.qid, data.feature_names)
     if is_frame(data):
         data = columns.inputs(data, source)
     elif not isinstance(data, Inputs):
-        data = _inputs(data, columns)
+        raise ValueError(
+            "it must be a boostplug.RankingData(X, y, qid=…), or a DataFrame or file with label= naming its column of "
+            f"grades; got {type(data).__name__}"
+        )
     checked = replace(data, name=title).checked(train)
     return DataPart(checked.X, checked.queries, checked.qid, checked.schema.names)
-
-
-def _inputs(data: Any, columns: Columns) -> Inputs:
-    """Return the inputs of a tuple (X, y, qid) or (DataFrame, y), a mapping, or an object with these attributes."""
-    if isinstance(data, (tuple, list)):
-        if len(data) not in (2, 3):
-            raise ValueError(f"a tuple must be (X, y, qid), or (DataFrame, y); got {len(data)} entries")
-        data = dict(zip(_FIELDS, data, strict=False))
-    given: dict[str, Any] = {
-        name: data.get(name) if isinstance(data, Mapping) else getattr(data, name, None) for name in _FIELDS
-    }
-    if given["X"] is None or given["y"] is None:
-        raise ValueError(
-            "it must be a boostplug.RankingData(X, y, qid=…), (X, y, qid), a mapping with X, y and qid or group, or a "
-            f"DataFrame with label= naming its column of grades; got {type(data).__name__}"
-        )
-    if given["qid"] is not None:
-        given["group"] = None  # qid replaces it
-    elif given["group"] is None and is_frame(given["X"]):
-        given["qid"] = columns.qid
-    return Inputs(**given)

@@ -14,10 +14,9 @@ from typing import Any
 from boostplug.comparison.report import formats, words
 from boostplug.comparison.report.charts import HEIGHT, Axis, apart, axis_of_differences, mean_curve
 from boostplug.comparison.report.table import frame, heads, split, styles, texts
+from boostplug.comparison.report.words import Document
 from boostplug.core.extras import needed_by
 from boostplug.core.text import visible
-
-Document = Mapping[str, Any]
 
 _COLOURED = 6  # methods coloured at the start: as many colours as readers can distinguish
 _REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet

@@ -1,13 +1,12 @@
 """A comparison's table from one DataFrame of numbers: for a terminal, as plain text, in Markdown, for the page."""
 
 import sys
-from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING, Any
 
 from boostplug.comparison.console import as_text
 from boostplug.comparison.report.formats import MISSING, interval, is_missing, probability, short, signed
-from boostplug.comparison.report.words import CODE, advice, below_table, percent
+from boostplug.comparison.report.words import CODE, Document, advice, below_table, percent
 from boostplug.core.extras import imported
 from boostplug.core.text import visible
 
@@ -16,7 +15,6 @@ if TYPE_CHECKING:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-Document = Mapping[str, Any]
 Frame = Any  # pandas' DataFrame
 
 _COPIED = ("z", "p", "p_holm", "seconds_per_round", "rounds", "runs_finished", "runs_planned", "runs_at_cap", "outcome")

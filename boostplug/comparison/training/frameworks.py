@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter, process_time
 from types import MappingProxyType
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from boostplug.adapters.options import LIGHTGBM, XGBOOST, without_options
 from boostplug.adapters.reading import assign
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.best_round import BestRound
-from boostplug.core.checks import column_names, shown
 from boostplug.core.extras import imported
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.queries import Queries
@@ -26,7 +25,6 @@ Floats = NDArray[np.float64]
 
 _LEAST_SHARE = 0.7  # least share of a training's time in which this process had a processor
 _NONE: Mapping[str, Any] = MappingProxyType({})
-_JSON = frozenset('",:[]{}')  # characters that LightGBM refuses in names of features
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,12 +78,6 @@ class Watch:
         The validation scores after `best_round` rounds.
     seconds : list of float
         The time of each round.
-    whole : float or None
-        Seconds of the complete training, with the metric; None until the framework calls `ended`.
-    slowed : bool
-        Whether other processes used the processor for much of that time, so that times are unreliable.
-    gains : ndarray of shape (n_features,), or None
-        The gains of each feature's splits in the first `best_round` rounds, if the framework reports them.
     """
 
     def __init__(
@@ -102,12 +94,10 @@ class Watch:
         self.values: list[float] = []
         self.scores: Floats | None = None
         self.seconds: list[float] = []
-        self.whole: float | None = None
-        self.gains: Floats | None = None
         self._best = BestRound(greater_is_better=metric.greater_is_better, patience=patience)
-        self.slowed = False
         self._begun = self._start = perf_counter()
         self._processor = process_time()
+        self._share = 1.0  # of the time so far in which this process had a processor
 
     def start_round(self) -> None:
         """Start the clock of a round."""
@@ -122,13 +112,14 @@ class Watch:
         self._best.add(value)
         if self.best_round == len(self.values):
             self.scores = np.array(scores, dtype=np.float64)
+        self._share = (process_time() - self._processor) / max(perf_counter() - self._begun, 1e-9)
         self.pruned = self.report is not None and self.report(len(self.values), value)
         return value
 
-    def ended(self) -> None:
-        """Stop the clock of the training, which started with this object."""
-        self.whole = perf_counter() - self._begun
-        self.slowed = process_time() - self._processor < _LEAST_SHARE * self.whole
+    @property
+    def seconds_per_round(self) -> float | None:
+        """The median time of a round; None where other processes used the processor for much of the training."""
+        return float(np.median(self.seconds)) if self._share >= _LEAST_SHARE else None
 
     @property
     def best_round(self) -> int:
@@ -146,21 +137,8 @@ class Watch:
         return self.pruned or self._best.stops
 
 
-class Framework(Protocol):
-    """A framework with the data of one fold, binned once for all methods and seeds."""
-
-    name: ClassVar[str]
-    baselines: ClassVar[tuple[str, ...]]
-    """Built-in objectives; the first is the one that others are compared with."""
-    tree_names: ClassVar[Mapping[str, str]]
-    """The names that the framework has for what tuning draws of `Trees`."""
-
-    def __init__(self, train: DataPart, valid: DataPart, test: DataPart, trees: Trees, num_threads: int) -> None: ...
-
-    def run(
-        self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
-    ) -> Floats:
-        """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
+Framework = Any
+"""LightGBM or XGBoost with the data of one fold, binned once for all methods and seeds; or a study's own."""
 
 
 def lightgbm_dataset(X: Any, queries: Queries, params: Mapping[str, Any], reference: Any = None) -> Any:
@@ -181,34 +159,12 @@ def lightgbm_dataset(X: Any, queries: Queries, params: Mapping[str, Any], refere
     return dataset
 
 
-def _refuse_real_labels(objective: str, labels: Floats, otherwise: str) -> None:
-    """Raise if an objective for whole numbers gets other labels; LightGBM would write the error into the table."""
-    wrong = labels[(labels != np.floor(labels)) | (labels < 0)]
-    if wrong.size:
-        raise ValueError(f"{objective} takes whole numbers from 0 as labels, and one is {wrong[0]:g}; {otherwise}")
-
-
-def check_columns(framework: str, frame: Any) -> None:
-    """Raise a ValueError if a framework refuses the names or types of a DataFrame's columns."""
-    names = column_names(frame)
-    if framework == "lightgbm" and (bad := [name for name in names if set(str(name)) & _JSON]):
-        raise ValueError(f"{shown(bad)}: names may have none of {' '.join(sorted(_JSON))}; rename it")
-    module = imported(framework, "training needs")
-    refusals = (TypeError, ValueError, *([module.basic.LightGBMError] if framework == "lightgbm" else []))
-    try:
-        if framework == "lightgbm":
-            module.Dataset(frame, np.zeros(len(frame)), params={"verbosity": -1}).construct()
-        else:
-            module.DMatrix(frame, enable_categorical=True)
-    except refusals as error:
-        raise ValueError(f"{' '.join(str(error).split())}; drop, rename or convert such columns") from None
-
-
 class LightGBM:
     """LightGBM with the data of one fold."""
 
     name: ClassVar[str] = "lightgbm"
     baselines: ClassVar[tuple[str, ...]] = ("lambdarank", "rank_xendcg", "regression")
+    """Built-in objectives; the first is the one that others are compared with."""
     tree_names: ClassVar[Mapping[str, str]] = {
         "learning_rate": "learning_rate",
         "num_leaves": "num_leaves",
@@ -217,12 +173,13 @@ class LightGBM:
         "row_fraction": "bagging_fraction",
         "column_fraction": "feature_fraction",
     }
+    """The names that the framework has for what tuning draws of `Trees`."""
 
     def __init__(self, train: DataPart, valid: DataPart, test: DataPart, trees: Trees, num_threads: int) -> None:
         self.lgb = imported("lightgbm", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_lightgbm(num_threads)
-        self.test, self.labels = test, train.queries.labels
+        self.test = test
         self.train_set = lightgbm_dataset(train.X, train.queries, self.params)
         self.valid_set = lightgbm_dataset(valid.X, valid.queries, self.params, reference=self.train_set)
 
@@ -251,8 +208,6 @@ class LightGBM:
                 raise self.lgb.callback.EarlyStopException(watch.best_round - 1, [])
 
         params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
-        if objective == "lambdarank":
-            _refuse_real_labels(objective, self.labels, "leave it out (baselines), or grade them")
         booster = self.lgb.train(
             {**params, "objective": objective},
             self.train_set,
@@ -262,11 +217,9 @@ class LightGBM:
             feval=lambda scores, _: ("watched", watch.measure(scores), watch.metric.greater_is_better),
             callbacks=[start, stop],
         )
-        watch.ended()
         scores = booster.predict(
             self.test.X, raw_score=True, num_iteration=watch.best_round, num_threads=self.params["num_threads"]
         )
-        watch.gains = booster.feature_importance("gain", iteration=watch.best_round)
         return np.asarray(scores, dtype=np.float64)
 
 
@@ -302,7 +255,6 @@ class XGBoost:
             row_weight = relative_weight(queries.row_weight)
             self.rows_alone = self.xgb.QuantileDMatrix(train.X, queries.labels, weight=row_weight, **more)
         self.valid_set = self.xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, **of_all)
-        self.labels = train.queries.labels
         self.test_set = self.xgb.DMatrix(test.X, **of_all)
 
     @staticmethod
@@ -333,9 +285,6 @@ class XGBoost:
         params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
         if isinstance(objective, str):
             params["objective"] = objective
-        if objective == "rank:ndcg" and params.get("ndcg_exp_gain", True):
-            how = "params={'xgboost': {'ndcg_exp_gain': False}} of bp.compare takes others"
-            _refuse_real_labels(objective, self.labels, f"{how}, or leave it out (baselines)")
         rows_alone = isinstance(objective, str) and objective.startswith("reg:")
         booster = self.xgb.train(
             params,
@@ -347,11 +296,7 @@ class XGBoost:
             callbacks=[Callback()],
             verbose_eval=False,
         )
-        watch.ended()
         scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, watch.best_round))
-        gains = booster[: watch.best_round].get_score(importance_type="total_gain")  # only features with a split
-        names = booster.feature_names or [f"f{i}" for i in range(booster.num_features())]
-        watch.gains = np.array([gains.get(name, 0.0) for name in names], dtype=np.float64)
         return np.asarray(scores, dtype=np.float64)
 
 

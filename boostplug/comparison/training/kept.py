@@ -1,168 +1,141 @@
-"""Results of a comparison's trainings in a `Store`."""
+"""Finished runs of a comparison in a file of JSON lines, from which only the same comparison continues."""
 
 import warnings
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import joblib
 import numpy as np
 
-from boostplug.comparison.summary import Setting, to_json
-from boostplug.comparison.training.digests import digest
-from boostplug.comparison.training.runs import Method, Plan, RunOutcome
+from boostplug.comparison.document import versions
+from boostplug.comparison.summary import to_json
+from boostplug.comparison.training.runs import Method, Plan, Run
 from boostplug.comparison.training.store import Store
-from boostplug.comparison.training.tuning import TrialOutcome
+from boostplug.comparison.training.tuning import Setting
 from boostplug.core.checks import shown
+from boostplug.losses import Loss
+from boostplug.metrics import Metric
 
-_PATTERN = "compare-*.jsonl"  # of files in a folder
-_INPUTS = "inputs"  # key of what affects all results of a comparison
-_IDENTITY = ("method", "fold", "seed")  # fields of a run that its key holds
-_ARRAYS = ("validation_per_query", "curve", "gains", "cutoffs", "reliability", "position_bias")
+_DIGEST = "digest of data, settings, files, versions and code"  # its key in the file
+_PACKAGE = Path(__file__).parents[2]
 
 
-@dataclass(frozen=True)
-class Kept:
-    """Stored runs and tuning trials of a comparison; by default nothing is stored.
+def digest_of(data: Sequence[str], plan: Plan) -> str:
+    """Return a digest of all that affects a run except its method, fold and seed; `data` are digests of the parts."""
+    trees = asdict(plan.trees)
+    code = [(str(file.relative_to(_PACKAGE)), file.read_bytes()) for file in sorted(_PACKAGE.rglob("*.py"))]
+    metrics = [*map(repr, (plan.metric, plan.valid_metric, *plan.metrics))]
+    tuned = (plan.tune, plan.seeds[0]) if plan.tune else 0
+    settings = (plan.rounds, plan.patience, plan.num_threads, tuned, metrics, trees, [*_files(trees)])
+    return str(joblib.hash((data, settings, versions("optuna"), code)))
 
-    Attributes
+
+def _files(value: Any) -> Iterator[tuple[str, bytes]]:
+    """Yield the existing files that parameters name, with their contents."""
+    if isinstance(value, Mapping):
+        for item in value.values():
+            yield from _files(item)
+    elif isinstance(value, (str, PathLike)) and Path(value).is_file():
+        yield str(value), Path(value).read_bytes()
+
+
+def has_own_code(value: Loss | Metric | str) -> bool:
+    """Return whether a loss or metric has code of the user's own, so that its text does not identify it."""
+    if isinstance(value, str):
+        return False
+    try:
+        read = Loss.parse(repr(value))[0] if isinstance(value, Loss) else Metric.parse(repr(value))
+    except ValueError:
+        return True
+    return bool(read != value)
+
+
+class KeptRuns:
+    """Runs of a comparison in a file; without a path nothing is stored.
+
+    Parameters
     ----------
-    store : Store
-    inputs : str
-        Digest of all that affects the results, except method, fold and seed.
-    names : mapping of Method to str
-        Digests of the methods whose results are stored.
-    asked : set
-        Keys of the runs that `run` was asked for.
+    path : Path or None
+    digest : str
+        The `digest_of` the comparison.
+    plan : Plan
+        With a metric of the user's own nothing is stored; a warning says so.
+    methods : sequence of Method
+        Losses of the user's own are not stored; a warning says so.
+    resume : bool
+        Whether to use the runs in the file.
+
+    Raises
+    ------
+    OSError
+        If the folder of the file cannot be made, or the file cannot be read.
+    ValueError
+        If the file holds runs of another comparison, or of this one without `resume`.
     """
 
-    store: Store = field(default_factory=lambda: Store(None))
-    inputs: str = ""
-    names: Mapping[Method, str] = field(default_factory=dict)
-    asked: set[str] = field(default_factory=set)
-
-    @classmethod
-    def at(
-        cls, place: Path, inputs: Mapping[str, str], methods: Iterable[Method], plan: Plan, *, resume: bool
-    ) -> "Kept":
-        """Return the stored results of a comparison.
-
-        Parameters
-        ----------
-        place : Path
-            A file, or a folder, in which the digest of the inputs names the file. A name without suffix is a folder.
-        inputs : mapping
-            The `inputs_of_comparison`.
-        methods : iterable of Method
-        plan : Plan
-            With a metric of the user's own, whose code is unknown, nothing is stored.
-        resume : bool
-            Whether to use results in the file.
-
-        Raises
-        ------
-        OSError
-            If the folder cannot be made.
-        ValueError
-            If there are results and `resume` is not set, or if it is set and there are only results of other
-            comparisons.
-        """
-        own = joblib.hash(inputs)[:12]
-        in_folder = place.is_dir() or not place.suffix
-        path = place / _PATTERN.replace("*", own) if in_folder else place
-        try:
+    def __init__(
+        self, path: Path | None, digest: str = "", plan: Plan | None = None, methods: Sequence[Method] = (),
+        *, resume: bool = False,
+    ) -> None:  # fmt: skip
+        self._names: dict[Method, str] = {}
+        if path is not None and plan is not None:
             path.parent.mkdir(parents=True, exist_ok=True)
-        except (OSError, ValueError) as error:  # not a valid file name
-            reason = getattr(error, "strerror", None) or error
-            raise OSError(
-                f"the folder {shown(str(path.parent))} cannot be made ({reason}); name another as store"
-            ) from None
-        store = Store(path)
-        found = store.get(_INPUTS)
-        if resume and in_folder and found is None:
-            newest = max(place.glob(_PATTERN), key=lambda file: file.stat().st_mtime, default=None)
-            found = newest and Store(newest).get(_INPUTS)
-        if found is not None and found != inputs:
-            different = [name for name in {**inputs, **found} if inputs.get(name) != found.get(name)]
+            self._names = _names(methods, plan)
+        self._store = Store(path)
+        found = self._store.get(_DIGEST)
+        if found not in (None, digest):
             raise ValueError(
-                f"{place} holds no results of this comparison, only of one with other {', '.join(different)}; name "
-                "another place as store (--store), or leave out resume (--resume) to start anew in a folder"
+                f"{path} holds no results of this comparison, only of one with other data, settings, files, versions "
+                "or code; name another file as store (--store)"
             )
-        if store.results.keys() - {_INPUTS} and not resume:
+        if self.path is not None and not resume:
             raise ValueError(
                 f"{path} holds results of this very comparison: resume=True (--resume) goes on from them; to start "
-                "anew, remove it, or name another place as store (--store)"
+                "anew, remove it, or name another file as store (--store)"
             )
-        if resume and not store.results:
-            warnings.warn(f"there is nothing to resume in {place}; starting anew", stacklevel=3)
-        kept = cls(store, own, _names(methods, plan))
-        if found is None and kept.names:
-            store.add(_INPUTS, dict(inputs))
-        return kept
+        if resume and found is None:
+            warnings.warn(f"there is nothing to resume in {path}; starting anew", stacklevel=3)
+        if found is None and self._names:
+            self._store.add(_DIGEST, digest)
 
     @property
     def path(self) -> Path | None:
-        """The file, if it holds results."""
-        path = self.store.path
-        return path if path is not None and path.exists() and Store(path).results.keys() - {_INPUTS} else None
+        """The file, if it holds runs."""
+        return self._store.path if self._store.results.keys() - {_DIGEST} else None
 
-    def run(self, method: Method, fold: int, seed: int) -> RunOutcome | None:
+    def find(self, method: Method, fold: int, seed: int) -> Run | None:
         """Return a finished run, or None."""
-        key = self._key(method, fold, f"seed {seed}")
-        self.asked.add(key)
-        found = self.store.get(key)
+        found = self._store.get(self._key(method, fold, seed))
         if found is None:
             return None
-        arrays = {name: np.array(found[name], dtype=np.float64) for name in _ARRAYS if found[name] is not None}
-        per_query = {name: np.array(values, dtype=np.float64) for name, values in found["per_query"].items()}
-        tuned = None if found["tuned"] is None else Setting(**found["tuned"])
-        given = {**found, **arrays, "per_query": per_query, "tuned": tuned, "notes": tuple(found["notes"])}
-        return RunOutcome(method, fold, seed, **given)
+        arrays = {name: np.array(values, np.float64) for name, values in found["per_query"].items()}
+        tuned = found["tuned"] and Setting(**found["tuned"])
+        if tuned and isinstance(method.objective, Loss):
+            tuned = replace(tuned, objective=Loss.parse(str(tuned.objective))[0])
+        valid = np.array(found["valid_per_query"], np.float64)
+        names = {"framework": method.framework, "method": method.name}
+        return Run(**{**found, **names, "per_query": arrays, "valid_per_query": valid, "tuned": tuned})
 
-    def add_run(self, run: RunOutcome) -> None:
+    def add(self, method: Method, run: Run) -> None:
         """Store a run; failed runs are tried again by the next comparison."""
-        if run.error is None:
-            found = {name: value for name, value in vars(run).items() if name not in _IDENTITY}
-            self._add(run.method, run.fold, f"seed {run.seed}", found)
+        if method in self._names and run.error is None:
+            self._store.add(self._key(method, run.fold, run.seed), to_json(run.to_store()))
 
-    def trial(self, method: Method, fold: int, number: int) -> TrialOutcome | None:
-        """Return the outcome of a finished tuning trial, or None."""
-        found = self.store.get(self._key(method, fold, f"trial {number}"))
-        return None if found is None else TrialOutcome(**found)
-
-    def add_trial(self, method: Method, fold: int, number: int, outcome: TrialOutcome) -> None:
-        """Store the outcome of a tuning trial."""
-        self._add(method, fold, f"trial {number}", outcome)
-
-    def remove(self) -> bool:
-        """Remove the file unless it also holds runs of other methods or seeds; return whether it is gone."""
-        path = self.store.path
-        if path is None or not path.exists():
-            return True
-        of_others = Store(path).results.keys() - {_INPUTS} - self.asked
-        if not all(" | trial " in key and key.split(" | ")[2] in self.names.values() for key in of_others):
-            return False
-        path.unlink()
-        return True
-
-    def _add(self, method: Method, fold: int, which: str, found: Any) -> None:
-        if method in self.names:
-            self.store.add(self._key(method, fold, which), to_json(found))
-
-    def _key(self, method: Method, fold: int, which: str) -> str:
-        return f"{self.inputs} | fold {fold + 1} | {self.names.get(method)} | {which}"
+    def _key(self, method: Method, fold: int, seed: int) -> str:
+        return f"{self._names.get(method)} | fold {fold + 1} | seed {seed}"
 
 
-def _names(methods: Iterable[Method], plan: Plan) -> dict[Method, str]:
-    """Return a digest of each method whose results may be stored, and warn of the others."""
-    found = {method: digest(method.objective) for method in methods}
-    metrics = dict.fromkeys((plan.metric, plan.valid_metric, *plan.metrics))
-    unknown = [metric for metric in metrics if digest(metric) is None]
-    for value in [*unknown, *(method.objective for method, text in found.items() if text is None)]:
+def _names(methods: Sequence[Method], plan: Plan) -> dict[Method, str]:
+    """Return the texts that identify the methods whose runs may be stored, and warn of the others."""
+    metrics = [metric for metric in {plan.metric, plan.valid_metric, *plan.metrics} if has_own_code(metric)]
+    own = [method.objective for method in methods if has_own_code(method.objective)]
+    for value in dict.fromkeys([*metrics, *own]):
         warnings.warn(
             f"{shown(value)} has code of your own, which may change between two runs: "
-            f"{'no training is' if unknown else 'its trainings are not'} kept in store",
+            f"{'no training is' if metrics else 'its trainings are not'} kept in store",
             stacklevel=4,
         )
-    return {} if unknown else {method: f"{method.framework} {text}" for method, text in found.items() if text}
+    return {m: f"{m.framework} {m.objective!r}" for m in methods if not metrics and m.objective not in own}

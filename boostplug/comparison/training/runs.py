@@ -1,20 +1,25 @@
-"""Values of a comparison's trainings: the plan, the methods, and the outcome of each run."""
+"""The runs of a comparison: the plan, the methods, and the training of each method on each fold with each seed."""
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.summary import Setting, Settings
+from boostplug.comparison.summary import to_json
+from boostplug.comparison.training import tuning
+from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Framework, Watch
 from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.tuning import Setting
+from boostplug.core.threads import threads_of_framework
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
 Floats = NDArray[np.float64]
 
-CUTOFFS = (1, 2, 3, 5, 10, 20, 50)
-"""Cut-offs of the NDCG that each run keeps."""
+_NOT_IN_DOCUMENT = {"framework", "method", "notes", "per_query", "valid_per_query"}
 
 
 @dataclass(frozen=True)
@@ -26,37 +31,10 @@ class Method:
     objective: Loss | str
     is_reference: bool = False
 
-
-@dataclass(frozen=True, eq=False)
-class RunOutcome:
-    """The outcome of one run: one method, one fold, one seed."""
-
-    method: Method
-    fold: int
-    seed: int
-    rounds: int = 0
-    rounds_trained: int = 0
-    seconds_per_round: float | None = None
-    """None where others kept the processor busy."""
-    validation: float = 0.0
-    test: dict[str, float] = field(default_factory=dict)
-    per_query: dict[str, Floats] = field(default_factory=dict)
-    error: str | None = None
-    tuned: Setting | None = None
-    notes: tuple[str, ...] = ()
-    validation_per_query: Floats | None = None
-    curve: Floats | None = None
-    """The metric on the validation part after each round."""
-    gains: Floats | None = None
-    """Gains of each feature's splits in the model at its best round; None if the framework has none."""
-    cutoffs: Floats | None = None
-    """NDCG on the test part at each of `CUTOFFS`; None where the grades allow none."""
-    reliability: Floats | None = None
-    """`bin_sums` of the test part, flattened; None if no metric judges probabilities."""
-    position_bias: Floats | None = None
-    """Click probability by position on the validation part, relative to the first; None for other losses."""
-    seconds: float | None = None
-    """Seconds of the complete training, with the metric after each round."""
+    @property
+    def key(self) -> tuple[str, str]:
+        """The framework and the name."""
+        return self.framework, self.name
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,20 +57,141 @@ class Plan:
         """The metric that stops trainings and chooses methods."""
         return self.choosing or self.metric
 
-    def settings(self, jobs: int, minutes: float | None) -> Settings:
-        """Return the settings for the summary."""
-        return Settings(
-            metric=self.metric.name,
-            validation_metric=self.valid_metric.name,
-            metrics=[m.name for m in self.metrics],
-            greater_is_better=self.metric.greater_is_better,
-            lower_is_better=[m.name for m in self.metrics if not m.greater_is_better],
-            seeds=list(self.seeds),
-            rounds=self.rounds,
-            early_stopping_rounds=self.patience,
-            params=asdict(self.trees),
-            tune=self.tune,
-            num_threads=self.num_threads,
-            jobs=jobs,
-            minutes=minutes,
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Run:
+    """The outcome of one run: one method, one fold, one seed."""
+
+    framework: str
+    method: str
+    fold: int
+    seed: int
+    rounds: int = 0
+    rounds_trained: int = 0
+    seconds_per_round: float | None = None
+    """None where others kept the processor busy."""
+    validation: float = 0.0
+    test: dict[str, float] = field(default_factory=dict)
+    error: str | None = None
+    tuned: Setting | None = None
+    notes: list[str] = field(default_factory=list)
+    curve: list[float] = field(default_factory=list)
+    """The metric on the validation part after each round."""
+    per_query: dict[str, Floats] = field(default_factory=dict)
+    valid_per_query: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def names(self) -> dict[str, str]:
+        """The framework and the method."""
+        return {"framework": self.framework, "method": self.method}
+
+    def document(self) -> dict[str, Any]:
+        """Return the run in JSON's types, without what is per query, its names and its notes."""
+        return dict(to_json({name: value for name, value in self.to_store().items() if name not in _NOT_IN_DOCUMENT}))
+
+    def to_store(self) -> dict[str, Any]:
+        """Return all fields, with the tuned objective as text."""
+        tuned = None if self.tuned is None else {**vars(self.tuned), "objective": str(self.tuned.objective)}
+        return {**vars(self), "tuned": tuned}
+
+
+class FoldRuns:
+    """The runs on one fold; the first run in each framework bins its data, once in each process.
+
+    Parameters
+    ----------
+    plan : Plan
+    number : int
+        Number of the fold, from 0.
+    parts : sequence of DataPart
+        Training, validation and test.
+    frameworks : mapping of str to type
+        Frameworks by name; default: LightGBM and XGBoost.
+    """
+
+    def __init__(
+        self, plan: Plan, number: int, parts: Sequence[DataPart], *, frameworks: Mapping[str, Framework] = FRAMEWORKS
+    ) -> None:
+        self._plan, self._number, self._parts, self._frameworks = plan, number, parts, frameworks
+        self._binned: dict[str, Framework] = {}
+        self.tuned: dict[Method, Setting | None] = {}
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**vars(self), "_binned": {}}  # another process bins for itself
+
+    def outcome(self, method: Method, seed: int) -> Run:
+        """Return the outcome of one run, after tuning if the plan has it; a failure is an outcome too."""
+        found: dict[str, Any] = {
+            "framework": method.framework, "method": method.name, "fold": self._number, "seed": seed,
+        }  # fmt: skip
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            try:
+                found |= self._trained(method, seed, self._framework(method.framework))
+            except Exception as error:  # noqa: BLE001 (the table reports any error of an objective)
+                found["error"] = _reason(error)
+        found["notes"] = [
+            f"{method.framework} {method.name} warns: {warning.message}"
+            for warning in caught
+            if issubclass(warning.category, UserWarning)
+        ]
+        return Run(**found)
+
+    def _framework(self, name: str) -> Framework:
+        if name not in self._binned:
+            self._binned[name] = self._frameworks[name](*self._parts, self._plan.trees, self._plan.num_threads)
+        return self._binned[name]
+
+    def _watch(self, report: Callable[[int, float], bool] | None = None) -> Watch:
+        plan, valid = self._plan, self._parts[1]
+        return Watch(
+            plan.valid_metric, valid.queries, patience=plan.patience, num_threads=plan.num_threads, report=report
         )
+
+    def _tune(self, method: Method, framework: Framework) -> Setting | None:
+        plan = self._plan
+
+        def run(
+            objective: Loss | str, parameters: Mapping[str, Any], report: Callable[[int, float], bool] | None
+        ) -> Watch:
+            watch = self._watch(report)
+            framework.run(objective, plan.seeds[0], plan.rounds, watch, parameters)
+            return watch
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return tuning.tune(
+                framework, method.objective, plan.trees, trials=plan.tune, seed=plan.seeds[0], run=run,
+                rounds=plan.rounds, greater_is_better=plan.valid_metric.greater_is_better,
+            )  # fmt: skip
+
+    def _trained(self, method: Method, seed: int, framework: Framework) -> dict[str, Any]:
+        """Return the fields of a run."""
+        plan, queries = self._plan, self._parts[2].queries
+        if plan.tune and method not in self.tuned:
+            self.tuned[method] = self._tune(method, framework)
+        setting, watch = self.tuned.get(method) or Setting(objective=method.objective), self._watch()
+        scores = framework.run(setting.objective, seed, plan.rounds, watch, setting.parameters)
+        if not np.isfinite(scores).all():
+            return {"error": "its scores on the test part are not finite"}
+        assert watch.scores is not None
+        with threads_of_framework(plan.num_threads):
+            return {
+                "rounds": watch.best_round,
+                "rounds_trained": len(watch.values),
+                "seconds_per_round": watch.seconds_per_round,
+                "validation": watch.best_value,
+                "test": {m.name: float(m(scores, queries)) for m in plan.metrics},
+                "tuned": self.tuned.get(method),
+                "curve": watch.values,
+                "per_query": {m.name: m.per_query(scores, queries) for m in plan.metrics if m.has_per_query},
+                "valid_per_query": plan.valid_metric.per_query(watch.scores, watch.queries),
+            }
+
+
+def _reason(error: Exception) -> str:
+    """Return the informative line of an error message; XGBoost wraps it in its C++ stack."""
+    line = " ".join(str(error).split("Stack trace:")[0].split())
+    if line.startswith("[") and "Check failed:" in line:
+        line = line[line.index("Check failed:") :]
+    return f"{type(error).__name__}: {line}" if line else type(error).__name__

@@ -22,6 +22,17 @@ _OURS: dict[str, tuple[str, ...]] = {
     "num_threads": (*LIGHTGBM_ALIASES["num_threads"], *XGBOOST_ALIASES["nthread"]),
     "": (*LIGHTGBM_ALIASES["num_class"], "base_score", *LIGHTGBM_ALIASES["device_type"], "gpu_id"),
 }
+_LIMITS: dict[str, dict[str, Any]] = {
+    "learning_rate": {"above": 0.0},
+    "num_leaves": {"least": 2, "most": 131_072},  # LightGBM's limit
+    "max_depth": {"least": 0},
+    "max_bin": {"least": 2},
+    "min_rows": {"least": 0},
+    "min_hessian": {"least": 0.0},
+    "l2": {"least": 0.0},
+    "row_fraction": {"above": 0.0, "most": 1.0},
+    "column_fraction": {"above": 0.0, "most": 1.0},
+}
 _TAKEN = {name: ours for ours, names in _OURS.items() for name in names}
 
 
@@ -87,21 +98,11 @@ class Trees:
     xgboost: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, least in (("num_leaves", 2), ("max_depth", 0), ("max_bin", 2), ("min_rows", 0)):
-            most: dict[str, Any] = {"most": 131_072} if name == "num_leaves" else {}  # LightGBM's limit
-            remedy = "0 is for no limit" if name == "max_depth" else f"the default is {getattr(Trees, name)}"
-            object.__setattr__(self, name, check_integer(name, getattr(self, name), least, remedy=remedy, **most))
-        limits_by_name: dict[str, dict[str, Any]] = {
-            "learning_rate": {"above": 0.0},
-            "min_hessian": {"least": 0.0},
-            "l2": {"least": 0.0},
-            "row_fraction": {"above": 0.0, "most": 1.0},
-            "column_fraction": {"above": 0.0, "most": 1.0},
-        }
-        for name, limits in limits_by_name.items():
-            remedy = f"the default is {getattr(Trees, name)}"
-            number = check_number(name, getattr(self, name), **limits, remedy=remedy)
-            object.__setattr__(self, name, number)
+        for name, limits in _LIMITS.items():
+            default = getattr(Trees, name)
+            check = check_integer if isinstance(default, int) else check_number
+            value = check(name, getattr(self, name), **limits, remedy=f"the default is {default}")
+            object.__setattr__(self, name, value)
         for name in ("lightgbm", "xgboost"):
             given = getattr(self, name)
             if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):

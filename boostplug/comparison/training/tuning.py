@@ -1,12 +1,12 @@
 """Tuning of a method's parameters on the validation part, with one budget and one space of trees for all methods."""
 
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from boostplug.comparison.summary import Setting
-from boostplug.comparison.training.frameworks import Framework
+from boostplug.comparison.training.frameworks import Framework, Watch
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.best_round import BestRound
 from boostplug.core.extras import needed_by
@@ -33,7 +33,6 @@ _DIGITS = 3  # of numbers drawn for trees, which the recommended code shows in f
 _FIRST_JUDGED = 5  # trials without pruning, besides the given setting
 _HOPELESS = 25.0  # percentile of the others for pruning; the median cost some methods their best setting
 _WARM_UP = 5  # no trial is pruned in the first fifth of the rounds
-_OF_LOSS = "objective__"  # prefix of a loss's parameters in a trial
 _PAIRS: dict[str, tuple[Any, ...]] = {
     "lambdarank_pair_method": ("topk", "mean"),
     "lambdarank_num_pair_per_sample": (1, 2, 4, 8, 16, 32),
@@ -50,28 +49,6 @@ _OF_BUILT_INS: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 
 
-def tuned_objective(objective: Loss | str, drawn: Mapping[str, Any]) -> Loss | str:
-    """Return the objective that tuning chose, from the initial one and `Setting.drawn`."""
-    if isinstance(objective, str) or not drawn:
-        return objective
-    space = objective.search_space
-    return objective.with_params(
-        **{name: space[name][value["choice"]] if isinstance(value, dict) else value for name, value in drawn.items()}  # type: ignore[index]
-    )
-
-
-def _drawn(trial: Any, objective: Loss | str) -> dict[str, Any]:
-    """Return the values that a trial drew for a loss, in JSON's types: a choice by its index."""
-    if isinstance(objective, str):
-        return {}
-    return {
-        name: {"choice": space.index(trial.params[_OF_LOSS + name])}
-        if isinstance(space, tuple)
-        else trial.params[_OF_LOSS + name]
-        for name, space in objective.search_space.items()
-    }
-
-
 def require_optuna() -> Any:
     """Return optuna, silenced."""
     with needed_by("tuning needs", "optuna"):
@@ -80,27 +57,17 @@ def require_optuna() -> Any:
     return optuna
 
 
-@dataclass(frozen=True)
-class TrialOutcome:
-    """Result of a tuning trial.
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """A setting of a method: its objective, and parameters of the framework that replace those of the trees.
 
-    Attributes
-    ----------
-    value : float
-        Validation value after the best round.
-    values : list of float
-        Validation value after each round.
-    pruned : bool
-        Whether the trial was ended early as hopeless.
+    `failed` is the number of other settings whose training failed; `failure` is the first one's reason.
     """
 
-    value: float
-    values: list[float]
-    pruned: bool = False
-
-
-class OutOfTime(Exception):  # noqa: N818 (not an error)
-    """Time is up before a trial has finished."""
+    objective: Loss | str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    failed: int = 0
+    failure: str = ""
 
 
 def tune(
@@ -110,7 +77,7 @@ def tune(
     *,
     trials: int,
     seed: int,
-    run: Callable[..., TrialOutcome],
+    run: Callable[..., Watch],
     rounds: int,
     greater_is_better: bool,
 ) -> Setting | None:
@@ -123,7 +90,7 @@ def tune(
 
     Parameters
     ----------
-    framework : Framework
+    framework : LightGBM or XGBoost
     objective : Loss or str
     trees : Trees
         Trees of the first trial.
@@ -131,9 +98,8 @@ def tune(
     seed : int
         Seed of the draws.
     run : callable
-        ``run(objective, parameters, report)`` trains and returns a `TrialOutcome`. If `report` is not None, it is
-        called after each round with the round's number and value, and ends the training if it returns True. Draws and
-        pruning depend only on values, so `run` may report and return those of an earlier training.
+        ``run(objective, parameters, report)`` trains and returns a `Watch`. If `report` is not None, it is called after
+        each round with the round's number and value, and ends the training if it returns True.
     rounds : int
         Largest number of rounds of a training.
     greater_is_better : bool
@@ -143,45 +109,38 @@ def tune(
     -------
     Setting or None
         None if every trial failed.
-
-    Raises
-    ------
-    OutOfTime
-        If `run` does.
     """
     optuna = require_optuna()
     sign = 1.0 if greater_is_better else -1.0
+    best = BestRound(greater_is_better=True)
+    settings, failures = list[Setting](), list[str]()
+
+    def value_of(trial: Any = None) -> float:
+        """Train with the setting of a trial, or the given one, and return its value."""
+        try:
+            setting, report = Setting(objective=objective), None
+            if trial is not None:
+                setting, report = _suggest(trial, framework, objective, trees), _report_to(trial, sign)
+            watch = run(setting.objective, setting.parameters, report)
+        except Exception as error:
+            failures.append(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}")
+            raise
+        if watch.pruned:
+            raise optuna.TrialPruned
+        best.add(sign * watch.best_value)
+        settings.append(setting)
+        return sign * float(watch.best_value)
+
     pruner = optuna.pruners.PercentilePruner(
         100.0 - _HOPELESS, n_startup_trials=_FIRST_JUDGED, n_warmup_steps=max(1, rounds // _WARM_UP)
     )
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed), pruner=pruner)
-    best, best_trial = None, BestRound(greater_is_better=greater_is_better)
-    failures: list[str] = []
-    for i in range(trials):
-        trial = study.ask() if i else None  # optuna did not draw the given setting
-        chosen, parameters, drawn, report = objective, dict[str, Any](), dict[str, Any](), None
-        try:
-            if trial is not None:
-                chosen, parameters = _suggest(trial, framework, objective, trees)
-                drawn, report = _drawn(trial, objective), _report_to(trial, sign)
-            outcome = run(chosen, parameters, report)
-        except OutOfTime:
-            raise
-        except Exception as error:  # noqa: BLE001 (an invalid setting; if all are, the method's run reports why)
-            outcome = None
-            failures.append(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}")
-        if trial is not None:
-            state = optuna.trial.TrialState
-            if outcome is None or outcome.pruned:
-                study.tell(trial, state=state.FAIL if outcome is None else state.PRUNED)
-            else:
-                study.tell(trial, sign * outcome.value)
-        if outcome is None or outcome.pruned:
-            continue
-        best_trial.add(outcome.value)
-        if best is None or best_trial.number == best_trial.n_rounds:
-            best = Setting(objective=str(chosen), drawn=drawn, parameters=parameters)
-    return best and replace(best, failed=len(failures), failure=failures[0] if failures else "")
+    with suppress(Exception):  # an invalid setting; if all are, the method's run reports why
+        value_of()  # optuna did not draw it
+    study.optimize(value_of, n_trials=trials - 1, catch=(Exception,))
+    if not best.number:
+        return None
+    return replace(settings[best.number - 1], failed=len(failures), failure=failures[0] if failures else "")
 
 
 def _report_to(trial: Any, sign: float) -> Callable[[int, float], bool]:
@@ -198,9 +157,8 @@ def _report_to(trial: Any, sign: float) -> Callable[[int, float], bool]:
     return report
 
 
-def _suggest(
-    trial: Any, framework: Framework, objective: Loss | str, trees: Trees
-) -> tuple[Loss | str, dict[str, Any]]:
+def _suggest(trial: Any, framework: Framework, objective: Loss | str, trees: Trees) -> Setting:
+    """Return a setting that a trial draws."""
     names = framework.tree_names
     given, fixed = asdict(trees), getattr(trees, framework.name, {})
     grown_by = getattr(framework, "params", names.values())  # without parameters given under another name
@@ -213,8 +171,8 @@ def _suggest(
         for name, options in _OF_BUILT_INS.get(objective, {}).items():
             if name not in fixed:
                 parameters[name] = trial.suggest_categorical(name, options)
-        return objective, parameters
-    return suggest(trial, objective, prefix=_OF_LOSS), parameters
+        return Setting(objective=objective, parameters=parameters)
+    return Setting(objective=suggest(trial, objective), parameters=parameters)
 
 
 def _tree_value(trial: Any, name: str, given: float) -> float:

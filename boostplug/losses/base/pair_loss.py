@@ -77,7 +77,7 @@ def pairs_to_learn(queries: Queries) -> GradeGroups | ListedPairs:
 def factor_of(normalization: str, groups: GradeGroups | ListedPairs) -> Floats:
     """Return c_q of each query that holds a pair, times the unit of weights that `groups` leave out of their sums.
 
-    c_q is 1 for "none", n_q/P_q for "rows", 1/P_q for "query". The unit is a power of two, so it rounds nothing.
+    c_q is 1 for "none", n_q/P_q for "rows", 1/P_q for "query".
     """
     if normalization == "rows":
         return groups.unit * (groups.n_judged / groups.n_pairs)

@@ -7,7 +7,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, scores_of_rows, shown
 from boostplug.data.queries import Queries
-from boostplug.kernels.base.rows import multiply_queries
 from boostplug.losses.base.derivatives import writable
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss, takes_from
 from boostplug.losses.ranknet import RankNet
@@ -133,7 +132,9 @@ class AdaRank(Loss):
         weight, defined = self._weights(scores, queries)
         terms, of_base = (_terms(weight, defined), None) if sums is None else (sums[-2:], sums[:-2])
         gradient, hessian = writable(self.base._scaled_derivatives(scores, queries, of_base))  # noqa: SLF001 (a loss of a loss)
-        multiply_queries(gradient, hessian, _relative_to_mean(weight, defined, terms), queries.boundaries)
+        factor = _relative_to_mean(weight, defined, terms)[queries.query_of_row]
+        gradient *= factor
+        hessian *= factor
         return gradient, hessian
 
 

@@ -20,7 +20,6 @@ from boostplug.core.values import Range, Space
 from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 from boostplug.data.queries import Queries
-from boostplug.kernels.base.rows import looked_up
 from boostplug.kernels.pairs.clicks.by_position import HALF, PlacedDocuments, pairs_by_position, placed_documents
 from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss, ratio, takes_from
 from boostplug.losses.base.pair_loss import PairCurve, PairLoss
@@ -329,7 +328,7 @@ class Unbiased(Loss):
         n = len(bias[0])
         if self.method == "additive":
             of_row = self._kept(queries, "rows", n, build=lambda _: _places(self._positions(queries), n))
-            return frozen(looked_up(bias[0], of_row, scores)), queries
+            return frozen(bias[0][of_row] + scores), queries
         groups = queries.grade_groups
         place = self._kept(queries, "pairs", n, build=lambda _: _places(self._positions(queries)[groups.rows], n))
         if self.method == "unbiased_lambdamart":
@@ -363,4 +362,4 @@ def _places(position: NDArray[np.int64], n: int) -> NDArray[np.int32]:
 def _weighted(groups: GradeGroups, winner: Floats, loser: Floats, place: NDArray[np.int32]) -> GradeGroups:
     """Return the documents in pairs, weighing by the position of the winner and of the loser."""
     root = groups.sqrt_weight if len(groups.sqrt_weight) else 1.0
-    return groups.weighted(looked_up(winner, place) * root, looked_up(loser, place) * root)
+    return groups.weighted(winner[place] * root, loser[place] * root)

@@ -67,7 +67,6 @@ _OTHERS: tuple[Loss, ...] = (
     BEFORE[3],
     AdaRank(base=RankNet(normalization="none")),
     ListNet(),
-    ListNet(target="xendcg"),
     LambdaRank(),
     LambdaRank(metric=MAP()),
     LambdaRank(metric=NDCG(30), truncation=30, norm=True),
@@ -79,9 +78,8 @@ _OTHERS: tuple[Loss, ...] = (
 
 TWINS: Mapping[str, Loss] = {
     "lambdarank": LambdaRank(metric=NDCG(30), truncation=30, norm=True),
-    "rank_xendcg": ListNet(target="xendcg"),
 }
-"""Losses of ours that are LightGBM's built-in objectives, up to the scale and the noise."""
+"""Losses of ours that are LightGBM's built-in objectives, up to the scale."""
 
 DEFAULTS: tuple[Loss, ...] = (
     *(QBRank(), MPBoost(), NDCGBoost(), RankNet(), AdaRank(), ListNet(), LambdaRank()),
@@ -102,10 +100,7 @@ _FOR_FEW_RELEVANT: tuple[Loss, ...] = (  # what might serve lists of which littl
     0.5 * LambdaRank() + 0.5 * SquaredError(),
     0.5 * LambdaRank() + 0.5 * SquaredError(centred=True),
     0.5 * LambdaRank() + 0.5 * _ROWS,
-    0.5 * ListNet(target="xendcg") + 0.5 * _ROWS,
-    0.5 * ListNet(target="xendcg") + 0.5 * SquaredError(),
     LambdaRank(),
-    ListNet(target="xendcg"),
     _MPBOOST_ROWS,
     RankNet(normalization="rows"),
     0.5 * _MPBOOST_ROWS + 0.5 * SquaredError(),
@@ -122,7 +117,6 @@ _SITUATIONS: tuple[Loss, ...] = (
     RankNet(normalization="none"),
     NDCGBoost(normalization="none"),
     ListNet(),
-    ListNet(target="xendcg"),
     LambdaRank(),
     LambdaRank(metric=MAP()),
     SquaredError(centred=True),

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.document import versions
 from boostplug.comparison.summary import to_json
-from boostplug.comparison.training.fold_runs import FoldRuns
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
-from boostplug.comparison.training.runs import Plan
+from boostplug.comparison.training.runs import FoldRuns, Plan
 from boostplug.comparison.training.store import Store
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.workers import in_processes
@@ -154,7 +153,6 @@ def _trained(folder: Path, job: Job) -> dict[str, Any]:
         frameworks = {**FRAMEWORKS, CatBoost.name: CatBoost}
         _LAST[job.group] = FoldRuns(plan, job.fold, parts, frameworks=frameworks)
     cell = _LAST[job.group].outcome(job.method, job.seed)
-    found = {name: getattr(cell, name) for name in _KEPT}
-    found["per_query"] = {name: values.tolist() for name, values in cell.per_query.items()}
-    found["curve"] = None if cell.curve is None else cell.curve.tolist()
+    stored = cell.to_store()
+    found = {name: stored[name] for name in (*_KEPT, "curve")}
     return dict(to_json(found, finite=True))

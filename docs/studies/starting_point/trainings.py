@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import joblib
 
-from boostplug.comparison.training.fold_runs import FoldRuns
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart
-from boostplug.comparison.training.runs import Method, Plan
+from boostplug.comparison.training.runs import FoldRuns, Method, Plan
 from boostplug.comparison.training.trees import Trees
 from boostplug.losses import CRR, QBRank
 from boostplug.metrics import NDCG

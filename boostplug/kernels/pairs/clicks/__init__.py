@@ -1,1 +1,1 @@
-"""Pairs of click logs: `listing` lists them, `by_position` counts them by the positions of both documents."""
+"""Pairs of click logs, counted by the positions of both documents."""

@@ -19,6 +19,7 @@ from studies.speed.benchmark import Benchmark, Column, Row
 from studies.speed.figures import Bars
 from studies.speed.measuring.clock import call_in_process
 from studies.speed.measuring.data import features_and_queries
+from studies.speed.measuring.examples import example_class
 from studies.speed.measuring.frameworks import lightgbm_data
 from studies.speed.measuring.memory import status_mib
 
@@ -226,9 +227,10 @@ def _xgboost_whole(folder: Path, threads: int) -> Any:
 def _xgboost_batches(folder: Path, threads: int, *, cached: bool) -> Any:
     import xgboost as xgb
 
+    hands = example_class("out_of_core.py", "Batches")
     if cached:
-        return xgb.ExtMemQuantileDMatrix(_batches(folder).data_iter(cache_prefix=folder / "cache"), nthread=threads)
-    return xgb.QuantileDMatrix(_batches(folder).data_iter(), nthread=threads)
+        return xgb.ExtMemQuantileDMatrix(hands(_batches(folder), str(folder / "cache")), nthread=threads)
+    return xgb.QuantileDMatrix(hands(_batches(folder)), nthread=threads)
 
 
 def _lightgbm_whole(folder: Path, threads: int) -> Any:
@@ -238,9 +240,10 @@ def _lightgbm_whole(folder: Path, threads: int) -> Any:
 def _lightgbm_batches(folder: Path, threads: int) -> Any:
     import lightgbm as lgb
 
-    batches = _batches(folder)
+    batches, rows = _batches(folder), example_class("out_of_core_lightgbm.py", "Rows")
+    y, group = map(np.concatenate, zip(*((batch.y, batch.group) for batch in batches), strict=True))
     params = {"num_threads": threads, "verbosity": -1}
-    return lgb.Dataset(batches.sequence(), **batches.fields(), params=params).construct()
+    return lgb.Dataset(rows(batches), y, group=group, params=params).construct()
 
 
 # The framework, and what builds its data set in this process; None on Dask.
