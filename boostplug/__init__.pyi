@@ -129,9 +129,6 @@ from boostplug.metrics import (
     Precision as Precision,
 )
 from boostplug.metrics import (
-    PrecisionAtPercent as PrecisionAtPercent,
-)
-from boostplug.metrics import (
     Recall as Recall,
 )
 from boostplug.metrics import (

@@ -120,12 +120,13 @@ def suited(loss: Loss, queries: Queries) -> Queries:
         queries = queries.with_positions(np.minimum(from_below, last))
     if not len(labels):
         return queries
-    if loss.binary_labels:
+    lowest, most, binary = loss.label_range
+    if binary:
         labels = (np.floor(labels) % 3 == 1).astype(np.float64)  # by row, so that parts have those of the whole
-    if not loss.takes_negative_labels and labels.min() < 0:
-        labels = labels - labels.min()
-    if labels.max() > loss.largest_label:
-        labels = labels * (loss.largest_label / labels.max())
+    if labels.min() < lowest:
+        labels = labels - labels.min() + lowest
+    if labels.max() > most:
+        labels = labels * (most / labels.max())
     return queries if labels is queries.labels else queries.replaced(labels=labels)
 
 
@@ -325,7 +326,7 @@ def weights_are_relative(loss: Loss, scores: Floats, queries: Queries, rng: np.r
     for c in (1e-6, 2.0, 1e6):
         weighted = queries.replaced(weight=c * _row_weight(queries))
         _same_outputs(queries, outputs, loss.gradient_hessian(scores, weighted))
-        times = 1.0 if loss._value_is_scaled else c  # noqa: SLF001
+        times = loss.scale(queries) / loss.scale(weighted)  # c, or 1 for a sum
         _same_values(times * value, loss.value(scores, weighted))
 
 
@@ -398,9 +399,7 @@ PROPERTIES: tuple[Property, ...] = (
 
 
 _DECLARED: dict[Property, str] = {
-    shapes_and_types: (
-        "if it takes some labels only, declare takes_negative_labels = False, a largest_label, or binary_labels = True"
-    ),
+    shapes_and_types: ("if it takes some labels only, declare them, as in label_range = LabelRange(0.0, 30.0)"),
     gradient_is_the_values: (
         "if weights that depend on scores count as constants, declare has_gradient_of_value = False"
     ),

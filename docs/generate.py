@@ -245,9 +245,7 @@ PAGES = {
         "[Metrics on plain arrays and TREC files](../guides/metrics.md)",
         (
             Section("Gain and discount", ("NDCG", "DCG", "MeanNDCG")),
-            Section(
-                "Relevant or not", ("MAP", "MRR", "Precision", "PrecisionAtPercent", "Recall", "RPrecision", "WTA")
-            ),
+            Section("Relevant or not", ("MAP", "MRR", "Precision", "Recall", "RPrecision", "WTA")),
             Section("Models of a reader", ("ERR", "RBP")),
             Section("Pairs and correlations", ("PairError", "Bpref", "KendallTau", "SpearmanRho")),
             Section("Probabilities", ("LogLoss", "ECE")),
@@ -282,7 +280,7 @@ PAGES = {
             Section("Their model", ("Ensemble", "load")),
             Section(
                 "Weak rankers",
-                ("weak_rankers.Stump", "weak_rankers.Feature", "weak_rankers.Tree", "weak_rankers.Fitted"),
+                ("weak_rankers.Stump", "weak_rankers.Feature", "weak_rankers.Tree"),
             ),
         ),
     ),

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import expit
 
 import boostplug as bp
+from boostplug.losses.base.loss import LabelRange
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,7 +23,7 @@ class ApproxNDCG(bp.Loss):
 
     sharpness: float = 1.0  # of the step; the scores' unit is its inverse
     hessian_kind = "model"  # not convex: where a document falls, others rise
-    takes_negative_labels, largest_label = False, 30.0  # of gains 2^r - 1
+    label_range = LabelRange(0.0, 30.0)  # of gains 2^r - 1
 
     def lists(self, scores, queries):
         """Yield the query, rows, leads F_i - F_j, gains times weights, and smooth ranks."""

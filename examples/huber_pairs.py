@@ -1,6 +1,6 @@
 """
-Any convex loss, by any regressor
-=================================
+Any convex loss, by regression trees
+====================================
 
 Huber's function of the lead that a pair lacks, boosted on a bound of its Hessian. No round can
 raise the risk.
@@ -23,21 +23,25 @@ def pairs_of(queries):
     return np.hstack(found)
 
 
-class HuberPairs:
+class HuberPairs(bp.Loss):
     """0 from a lead of 1 on, a parabola below it, a line from 2 below: outliers count less."""
 
-    def value(self, scores, queries):
-        """Return numbers that sum to the risk."""
+    hessian_kind = "global"
+
+    def compute_value(self, scores, queries):
+        """Return the risk of each query."""
         x, y = queries.remember((HuberPairs,), lambda: pairs_of(queries))
         short = np.maximum(1.0 - (scores[x] - scores[y]), 0.0)
-        return np.where(short < 2.0, 0.5 * short**2, 2.0 * short - 2.0)
+        losses = np.where(short < 2.0, 0.5 * short**2, 2.0 * short - 2.0)
+        return np.bincount(queries.query_of_row[x], losses, queries.n_queries)
 
-    def gradient_hessian(self, scores, queries):
+    def compute_gradient_hessian(self, scores, queries, scale):
         """Return the gradient, and a diagonal that bounds the Hessian: 2 for each pair of a row."""
         x, y = queries.remember((HuberPairs,), lambda: pairs_of(queries))
         pull, n = np.clip(1.0 - (scores[x] - scores[y]), 0.0, 2.0), queries.n_rows
         pairs_per_row = np.bincount(np.r_[x, y], minlength=n)
-        return np.bincount(y, pull, n) - np.bincount(x, pull, n), 2.0 * pairs_per_row
+        gradient = np.bincount(y, pull, n) - np.bincount(x, pull, n)
+        return scale * gradient, scale * 2.0 * pairs_per_row
 
 
 fold = bp.datasets.load_bundled()

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import expit
 
 import boostplug as bp
+from boostplug.losses.base.loss import LabelRange
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -23,7 +24,7 @@ class NDCGLoss2(bp.Loss):
     mu: float = 10.0
     hessian_kind, has_gradient_of_value = "model", False  # w follows ranks, which jump
     ties_in_row_order = True  # documents of equal scores get ranks by row
-    takes_negative_labels, largest_label = False, 30.0  # of gains 2^r - 1
+    label_range = LabelRange(0.0, 30.0)  # of gains 2^r - 1
 
     def pairs(self, scores, queries):
         """Yield the query, rows, weights w of (winner, loser) and leads F_i - F_j of each list."""

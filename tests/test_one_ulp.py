@@ -87,8 +87,7 @@ def untied_data(seed=0):
 
 STUMPS = [
     bp.RankBoostRanker(variant="plus", n_estimators=8, random_state=0),
-    bp.RankBoostRanker(variant="plus", strategy="optimal", n_estimators=8, random_state=0),
-    bp.RankBoostRanker(variant="discrete", n_estimators=8, record_e2=True),
+    bp.RankBoostRanker(variant="discrete", n_estimators=8),
     bp.RankBoostRanker(variant="continuous", n_estimators=8, allow_negative=False),
     bp.AdaRankRanker(n_estimators=6),
     bp.AdaRankRanker(metric=bp.NDCG(5), n_estimators=6, negated=True, no_repeat=False),

@@ -1,4 +1,4 @@
-"""Positions on their way to the losses: `set_positions`, ``fit(position=)``, subsets, folds, slices, `compare`."""
+"""Positions on their way to the losses: `set_positions`, ``fit(position=)``, `compare`."""
 
 import pickle
 
@@ -66,39 +66,6 @@ def test_positions_stand_beside_pairs_and_labels():
     np.testing.assert_array_equal(LOSS.on("sale").gradient_hessian(scores, again), LOSS.gradient_hessian(scores, sale))
     kept = RNG.random(N) < 0.8
     np.testing.assert_array_equal(both.of_rows(kept).position, POSITION[kept])
-
-
-def rows_of(queries):
-    return np.flatnonzero(np.isin(np.repeat(np.arange(len(SIZES)), SIZES), queries))
-
-
-def test_they_follow_subset_and_slice():
-    chosen = np.arange(1, 60, 2)
-    rows = rows_of(chosen)
-    part = bp.Queries(CLICKS[rows], group=SIZES[chosen], position=POSITION[rows])
-    scores = RNG.normal(size=len(rows))
-    whole = attached(dataset()).construct()
-    same(LOSS(scores, whole.subset(rows).construct()), LOSS.gradient_hessian(scores, part))
-    everything = attached(matrix())
-    sliced = everything.slice(rows, allow_groups=True)
-    sliced.set_group(SIZES[chosen])
-    same(LOSS(scores, sliced), LOSS.gradient_hessian(scores, part))
-
-
-@pytest.mark.parametrize("loss", [LOSS, IPS], ids=lambda loss: loss.method)
-def test_they_follow_cv(loss):
-    folds = bp.group_folds(QUERIES, 3, shuffle=True, random_state=0)
-    params = {"objective": loss, "verbose": -1, "num_threads": 1, "min_data_in_leaf": 3}
-    boosters = lgb.cv(params, attached(dataset()), 4, folds=folds, return_cvbooster=True, metrics="None",
-                      feval=lambda scores, data: ("none", 0.0, True))["cvbooster"]  # fmt: skip
-    for booster, (train, _) in zip(boosters.boosters, folds, strict=True):
-        group = np.bincount(QUERIES.query_of_row[train], minlength=60)
-        alone = lgb.Dataset(X[train], CLICKS[train], group=group[group > 0], reference=dataset())
-        bp.set_positions(alone, POSITION[train])
-        np.testing.assert_allclose(booster.predict(X), lgb.train(params, alone, 4).predict(X), rtol=0, atol=1e-6)
-    result = xgb.cv({"max_depth": 2, "nthread": 1}, attached(matrix()), 3, nfold=3, obj=loss,
-                    custom_metric=bp.NDCG(5), as_pandas=False)  # fmt: skip
-    assert np.isfinite(result["test-pre_NDCG@5-mean"]).all()
 
 
 @pytest.mark.parametrize("kind", [bp.LGBMRanker, bp.XGBRanker])

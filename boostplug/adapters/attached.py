@@ -1,14 +1,11 @@
-"""Pairs, labels and positions attached to datasets, and how they follow subsets and slices."""
+"""Pairs, labels and positions attached to a dataset, for losses and metrics that read them."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from boostplug.adapters.adapter import Subset
-from boostplug.adapters.record import Attached, record_of
-from boostplug.adapters.registry import adapter_of, dataset_names
+from boostplug.adapters.reading import Record, adapter_of, dataset_names, record_of
 from boostplug.core.checks import vector
 from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
@@ -18,8 +15,8 @@ from boostplug.data.positions import positions_of
 def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
     """Attach preference pairs to a dataset; losses on pairs then use them in place of the grades.
 
-    The pairs follow ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice``, with rows renumbered. A warning counts
-    the pairs of which a subset has only one row. A later call replaces the pairs.
+    Subsets and slices lose the pairs: ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice`` of the dataset raise a
+    ValueError. Attach those of each part (`Pairs.of_rows`) to a dataset of its own. A later call replaces the pairs.
 
     Parameters
     ----------
@@ -46,7 +43,7 @@ def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
     >>> data = lgb.Dataset(np.arange(4.0).reshape(-1, 1), group=[4])
     >>> bp.set_pairs(data, bp.Pairs([0, 1], [3, 2]))
     """
-    _refuse_no_dataset(
+    record = _record_to_attach(
         dataset,
         "pairs on Dask collections are not possible, because pairs hold row numbers of one table, and a worker has "
         "only its own rows; attach them on one machine",
@@ -56,14 +53,14 @@ def set_pairs(dataset: Any, pairs: Pairs, *, labelled: Any = None) -> None:
     mask = None if labelled is None else vector("labelled", labelled).copy()
     if mask is not None and mask.dtype != np.bool_:
         raise ValueError(f"labelled must hold one bool per row, got {len(mask)} values of dtype {mask.dtype}")
-    _attach(dataset, replace(attached_to(dataset) or Attached(), pairs=pairs, labelled=mask))
+    record.pairs, record.labelled, record.read = pairs, mask, None
 
 
 def set_labels(dataset: Any, /, mapping: Mapping[str, Any] | None = None, **labels: Any) -> None:
     """Attach named labels to a dataset; a loss or metric reads one of them after ``.on(name)``.
 
-    The labels follow ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice``. A later call replaces labels of the same
-    names and keeps the others. Without ``.on``, losses read the dataset's own label.
+    Subsets and slices lose the labels and raise a ValueError. A later call replaces labels of the same names and keeps
+    the others. Without ``.on``, losses read the dataset's own label.
 
     Parameters
     ----------
@@ -91,7 +88,9 @@ def set_labels(dataset: Any, /, mapping: Mapping[str, Any] | None = None, **labe
     >>> bp.set_labels(data, click=[1, 0, 1, 1], sale=[0, 0, 1, 0])
     >>> loss = bp.QBRank().on("click") + 2 * bp.QBRank().on("sale")
     """
-    _refuse_no_dataset(dataset, "on Dask, pass labels= to fit of boostplug.dask.XGBRanker or boostplug.dask.LGBMRanker")
+    record = _record_to_attach(
+        dataset, "on Dask, pass labels= to fit of boostplug.dask.XGBRanker or boostplug.dask.LGBMRanker"
+    )
     by_mapping = named_labels({} if mapping is None else mapping)
     twice = by_mapping.keys() & labels.keys()
     if twice:
@@ -99,14 +98,13 @@ def set_labels(dataset: Any, /, mapping: Mapping[str, Any] | None = None, **labe
     given = by_mapping | named_labels(labels)
     if not given:
         raise ValueError("set_labels got no labels; pass them by name: set_labels(dataset, sale=values)")
-    known = attached_to(dataset) or Attached()
-    _attach(dataset, replace(known, labels={**known.labels, **given}))
+    record.labels, record.read = {**record.labels, **given}, None
 
 
 def set_positions(dataset: Any, positions: Any) -> None:
     """Attach the position at which users saw each row, for losses that learn from clicks (`Unbiased`).
 
-    The positions follow ``subset``, ``lgb.cv``, ``xgb.cv`` and ``DMatrix.slice``. A later call replaces them.
+    Subsets and slices lose the positions and raise a ValueError. A later call replaces them.
 
     Parameters
     ----------
@@ -132,44 +130,18 @@ def set_positions(dataset: Any, positions: Any) -> None:
     >>> clicks = lgb.Dataset(np.arange(4.0).reshape(-1, 1), label=[1, 0, 0, 1], group=[2, 2])
     >>> bp.set_positions(clicks, [1, 2, 1, 2])
     """
-    _refuse_no_dataset(
+    record = _record_to_attach(
         dataset, "on Dask, pass position= to fit of boostplug.dask.XGBRanker or boostplug.dask.LGBMRanker"
     )
-    found = positions_of(positions, len(vector("positions", positions)))
-    _attach(dataset, replace(attached_to(dataset) or Attached(), position=found))
+    record.position, record.read = positions_of(positions, len(vector("positions", positions))), None
 
 
-def _refuse_no_dataset(dataset: Any, remedy_on_dask: str) -> None:
-    if adapter_of(dataset) is None:
+def _record_to_attach(dataset: Any, remedy_on_dask: str) -> Record:
+    """Return the record of a dataset, whose slices are refused from now on."""
+    adapter = adapter_of(dataset)
+    if adapter is None:
         if "dask" in type(dataset).__module__.split("."):
             raise TypeError(f"got {type(dataset).__name__}; {remedy_on_dask}")
         raise TypeError(f"dataset must be a {dataset_names()}, got {type(dataset).__name__}")
-
-
-def attached_to(dataset: Any) -> Attached | None:
-    """Return the attachments of a dataset, or those inherited from the dataset of which it is a subset."""
-    record = record_of(dataset)
-    if record.attached is not None:
-        return record.attached
-    adapter = adapter_of(dataset)
-    subset = None if adapter is None else adapter.subset(dataset)
-    parent = None if subset is None else attached_to(subset.parent)
-    if subset is None or parent is None:
-        return None
-    if record.inherited is None or record.inherited[0] is not parent:
-        record.inherited = parent, parent.of_subset(subset)
-    return record.inherited[1]
-
-
-def _attach(dataset: Any, attached: Attached) -> None:
-    record_of(dataset).attached = attached
-    adapter = adapter_of(dataset)
-    assert adapter is not None
-    adapter.on_subsets(dataset, _attach_to_subset)
-
-
-def _attach_to_subset(dataset: Any, subset: Subset) -> None:
-    """Attach to a new slice the attachments of its parent, restricted to its rows."""
-    attached = attached_to(subset.parent)
-    assert attached is not None
-    _attach(dataset, attached.of_subset(subset))
+    adapter.refuse_slices(dataset)
+    return record_of(dataset)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
+NO_QUERIES = "no worker of the job has any query; pass data with queries"
+
 
 class Workers(Protocol):
     """Interface to the collective operations of a framework."""

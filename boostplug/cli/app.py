@@ -205,7 +205,7 @@ def replicate(
         from boostplug.replication import replicate as run
 
         if figures is not None:
-            from boostplug.comparison.report.drawing import require_matplotlib
+            from boostplug.replication.drawing import require_matplotlib
 
             require_matplotlib()
         result = run(paper, data, json=json, num_processes=processes, keep=keep, progress=True)

@@ -9,8 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.adapters.options import is_dart
-from boostplug.adapters.parameter_names import refuse_unknown_parameters
 from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks, required_metric_of_clicks
 from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.recommendation import DEFAULT_LOSSES, DEFAULT_METRICS
@@ -23,6 +21,7 @@ from boostplug.core.extras import failed_imports, install, is_missing, remedy_of
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
 from boostplug.data.tables import refuse_infinite, refuse_sparse_beside_dense, schema_of
+from boostplug.estimators.parameter_names import is_dart, refuse_unknown_parameters
 from boostplug.losses import LOSSES, Loss
 from boostplug.losses.composite.sums import CombinedLoss
 from boostplug.metrics import Metric
@@ -245,11 +244,10 @@ def _refused_labels(loss: Loss, folds: Folds) -> tuple[float, float] | None:
     if isinstance(loss, CombinedLoss):  # its parts may read different labels
         ranges = (_refused_labels(part, folds) for part in loss.losses)
         return next(filter(None, ranges), None)
-    most = 1.0 if loss.binary_labels else loss.largest_label
     read = [loss.reads(part.queries) for fold in folds for part in fold[:2]]
     labels = np.concatenate([queries.labels[queries.judged] for queries in read])
     least, largest = float(labels.min(initial=0.0)), float(labels.max(initial=0.0))
-    return (least, largest) if most < largest or (least < 0.0 and not loss.takes_negative_labels) else None
+    return (least, largest) if least < loss.label_range.least or largest > loss.label_range.most else None
 
 
 def _refuse_without_positions(methods: Sequence[Method], folds: Folds) -> None:

@@ -86,7 +86,7 @@ def compare(
         that are in two parts. A test query in several folds counts once.
     losses : name, loss, iterable of names and losses, or mapping of names to losses, optional
         A name stands for all its variants in ``boostplug.losses.LOSSES``, or is an expression that `Loss.parse` reads:
-        ".7*ndcg-boost + .3*qbrank". "all": every variant in the registry that takes the labels. Default: the
+        ".7*NDCGBoost() + .3*QBRank()". "all": every variant in the registry that takes the labels. Default: the
         recommended losses `CRR`, `QBRank` and `MPBoost`; for clicks see `propensity`.
     baselines : name or iterable of names, optional
         LightGBM has ``lambdarank``, ``rank_xendcg``, ``regression``; XGBoost has ``rank:ndcg``, ``rank:pairwise``,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
+from boostplug import losses, metrics
 from boostplug.comparison.outcomes import FoldSeed, Outcomes
 from boostplug.comparison.training.frameworks import FRAMEWORKS
 from boostplug.comparison.training.runs import Method
@@ -15,6 +15,7 @@ from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import Setting
 from boostplug.core.extras import imported
 from boostplug.core.naming import distinct_names
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 from boostplug.losses import CRR, Loss, MPBoost, QBRank
 from boostplug.metrics import Metric
 
@@ -112,10 +113,10 @@ def _under_its_names(kind: Any, framework: str, params: Mapping[str, Any]) -> di
 
 def in_python(value: Any) -> str:
     """Return the Python code of a value: its ``repr``, with the classes of this library from ``bp``."""
-    import boostplug as bp
 
     def with_module(found: re.Match[str]) -> str:
-        return f"bp.{found[0]}" if hasattr(bp, found[0]) else found[0]
+        is_ours = hasattr(losses, found[0]) or hasattr(metrics, found[0])
+        return f"bp.{found[0]}" if is_ours else found[0]
 
     return re.sub(r"(?<![\w.'])[A-Z]\w*(?=\()", with_module, repr(_plain(value)))
 

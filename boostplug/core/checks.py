@@ -276,15 +276,21 @@ def scores_of_rows(scores: ArrayLike, n_rows: int, *, finite: bool, **beside: An
     The result is a read-only view, so that kernels are compiled for one type only. NaN is refused; with `finite`, for
     losses, infinities and values beyond ±1e100 too. `beside` is what may have the same pandas index.
     """
-    refuse_other_order(**beside, scores=scores)
-    array = _array("scores", scores)
+    if (
+        type(scores) is np.ndarray and scores.dtype in (np.float32, np.float64) and not beside
+    ):  # as frameworks pass them
+        array: NDArray[Any] = scores
+    else:
+        refuse_other_order(**beside, scores=scores)
+        array = real_numbers("scores", _array("scores", scores))
     if array.shape != (n_rows,):
         raise ValueError(
             f"scores must have shape ({n_rows},), one per row; got shape {array.shape}; a ranking model has one output "
             "per row"
         )
     with np.errstate(over="ignore"):  # longdouble beyond float64 becomes infinite
-        checked = frozen(np.ascontiguousarray(real_numbers("scores", array), dtype=np.float64).view())
+        checked: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64).view()
+    checked.setflags(write=False)
     most = _LARGEST_SCORE if finite else math.inf
     if not -most <= checked.min(initial=0.0) <= checked.max(initial=0.0) <= most:  # both are NaN if any score is
         why = f"is not a number within ±{most:g}" if finite else "has no rank"

@@ -8,9 +8,8 @@ import ast
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import MISSING, Field, fields, is_dataclass
-from inspect import signature
-from typing import Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from dataclasses import MISSING, Field, fields, is_dataclass, replace
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -103,28 +102,20 @@ def _function_name(function: Callable[..., Any]) -> str:
 
 
 _LONGEST = 10_000  # characters of an expression; Python's parser runs out of stack on some longer ones
-_QUOTED_OR_DASH_OR_CUT_OFF = re.compile(
-    r"""("[^"]*"|'[^']*')|(?<=[a-z])-(?=[a-z])|(\w+)@(\w+)(?:\(([^()]*)\))?""", re.IGNORECASE
-)
-_OPERATORS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
-    ast.Add: operator.add,
-    ast.Mult: operator.mul,
-}
+_SUMS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {ast.Add: operator.add, ast.Mult: operator.mul}
 
 
 def read_value(text: str, known: Mapping[str, Any], what: str, listed: str) -> Any:
-    """Return the value of an expression as written by ``repr``; only the classes' own code is run.
+    """Return the value of a Python expression as written by ``repr``; only the classes' own code is run.
 
-    The expression may contain literals, classes with parameters in parentheses, names of values, sums, and products
-    with numbers. Words that a parameter takes need no quotes and no name: ``NDCG(letor)``. ``NDCG@5`` is
-    ``NDCG(k=5)``.
+    The expression may contain literals, known classes with parameters in parentheses, sums, and products with numbers.
+    ``NDCG@5`` is ``NDCG(k=5)``.
 
     Parameters
     ----------
     text : str
-    known : mapping of str to type or value
-        Classes and values by their names in lower case, which may contain ``-`` between letters. A class without
-        parentheses means its value with all defaults; a value with parentheses means a value of its class.
+    known : mapping of str to type
+        Classes by their names in lower case. A class without parentheses means its value with all defaults.
     what : str
         Kind of value, for errors: "loss".
     listed : str
@@ -135,99 +126,43 @@ def read_value(text: str, known: Mapping[str, Any], what: str, listed: str) -> A
     ValueError
         If a name is unknown, a class does not take the parameters, or the text is not such an expression.
     """
-    plain = {name.replace("-", "_"): value for name, value in known.items()}
+    if not isinstance(text, str) or len(text) > _LONGEST:
+        raise ValueError(f"there is no {what} {shown(text)}; there are: {listed}")
+    tree: ast.expr = ast.Name(text)
     try:
-        spelt = "" if len(text) > _LONGEST else _QUOTED_OR_DASH_OR_CUT_OFF.sub(_as_python, text).strip()
-        tree = ast.parse(spelt, mode="eval").body
-    except (AttributeError, TypeError, SyntaxError, ValueError, RecursionError, MemoryError):  # no text, no expression
-        raise ValueError(f"there is no {what} {shown(text)}; there are: {listed}") from None
+        tree = ast.parse(text.strip(), mode="eval").body
+        return _value(tree, known)
+    except (SyntaxError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
+        cause = "" if isinstance(tree, ast.Name) else f": {error}"
+        raise ValueError(f"there is no {what} {shown(text)}{cause}; there are: {listed}") from None
+
+
+def _value(node: ast.expr, known: Mapping[str, Any]) -> Any:
+    match node:
+        case ast.Name() | ast.Attribute():
+            return _class(node, known)()
+        case ast.Call(func=ast.Attribute(value=inner, attr="on"), args=[label], keywords=[]):
+            return _value(inner, known).on(ast.literal_eval(label))
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="np")), args=[number], keywords=[]):
+            return ast.literal_eval(number)  # the repr of NumPy 2: np.float64(0.5)
+        case ast.Call(func=name, args=args, keywords=keywords):
+            options = {str(keyword.arg): _value(keyword.value, known) for keyword in keywords}
+            return _class(name, known)(*(_value(argument, known) for argument in args), **options)
+        case ast.BinOp(left=left, op=ast.MatMult(), right=k):
+            return replace(_value(left, known), k=ast.literal_eval(k))
+        case ast.BinOp(left=left, op=op, right=right) if type(op) in _SUMS:
+            return _SUMS[type(op)](_value(left, known), _value(right, known))
+        case ast.Tuple(elts=elements) | ast.List(elts=elements):
+            return tuple(_value(element, known) for element in elements)
     try:
-        return _Reader(plain, what, listed).value(tree)
-    except (TypeError, ValueError, ArithmeticError, RecursionError) as error:
-        raise ValueError(str(error) if isinstance(tree, ast.Name) else f"{what} {shown(text)}: {error}") from None
+        return ast.literal_eval(node)
+    except ValueError:
+        raise ValueError(f"{ast.unparse(node)!r} cannot be read") from None
 
 
-def _as_python(found: re.Match[str]) -> str:
-    """Return a text in quotes as it is, a name with a cut-off as a call, and a dash in a name as an underscore."""
-    quoted, kind, cut_off, options = found.groups()
-    if kind is None:
-        return quoted or "_"
-    return f"{kind}({f'{options}, ' if options else ''}k={cut_off.title()})"
-
-
-class _Reader:
-    """Evaluates the nodes of an expression's syntax tree."""
-
-    def __init__(self, known: Mapping[str, Any], what: str, listed: str) -> None:
-        self._known, self._what, self._listed = known, what, listed
-
-    def value(self, node: ast.expr) -> Any:
-        match node:
-            case ast.Constant(value=value) if value is None or isinstance(value, (bool, int, float, str)):
-                return value
-            case ast.Call(func=ast.Attribute(value=ast.Name(id="np")), args=[ast.Constant() as number], keywords=[]):
-                return self.value(number)  # the repr of NumPy 2: np.float64(0.5)
-            case ast.Name() | ast.Attribute():
-                found = self._named(node)
-                return found() if isinstance(found, type) else found
-            case ast.Call(func=ast.Attribute(value=inner, attr="on"), args=[label], keywords=[]):
-                return self.value(inner).on(label.id if isinstance(label, ast.Name) else self.value(label))
-            case ast.Call(func=ast.Name() | ast.Attribute() as name):
-                return self._made(name, node)
-            case ast.Tuple(elts=elements) | ast.List(elts=elements):
-                return tuple(map(self.value, elements))
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return -self._operand(operand)
-            case ast.BinOp(left=left, op=op, right=right) if type(op) in _OPERATORS:
-                a, b = self._operand(left), self._operand(right)
-                try:
-                    return _OPERATORS[type(op)](a, b)
-                except TypeError:
-                    raise ValueError(f"{a!r} and {b!r} cannot be added or multiplied") from None
-        raise ValueError(
-            f"{ast.unparse(node)!r} cannot be read; write literals, names with parameters in parentheses, and sums of "
-            "these with weights, as in .7*a + .3*b(c=0.5)"
-        )
-
-    def _made(self, class_name: ast.Name | ast.Attribute, call: ast.Call) -> Any:
-        """Return the value of a class with parameters."""
-        found = self._named(class_name)
-        kind = found if isinstance(found, type) else type(found)
-        hints, names = get_type_hints(kind), signature(kind).parameters
-        words = {word: name for name in names if name in hints for word in _words(hints[name])}
-        values: list[Any] = []
-        options: dict[str, Any] = {}
-        for argument in [*(ast.keyword(value=node) for node in call.args), *call.keywords]:
-            node, name = argument.value, argument.arg
-            is_word = isinstance(node, ast.Name) and node.id in words
-            if name is None and not is_word:
-                values.append(self.value(node))
-            else:
-                value = ast.unparse(node) if is_word else self.value(node)
-                options[name or words[value]] = value
-        try:
-            bound = signature(kind).bind(*values, **options)
-        except TypeError as error:
-            raise ValueError(f"{kind.__name__}: {error}; its parameters are: {', '.join(names)}") from None
-        return kind(*bound.args, **bound.kwargs)
-
-    def _operand(self, node: ast.expr) -> Any:
-        value = self.value(node)
-        if isinstance(value, bool) or not isinstance(value, (int, float, Value)):
-            raise ValueError(f"{value!r} cannot be added or multiplied")
-        return value
-
-    def _named(self, node: ast.Name | ast.Attribute) -> Any:
-        name = ast.unparse(node)
-        found = self._known.get(re.sub(r"^(bp|boostplug)\.", "", name).lower())
-        if found is None:
-            spelt = re.sub("(?<=[a-z])_(?=[a-z])", "-", name, flags=re.IGNORECASE)
-            raise ValueError(f"there is no {self._what} {spelt!r}; there are: {self._listed}")
-        return found
-
-
-def _words(hint: Any) -> tuple[Any, ...]:
-    """Return the texts that a parameter of this type takes."""
-    if get_origin(hint) is Literal:
-        return get_args(hint)
-    return tuple(word for part in get_args(hint) for word in _words(part))
+def _class(node: ast.expr, known: Mapping[str, Any]) -> Any:
+    name = ast.unparse(node)
+    found = known.get(name.lower().removeprefix("bp.").removeprefix("boostplug."))
+    if found is None:
+        raise ValueError(f"{name!r} is unknown")
+    return found

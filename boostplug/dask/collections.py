@@ -14,7 +14,6 @@ from dask.delayed import delayed
 from distributed import get_client, wait
 from numpy.typing import NDArray
 
-from boostplug.adapters.first_step import part_without_order
 from boostplug.core.checks import shown
 from boostplug.dask.partitions import ids_and_places, refuse_split_queries
 from boostplug.data.inputs import Inputs
@@ -311,6 +310,6 @@ def _sums_and_fault(part: Partition, loss: Loss) -> tuple[NDArray[np.float64], s
     start = np.zeros(queries.n_rows)
     sums = loss.query_sums(start, queries)
     if loss.gradient_hessian(start, queries)[0].any():
-        return sums, part_without_order(loss, queries)
+        return sums, loss.fault_of_order(queries)
     cause = why_nothing_is_learnt(loss.reads(queries)) or "its gradient is 0 at scores of 0"
     return sums, f"{loss!r} has nothing to learn from: {cause}; the model stays constant"

@@ -10,11 +10,6 @@ from distributed import get_worker
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from boostplug.adapters.adapter import Training
-from boostplug.adapters.call import as_float32
-from boostplug.adapters.lightgbm import LightGBM
-from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES as ALIASES
-from boostplug.adapters.reading import refuse_fault
 from boostplug.core.checks import check_integer, column_names, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import threads_of_framework
@@ -23,6 +18,8 @@ from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
 from boostplug.data.tables import refuse_other_categories, rows_of, schema_of
 from boostplug.estimators.inputs import FIT, ColumnPlaces
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
+from boostplug.kernels.base.single_precision import as_float32
 from boostplug.losses import Loss
 
 with needed_by("boostplug.dask.LGBMRanker needs", "lightgbm", "dask"):
@@ -187,8 +184,9 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
             )
         params = {name: value for name, value in self._local_params().items() if name not in ALIASES["objective"]}
         params |= {"objective": objective, "time_out": check_integer("time_out", self.time_out, 1, " (minutes)")}
-        if loss is not None:
-            refuse_fault(LightGBM().fault_of_call(np.zeros(0), None, Training(params, [], None)))
+        boosting = next((str(params[alias]).lower() for alias in ALIASES["boosting"] if params.get(alias)), "")
+        if loss is not None and boosting in {"rf", "random_forest"}:  # LightGBM's own error would leave workers waiting
+            raise ValueError("boosting='rf' fails with any custom objective in LightGBM; use 'gbdt', 'dart' or 'goss'")
         local_options = (*ALIASES["early_stopping_round"], "linear_tree", "linear_trees")
         self._refuse({alias: params.get(alias) or None for alias in local_options})
         learners = {alias: str(params.get(alias)) for alias in ALIASES["tree_learner"]}

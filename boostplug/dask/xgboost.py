@@ -10,8 +10,7 @@ import numpy as np
 from distributed import get_worker
 from numpy.typing import ArrayLike
 
-from boostplug.adapters.reading import assign
-from boostplug.adapters.record import record_of
+from boostplug.adapters.reading import assign, record_of
 from boostplug.adapters.workers import in_step
 from boostplug.adapters.xgboost import XGBoost
 from boostplug.core.checks import column_names, shown

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.adapters.parameter_names import knows_metric
 from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Schema, is_frame, read_features, refuse_repeated, without_columns
+from boostplug.estimators.parameter_names import knows_metric
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import METRICS, NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
@@ -312,6 +312,24 @@ def relative_weight(weight: Floats | None) -> Floats | None:
 def weight_for(loss: Loss | None, weight: Floats | None) -> Floats | None:
     """Return the weights that the framework gets: for a loss of ours, which reads its own, relative ones."""
     return weight if loss is None else relative_weight(weight)
+
+
+def warn_of_idle_part(loss: Loss | None, queries: Queries) -> None:
+    """Warn if a part of a loss has nothing to learn from; if all of it has not, the training warns."""
+    fault = None if loss is None else loss.fault_of_order(queries)
+    if loss is not None and fault and loss.gradient_hessian(np.zeros(queries.n_rows), queries)[0].any():
+        warnings.warn(fault, UserWarning, stacklevel=3)
+
+
+def warn_of_constant_model(loss: Loss | None, queries: Queries, cause: str | None = None) -> None:
+    """Warn that no tree has a split, with the cause if it is known; not where the loss has nothing to learn."""
+    if cause is None and loss is not None and loss.why_no_order(queries) is None:
+        cause = (
+            "no split gains enough; check the labels, rescale them so that their gaps are about 1, or lower "
+            "min_child_weight, min_sum_hessian_in_leaf and the like"
+        )
+    if cause is not None:
+        warnings.warn(f"the model is constant: {cause}", UserWarning, stacklevel=3)
 
 
 def has_labels(sets: list[CheckedInputs]) -> bool:

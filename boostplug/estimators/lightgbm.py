@@ -2,7 +2,6 @@
 
 import copy
 import inspect
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -11,11 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.adapters.call import evaluate
-from boostplug.adapters.lightgbm import LightGBM
-from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES as ALIASES
-from boostplug.adapters.parameter_names import refuse_unknown_parameters
-from boostplug.adapters.reading import assign, refuse_fault
+from boostplug.adapters.reading import assign
 from boostplug.core.checks import shown
 from boostplug.core.extras import needed_by
 from boostplug.data.inputs import CheckedInputs, Inputs
@@ -38,9 +33,13 @@ from boostplug.estimators.inputs import (
     refuse_missing_labels,
     starting_from,
     validation_sets,
+    warn_of_constant_model,
+    warn_of_idle_part,
     weight_for,
     with_float32_labels,
 )
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
+from boostplug.estimators.parameter_names import refuse_options, refuse_unknown_parameters
 from boostplug.estimators.parameters import given_names, nested, resolved, without_nested
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
@@ -204,6 +203,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             refuse_repeated(eval_names, "eval_names")
         if init_model is not None and (init_score is not None or eval_init_score is not None):
             raise ValueError("LightGBM starts from init_model, not from init_score or eval_init_score; leave one out")
+        warn_of_idle_part(loss, train.queries)
         assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)])
         columns, places = train.schema, places_of(train)
         self._fit_places = places
@@ -236,9 +236,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         self._fitted_columns = columns._replace(reader=type(self).__name__)
         self._columns_by_role = {"qid": "qid", **train.columns}
         self.position_bias_ = fitted_position_bias(loss, self.predict, train)
-        cause = self._too_few_rows(train.queries.n_rows)
-        if cause is not None and all(tree["num_leaves"] == 1 for tree in self.booster_.dump_model()["tree_info"]):
-            warnings.warn(f"the model is constant: {cause}", UserWarning, stacklevel=2)
+        if not self.booster_.feature_importance("split").any():
+            warn_of_constant_model(loss, train.queries, self._too_few_rows(train.queries.n_rows))
         return self
 
     def predict(self, X: Any, *args: Any, **kwargs: Any) -> Any:
@@ -305,8 +304,10 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         if loss is not None and self.class_weight is not None:
             raise ValueError(f"class_weight={shown(self.class_weight)} has no meaning in ranking; pass sample_weight")
         if loss is not None:
-            others = {name: value for name, value in self.get_params().items() if name not in ALIASES["metric"]}
-            refuse_fault(LightGBM().fault_of_parameters({**others, "metric": metrics}))
+            parameters = self.get_params()
+            refuse_options("lightgbm", parameters, metrics)
+            if str(parameters.get("bagging_by_query")).lower() in {"true", "1", "+"}:
+                raise ValueError("bagging_by_query=True trains a constant model with any loss of boostplug; remove it")
         refuse_unknown_parameters("lightgbm", given_names(self._other_params))
         return objective, loss
 
@@ -366,7 +367,7 @@ class _Evaluating:
 
     def __call__(self, labels: Any, scores: Any, weight: Any, group: Any) -> tuple[str, float, bool]:  # noqa: ARG002
         dataset = next(one for one in self.assigned.datasets if one.get_label() is labels)
-        return evaluate(self.metric, scores, dataset)
+        return self.metric(scores, dataset)  # type: ignore[no-any-return]
 
 
 def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:

@@ -8,10 +8,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.adapters.options import is_dart
-from boostplug.adapters.parameter_names import refuse_unknown_parameters
-from boostplug.adapters.reading import assign, refuse_fault
-from boostplug.adapters.xgboost import XGBoost
+from boostplug.adapters.reading import assign
 from boostplug.core.checks import check_integer, native, refuse_other_order
 from boostplug.core.extras import needed_by
 from boostplug.data.inputs import CheckedInputs, Inputs
@@ -42,10 +39,13 @@ from boostplug.estimators.inputs import (
     refuse_missing_labels,
     starting_from,
     validation_sets,
+    warn_of_constant_model,
+    warn_of_idle_part,
     weight_for,
     with_float32_labels,
 )
-from boostplug.estimators.parameters import given_names, nested, resolved, without_nested
+from boostplug.estimators.parameter_names import is_dart, refuse_options
+from boostplug.estimators.parameters import nested, resolved, without_nested
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import export
@@ -223,6 +223,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         )  # fmt: skip
         sets = each_starting_from("base_margin_eval_set", base_margin_eval_set, sets, train)
         refuse_missing_labels(metrics, sets)
+        warn_of_idle_part(loss, train.queries)
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
         feature_weights = self.feature_weights if feature_weights is None else feature_weights
         feature_weights = native(places.of_features("feature_weights", feature_weights))
@@ -249,6 +250,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
                 xgb_model=model,
                 callbacks=callbacks,
             )
+        if not self._Booster.get_score():
+            warn_of_constant_model(loss, train.queries)
         self._fitted_columns = columns._replace(reader=type(self).__name__)
         self._columns_by_role = {"qid": "qid", **train.columns}
         self._set_evaluation_result(results)
@@ -387,9 +390,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             raise ValueError(f"objective must be a loss or a name; got {self.objective!r}; derive a boostplug.Loss")
         metrics = metrics_of(eval_metric, "xgboost")
         if loss is not None:
-            named = {"objective": None, "eval_metric": metrics}
-            refuse_fault(XGBoost().fault_of_parameters({**self.get_xgb_params(), **named}))
-        refuse_unknown_parameters("xgboost", given_names(getattr(self, "kwargs", None) or {}))
+            refuse_options("xgboost", self.get_xgb_params(), metrics)
         return loss, metrics
 
     def _checked_callbacks(self, early_stopping_rounds: int | None) -> list[Any]:

@@ -11,7 +11,7 @@ from boostplug.core.checks import frozen, refuse_where, scores_of_rows
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
-from boostplug.losses.base.loss import LARGEST_VALUE, Loss
+from boostplug.losses.base.loss import LARGEST_VALUE, LabelRange, Loss
 
 Floats = NDArray[np.float64]
 
@@ -93,8 +93,7 @@ class ClickLogLoss(Loss):
 
     hessian_kind = "model"
     shift_invariant = False
-    takes_negative_labels = False
-    binary_labels = True
+    label_range = LabelRange(0.0, 1.0, binary=True)
     needs_position = True
 
     def __post_init__(self) -> None:

@@ -16,7 +16,7 @@ from boostplug.kernels.pairs.masses import gap_sums
 from boostplug.losses.base.gains import ideal_dcg, rising_gains
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.logistic import LOGISTIC
-from boostplug.losses.base.loss import LARGEST_VALUE, Loss
+from boostplug.losses.base.loss import LARGEST_VALUE, LabelRange, Loss
 from boostplug.losses.base.pair_loss import PairCurve
 from boostplug.metrics import MAP, NDCG
 from boostplug.metrics.dcg import discounts
@@ -133,9 +133,9 @@ class LambdaRank(Loss):
         return self.truncation is not None
 
     @property
-    def takes_negative_labels(self) -> bool:
-        """Whether labels below 0 are fine: not with the two named gains of NDCG."""
-        return isinstance(self.metric, MAP) or callable(self.metric.gain)
+    def label_range(self) -> LabelRange:
+        """From 0 with the two named gains of NDCG."""
+        return LabelRange() if isinstance(self.metric, MAP) or callable(self.metric.gain) else LabelRange(0.0)
 
     @property
     def pair_curve(self) -> PairCurve:

@@ -12,6 +12,7 @@ from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.masses import gap_sums
 from boostplug.losses.base.gains import ideal_dcg, rising_gains
 from boostplug.losses.base.logistic import SIGMOID
+from boostplug.losses.base.loss import LabelRange
 from boostplug.losses.base.pair_loss import Normalization
 from boostplug.losses.base.smooth_pair_loss import GradeGains, SmoothPairLoss
 from boostplug.metrics.dcg import Gain, check_gain
@@ -100,9 +101,9 @@ class NDCGBoost(SmoothPairLoss):
         check_gain(self.gain)
 
     @property
-    def takes_negative_labels(self) -> bool:
-        """Whether labels below 0 are fine: both named gains refuse them."""
-        return callable(self.gain)
+    def label_range(self) -> LabelRange:
+        """From 0 with the two named gains."""
+        return LabelRange() if callable(self.gain) else LabelRange(0.0)
 
     def grade_gains(self, queries: Queries) -> GradeGains:
         """Return the gains over Z_q."""

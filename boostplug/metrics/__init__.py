@@ -11,7 +11,6 @@ from boostplug.metrics.dcg import MeanNDCG as MeanNDCG
 from boostplug.metrics.metric import Metric as Metric
 from boostplug.metrics.on_label import MetricOnLabel
 from boostplug.metrics.pairwise import PairError as PairError
-from boostplug.metrics.pairwise import PrecisionAtPercent as PrecisionAtPercent
 from boostplug.metrics.precision import MAP as MAP
 from boostplug.metrics.precision import WTA as WTA
 from boostplug.metrics.precision import Precision as Precision

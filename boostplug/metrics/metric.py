@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.adapters import call as framework_call
+from boostplug.adapters.reading import adapter_of, dataset_names, queries_of
+from boostplug.adapters.workers import NO_QUERIES, in_step
 from boostplug.core.checks import numbers, refuse_other_order, refuse_where, scores_of_rows, shown
 from boostplug.core.naming import Named, name_in_logs, read_value
+from boostplug.core.threads import threads_of_framework
 from boostplug.core.values import Range, Space, declared_ranges
 from boostplug.data.queries import Queries
 
@@ -161,9 +163,37 @@ class Metric(Named, ABC):
             ``custom_metric`` return.
         """
         if not isinstance(data, Queries):
-            return framework_call.evaluate(self, scores, data)
+            return self._on_dataset(scores, data)
         total, count = self.sum_and_count(scores, data)
         return total / count if count > 0 else np.nan
+
+    def _on_dataset(self, scores: Any, dataset: Any) -> tuple[Any, ...]:
+        """Return the metric on a framework's dataset in that framework's form."""
+        adapter = adapter_of(dataset)
+        if adapter is None:
+            raise TypeError(
+                f"{self.name} got {type(dataset).__name__} as its second argument; it takes (scores, Queries), or "
+                f"(scores, {dataset_names()}) as feval of lgb.train or custom_metric of xgb.train. "
+                "For a scikit-learn ranker pass it as eval_metric to boostplug.LGBMRanker or boostplug.XGBRanker"
+            )
+        workers = adapter.workers()
+        with in_step(workers, 3) as exchange, threads_of_framework(adapter.threads(dataset)):
+            queries = queries_of(adapter, dataset)
+            scores = scores if queries.n_rows else np.empty(0)
+            if workers is None:
+                value = float(self(scores, queries))
+            else:
+                own = (*self.sum_and_count(scores, queries), queries.n_queries)
+                total, count, n_queries = exchange.sum(np.array(own))
+                if not n_queries:
+                    raise ValueError(NO_QUERIES)
+                value = float(total / count) if count > 0 else np.nan
+        if np.isnan(value):
+            raise ValueError(
+                f"{self.name} is undefined on every query of a validation set (no relevant document anywhere); "
+                "check its labels, or choose the value of such a query with the metric's parameter empty"
+            )
+        return adapter.metric_result(self.name, value, self.greater_is_better)
 
     def score(
         self,
@@ -257,7 +287,7 @@ class Metric(Named, ABC):
 
     @classmethod
     def parse(cls, text: "str | Metric") -> "Metric":
-        """Return the metric of a name such as "NDCG@10", "ndcg@2(letor,order)" or "MAP(relevant=2)".
+        """Return the metric of a name such as "NDCG@10", "NDCG(2, convention='letor')" or "MAP(relevant=2)".
 
         A name without ``@k`` has the class's default cut-off. "NDCG@10.on(sale)" is a metric on one of several labels.
         A `Metric` is returned as it is.

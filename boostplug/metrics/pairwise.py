@@ -1,16 +1,14 @@
-"""Metrics on pairs of documents of different grades: `PairError` and `PrecisionAtPercent`."""
+"""`PairError`: the share of misordered pairs of documents of different grades."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar, Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import check_choice, check_flag, check_number, scores_of_rows
+from boostplug.core.checks import check_choice, check_flag
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import ranks
-from boostplug.kernels.metrics.precision_at_percent import precision_at_percent
-from boostplug.metrics.by_rank import whole
 from boostplug.metrics.grades import grades_of
 from boostplug.metrics.metric import Metric
 
@@ -78,59 +76,3 @@ class PairError(Metric):
         pairs = grades_of(queries).n_pairs
         weight = pairs if queries.query_weight is None else pairs * queries.query_weight
         return float(weight @ np.where(pairs > 0, shares, 0.0)), float(weight.sum())
-
-
-@dataclass(frozen=True)
-class PrecisionAtPercent(Metric):
-    r"""Share of pairs that are not contradicted among the p% whose scores are farthest apart.
-
-    Zheng et al., "A general boosting method and its application to learning ranking functions for web search" (QBRank,
-    NIPS 2007), "precision at K%": the pairs of different grades are sorted by :math:`|F_i - F_j|`; the scores
-    contradict a pair if they put the lower grade first. A tie contradicts nothing.
-
-    The pairs of all queries are sorted together, so that the metric's value is no mean over queries: it is the share
-    among the first p% of all pairs, each with its query's weight. `per_query` gives each query's share among the first
-    p% of its own pairs, NaN where it has none. At p = 100 both are 1 - :math:`\hat R` with ties as no error.
-
-    p% of m pairs need be no whole number, and pairs equally far apart have no order: the pairs exactly as far apart as
-    the last one count in equal parts, so that p% of the weight is counted (the expected value over their order). Rows
-    that are not labelled take no part. Unlike the other metrics it depends on the size of score differences. Memory is
-    O(n), whatever the number of pairs.
-
-    Parameters
-    ----------
-    p : float, default=100
-        Percentage, 0 < p ≤ 100 (from 1e-100).
-
-    Examples
-    --------
-    >>> from boostplug import Queries
-    >>> queries = Queries([2, 1, 0, 1, 0], group=[3, 2])
-    >>> scores = [3.0, 0.5, 1.0, 0.0, 9.0]  # pairs 2.5, 2 right; .5, 9 wrong
-    >>> PrecisionAtPercent(50)(scores, queries)
-    0.5
-    >>> PrecisionAtPercent(50).per_query(scores, queries)
-    array([1., 0.])
-    """
-
-    couples_queries: ClassVar[bool] = True
-
-    p: float = 100
-
-    def __post_init__(self) -> None:
-        """Check the parameters."""
-        object.__setattr__(
-            self, "p", whole(check_number("p", self.p, least=1e-100, most=100, otherwise=", a percentage"))
-        )
-
-    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
-        """Return the share of each query among its own pairs."""
-        return precision_at_percent(scores, grades_of(queries), queries.boundaries, self.p / 100)
-
-    def __call__(self, scores: ArrayLike, data: Any) -> Any:
-        """Return the share among the pairs of all queries, or what a framework expects of a metric; see `Metric`."""
-        if not isinstance(data, Queries):
-            return super().__call__(scores, data)
-        checked = scores_of_rows(scores, data.n_rows, finite=False)
-        weight = np.ones(data.n_queries) if data.query_weight is None else data.query_weight
-        return float(precision_at_percent(checked, grades_of(data), data.boundaries, self.p / 100, weight)[0])

@@ -1,8 +1,7 @@
 """`Ensemble`: a fitted model, the frozen weighted sum of weak rankers."""
 
 import os
-import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
@@ -19,7 +18,7 @@ from boostplug.data.tables import Schema, read_features
 from boostplug.model import saved
 from boostplug.model.lightgbm import booster_of, lightgbm_model
 from boostplug.model.xgboost import xgboost_model
-from boostplug.weak_rankers import Feature, Fitted, Stump, Tree, WeakRanker
+from boostplug.weak_rankers import Feature, Stump, Tree, WeakRanker
 from boostplug.weak_rankers.forest import Forest, Line, scores_of
 from boostplug.weak_rankers.tree import joined
 
@@ -35,8 +34,7 @@ class Ensemble:
     Parameters
     ----------
     rounds : sequence of sequences of (weak ranker, weight)
-        What each round added; weights are finite. Weak rankers are `Stump`, `Feature`, `Tree`, and
-        `Fitted`: other estimators, which are in no format but pickle.
+        What each round added; weights are finite. Weak rankers are `Stump`, `Feature` and `Tree`.
     n_features : int
         Columns of X, at most 10,000,000.
     feature_names : sequence of str, optional
@@ -133,11 +131,7 @@ class Ensemble:
         ValueError
             If X does not have the model's columns, or holds infinite values.
         """
-        features = self._checked(X)
-        scores = scores_of(features, *self._compiled)
-        for fitted, weight in self._fitted:
-            scores += weight * fitted.predict(features)
-        return scores
+        return scores_of(self._checked(X), *self._compiled)
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Yield the scores after each round, each a new array of shape (n_rows,); for `X` see `predict`."""
@@ -159,9 +153,8 @@ class Ensemble:
 
         A stump counts with its range, abs(weight · (above - below)); a split of a tree with abs(weight) times the
         difference between the means on its two sides; a feature as a ranker as if it ranged from 0 to 1, as LETOR's
-        normalised features do: with abs(weight). Raises ValueError if there are other estimators (`Fitted`).
+        normalised features do: with abs(weight).
         """
-        self.refuse_fitted("feature_importances")
         moved = np.zeros(self.n_features)
         for weak, weight in self.terms:
             match weak:
@@ -176,7 +169,6 @@ class Ensemble:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model in types that JSON has; see `save`."""
-        self.refuse_fitted("save and to_dict", chain.from_iterable(self.rounds))
         return saved.to_document(self.rounds, self.n_features, self.feature_names)
 
     @classmethod
@@ -233,7 +225,6 @@ class Ensemble:
         ValueError
             If a feature as a ranker weighs less than 2.3e-308, which LightGBM does not read.
         """
-        self.refuse_fitted("to_lightgbm")
         text = lightgbm_model(*self.trees_and_slopes, self.feature_names, self.n_features)
         imported("lightgbm", "Ensemble.to_lightgbm needs")
         return booster_of(text)
@@ -247,26 +238,23 @@ class Ensemble:
         1e-6 for 25 trees; as errors cancel, it was below 1e-7 for 2000. A number falls on the same side of every
         threshold that stands where single precision rounds, as those of all rankers here do.
 
-        Ensembles of `Feature` alone become ``booster="gblinear"``, which XGBoost has deprecated: the warning about that
-        is silenced here, not where the booster is loaded again. In feature names, each of ``[]<`` becomes an
-        underscore, and a name that is then empty or taken gets the column's number. The objective is reg:squarederror,
-        which converters know.
+        In feature names, each of ``[]<`` becomes an underscore, and a name that is then empty or taken gets the
+        column's number. The objective is reg:squarederror, which converters know.
 
         Raises
         ------
         ImportError
             If XGBoost is not installed.
         ValueError
-            If features as rankers are mixed with stumps or trees: XGBoost has no such model; or if the weights are
-            beyond single precision.
+            If a weak ranker is a `Feature`, or if the weights are beyond single precision.
         """
         xgb = imported("xgboost", "Ensemble.to_xgboost needs")
-        self.refuse_fitted("to_xgboost")
+        trees, slopes = self.trees_and_slopes
+        if slopes:
+            raise ValueError("to_xgboost: XGBoost has no trees that add up features (Feature); use to_lightgbm()")
         booster = xgb.Booster()
-        with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", r"(?s).*booster=gblinear. is deprecated")
-            booster.load_model(bytearray(xgboost_model(*self.trees_and_slopes, self.feature_names, self.n_features)))
-            booster.save_config()  # now, not at the first prediction, XGBoost warns
+        booster.load_model(bytearray(xgboost_model(trees, self.feature_names, self.n_features)))
+        booster.save_config()  # now, not at the first prediction, XGBoost warns
         return booster
 
     @Computed
@@ -294,16 +282,6 @@ class Ensemble:
         return steps + trees, slopes
 
     @Computed
-    def _fitted(self) -> tuple[tuple[Fitted, float], ...]:
-        return tuple((weak, weight) for weak, weight in self.terms if isinstance(weak, Fitted))
-
-    def refuse_fitted(self, what: str, terms: Iterable[tuple[WeakRanker, float]] | None = None) -> None:
-        """Raise ValueError where there are other estimators (`Fitted`); `what` is not for them."""
-        for weak, _ in self._fitted if terms is None else terms:
-            if isinstance(weak, Fitted):
-                raise ValueError(f"{what}: not for an ensemble with {weak!r}; use trees or stumps as weak rankers")
-
-    @Computed
     def _compiled(self) -> tuple[Forest, Line]:
         trees, slopes = self.trees_and_slopes
         columns, values = np.array([*slopes], np.int64), np.array([*slopes.values()], np.float64)
@@ -329,8 +307,8 @@ def _term(term: Any, where: str, n_features: int) -> tuple[WeakRanker, float]:
     """Return a term of a round, checked."""
     weak, weight = term
     if not isinstance(weak, WeakRanker):
-        raise ValueError(f"{where}: a weak ranker is a Stump, Feature, Tree or Fitted; got {shown(weak)}")
-    feature = -1 if isinstance(weak, Fitted) else int(np.max(weak.feature))
+        raise ValueError(f"{where}: a weak ranker is a Stump, Feature or Tree; got {shown(weak)}")
+    feature = int(np.max(weak.feature))
     if feature >= n_features:
         raise ValueError(f"{where}: {weak!r} is of feature {feature}, but n_features is {n_features}")
     return weak, check_number(f"{where}: the weight", weight)

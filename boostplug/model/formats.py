@@ -172,7 +172,7 @@ def _check_missing(to: str, missing: str | None) -> None:
 def _xgboost_ranker(trees: Sequence[Any], names: Sequence[str]) -> Any:
     xgb = imported("xgboost", "export(to='xgboost') needs")
     booster = xgb.Booster()
-    booster.load_model(bytearray(xgboost_model(trees, {}, names, len(names))))
+    booster.load_model(bytearray(xgboost_model(trees, names, len(names))))
     booster.save_config()  # now, not at the first prediction, XGBoost warns
     # eland adds base_score, and .5 where there is none
     ranker = xgb.XGBRanker(objective="rank:ndcg", n_estimators=len(trees), base_score=0.0)

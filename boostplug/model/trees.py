@@ -50,7 +50,6 @@ class TreeModel:
 
         Only a split that holds missing values apart from all known ones shows that training data had some.
         """
-        model.refuse_fitted("export")
         trees, slopes = model.trees_and_slopes
         if slopes:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""Trees and lines in XGBoost's JSON format for models."""
+"""Trees in XGBoost's JSON format for models."""
 
 import json
 from collections.abc import Sequence
@@ -15,25 +15,14 @@ _LOWEST = np.finfo(np.float32).min
 _NO_PARENT = 2**31 - 1
 
 
-def xgboost_model(
-    trees: Sequence[Tree], lines: dict[int, float], feature_names: Sequence[str] | None, n_features: int
-) -> bytes:
-    """Return the model of a sum of trees, or of slopes times features (missing: 0)."""
-    if trees and lines:
-        raise ValueError(
-            "XGBoost has no model that adds features (weak ranker Feature) to stumps or trees; "
-            "use to_lightgbm(), or convert two ensembles and add their predictions"
-        )
-    reach = sum(abs(slope) for slope in lines.values()) + sum(np.abs(tree.value).max() for tree in trees)
+def xgboost_model(trees: Sequence[Tree], feature_names: Sequence[str] | None, n_features: int) -> bytes:
+    """Return the model of a sum of trees."""
+    reach = sum(np.abs(tree.value).max() for tree in trees)
     if reach and not 1e-30 < reach < 1e38:
         raise ValueError(f"scores of size {reach:.3g} are beyond single precision; scale the weights")
-    if not (trees or lines):
+    if not trees:
         trees = [Tree.from_steps(0, (), (0.0,))]  # converters know no model without trees
-    return _model(
-        _gblinear(lines, n_features) if lines else _gbtree(trees, n_features),
-        allowed_names(feature_names, r"[\[\]<]"),
-        n_features,
-    )
+    return _model(_gbtree(trees, n_features), allowed_names(feature_names, r"[\[\]<]"), n_features)
 
 
 def _gbtree(trees: Sequence[Tree], n_features: int) -> dict[str, Any]:
@@ -56,12 +45,6 @@ def _gbtree(trees: Sequence[Tree], n_features: int) -> dict[str, Any]:
         "trees": [_tree(trees[at], shifts[at], i, n_features) for i, at in enumerate(order)],
     }
     return {"name": "gbtree", "model": model}
-
-
-def _gblinear(lines: dict[int, float], n_features: int) -> dict[str, Any]:
-    weights = np.zeros(n_features + 1)  # the last one is the bias
-    weights[list(lines)] = list(lines.values())
-    return {"name": "gblinear", "model": {"boosted_rounds": 1, "weights": singles(weights)}}
 
 
 def _tree(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:

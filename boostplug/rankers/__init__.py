@@ -31,7 +31,6 @@ RANKERS: dict[str, tuple[ReferenceRanker, ...]] = {
         RankBoostRanker(),
         RankBoostRanker(variant="discrete"),
         RankBoostRanker(variant="continuous"),
-        RankBoostRanker(strategy="optimal"),
     ),
     "AdaRankRanker": (AdaRankRanker(), AdaRankRanker(metric=NDCG(5), stop="paper", no_repeat=False, negated=False)),
     "MPBoostRanker": (

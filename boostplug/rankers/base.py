@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -304,6 +304,14 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.target_tags.required = True
         return tags
+
+
+def seeded_clone(tree: Any, random: np.random.RandomState) -> Any:
+    """Return an unfitted clone of a scikit-learn tree; a ``random_state`` of None is drawn from `random`."""
+    again = clone(tree)
+    if again.random_state is None:
+        again.random_state = random.randint(np.iinfo(np.int32).max)
+    return again
 
 
 def _numbers_of(X: Any) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.threads import run_evenly
+from boostplug.data.boundaries import places_within
 from boostplug.data.grade_groups import ListedPairs
 from boostplug.data.queries import Queries, why_nothing_is_learnt
 from boostplug.kernels.base.arithmetic import unsigned
@@ -18,23 +19,13 @@ from boostplug.kernels.base.compiling import compiled
 from boostplug.losses import BinaryDistance
 from boostplug.losses.base.pair_loss import pairs_to_learn
 from boostplug.losses.directed_distance import Distance, distances_of_gaps
-from boostplug.weak_rankers.cuts import CutCodes
+from boostplug.weak_rankers import Cuts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Sides = NDArray[np.uint8]
+Sides = NDArray[np.bool_]
 
 _ONE = BinaryDistance()
-_CUTS_AT_ONCE = 8  # 4.0 ns a pair, hardly more than one cut (3.3); 16 take 6.7 ns (400,000 pairs, one core)
-
-
-class CriticalPairs(NamedTuple):
-    """Pairs one by one: rows of winner and loser, initial weights of sum 1, and directed distances."""
-
-    winner: Ints
-    loser: Ints
-    weight: Floats
-    distance: Floats
 
 
 def refuse_no_pairs(queries: Queries) -> None:
@@ -49,161 +40,207 @@ def refuse_no_pairs(queries: Queries) -> None:
     raise ValueError(f"y holds no pair to learn from: {cause}; check y, the weights and the queries")
 
 
-def critical_pairs(queries: Queries, distance: Distance = _ONE) -> CriticalPairs:
-    """Return the explicit pairs, or all pairs of different grades within queries; at least one."""
+def number_of_pairs(queries: Queries) -> int:
+    """Return the number of the critical pairs."""
+    return int(pairs_to_learn(queries).n_pairs.sum())
+
+
+class Partners(NamedTuple):
+    """The documents by the partners that they have: one entry for a document and each other grade of its query.
+
+    The documents of grade a with partners of grade b form a cell; the opposite cell holds these partners. An explicit
+    pair has two cells of one document each.
+
+    Attributes
+    ----------
+    start : ndarray of shape (n_rows + 1,)
+        Row i has the entries ``start[i]:start[i + 1]``.
+    row, cell, opposite : ndarray of shape (n_entries,)
+    distance : ndarray of shape (n_entries,)
+        Directed distance of the pairs: positive where the row is preferred.
+    root : ndarray of shape (n_entries,)
+        The weight of a pair is the product of the roots of its two entries.
+    """
+
+    start: Ints
+    row: Ints
+    cell: Ints
+    opposite: Ints
+    distance: Floats
+    root: Floats
+
+
+def partners_of(queries: Queries, distance: Distance = _ONE) -> Partners:
+    """Return the partners of all rows in the explicit pairs, or in the pairs of different grades; at least one."""
     refuse_no_pairs(queries)
     groups = pairs_to_learn(queries)
     if isinstance(groups, ListedPairs):
-        winner, loser, weight, gap = groups.winner, groups.loser, groups.weight, groups.margin
+        row = np.r_[groups.winner, groups.loser]
+        cell = np.arange(len(row))
+        opposite = np.roll(cell, len(groups.winner))
+        root, gap = np.tile(np.sqrt(groups.weight), 2), np.r_[groups.margin, -groups.margin]
     else:
-        blocks = groups.pairs(np.ones(len(groups.query), bool))
-        higher, lower = (np.concatenate(places) for places in zip(*blocks, strict=True))
-        grade, root = np.repeat(groups.group_grade, np.diff(groups.group_start)), groups.sqrt_weight
-        winner, loser, gap = groups.rows[higher], groups.rows[lower], grade[higher] - grade[lower]
-        weight = root[higher] * root[lower] if len(root) else np.ones(len(gap))
-    return CriticalPairs(winner, loser, weight / weight.sum(), distances_of_gaps(distance, gap))
+        first, n_grades = groups.query_group[groups.query_of_group], groups.n_grades[groups.query_of_group]
+        group = groups.group_of_document
+        document = np.repeat(np.arange(len(group)), n_grades[group])
+        own = group[document]
+        other = first[own] + places_within(n_grades[group])
+        document, own, other = (of_entry[own != other] for of_entry in (document, own, other))
+        start = np.cumsum(n_grades) - n_grades - first  # the cell of grades a and b is start[a] + b
+        row, cell, opposite = groups.rows[document], start[own] + other, start[other] + own
+        root = groups.sqrt_weight[document] if len(groups.sqrt_weight) else np.ones(len(row))
+        gap = groups.group_grade[own] - groups.group_grade[other]
+    by_row = np.argsort(row, kind="stable")
+    start = np.searchsorted(row[by_row], np.arange(queries.n_rows + 1))
+    directed = np.copysign(distances_of_gaps(distance, np.abs(gap)), gap)
+    return Partners(start, row[by_row], cell[by_row], opposite[by_row], directed[by_row], root[by_row])
 
 
-def separated_by_chosen(pairs: CriticalPairs, weight: Floats, sides: Sides, n_cuts: int) -> Floats:
-    """Return the total weight of the pairs that each of the first cuts (columns of `sides`) does not tie."""
-    out = np.empty(n_cuts)
-    work = len(weight) // _CUTS_AT_ONCE
-    run_evenly(lambda a, b: _separated_by_chosen(pairs, weight, sides, a, b, out), n_cuts, work)
-    return out
+class FactorisedPairs:
+    r"""The weights :math:`w_{ij} e^{-d_{ij}(F_i - F_j)}` of all pairs, of sum 1, as products of two factors.
 
+    The pairs of grades a and b have one distance, so a document has one factor for all its partners of a grade. Sums
+    over the pairs of two grades are products of sums over documents, and no pair is listed.
 
-def separated_by_all(pairs: CriticalPairs, weight: Floats, cuts: CutCodes) -> Floats:
-    """Return the total weight of the pairs that each cut of all features does not tie, in O(F m)."""
-    out = np.empty(cuts.start[-1])
-    run_evenly(lambda a, b: _separated_by_all(pairs, weight, cuts, a, b, out), len(cuts.codes), len(weight))
-    return out
-
-
-@compiled()
-def split_weight(pairs: Any, weight: Any, above: Any) -> tuple[float, float, float]:
-    """Return the total weights of the pairs that a cut ranks right, wrong, and ties."""
-    winner, loser = pairs.winner, pairs.loser
-    total = np.zeros(4)
-    for p in range(unsigned(len(weight))):
-        total[2 * above[winner[p]] + above[loser[p]]] += weight[p]
-    return total[2], total[1], total[0] + total[3]
-
-
-@compiled(error_model="numpy")
-def _separated_by_chosen(pairs: Any, weight: Any, sides: Any, first: int, last: int, out: Any) -> None:
-    winner, loser = pairs.winner, pairs.loser
-    n_cuts = unsigned(last - first)
-    total = np.zeros(n_cuts)
-    for p in range(unsigned(len(weight))):
-        i, j = sides[winner[p], first:last], sides[loser[p], first:last]
-        for s in range(n_cuts):
-            total[s] += weight[p] * float(i[s] ^ j[s])
-    out[first:last] = total
-
-
-@compiled()
-def _separated_by_all(pairs: Any, weight: Any, cuts: Any, first: int, last: int, out: Any) -> None:
-    # Each pair is added at the higher of its two codes, and subtracted at the lower one.
-    winner, loser, start = pairs.winner, pairs.loser, cuts.start
-    of_row = np.empty(cuts.codes.shape[1])
-    for k in range(first, last):
-        code, n_cuts = cuts.codes[k], start[k + 1] - start[k]
-        of_row[:] = 0.0
-        i, own = unsigned(winner[0]), 0.0
-        for p in range(unsigned(len(weight))):
-            if unsigned(winner[p]) != i:  # pairs of one winner are mostly adjacent
-                of_row[i] += own
-                i, own = unsigned(winner[p]), 0.0
-            j = unsigned(loser[p])
-            signed = weight[p] * (int(code[i] > code[j]) - int(code[i] < code[j]))  # no branch
-            own += signed
-            of_row[j] -= signed
-        of_row[i] += own
-        bins = np.zeros(n_cuts + 1)
-        for row in range(unsigned(len(of_row))):
-            bins[code[row]] += of_row[row]
-        total = 0.0
-        for c in range(n_cuts, 0, -1):
-            total += bins[c]
-            out[start[k] + c - 1] = total
-
-
-@compiled()
-def potentials(pairs: Any, weight: Any, out: Any) -> None:
-    """Write, for each row, the total weight of the pairs that it wins, less that of the pairs that it loses."""
-    winner, loser = pairs.winner, pairs.loser
-    out[:] = 0.0
-    for p in range(unsigned(len(weight))):
-        out[winner[p]] += weight[p]
-        out[loser[p]] -= weight[p]
-
-
-@compiled()
-def reweigh(pairs: Any, weight: Any, above: Any, right: float, wrong: float, tied: float) -> None:
-    """Multiply the weight of each pair by the factor for pairs that a cut ranks right, wrong, or ties."""
-    winner, loser = pairs.winner, pairs.loser
-    factor = np.array([tied, wrong, right, tied])
-    for p in range(unsigned(len(weight))):
-        weight[p] *= factor[2 * above[winner[p]] + above[loser[p]]]
-
-
-@compiled()
-def exponential_weights(pairs: Any, scores: Any, out: Any) -> float:
-    """Write the initial weight times :math:`e^{-d(F_i - F_j)}` of each pair, divided by e^shift; return the shift."""
-    winner, loser, weight, distance = pairs.winner, pairs.loser, pairs.weight, pairs.distance
-    shift = -np.inf
-    for p in range(unsigned(len(weight))):
-        out[p] = distance[p] * (scores[loser[p]] - scores[winner[p]])
-        shift = max(shift, out[p])
-    for p in range(unsigned(len(weight))):
-        out[p] = weight[p] * math.exp(out[p] - shift)
-    return shift
-
-
-@compiled()
-def tilted(
-    pairs: Any, weight: Any, sides: Any, eta: Any, beta: Any, step: float, out: Any
-) -> tuple[float, float, float]:
-    r"""Return RankBoost+'s loss at ``eta + step · beta``, its derivative by the step, and a shift.
-
-    With α the step, the factor of a pair is a product over the cuts s: of :math:`e^{\mp\alpha\beta_s}` if s ranks it
-    right or wrong, and of :math:`\cosh(\eta_s + \alpha\beta_s) / \cosh\eta_s` if s ties it. `weight` holds the pairs'
-    weights at ``eta``, and `out` receives the new ones. All results are divided by e^shift, because the weights of cuts
-    may be large where they cancel.
+    Attributes
+    ----------
+    partners : Partners
+    factor : ndarray of shape (n_entries,)
+        The weight of a pair is the product of the factors of its two entries.
+    row_weight : ndarray of shape (n_rows,)
+        Total weight of each row's pairs.
+    slope : ndarray of shape (n_rows,)
+        The same with each pair times its directed distance: positive where the row should stand higher.
     """
-    winner, loser = pairs.winner, pairs.loser
-    n_cuts = len(eta)
-    tie, slope = np.empty(n_cuts), np.empty(n_cuts)
-    for s in range(n_cuts):
-        x, y = abs(eta[s] + step * beta[s]), abs(eta[s])
-        tie[s] = (x + math.log1p(math.exp(-2.0 * x))) - (y + math.log1p(math.exp(-2.0 * y)))
-        slope[s] = beta[s] * math.tanh(eta[s] + step * beta[s])
-    rates = np.empty(len(weight))
-    shift = -np.inf
-    for p in range(len(weight)):
-        i, j = winner[p], loser[p]
-        exponent, rate = 0.0, 0.0
-        for s in range(unsigned(n_cuts)):
-            order = float(sides[i, s]) - float(sides[j, s])
-            exponent += tie[s] if order == 0.0 else -step * beta[s] * order
-            rate += slope[s] if order == 0.0 else -beta[s] * order
-        out[p], rates[p] = exponent, rate
-        shift = max(shift, exponent)
-    value, derivative = 0.0, 0.0
-    for p in range(len(weight)):
-        out[p] = weight[p] * math.exp(out[p] - shift)
-        value += out[p]
-        derivative += out[p] * rates[p]
-    return value, derivative, shift
+
+    def __init__(self, queries: Queries, distance: Distance = _ONE) -> None:
+        self.partners = partners_of(queries, distance)
+        self.n_cells = int(self.partners.cell.max()) + 1
+        self._n_rows = queries.n_rows
+        self._log_total = 0.0
+        self._log_total = self.weigh(np.zeros(queries.n_rows))
+
+    def weigh(self, scores: Floats) -> float:
+        """Set the weights at some scores; return the logarithm of their sum, over that at equal scores."""
+        _, row, cell, opposite, distance, root = self.partners
+        exponent = -distance * scores[row]
+        # All exponents are relative to the largest one of a pair, so that no factor exceeds its root.
+        top = np.full(self.n_cells, -np.inf)
+        np.maximum.at(top, cell, exponent)
+        shift = float((top[cell] + top[opposite]).max())
+        factor = root * np.exp(exponent + 0.5 * (top[opposite] - top[cell] - shift))
+        weight = factor * _sums(cell, factor, self.n_cells)[opposite]
+        total = 0.5 * float(weight.sum())
+        self.factor = factor / math.sqrt(total)
+        self.row_weight = _sums(row, weight / total, self._n_rows)
+        self.slope = _sums(row, distance * weight / total, self._n_rows)
+        return math.log(total) + shift - self._log_total
+
+    def split(self, above: Sides) -> tuple[float, float, float]:
+        """Return the total weights of the pairs that a cut ranks right, wrong, and ties."""
+        _, row, cell, opposite, distance, _ = self.partners
+        side = above[row]
+        high, low = np.where(side, self.factor, 0.0), np.where(side, 0.0, self.factor)
+        partners_high, partners_low = (_sums(cell, factor, self.n_cells)[opposite] for factor in (high, low))
+        wins = distance > 0.0
+        tied = high * partners_high + low * partners_low
+        right, wrong = high * partners_low, low * partners_high
+        return float(right[wins].sum()), float(wrong[wins].sum()), float(tied[wins].sum())
+
+    def errors(self, scores: Floats) -> tuple[float, float]:
+        """Return R1 and R2: the initial weights of the pairs in the wrong order, with ties and with half of them."""
+        wrong, not_right = _wrong_and_not_right(self.partners, np.argsort(scores), scores, self.n_cells)
+        unit = math.exp(-self._log_total)
+        return unit * not_right, unit * 0.5 * (wrong + not_right)
+
+
+def _sums(place: Ints, values: Floats, n: int) -> Floats:
+    """Return the sum of the values at each of n places."""
+    return np.asarray(np.bincount(place, values, n), np.float64)
+
+
+class CutSums:
+    """Sums over the pairs that a cut separates, for all cuts: documents enter above the cuts in order of their codes.
+
+    A document that enters adds its pairs to those that are separated, and takes away twice those with the documents
+    above, which no longer are.
+    """
+
+    def __init__(self, cuts: Cuts, partners: Partners) -> None:
+        self._cuts = cuts
+        # Small types, because the documents come in random order.
+        self._entries = partners.start.astype(np.int32)
+        self._cells = np.column_stack([partners.cell, partners.opposite]).astype(np.int32)
+        self._order = np.empty(cuts.codes.shape, np.int32)
+        self._n_above = np.empty(len(cuts), np.int32)
+        for code, order, a, b in zip(cuts.codes, self._order, cuts.start[:-1], cuts.start[1:], strict=True):
+            order[:] = np.argsort(code, kind="stable")[::-1]
+            self._n_above[a:b] = len(code) - np.cumsum(np.bincount(code, minlength=b - a + 1))[:-1]
+
+    def slopes_and_weights(self, pairs: FactorisedPairs) -> tuple[Floats, Floats]:
+        """Return, for each cut, the sum of the slopes of the rows above it, and the weight of the separated pairs."""
+        slope, weight = np.empty((2, len(self._cuts)))
+        of_rows = np.column_stack([pairs.slope, pairs.row_weight])
+
+        def run(first: int, last: int) -> None:
+            _slopes_and_weights(
+                self._order, self._n_above, self._cuts.start, self._entries, self._cells, pairs.factor, of_rows,
+                pairs.n_cells, first, last, slope, weight,
+            )  # fmt: skip
+
+        run_evenly(run, len(self._order), len(pairs.factor))
+        return slope, weight
 
 
 @compiled()
-def misordered_and_tied(pairs: Any, scores: Any) -> tuple[float, float]:
-    """Return the total initial weights of the pairs in the wrong order, and of those with equal scores."""
-    winner, loser, weight = pairs.winner, pairs.loser, pairs.weight
-    wrong, tied = 0.0, 0.0
-    for p in range(unsigned(len(weight))):
-        i, j = scores[winner[p]], scores[loser[p]]
-        wrong += weight[p] if i < j else 0.0
-        tied += weight[p] if i == j else 0.0
-    return wrong, tied
+def _slopes_and_weights(
+    order: Any, n_above: Any, start: Any, entries: Any, cells: Any, factor: Any, of_rows: Any, n_cells: int,
+    first: int, last: int, slope: Any, weight: Any,
+) -> None:  # fmt: skip
+    n_rows = unsigned(order.shape[1])
+    slopes, weights = np.zeros((2, order.shape[1] + 1))  # of the cuts below the first documents
+    for k in range(first, last):
+        above = np.zeros(n_cells)  # sums of the factors of the documents above the cut
+        slope_above, separated = 0.0, 0.0
+        for i in range(n_rows):
+            row = unsigned(order[k, i])
+            inside = 0.0
+            for e in range(unsigned(entries[row]), unsigned(entries[row + unsigned(1)])):
+                inside += factor[e] * above[unsigned(cells[e, 1])]
+                above[unsigned(cells[e, 0])] += factor[e]
+            slope_above += of_rows[row, 0]
+            separated += of_rows[row, 1] - 2.0 * inside
+            slopes[i + unsigned(1)], weights[i + unsigned(1)] = slope_above, separated
+        for cut in range(unsigned(start[k]), unsigned(start[k + 1])):
+            slope[cut], weight[cut] = slopes[unsigned(n_above[cut])], weights[unsigned(n_above[cut])]
+
+
+@compiled()
+def _wrong_and_not_right(partners: Any, order: Any, scores: Any, n_cells: int) -> tuple[float, float]:
+    """Return the initial weights of the pairs whose loser scores higher, and at least as high; `order` ascends."""
+    entries, cell, opposite, distance, root = (
+        partners.start,
+        partners.cell,
+        partners.opposite,
+        partners.distance,
+        partners.root,
+    )
+    below = np.zeros(n_cells)
+    wrong = not_right = 0.0
+    a = 0
+    while a < len(order):
+        b = a
+        while b < len(order) and scores[order[b]] == scores[order[a]]:
+            for e in range(entries[order[b]], entries[order[b] + 1]):
+                if distance[e] < 0.0:
+                    wrong += root[e] * below[opposite[e]]
+            b += 1
+        for i in range(a, b):
+            for e in range(entries[order[i]], entries[order[i] + 1]):
+                below[cell[e]] += root[e]
+        for i in range(a, b):
+            for e in range(entries[order[i]], entries[order[i] + 1]):
+                if distance[e] < 0.0:
+                    not_right += root[e] * below[opposite[e]]
+        a = b
+    return wrong, not_right

@@ -8,19 +8,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import is_classifier
+from sklearn.tree import DecisionTreeClassifier
 
+from boostplug.core.checks import check_instance
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics.dcg_ap import dcg
-from boostplug.losses import NDCGBoost
-from boostplug.losses.base.logistic import SIGMOID
-from boostplug.losses.base.pair_loss import factor_of
-from boostplug.losses.base.smooth_pair_loss import sum_over_grades
+from boostplug.losses import NDCGBoost, RankNet
 from boostplug.metrics.dcg import Gain, discounts, gains_of
-from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, seeded_clone
 from boostplug.rankers.critical_pairs import refuse_no_pairs
-from boostplug.weak_rankers import Cuts, WeakRanker
-from boostplug.weak_rankers.fitted import seeded_clone, weak_ranker_of
+from boostplug.weak_rankers import Cuts, Tree, WeakRanker
 from boostplug.weak_rankers.stump import first_best
 
 Floats = NDArray[np.float64]
@@ -29,6 +26,7 @@ Bools = NDArray[np.bool_]
 
 _Classify = Callable[[Floats], tuple[WeakRanker, Bools]]  # from weights to a weak ranker and the rows where it is 1
 
+_PAIRS = RankNet(normalization="none")
 _NO_EDGE = 1e-12  # share of the total weight of documents; below it, rounding decides
 _MAX_ALPHA = 10.0
 _TRIES = 20  # largest number of consecutive samples that give a classifier without an edge
@@ -54,12 +52,12 @@ class NDCGBoostRanker(ReferenceRanker):
     ----------
     n_estimators : int, default 100
         Number of rounds; the default is the paper's.
-    classifier : scikit-learn classifier, optional
+    classifier : DecisionTreeClassifier, optional
         Default: the decision stump with the largest :math:`\sum w_i f_i` of all, with either side as 1. Otherwise a
         clone is fitted in each round, as in the paper, on a sample of the documents. The sample has as many documents
         as the data, drawn with replacement with probabilities :math:`\propto |w_i|`. Their class is 1 if
-        :math:`w_i > 0`, else 0 (the paper has -1, which XGBoost's classifiers refuse). Samples of only one class are
-        drawn again. Parameters ``random_state`` that are None are set from `random_state`.
+        :math:`w_i > 0`, else 0 (the paper: -1). Samples of only one class are drawn again. A ``random_state`` of None
+        is set from `random_state`.
     gain : {"exp2", "linear"} or callable, default "exp2"
         G, as in `NDCG`. It must not fall as grades rise; the named ones refuse negative grades.
     max_thresholds : int or None, default None
@@ -116,13 +114,8 @@ class NDCGBoostRanker(ReferenceRanker):
     def _check(self) -> None:
         super()._check()
         NDCGBoost(gain=self.gain)  # raises for an invalid gain
-        classifier = self.classifier
-        fits = hasattr(classifier, "fit") and not isinstance(classifier, type) and is_classifier(classifier)
-        if classifier is not None and not fits:
-            raise ValueError(
-                "classifier must be a scikit-learn classifier such as DecisionTreeClassifier(max_depth=1), or None; "
-                f"got {classifier!r}"
-            )
+        if self.classifier is not None:
+            check_instance("classifier", self.classifier, DecisionTreeClassifier, "DecisionTreeClassifier(max_depth=1)")
 
     def _rounds(self, training: Training) -> Rounds:
         """Run Algorithm 1; steps are numbered by its lines."""
@@ -185,59 +178,47 @@ def _trained(
         drawn = random.choice(len(weight), len(weight), p=probability)
         if np.ptp(label[drawn]):
             break
-    weak = weak_ranker_of(seeded_clone(classifier, random).fit(X[drawn], label[drawn]))
+    weak = Tree.from_sklearn(seeded_clone(classifier, random).fit(X[drawn], label[drawn]))
     return weak, weak.predict(X) == 1.0
 
 
 class _Lists:
     """Gains and weights of all documents, and the paper's sums over the pairs of documents of one query.
 
-    `SIGMOID` sums over all pairs of different labels, so each sum has its own labels. For pairs that a cut separates,
-    the labels are the sides of the cut. For all pairs, each document has two copies with two labels.
+    The gradient of `RankNet` sums σ over all pairs of different labels, and its Hessian θ. For pairs that a cut
+    separates, the labels are the sides of the cut. For all pairs, each document has two copies with two labels.
     """
 
     def __init__(self, queries: Queries, gain: Gain) -> None:
         self._queries, self._loss = queries, NDCGBoost(gain=gain)
-        query = queries.query_of_row
         gains = gains_of(queries, gain)
         longest = int(np.diff(queries.boundaries).max(initial=0))
-        ideal = dcg(gains, gains, queries.boundaries, discounts(longest, "standard"), average=False)[query]
+        ideal = dcg(gains, gains, queries.boundaries, discounts(longest, "standard"), average=False)
+        ideal = ideal[queries.query_of_row]
         self._gain = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
         self._row_weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
         self._n = queries.n_queries if queries.query_weight is None else float(queries.query_weight.sum())
-        twice = np.repeat(np.arange(queries.n_rows), 2)
-        self._doubled = self._labelled(np.tile([1.0, 0.0], queries.n_rows), query[twice], twice)
+        self._doubled = self._labelled(np.tile([1.0, 0.0], queries.n_rows), np.repeat(np.arange(queries.n_rows), 2))
 
     def weights(self, scores: Floats) -> Floats:
         """Return w of each document (16)."""
-        gradient, _ = self._loss.gradient_hessian(scores, self._queries)
-        return -gradient / self._loss.scale(self._queries)
+        return -self._loss.gradient_hessian(scores, self._queries)[0] / self._loss.scale(self._queries)
 
     def up_and_down(self, scores: Floats, above: Bools) -> tuple[float, float]:
         """Return numerator and denominator of (15) for a classifier that is 1 for the documents `above`."""
-        terms = self._gain * self._across(scores, above)
+        sides = self._labelled(above, np.arange(len(scores)))
+        terms = self._gain * _PAIRS.gradient_hessian(scores, sides)[1] / _PAIRS.scale(sides)
         return float(terms[above].sum()), float(terms[~above].sum())
 
     def objectives(self, scores: Floats) -> tuple[float, float]:
         """Return M (11) and H (9)."""
         # A (10), times the weight of the row: a first copy is paired with all second ones, with its own at σ(0)
-        of_copies = sum_over_grades(SIGMOID.for_value, np.repeat(scores, 2), self._doubled, _factor(self._doubled))[0]
-        later = of_copies[::2] - 0.5 * self._row_weight
+        gradient = _PAIRS.gradient_hessian(np.repeat(scores, 2), self._doubled)[0] / _PAIRS.scale(self._doubled)
+        later = -gradient[::2] - 0.5 * self._row_weight
         m = self._gain * later
         h = self._gain * self._row_weight / np.log2(2.0 + later / self._row_weight)
         return float(m.sum()) / self._n, float(h.sum()) / self._n
 
-    def _across(self, scores: Floats, above: Bools) -> Floats:
-        """Return, for each document, the sum of θ over the documents of its query on the other side of the cut."""
-        query = self._queries.query_of_row
-        queries = self._labelled(above, query, np.arange(len(scores)))
-        total: Floats = sum_over_grades(SIGMOID.for_derivatives, scores, queries, _factor(queries))[1]
-        return total
-
-    def _labelled(self, labels: ArrayLike, qid: Ints, rows: Ints) -> Queries:
+    def _labelled(self, labels: ArrayLike, rows: Ints) -> Queries:
         weight = self._queries.row_weight
-        return Queries(labels, qid=qid, weight=None if weight is None else weight[rows])
-
-
-def _factor(queries: Queries) -> Floats:
-    return factor_of("none", queries.grade_groups)
+        return Queries(labels, qid=self._queries.query_of_row[rows], weight=None if weight is None else weight[rows])

@@ -1,5 +1,6 @@
 """`QuadraticBoundRanker` and `QBRankRanker`: boosting on quadratic bounds (Zheng et al., NIPS 2007)."""
 
+import math
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable
@@ -9,21 +10,19 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from sklearn.base import is_regressor
-from sklearn.utils.validation import has_fit_parameter
+from sklearn.tree import DecisionTreeRegressor
 
-from boostplug.core.checks import check_choice, check_flag, check_integer, check_number, numbers, shown
+from boostplug.core.checks import check_choice, check_flag, check_instance, check_integer, check_number
 from boostplug.data.queries import Queries, why_nothing_is_learnt
-from boostplug.losses import QBRank
+from boostplug.losses import Loss, QBRank
 from boostplug.losses.qbrank import Normalization
-from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
-from boostplug.weak_rankers import WeakRanker
-from boostplug.weak_rankers.fitted import seeded_clone, weak_ranker_of
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, seeded_clone
+from boostplug.weak_rankers import Tree
 from boostplug.weak_rankers.growth import TreeGrower
 
 Floats = NDArray[np.float64]
 Derivatives = Callable[[Floats, Queries], tuple[Floats, Floats]]
-WeakLearner = Callable[[Floats, Floats], WeakRanker]  # from targets and weights of the rows to the fitted weak ranker
+WeakLearner = Callable[[Floats, Floats], Tree]  # from targets and weights of the rows to the fitted tree
 
 _MINIMAL = 1e-13  # share of the first gradient; a smaller gradient is rounding
 _FLAT = 1e-14  # share of Σ|∇R g|; a smaller slope is 0: rounding, or a loss that falls for ever
@@ -42,18 +41,18 @@ class _Objective(NamedTuple):
 
     Attributes
     ----------
-    risk : loss
+    risk : Loss
         Its values sum to R, its gradient is ∇R times a positive factor.
     bounded : callable
         Maps scores and queries to ∇R and the diagonal W of the bound, both times the same factor.
     """
 
-    risk: Any
+    risk: Loss
     bounded: Derivatives
 
 
 class _BoundRanker(ReferenceRanker):
-    """Algorithm 1, for any risk and regressor."""
+    """Algorithm 1, for any risk and trees."""
 
     learning_rate: float
     line_search: bool
@@ -77,8 +76,8 @@ class _BoundRanker(ReferenceRanker):
         first_size, unit = 0.0, 0.0
         scores = np.zeros(queries.n_rows)
         while True:
-            # a diagonal bound W of the Hessian, and the residuals r = -∇R / W; a loss may write into its scores
-            gradient, bound = _derivatives(bounded(scores.copy(), queries), queries.n_rows)
+            # a diagonal bound W of the Hessian, and the residuals r = -∇R / W
+            gradient, bound = bounded(scores, queries)
             size = float(np.abs(gradient).max())
             if not first_size and not size:
                 cause = why_nothing_is_learnt(queries) or "its gradient is 0 where scores are equal"
@@ -92,24 +91,20 @@ class _BoundRanker(ReferenceRanker):
             # the weak learner A fits g to r with the weights W
             weak = fitted(residuals / unit, _weights(bound))
             direction = weak.predict(X)
-            if not np.isfinite(direction).all():
-                raise ValueError(f"regressor predicts what is not finite: {weak!r}; use one that does not")
             # the step s by line search on R
-            step = _line_search(risk, queries, scores, direction, whole=not self.line_search, unit=unit)
+            step = line_search(risk, queries, scores, direction, whole=not self.line_search, unit=unit)
             if step is None:
                 return "the regressor finds no direction in which the risk falls"
             # the next h is h + η s g
             alpha = float(self.learning_rate * step) * unit
             scores += alpha * direction
-            total = float(numbers("loss.value", np.asarray(risk.value(scores.copy(), queries)).ravel()).sum())
-            if np.isnan(total):
-                raise ValueError("loss: its value is nan; it must hold numbers that sum to the risk")
+            total = float(risk.value(scores, queries).sum())
             yield Round(((weak, alpha),), {"risk": total, "alpha": alpha, "step": step})
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class QuadraticBoundRanker(_BoundRanker):
-    r"""Boosting by any regressor on any convex loss, through a quadratic bound of the loss.
+    r"""Boosting by regression trees on any convex loss, through a quadratic bound of the loss.
 
     Zheng, Zha, Zhang, Chapelle, Chen, Sun, "A general boosting method and its application to learning ranking
     functions for web search", NIPS 2007, Algorithm 1. R(h), the sum of the loss over all queries, is a function of the
@@ -123,13 +118,10 @@ class QuadraticBoundRanker(_BoundRanker):
     Parameters
     ----------
     loss : Loss, default QBRank(normalization="none")
-        Any convex `boostplug.Loss`, or your own object with two methods. ``value(scores, queries)`` returns an array of
-        numbers that sum to R. ``gradient_hessian(scores, queries)`` returns two arrays of shape (n_rows,): ∇R and the
-        diagonal of W, or both times the same positive factor. W ≥ 0, and > 0 where ∇R is not 0.
-    regressor : scikit-learn regressor, optional
-        Its ``fit`` must take ``sample_weight``. A clone is fitted in each round; parameters ``random_state`` that are
-        None are set from `random_state`. Default: the paper's ``DecisionTreeRegressor(max_leaf_nodes=20)``, grown
-        faster (see Notes).
+        Any convex `boostplug.Loss`. Its Hessian is W: ≥ 0, and > 0 where the gradient is not 0.
+    regressor : DecisionTreeRegressor, optional
+        A clone is fitted in each round; a ``random_state`` of None is set from `random_state`. Default: the paper's
+        ``DecisionTreeRegressor(max_leaf_nodes=20)``, grown faster (see Notes).
     n_estimators : int, default 100
         Number of rounds.
     learning_rate : float, default 0.05
@@ -142,8 +134,7 @@ class QuadraticBoundRanker(_BoundRanker):
     Attributes
     ----------
     model_ : Ensemble
-        A sum of `Tree` by default and for ``DecisionTreeRegressor``. Models of other regressors can predict and be
-        pickled, but not be saved as JSON or converted.
+        A sum of `Tree`.
     history_ : dict of ndarray of shape (n_rounds,)
         ``risk`` (R after the round), ``step`` (s), ``alpha`` (η s, the weight in `model_`).
     stop_reason_ : str
@@ -184,9 +175,8 @@ class QuadraticBoundRanker(_BoundRanker):
     .05    .5005 .5195 .5376
     ====== ===== ===== =====
 
-    On folds that were not used to choose it, η = 1 gives .4570 after 100 rounds, and .05 gives .5837. Other regressors
-    and losses may need another step; linear regressors converge in a few whole steps. With an ``eval_set`` the best
-    round is kept.
+    On folds that were not used to choose it, η = 1 gives .4570 after 100 rounds, and .05 gives .5837. Other losses may
+    need another step. With an ``eval_set`` the best round is kept.
 
     Cost. A round costs the regressor's fit (by default O(F n) for each level of the tree) and about ten gradients for
     the line search.
@@ -199,7 +189,7 @@ class QuadraticBoundRanker(_BoundRanker):
     array([0.5267, 0.2345, 0.0858])
     """
 
-    loss: Any = QBRank(normalization="none")  # noqa: RUF009 (an immutable value)
+    loss: Loss = QBRank(normalization="none")  # noqa: RUF009 (an immutable value)
     regressor: Any = None
     n_estimators: int = 100
     learning_rate: float = 0.05
@@ -209,30 +199,15 @@ class QuadraticBoundRanker(_BoundRanker):
     def _check(self) -> None:
         super()._check()
         loss, regressor = self.loss, self.regressor
-        methods = (getattr(loss, name, None) for name in ("value", "gradient_hessian"))
-        if isinstance(loss, type) or not all(map(callable, methods)):
-            raise ValueError(
-                "loss must be a loss such as boostplug.QBRank(), or an object with value(scores, queries) and "
-                f"gradient_hessian(scores, queries); got {loss!r}"
-            )
-        if not getattr(loss, "has_gradient_of_value", True):
+        check_instance("loss", loss, Loss, "QBRank()")
+        if not loss.has_gradient_of_value:
             raise ValueError(
                 f"loss must have the gradient of its value, which is searched for its minimum; that of {loss!r} is a "
                 "formula of its own; for QBRank(normalization='documents') use QBRankRanker(normalization='documents')"
             )
         if regressor is not None:
-            tagged = hasattr(regressor, "__sklearn_tags__") and not isinstance(regressor, type)
-            if not tagged or not is_regressor(regressor):
-                raise ValueError(
-                    "regressor must be a scikit-learn regressor such as DecisionTreeRegressor(max_leaf_nodes=20), or "
-                    f"None; got {shown(regressor)}"
-                )
-            if not has_fit_parameter(regressor, "sample_weight"):
-                raise ValueError(
-                    f"regressor must take sample_weight in fit, for rows weigh as the bound says; {regressor!r} does "
-                    "not; use one that does, such as DecisionTreeRegressor, Ridge or HistGradientBoostingRegressor"
-                )
-        kind = getattr(loss, "hessian_kind", "bound")
+            check_instance("regressor", regressor, DecisionTreeRegressor, "DecisionTreeRegressor(max_leaf_nodes=20)")
+        kind = loss.hessian_kind
         if not self.line_search and kind not in {"bound", "global"}:
             warnings.warn(
                 f"line_search=False takes the bound's own step, but the Hessian of {loss!r} is of kind {kind!r}, no "
@@ -361,10 +336,8 @@ class QBRankRanker(_BoundRanker):
 def _clones(training: Training, regressor: Any) -> WeakLearner:
     """Return a function that fits a new clone of a scikit-learn regressor at each call."""
 
-    def fitted(targets: Floats, weight: Floats) -> WeakRanker:
-        clone = seeded_clone(regressor, training.random)
-        # a regressor may write into X (copy_X=False)
-        return weak_ranker_of(clone.fit(training.X.copy(), targets, sample_weight=weight))
+    def fitted(targets: Floats, weight: Floats) -> Tree:
+        return Tree.from_sklearn(seeded_clone(regressor, training.random).fit(training.X, targets, weight))
 
     return fitted
 
@@ -376,36 +349,6 @@ def _averaged(loss: QBRank, scores: Floats, queries: Queries) -> tuple[Floats, F
     if queries.row_weight is not None:
         labels *= queries.row_weight
     return gradient, 0.5 * (hessian + labels)
-
-
-def _derivatives(result: Any, n_rows: int) -> tuple[Floats, Floats]:
-    """Return copies of the two arrays that a loss's ``gradient_hessian`` returned; raise if they are not finite."""
-    gradient, bound = (_per_row(name, values, n_rows) for name, values in _named(result))
-    for name, array in (("gradient", gradient), ("hessian", bound)):
-        if not np.isfinite(array).all():
-            row = int(np.argmin(np.isfinite(array)))
-            raise ValueError(f"loss: the {name} of row {row} is {array[row]}; it must be finite")
-    return gradient, bound
-
-
-def _named(result: Any) -> list[tuple[str, Any]]:
-    """Return the gradient and the Hessian that a loss returned, with their names."""
-    try:
-        gradient, bound = result
-    except (TypeError, ValueError):
-        raise ValueError(
-            "loss: gradient_hessian must return two arrays of one number per row, the gradient and the bound's "
-            f"diagonal; got {type(result).__name__}"
-        ) from None
-    return [("gradient", gradient), ("hessian", bound)]
-
-
-def _per_row(name: str, values: Any, n_rows: int) -> Floats:
-    """Return a new array of one number per row."""
-    array = numbers(name, values)
-    if array.shape != (n_rows,):
-        raise ValueError(f"loss: the {name} must have shape ({n_rows},), one number per row; got {array.shape}")
-    return array
 
 
 def _residuals(gradient: Floats, bound: Floats) -> Floats:
@@ -437,8 +380,8 @@ def _unit(residuals: Floats) -> float:
     return 1.0 if abs(exponent) <= _ORDINARY else float(np.ldexp(1.0, exponent))
 
 
-def _line_search(
-    risk: Any, queries: Queries, scores: Floats, direction: Floats, *, whole: bool, unit: float = 1.0
+def line_search(
+    risk: Loss, queries: Queries, scores: Floats, direction: Floats, *, whole: bool = False, unit: float = 1.0
 ) -> float | None:
     """Return the smallest s > 0 that minimises R(scores + s · unit · direction), or 1 if `whole`; None if R stays.
 
@@ -447,8 +390,7 @@ def _line_search(
     """
 
     def gradient(s: float) -> Floats:
-        name, values = _named(risk.gradient_hessian(scores + s * unit * direction, queries))[0]
-        return _per_row(name, values, queries.n_rows)
+        return risk.gradient_hessian(scores + s * unit * direction, queries)[0]
 
     start = gradient(0.0)
     flat = _FLAT * float(np.abs(start) @ np.abs(direction))
@@ -463,7 +405,7 @@ def _line_search(
     def rise(s: float) -> float:
         with np.errstate(over="ignore", invalid="ignore"):  # some losses overflow beyond the minimum
             slope = float(gradient(s) @ direction)
-        return float(np.nan_to_num(slope + flat, nan=1e300, posinf=1e300, neginf=-1e300))
+        return slope + flat if math.isfinite(slope) else math.copysign(1e300, -1.0 if slope < 0.0 else 1.0)
 
     low, high = 0.0, 1.0
     while rise(high) < 0.0:

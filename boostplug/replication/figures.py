@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS, drawn, slug
+from boostplug.replication.drawing import COLOURS, DASHES, MARKERS, drawn, slug
 from boostplug.replication.judging.study_results import extent
 
 

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from boostplug.comparison.document import as_json_gz, filled, marks, read
 from boostplug.core.files import write_file
 from boostplug.replication import report
+from boostplug.replication.documents import as_json_gz, filled, marks, read
 from boostplug.replication.figures import draw, names
 from boostplug.replication.judging.study_results import extent
 from boostplug.replication.papers import PAPERS

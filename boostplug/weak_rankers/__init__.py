@@ -1,10 +1,9 @@
 """Weak rankers: the functions whose weighted sum is a reference ranker's model. Rankers choose them."""
 
 from boostplug.weak_rankers.feature import Feature
-from boostplug.weak_rankers.fitted import Fitted
 from boostplug.weak_rankers.stump import Cuts, Stump
 from boostplug.weak_rankers.tree import Tree
 
-__all__ = ["Cuts", "Feature", "Fitted", "Stump", "Tree", "WeakRanker"]
+__all__ = ["Cuts", "Feature", "Stump", "Tree", "WeakRanker"]
 
-WeakRanker = Stump | Feature | Tree | Fitted
+WeakRanker = Stump | Feature | Tree

@@ -2,14 +2,13 @@
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import solve_triangular
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-_TOLERANCE = 1e-9  # share of a vector's length; the residual of a dependent vector is about 1e-15
+TOLERANCE = 1e-9  # share of a vector's length; the residual of a dependent vector is about 1e-15
 
 
 def components_of_pairs(winner: Ints, loser: Ints, n: int) -> Ints:
@@ -45,6 +44,11 @@ class IndependentSet:
         """The orthonormal basis, of shape (size, n_documents)."""
         return self._basis[: self.size]
 
+    @property
+    def factor(self) -> Floats:
+        """The vectors as combinations of the basis, of shape (size, size), lower triangular."""
+        return self._factor[: self.size, : self.size]
+
     def centred(self, vectors: ArrayLike) -> Floats:
         """Return vectors, of shape (…, n_documents), minus their mean in each component."""
         v = np.atleast_2d(np.asarray(vectors, np.float64))
@@ -60,7 +64,7 @@ class IndependentSet:
         """Add each of `vectors`, (n, n_documents), that is independent of all before it; return their indices."""
         v = self.centred(vectors)
         rest, onto = self._split(v)  # for all vectors at once: this takes nearly all of the time
-        outside = np.linalg.norm(rest, axis=1) > _TOLERANCE * np.linalg.norm(v, axis=1)
+        outside = np.linalg.norm(rest, axis=1) > TOLERANCE * np.linalg.norm(v, axis=1)
         known, added = self.size, []
         for i in map(int, np.flatnonzero(outside)):
             if self.size == self.largest:
@@ -72,7 +76,7 @@ class IndependentSet:
                 left, more = self._split(left)
                 coordinates += more
             length = np.linalg.norm(left)
-            if length > _TOLERANCE * np.linalg.norm(v[i]):
+            if length > TOLERANCE * np.linalg.norm(v[i]):
                 self._append(left / length, np.r_[coordinates, length])
                 added.append(i)
         return added
@@ -81,29 +85,11 @@ class IndependentSet:
         if self.size == len(self._basis):
             capacity = min(self.largest, max(16, 2 * self.size))
             basis, factor = np.empty((capacity, len(direction))), np.zeros((capacity, capacity))
-            basis[: self.size], factor[: self.size, : self.size] = self.basis, self._factor[: self.size, : self.size]
+            basis[: self.size], factor[: self.size, : self.size] = self.basis, self.factor
             self._basis, self._factor = basis, factor
         self._basis[self.size] = direction
         self._factor[self.size, : self.size + 1] = coordinates
         self.size += 1
-
-    def spans(self, vectors: ArrayLike) -> NDArray[np.bool_]:
-        """Return a mask of the vectors, shape (n, n_documents), that are combinations of the set's vectors."""
-        v = self.centred(vectors)
-        rest = self._split(v)[0]
-        spanned: NDArray[np.bool_] = np.linalg.norm(rest, axis=1) <= _TOLERANCE * np.linalg.norm(v, axis=1)
-        return spanned
-
-    def coordinates(self, vectors: ArrayLike) -> Floats:
-        """Return the coefficients, shape (…, size), of `vectors` as combinations of the set's vectors."""
-        v = self.centred(vectors)
-        return self.from_basis((v @ self.basis.T).T).T
-
-    def from_basis(self, onto: Floats) -> Floats:
-        """Return coefficients of the set's vectors from those of the basis; both have shape (size, …)."""
-        factor = self._factor[: self.size, : self.size]
-        weights: Floats = solve_triangular(factor, onto, lower=True, trans="T")
-        return weights
 
     def _split(self, v: Floats) -> tuple[Floats, Floats]:
         """Return the residuals of vectors after projection on the basis, and their inner products with it."""

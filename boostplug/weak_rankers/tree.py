@@ -83,7 +83,9 @@ class Tree:
 
     @classmethod
     def from_sklearn(cls, estimator: Any) -> Self:
-        """Return the tree of a fitted `sklearn.tree.DecisionTreeRegressor` with one output.
+        """Return a fitted `sklearn.tree.DecisionTreeRegressor` with one output, or `DecisionTreeClassifier`.
+
+        A classifier's leaves are 1 where it predicts its second class, else 0.
 
         scikit-learn rounds X to single precision first. Here thresholds lie where that rounding changes sides, as in
         `Cuts`, so that a number has the same prediction in either precision.
@@ -93,19 +95,21 @@ class Tree:
         ValueError
             If it is another estimator.
         """
-        from sklearn.tree import DecisionTreeRegressor
-
-        if not isinstance(estimator, DecisionTreeRegressor) or not hasattr(estimator, "tree_"):
-            raise ValueError(f"estimator must be a fitted sklearn.tree.DecisionTreeRegressor; got {estimator!r}")
-        tree = estimator.tree_
-        if tree.n_outputs != 1:
-            raise ValueError(f"estimator must have one output, it has {tree.n_outputs}; fit it on a one-dimensional y")
+        tree = getattr(estimator, "tree_", None)
+        if tree is None or tree.n_outputs != 1 or tree.value.shape[2] > 2:
+            raise ValueError(
+                f"estimator must be a fitted tree of scikit-learn with one output, or two classes; got {estimator!r}"
+            )
+        value = tree.value[:, 0, 0]
+        if tree.value.shape[2] == 2:
+            share = tree.value[:, 0, 1] / tree.value[:, 0].sum(axis=1)
+            value = np.where(tree.children_left < 0, share > 0.5, share)  # ties: the lower class, as in scikit-learn
         return cls.from_splits(
             tree.feature,
             tree.threshold,
             tree.children_left,
             tree.children_right,
-            tree.value[:, 0, 0],
+            value,
             tree.missing_go_to_left.astype(bool),
         )
 

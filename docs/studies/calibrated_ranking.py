@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 
 from boostplug.comparison.document import as_json
-from boostplug.comparison.report.drawing import COLOURS, MARKERS, drawn
 from boostplug.comparison.summary import to_json
 from boostplug.core.files import write_file
 from boostplug.losses import CRR, CalibratedSoftmax, LogisticError, Loss, QBRank
 from boostplug.metrics import ECE, NDCG, LogLoss
+from boostplug.replication.drawing import COLOURS, MARKERS, drawn
 from boostplug.replication.tables import markdown, rounded
 from studies.quality.sets import SETS
 from studies.tables import decimals, fill

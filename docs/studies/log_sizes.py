@@ -19,13 +19,13 @@ from scipy.special import stdtrit
 from boostplug.adapters.attached import set_positions
 from boostplug.clicks import correction, propensity, simulate
 from boostplug.comparison.document import as_json
-from boostplug.comparison.report.drawing import drawn
 from boostplug.comparison.summary import to_json
 from boostplug.core.extras import imported
 from boostplug.core.files import write_file
 from boostplug.data.click_log import ClickLog
 from boostplug.losses import Loss, RankNet, Unbiased
 from boostplug.metrics import NDCG
+from boostplug.replication.drawing import drawn
 from boostplug.replication.tables import markdown, rounded
 from studies.choosing import production_rankers
 from studies.clicks import candidates

@@ -8,9 +8,9 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.document import filled
-from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS
 from boostplug.core.files import write_file
+from boostplug.replication.documents import filled
+from boostplug.replication.drawing import COLOURS, DASHES, MARKERS
 from studies.bootstrap import bootstrap_interval
 
 FRAMEWORK_TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}

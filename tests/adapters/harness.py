@@ -30,6 +30,7 @@ QID = np.repeat(np.arange(len(GROUP)) + 7, GROUP)
 VX, VY, VGROUP = make(1, noise=3.0)
 VQID = np.repeat(np.arange(len(VGROUP)), VGROUP)
 PER_QUERY = np.arange(len(GROUP)) + 1.0  # a weight of each query
+VALID = (VX, VY, VQID)
 
 
 @dataclass(frozen=True)

@@ -148,25 +148,6 @@ def test_a_users_own_call_may_pass_scores_of_any_kind(kind, scores):
         np.testing.assert_array_equal(ours, expected)
 
 
-@dataclass(frozen=True)
-class Flat(bp.Loss):
-    """A loss that has no slope at 0."""
-
-    hessian_kind = "model"
-
-    def compute_value(self, scores, queries):
-        return np.zeros(queries.n_queries)
-
-    def compute_gradient_hessian(self, scores, queries, scale):
-        return scores**3, scores**2
-
-
-def test_a_loss_without_a_slope_at_0_begins_without_a_warning():
-    """Of the size of its numbers at scores of 0, from which trainings start, there is nothing to say."""
-    g, _ = Flat()(np.linspace(1, 2, 7), lgb.Dataset(np.eye(7), Y, group=GROUP, params=QUIET).construct())
-    assert g.all()
-
-
 LONG = np.tile([0.0, 1, 2, 0], 5_000)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.adapters import registry
+from boostplug.adapters import reading
 from boostplug.adapters.adapter import Adapter, Fields
 
 
@@ -36,11 +36,11 @@ class ToyBoost(Adapter):
     def read(self, dataset):
         return Fields(dataset.y, np.unique(dataset.qid, return_counts=True)[1], None)
 
-    def threads(self, dataset, training):
+    def threads(self, dataset):
         return dataset.threads
 
-    def metric_result(self, metric, value):
-        return f"toy {metric.name}", (-100 if metric.greater_is_better else 100) * value
+    def metric_result(self, name, value, greater_is_better):
+        return f"toy {name}", (-100 if greater_is_better else 100) * value
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def toyboost(monkeypatch):
     module = ModuleType("toyboost")
     module.Table, module.train = Table, train
     monkeypatch.setitem(sys.modules, "toyboost", module)
-    monkeypatch.setattr(registry, "ADAPTERS", (*registry.ADAPTERS, ToyBoost()))
+    monkeypatch.setattr(reading, "ADAPTERS", (*reading.ADAPTERS, ToyBoost()))
     return module
 
 

@@ -234,7 +234,7 @@ def work(rank, port, out):
             "empty": [trained(loss, all_or_none) for loss in EVERY_LOSS],
             "few": trained(bp.RankNet(), half(rank, 3)),
             "fails": error_of(Breaks(), rows),
-            "percent": error_of(bp.RankNet(), rows, metric=bp.PrecisionAtPercent(20)),
+            "together": error_of(bp.RankNet(), rows, metric=bp.ECE(max_grade=4.0)),
             "nothing": warnings_of(NoStep(), rows),
             "silent": [warnings_of(bp.RankNet(), some) for some in (all_or_none, half(rank, 1))],
             "again": trained(bp.RankNet(), rows),
@@ -308,9 +308,9 @@ def test_one_workers_error_is_all_workers_error_and_the_job_goes_on(found):
 
 def test_a_metric_that_is_no_ratio_of_sums_is_refused(found):
     for worker in found:
-        kind, text = worker["percent"]
+        kind, text = worker["together"]
         assert kind == "TypeError"
-        assert "PrecisionAtPercent" in text
+        assert "ECE" in text
         assert "not a ratio of sums" in text
 
 

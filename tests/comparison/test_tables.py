@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.comparison.document import as_json_gz, read
 from boostplug.comparison.report.table import markdown
+from boostplug.replication.documents import as_json_gz, read
 
 
 def test_markdown_without_a_path_is_returned(result, tmp_path):

@@ -132,21 +132,25 @@ def test_both_frameworks_and_both_rankers_learn_from_pairs():
     np.testing.assert_allclose(scores["LGBMRanker"], scores["lgb.train"], rtol=1e-12)
 
 
+def queries_of(dataset):
+    return reading.queries_of(reading.adapter_of(dataset), dataset)
+
+
 def test_labels_of_zero_beside_pairs_count_as_none():
     X, group, _, pairs = clicks()
     for labels in (None, np.zeros(len(X))):
         data = lgb.Dataset(X, labels, group=group).construct()
         bp.set_pairs(data, pairs)
-        assert not reading.queries_of(data).labelled.any()
+        assert not queries_of(data).labelled.any()
         matrix = xgb.DMatrix(X, labels, group=group)
         bp.set_pairs(matrix, pairs)
-        assert not reading.queries_of(matrix).labelled.any()
+        assert not queries_of(matrix).labelled.any()
     said = np.arange(len(X)) % 2 == 0
     bp.set_pairs(data, pairs, labelled=said)
-    np.testing.assert_array_equal(reading.queries_of(data).labelled, said)
+    np.testing.assert_array_equal(queries_of(data).labelled, said)
     graded = lgb.Dataset(X, np.arange(len(X)) % 3, group=group).construct()
     bp.set_pairs(graded, pairs)
-    assert reading.queries_of(graded).labelled is None
+    assert queries_of(graded).labelled is None
 
 
 def test_later_pairs_replace_earlier_ones():
@@ -159,82 +163,31 @@ def test_later_pairs_replace_earlier_ones():
     np.testing.assert_array_equal(opposite, -g)
 
 
-def test_pairs_follow_subset_and_slice():
-    X, group, _, pairs = clicks()
-    rows = np.arange(group[:5].sum(), group[:20].sum())
-    part = bp.Queries(None, group=group[5:20], pairs=pairs.of_rows(rows, len(X))[0])
-    expected = bp.MPBoost().gradient_hessian(np.zeros(len(rows)), part)
-    assert np.abs(expected[0]).sum() > 0
-
-    data = lgb.Dataset(X, group=group, free_raw_data=False)
-    bp.set_pairs(data, pairs)
-    subset = data.subset(rows.tolist()).construct()
-    np.testing.assert_allclose(bp.MPBoost()(np.zeros(len(rows)), subset), expected, rtol=1e-6)
-
-    matrix = xgb.DMatrix(X, group=group)
-    bp.set_pairs(matrix, pairs)
-    for sliced in (matrix.slice(rows, allow_groups=True), matrix.slice(np.arange(len(X)), allow_groups=True)):
-        if sliced.num_row() != len(rows):
-            sliced.set_group(group)
-            sliced = sliced.slice(rows, allow_groups=True)  # a slice of a slice  # noqa: PLW2901
-        sliced.set_group(group[5:20])
-        np.testing.assert_allclose(bp.MPBoost()(np.zeros(len(rows), np.float32), sliced), expected, rtol=1e-6)
-
-
-def test_subsets_see_the_later_pairs_of_their_whole():
-    X, group, _, pairs = clicks()
-    data = lgb.Dataset(X, group=group, free_raw_data=False)
-    bp.set_pairs(data, pairs)
-    rows = np.arange(group[:20].sum())
-    subset = data.subset(rows.tolist()).construct()
-    part = subset.subset(np.arange(group[:5].sum()).tolist()).construct()
-    for dataset in (subset, part):
-        reading.queries_of(dataset)
-    bp.set_pairs(data, bp.Pairs(pairs.loser[:50], pairs.winner[:50]))
-    for dataset in (subset, part):
-        now = reading.queries_of(dataset).pairs
-        expected, _ = bp.Pairs(pairs.loser[:50], pairs.winner[:50]).of_rows(np.arange(dataset.num_data()), len(X))
-        np.testing.assert_array_equal(now.winner, expected.winner)
-    bp.set_pairs(subset, pairs.of_rows(rows, len(X))[0])
-    bp.set_pairs(data, pairs)
-    assert len(reading.queries_of(subset).pairs) == len(pairs.of_rows(rows, len(X))[0])
-
-
-def test_rows_sliced_twice_are_refused():
-    X, group, _, pairs = clicks()
-    matrix = xgb.DMatrix(X, group=group)
-    bp.set_pairs(matrix, pairs)
-    with pytest.raises(ValueError, match=r"rows\[\d+\] = 0 is chosen a second time"):
-        matrix.slice(np.tile(np.arange(group[0]), 2), allow_groups=True)
-
-
-def test_pairs_follow_cross_validation():
+@pytest.mark.parametrize("attach", ["pairs", "labels", "positions"])
+def test_parts_of_a_dataset_that_lose_what_is_attached_are_refused(attach):
     X, group, qid, pairs = clicks()
-    data = lgb.Dataset(X, group=group)
-    bp.set_pairs(data, pairs)
+    y, rows = np.arange(len(X)) % 3, np.arange(group[:5].sum())
+    data, matrix = lgb.Dataset(X, y, group=group, free_raw_data=False), xgb.DMatrix(X, y, group=group)
+    for dataset in (data, matrix):
+        if attach == "pairs":
+            bp.set_pairs(dataset, pairs)
+        elif attach == "labels":
+            bp.set_labels(dataset, sale=y)
+        else:
+            bp.set_positions(dataset, y + 1)
+    subset = data.subset(rows.tolist()).construct()
+    with pytest.raises(ValueError, match=r"a subset of an lightgbm\.Dataset loses its pairs, labels and positions"):
+        bp.MPBoost()(np.zeros(len(rows)), subset)
     params = {"objective": bp.MPBoost(), "verbose": -1, "num_threads": 1, "metric": "None"}
-
-    def share(scores, dataset):
-        return "share", share_right(scores, reading.queries_of(dataset).pairs), True
-
-    result = lgb.cv(params, data, 10, folds=bp.group_folds(qid, 3), feval=share)
-    assert result["valid share-mean"][-1] > 0.75
-    matrix = xgb.DMatrix(X, group=group)
-    bp.set_pairs(matrix, pairs)
-    table = xgb.cv(
-        QUIET, matrix, 10, nfold=3, obj=bp.MPBoost(), custom_metric=lambda s, d: share(s, d)[:2], as_pandas=False
-    )
-    assert table["test-share-mean"][-1] > 0.75
-
-
-def test_a_part_that_cuts_pairs_warns_once():
-    X, group, _, pairs = clicks()
-    crossing = bp.Pairs(np.r_[pairs.winner, 0], np.r_[pairs.loser, len(X) - 1])
-    matrix = xgb.DMatrix(X, group=group)
-    bp.set_pairs(matrix, crossing)
-    with pytest.warns(UserWarning, match=f"1 of {len(crossing)} pairs have one row in this part") as caught:
-        matrix.slice(np.arange(group[:5].sum()), allow_groups=True)
-    assert len(caught) == 1
+    with pytest.raises(ValueError, match=r"a subset of an lightgbm\.Dataset loses"):
+        lgb.cv(params, data, 2, folds=bp.group_folds(qid, 3))
+    for part in (lambda: matrix.slice(rows, allow_groups=True), lambda: xgb.cv(QUIET, matrix, 2, obj=bp.MPBoost())):
+        with pytest.raises(ValueError, match=r"slices of an xgb\.DMatrix lose its pairs, labels and positions"):
+            part()
+    bp.set_pairs(subset, pairs.of_rows(rows, len(X))[0])
+    part = bp.Queries(y[rows], group=group[:5], pairs=pairs.of_rows(rows, len(X))[0])
+    expected = bp.MPBoost().gradient_hessian(np.zeros(len(rows)), part)
+    np.testing.assert_allclose(bp.MPBoost()(np.zeros(len(rows)), subset), expected, rtol=1e-6)
 
 
 def test_datasets_with_pairs_are_collected():

@@ -134,7 +134,7 @@ def test_logs_of_ndcg_are_what_the_guide_says_with_weights(some):
     assert bp.NDCG(10, empty=0)(scores, queries) == pytest.approx(log_of_xgboost("ndcg@10-", *some, weight), abs=1e-6)
     unweighted = bp.Queries(grades, group=group)
     assert bp.NDCG(10, empty="unweighted")(scores, unweighted) == bp.NDCG(10, empty=1)(scores, unweighted)
-    assert bp.Metric.parse("NDCG@10(unweighted)") == bp.NDCG(10, empty="unweighted")
+    assert bp.Metric.parse("NDCG(empty='unweighted')@10") == bp.NDCG(10, empty="unweighted")
 
 
 def test_logs_of_map_and_precision_are_what_the_guide_says(some):

@@ -41,20 +41,12 @@ def stopped_ranker():
     return ranker
 
 
-def by_train(booster, **more):
-    return xgb.train(PLAIN, matrix(), NEW, xgb_model=booster, verbose_eval=False, **more)
-
-
 def by_ranker(booster, objective=LOSS):
     ranker = ranker_of_xgboost(objective, n_estimators=NEW)
     return ranker.fit(X, Y, qid=QID, xgb_model=booster, verbose=False).get_booster()
 
 
 ROUTES = {
-    "xgb.train with a loss": lambda booster: by_train(booster, obj=LOSS),
-    "xgb.train with a metric": lambda booster: by_train(
-        booster, evals=[(matrix(VX, VY, VGROUP), "valid")], custom_metric=bp.NDCG(3)
-    ),
     "XGBRanker with a loss": by_ranker,
     "XGBRanker with rank:ndcg": lambda booster: by_ranker(booster, "rank:ndcg"),
 }

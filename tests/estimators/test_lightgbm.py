@@ -97,22 +97,14 @@ def test_subsets():
 BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
 
 
-def test_parameters_of_an_earlier_training_do_not_count():
-    data = dataset()
-    lgb.train({**PARAMS, **BY_QUERY, "objective": "lambdarank"}, data, 1)
-    assert train(data=data).num_trees() == 5
-
-
 @pytest.mark.parametrize("key", ["num_threads", "num_thread", "nthread", "nthreads", "n_jobs"])
-def test_threads_are_lightgbms(spy, key):
+def test_threads_are_those_of_the_dataset(spy, key):
+    """Which has the parameters of its first training."""
     params = {k: v for k, v in PARAMS.items() if k != "num_threads"}
-    data = dataset().construct()  # whose own parameters say nothing
-    lgb.train({**params, "objective": spy, key: 1}, data, 1)
-    assert spy.log[-1].threads == 1
-    lgb.train({**params, "objective": spy, key: 2}, data, 1)
-    assert spy.log[-1].threads == 2
-    lgb.train({**params, "objective": spy, "num_threads": 1, "n_jobs": 2}, data, 1)  # LightGBM takes the first
-    assert spy.log[-1].threads == 1
+    data = lgb.Dataset(X, Y, group=GROUP, params={"verbosity": -1})
+    for n in (2, 1):
+        lgb.train({**params, "objective": spy, key: n}, data, 1)
+        assert spy.log[-1].threads == 2
 
 
 # --- changed data, and memory -------------------------------------------------------------------------------------

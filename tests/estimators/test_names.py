@@ -54,7 +54,7 @@ def test_a_metric_by_its_name(kind, frame):
 METRICS = {  # what eval_metric (and LightGBM's own parameter) may be, and what is then evaluated: ours and LightGBM's
     "NDCG@10": ["NDCG@10"],
     "MAP": ["MAP"],
-    "NDCG@10(letor,order), MRR": ["NDCG@10(letor,order)", "MRR"],
+    "NDCG(convention='letor', ties='order')@10, MRR": ["NDCG@10(letor,order)", "MRR"],
     "mrr": ["MRR"],
     "ndcg": ["ndcg@3"],
     "NDCG@5,ndcg": ["NDCG@5", "ndcg@3"],

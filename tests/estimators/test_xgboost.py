@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-from adapters.harness import GROUP, LOSS, QID, VGROUP, VQID, VX, VY, Misses, Spy, X, Y, best_round
+from adapters.harness import GROUP, LOSS, QID, VGROUP, VQID, VX, VY, Misses, X, Y, best_round
 from sklearn.base import clone
-from versions import version_of
 
 import boostplug as bp
 from boostplug.adapters.xgboost import XGBoost
@@ -108,30 +107,18 @@ def test_several_metrics_are_all_reported_and_the_last_one_stops():
 def test_errors_are_never_maximised():
     """Whatever their name: XGBoost maximises what starts with auc, pre, map or ndcg."""
 
+    def result(metric):
+        return XGBoost().metric_result(metric.name, 0.5, metric.greater_is_better)
+
     @dataclass(frozen=True)
     class preMisses(Misses):  # noqa: N801
         pass
 
-    assert XGBoost().metric_result(preMisses(), 0.5) == ("error_preMisses@5", 0.5)
-    assert XGBoost().metric_result(Misses(), 0.5) == ("Misses@5", 0.5)
-    assert XGBoost().metric_result(bp.NDCG(5), 0.5) == ("pre_NDCG@5", 0.5)
+    for metric, name in ((preMisses(), "error_preMisses@5"), (Misses(), "Misses@5"), (bp.NDCG(5), "pre_NDCG@5")):
+        assert result(metric) == (name, 0.5)
     for metric in (bp.NDCG(3, convention="letor", ties="order", gain="linear"), bp.MAP(relevant=0.5)):
-        assert not {":", " ", "\t"} & set(XGBoost().metric_result(metric, 0.5)[0])
+        assert not {":", " ", "\t"} & set(result(metric)[0])
         watch(metric, 1)
-
-
-# --- cross-validation ---------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("key", ["nthread", "n_jobs"])
-def test_threads_are_those_of_the_parameters(key):
-    """Which the DMatrix need not know, and the slices of xgb.cv do not."""
-    Spy.log.clear()
-    params = {name: value for name, value in PARAMS.items() if name != "nthread"}
-    xgb.train({**params, key: 2}, matrix(nthread=1), 1, obj=Spy())
-    xgb.cv({**params, key: 2}, matrix(xgb.DMatrix), 1, nfold=2, obj=Spy())
-    assert [seen.threads for seen in Spy.log] == [2, 2, 2]
-    Spy.log.clear()
 
 
 # --- inputs -------------------------------------------------------------------------------------------------------
@@ -159,23 +146,6 @@ def test_query_ids_of_any_kind(ids):
     assert fit(**valid).evals_result()["validation_0"]["pre_NDCG@10"][-1] == pytest.approx(
         bp.NDCG(10)(fit().predict(X), bp.Queries(Y, group=GROUP)), abs=1e-6
     )
-
-
-# --- nothing to learn, and errors ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("objective", ["reg:absoluteerror", "reg:quantileerror"])
-def test_objectives_that_set_leaves_by_the_labels_are_refused(objective):
-    """XGBoost does so beside any obj=, before 3.4; parameters mean the same with every version here."""
-    own = {"obj": lambda scores, _: LOSS.gradient_hessian(scores, bp.Queries(Y, group=GROUP)), "verbose_eval": False}
-    more = {"quantile_alpha": 0.5} if "quantile" in objective else {}
-    theirs = xgb.train({**PARAMS, **NO_METRIC, "objective": objective, **more}, matrix(), 2, **own)
-    same = np.allclose(predict(theirs), predict(train(rounds=2)), atol=0.1)
-    assert same == (version_of("xgboost") >= (3, 4))
-    with pytest.raises(
-        ValueError, match=rf"objective='{objective}' together with obj= sets leaves by quantiles of labels"
-    ):
-        train(params={"objective": objective, **more})
 
 
 # --- saved models -------------------------------------------------------------------------------------------------

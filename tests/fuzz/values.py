@@ -191,7 +191,7 @@ VALID = {
     "store": ("None",),
     "model": ("'position'", "'cascade'", "'dbn'"),
     "ranker": ("'random'",),
-    "name": ("'mpboost'", "'NDCG@10'", "'.7*ndcg-boost+.3*qbrank'", "'RankNet(sigmoid=2)'", "'ERR@3(max_grade=4)'"),
+    "name": ("'mpboost'", "'NDCG@10'", "'.7*NDCGBoost()+.3*QBRank()'", "'RankNet(sigmoid=2)'", "'ERR(max_grade=4)@3'"),
     "label": ("'y'",),
     "features": ("['x']", "None"),
     "tag": ("'t'",),

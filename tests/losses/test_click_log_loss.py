@@ -148,7 +148,7 @@ def test_in_a_sum():
              for k in (0, 1)]  # fmt: skip
     np.testing.assert_allclose(loss.gradient_hessian(scores, queries), parts)
     assert loss.needs_position
-    assert loss.binary_labels
+    assert loss.label_range.binary
     named = queries.replaced(labels=np.full(12, 3.0), labels_by_name={"click": queries.labels})
     np.testing.assert_array_equal(
         LOSS.on("click").gradient_hessian(scores, named), LOSS.gradient_hessian(scores, queries)
@@ -196,19 +196,6 @@ def test_scores_are_logits_of_the_attractiveness(by, log):
     np.testing.assert_allclose(1.0 / (1.0 + np.exp(-scores)), attraction, atol=0.02)
     ignorant = trained(by, bp.ClickLogLoss(propensity=np.ones(3)), data)
     assert (1.0 / (1.0 + np.exp(-ignorant)) < 0.9 * attraction).all()
-
-
-def test_cross_validation(log):
-    lgb = pytest.importorskip("lightgbm")
-    data, theta, attraction = log
-    dataset = lgb.Dataset(data.X, data.y, group=data.group)
-    bp.set_positions(dataset, data.position)
-    params = {"objective": bp.ClickLogLoss(propensity=theta), "metric": "None", "verbose": -1, "num_threads": 1,
-              "learning_rate": 0.5, "max_depth": 2}  # fmt: skip
-    found = lgb.cv(params, dataset, 40, feval=bp.NDCG(3), folds=bp.group_folds(data.queries, 2),
-                   return_cvbooster=True)["cvbooster"]  # fmt: skip
-    for booster in found.boosters:
-        np.testing.assert_allclose(1.0 / (1.0 + np.exp(-booster.predict(np.eye(3)))), attraction, atol=0.03)
 
 
 def test_in_a_comparison(log):

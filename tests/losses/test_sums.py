@@ -185,7 +185,7 @@ def test_what_holds_for_all_parts_holds_for_the_sum():
         (linear + SQUARES, (False, True, True, False, True, 1e-9)),
         (EXACT + bp.AdaRank(), (True, False, False, True, False, 2e-7)),
     ):
-        found = (loss.shift_invariant, loss.takes_pairs, loss.takes_negative_labels, loss.couples_queries)
+        found = (loss.shift_invariant, loss.takes_pairs, loss.label_range.least < 0.0, loss.couples_queries)
         assert (*found, loss.has_gradient_of_value, loss.accuracy) == expected, loss
 
 
@@ -286,17 +286,17 @@ def test_every_registered_loss_is_read_back():
 @pytest.mark.parametrize(
     ("text", "loss"),
     [
-        (".7*ndcg-boost+.3*qbrank", 0.7 * bp.NDCGBoost() + 0.3 * bp.QBRank()),
-        ("NDCG-Boost * .7 + QBRANK*.5", 0.7 * bp.NDCGBoost() + 0.5 * bp.QBRank()),
+        (".7*NDCGBoost()+.3*qbrank", 0.7 * bp.NDCGBoost() + 0.3 * bp.QBRank()),
+        ("ndcgboost * .7 + QBRANK*.5", 0.7 * bp.NDCGBoost() + 0.5 * bp.QBRank()),
         ("2*(mpboost + .25*RankNet(sigmoid=2))", 2 * EXACT + 0.5 * bp.RankNet(sigmoid=2)),
         ("NDCGBoost", bp.NDCGBoost()),
-        ("ndcg-boost(sigmoid=2.0, gain='linear')", bp.NDCGBoost(sigmoid=2.0, gain="linear")),
+        ("ndcgboost(sigmoid=2.0, gain='linear')", bp.NDCGBoost(sigmoid=2.0, gain="linear")),
         ("MPBoost()", EXACT),
         (" crr + mpboost ", bp.CRR() + bp.MPBoost()),
         ("QBRank(margin=1e-3)", bp.QBRank(margin=1e-3)),
         ("boostplug.AdaRank(metric=MRR(), base=qbrank)", bp.AdaRank(metric=bp.MRR(), base=bp.QBRank())),
         ("LossSum(parts=(RankNet(), MPBoost()), weights=[1, 2])", bp.RankNet() + 2 * EXACT),
-        ("0.5*listnet + squared-error", 0.5 * bp.ListNet() + bp.SquaredError()),
+        ("0.5*listnet + SquaredError", 0.5 * bp.ListNet() + bp.SquaredError()),
         ("RankNet(sigmoid=np.float64(0.5))", bp.RankNet(sigmoid=0.5)),  # as NumPy 2 shows a parameter of a grid
         ("LambdaRank(metric=MAP(k=np.int64(3)))", bp.LambdaRank(metric=bp.MAP(3))),
     ],
@@ -311,7 +311,7 @@ def test_expressions(text, loss):
      "qbrank/2", "[1]*9*qbrank", "__import__('os').getcwd()", "RankNet(**{})", None, b"qbrank"],
 )  # fmt: skip
 def test_texts_that_are_no_loss(text):
-    with pytest.raises(ValueError, match=r"there is no|cannot be|too many|got -1|is not a loss"):
+    with pytest.raises(ValueError, match=r"there is no|is not a loss"):
         bp.Loss.parse(text)
 
 
@@ -337,7 +337,7 @@ def test_it_is_the_sum_of_its_losses(w, pair_loss, label_loss):
     for x, y in zip(one.gradient_hessian(scores, queries), other.gradient_hessian(scores, queries), strict=True):
         np.testing.assert_array_equal(x, y)
     assert one.hessian_kind == other.hessian_kind
-    assert one.largest_label == other.largest_label
+    assert one.label_range == other.label_range
 
 
 def test_its_repr_and_parameters_are_its_own():

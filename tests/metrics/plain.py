@@ -8,7 +8,7 @@ from loops import exponential
 
 import boostplug as bp
 
-__all__ = ["TooMany", "mean_of", "per_query", "precision_by_loop"]
+__all__ = ["TooMany", "mean_of", "per_query"]
 
 _MOST_ORDERS = 120
 
@@ -28,13 +28,8 @@ def mean_of(metric, scores, queries, values):
     """Return the metric's one value from those of the queries."""
     weight = np.ones(queries.n_queries) if queries.query_weight is None else queries.query_weight
     lists = [range(a, b) for a, b in pairwise(queries.boundaries.tolist())]
-    gaps = [_preferences(scores, queries.labels, queries.labelled_rows, rows) for rows in lists]
-    if isinstance(metric, bp.PrecisionAtPercent):
-        return precision_by_loop(
-            [g for one in gaps for g in one], np.repeat(weight, [len(one) for one in gaps]), metric.p
-        )
     if getattr(metric, "pooled", False):
-        weight = weight * [len(one) for one in gaps]
+        weight = weight * [len(_preferences(scores, queries.labels, queries.labelled_rows, rows)) for rows in lists]
     defined = ~np.isnan(values) & (weight > 0)
     if not defined.any():
         return np.nan
@@ -43,10 +38,8 @@ def mean_of(metric, scores, queries, values):
 
 
 def _of_list(metric, scores, labels, judged, rows):
-    if isinstance(metric, (bp.PairError, bp.PrecisionAtPercent)):
+    if isinstance(metric, bp.PairError):
         gaps = _preferences(scores, labels, judged, rows)
-        if isinstance(metric, bp.PrecisionAtPercent):
-            return precision_by_loop(gaps, np.ones(len(gaps)), metric.p)
         if metric.ties == "order":
             raise TooMany
         tie = 1.0 if metric.ties == "full" else 0.5
@@ -201,25 +194,6 @@ def _preferences(scores, labels, judged, rows):
     """Return F_i - F_j of every pair in which i has the higher grade."""
     pairs = [(i, j) if labels[i] > labels[j] else (j, i) for i, j in combinations(rows, 2) if labels[i] != labels[j]]
     return [_difference(scores[i], scores[j]) for i, j in pairs if judged[i] and judged[j]]
-
-
-def precision_by_loop(gaps, weights, p):
-    """Walk down the sorted pairs until p% of the weight is used up; equal gaps count in equal parts."""
-    gaps, weights = np.array(gaps, float), np.array(weights, float)
-    if not weights.sum() > 0:
-        return np.nan
-    weights = weights / weights.max()
-    wanted = left = p / 100 * weights.sum()
-    good = 0.0
-    for size in sorted(set(np.abs(gaps)), reverse=True):
-        here = np.abs(gaps) == size
-        total, right = weights[here].sum(), weights[here & (gaps >= 0)].sum()
-        part = min(1.0, left / total) if total > 0 else 0.0
-        good += part * right
-        left -= part * total
-        if left <= 1e-9 * wanted:
-            break
-    return good / wanted
 
 
 def _ranks(values):

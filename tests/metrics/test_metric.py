@@ -51,7 +51,7 @@ def test_plain_arrays_are_scored_as_queries_are():
     qid, weight = np.repeat(["b", "a", "c"], group), [1.0, 2.0, 0.5]
     plain, weighted = bp.Queries(y, group=group), bp.Queries(y, group=group, weight=weight)
     judged = bp.Queries(y, group=group, labelled=labelled)
-    for metric in (bp.NDCG(2), bp.Bpref(), bp.PairError(pooled=True), bp.PrecisionAtPercent(50), MeanLabelOfTheBest()):
+    for metric in (bp.NDCG(2), bp.Bpref(), bp.PairError(pooled=True), MeanLabelOfTheBest()):
         assert metric.score(y, scores, qid=qid) == metric(scores, plain)
         assert metric.score(y.tolist(), scores.tolist(), group=group) == metric(scores, plain)
         assert metric.score(y, scores, qid=qid, weight=weight) == metric(scores, weighted)

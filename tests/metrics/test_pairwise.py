@@ -1,4 +1,4 @@
-"""PairError and PrecisionAtPercent: numbers by hand and of the papers, scikit-learn, long lists."""
+"""PairError: numbers by hand and of the papers, scikit-learn, long lists."""
 
 import numpy as np
 import pytest
@@ -43,21 +43,8 @@ def test_pair_error_on_a_long_list():
     assert bp.PairError()(-labels, queries) == 1.0
 
 
-def test_precision_at_percent_by_hand():
-    queries = Queries([2, 1, 0, 1, 0], group=[3, 2])
-    scores = [3.0, 0.5, 1.0, 0.0, 9.0]  # gaps 9 wrong, 2.5 right, 2 right, .5 wrong
-    metric = bp.PrecisionAtPercent
-    assert [metric(p)(scores, queries) for p in (25, 50, 75, 100)] == pytest.approx([0, 1 / 2, 2 / 3, 1 / 2])
-    assert metric(60)(scores, queries) == pytest.approx((1 + 0.4) / 2.4, rel=1e-15)  # 2.4 pairs
-    np.testing.assert_allclose(metric(100).per_query(scores, queries), [2 / 3, 0], rtol=1e-15)
-    assert metric(1)([0.0] * 5, queries) == metric()([0.0] * 5, queries) == 1.0  # a tie contradicts nothing
-    equal = [1.0, 0.0, 1.0, 0.0, 0.0]  # one gap of 1 right, one wrong, two ties
-    assert metric(25)(equal, queries) == 1 / 2
-    assert metric(75)(equal, queries) == pytest.approx((1 + 1) / 3, rel=1e-15)
-
-
 def test_no_pairs():
     queries = Queries([1, 1, 0], group=[2, 1])
-    for metric in (bp.PairError(), bp.PairError(pooled=True), bp.PrecisionAtPercent(10), bp.PrecisionAtPercent()):
+    for metric in (bp.PairError(), bp.PairError(pooled=True)):
         assert np.isnan(metric.per_query([1, 2, 3], queries)).all()
         assert np.isnan(metric([1, 2, 3], queries))

@@ -31,7 +31,6 @@ VALUES = {
     "Precision": [bp.Precision(), bp.Precision(2), bp.Precision(1, relevant=2, empty=0)],
     "WTA": [bp.WTA(), bp.WTA(relevant=2, empty=1)],
     "PairError": [bp.PairError(), bp.PairError("half"), bp.PairError(pooled=True)],
-    "PrecisionAtPercent": [bp.PrecisionAtPercent(), bp.PrecisionAtPercent(10), bp.PrecisionAtPercent(33.3)],
     "SpearmanRho": [bp.SpearmanRho(), bp.SpearmanRho(ties="average")],
     "KendallTau": [bp.KendallTau(), bp.KendallTau(ties="average")],
     "RBP": [bp.RBP(), bp.RBP(0.5, relevant=2, empty=0), bp.RBP(0.95, max_grade=4)],
@@ -41,7 +40,7 @@ VALUES = {
 }
 OF_PROBABILITIES = {"LogLoss", "ECE"}  # which are no metrics of an order: test_calibration.py
 METRIC_VALUES = [value for values in VALUES.values() for value in values]
-OF_PAIRS = (bp.PairError, bp.PrecisionAtPercent, bp.SpearmanRho, bp.KendallTau)  # of different grades
+OF_PAIRS = (bp.PairError, bp.SpearmanRho, bp.KendallTau)  # of different grades
 quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
@@ -76,10 +75,6 @@ def is_of_pairs(metric):
 def is_judged_alone(metric):
     """Whether rows without a label take no part."""
     return is_of_pairs(metric) or isinstance(metric, bp.Bpref)
-
-
-def reads_ranks_alone(metric):
-    return not isinstance(metric, bp.PrecisionAtPercent)
 
 
 def bounds(metric):
@@ -196,7 +191,7 @@ def test_bounds_and_empty_queries(metrics, data):
             assert low <= mean <= high if len(defined) else np.isnan(mean)
 
 
-@each_class(reads_ranks_alone)
+@each_class()
 @quick
 @given(data=rankings())
 def test_only_the_order_of_scores_matters(metrics, data):
@@ -275,7 +270,7 @@ def test_labels_of_unlabelled_rows_are_not_read(metric):
     np.testing.assert_array_equal(metric.per_query(scores, a), metric.per_query(scores, b))
 
 
-@each(reads_ranks_alone)
+@every_metric
 def test_order_of_ties_is_file_order(metric):
     """As if the scores of tied documents fell in file order."""
     rng = np.random.default_rng(3)
@@ -344,11 +339,9 @@ def expected_count(metric, scores, queries):
     return weight[~np.isnan(metric.per_query(scores, queries))].sum()
 
 
-def test_a_metric_of_pairs_sorted_together_is_no_ratio_of_sums():
-    metric = bp.PrecisionAtPercent(10)
-    assert [type(value) for value in METRIC_VALUES if value.couples_queries] == [bp.PrecisionAtPercent] * 3
-    with pytest.raises(TypeError, match=r"PrecisionAtPercent\(p=10\) counts queries together"):
-        metric.sum_and_count([1.0, 0.0], bp.Queries([1, 0], group=[2]))
+def test_a_metric_that_counts_queries_together_is_no_ratio_of_sums():
+    with pytest.raises(TypeError, match="counts queries together"):
+        bp.ECE().sum_and_count([1.0, 0.0], bp.Queries([1, 0], group=[2]))
 
 
 @every_metric
@@ -375,10 +368,10 @@ def test_names_are_unique_and_shadow_nothing():
 
 @every_metric
 def test_names_can_be_read_back(metric):
-    assert bp.Metric.parse(metric.name) == bp.Metric.parse(repr(metric)) == metric
+    assert bp.Metric.parse(repr(metric)) == metric
     assert bp.Metric.parse(repr(metric.on("sale"))) == metric.on("sale")
-    head, bracket, rest = metric.name.partition("(")
-    assert bp.Metric.parse(f" {head.lower()}{bracket}{rest.replace(',', ' , ')} ") == bp.Metric.parse(metric.name)
+    if "(" not in metric.name:
+        assert bp.Metric.parse(f" {metric.name.lower()} ".replace("none", "None")) == metric
     assert bp.Metric.parse(metric) is metric
 
 

@@ -53,7 +53,7 @@ def thresholds_of(model):
     return table["Feature"].str[1:].astype(int), table["Split"]
 
 
-def rows_of(model, rng, *, missing, n=10_000):
+def rows_of(model, rng, *, missing, n=3_000):
     """Return rows with values on thresholds, one single-precision step beside them, zeros, negatives, and missing."""
     X = data(rng, n, missing=missing)[0]
     features, thresholds = (np.asarray(values) for values in thresholds_of(model))
@@ -88,7 +88,7 @@ def xgboost_model(rng, depth, n_trees, *, missing, **params):
     return xgb.train(given, xgb.DMatrix(X, y, group=group), n_trees, obj=bp.QBRank())
 
 
-SHAPES = [(1, 1), (3, 40), pytest.param(6, 200, marks=pytest.mark.ci), (10, 30)]
+SHAPES = [(1, 1), (3, 40), *(pytest.param(*shape, marks=pytest.mark.ci) for shape in [(6, 200), (10, 30)])]
 
 
 @pytest.mark.parametrize("missing", [False, True])

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from boostplug.model.ensemble import Ensemble
 from boostplug.model.xgboost import xgboost_model
-from boostplug.weak_rankers import Cuts, Feature, Fitted, Stump, Tree
+from boostplug.weak_rankers import Cuts, Feature, Stump, Tree
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -85,7 +85,10 @@ ROUNDS = {
     "one stump": [[(Stump(5, -np.inf), -1.5)]],
     "cancelled": [[(Stump(0, 0.5), 1.0)], [(Stump(0, 0.5), -1.0)]],
 }
-MIXED = {name for name, rounds in ROUNDS.items() if len({type(w) is Feature for terms in rounds for w, _ in terms}) > 1}
+# No converter knows features as weak rankers, nor does XGBoost.
+CONVERTED = [
+    name for name, rounds in ROUNDS.items() if not any(type(w) is Feature for terms in rounds for w, _ in terms)
+]
 
 
 @pytest.fixture(params=ROUNDS)
@@ -195,19 +198,9 @@ def test_predicts_the_same_with_any_number_of_threads(monkeypatch):
     assert np.array_equal(model.predict(X), alone)
 
 
-@pytest.mark.parametrize("use", ["save", "to_dict", "to_lightgbm", "to_xgboost", "feature_importances"])
-def test_other_estimators_predict_and_pickle_but_have_no_format(use, tmp_path):
-    X = np.nan_to_num(data()[:, [0, 1]])
-    fitted = Fitted(DecisionTreeRegressor(max_depth=2).fit(X, X.sum(axis=1)))
-    model = Ensemble([[(Stump(1, 1.5), 2.0)], [(fitted, -0.5)]], n_features=2)
-    np.testing.assert_allclose(model.predict(X), sum_of_terms(model, X), rtol=1e-14)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
-    with pytest.raises(ValueError, match=r"not for an ensemble with Fitted\("):
-        model.save(tmp_path / "model.json") if use == "save" else getattr(model, use)()
-    assert not list(tmp_path.iterdir())
-
-
-# Its input
+def test_xgboost_has_no_model_that_adds_features():
+    with pytest.raises(ValueError, match=r"to_xgboost: XGBoost has no trees that add up features .*to_lightgbm"):
+        Ensemble(ROUNDS["features"], n_features=N_FEATURES).to_xgboost()
 
 
 @pytest.mark.parametrize("layout", [np.asfortranarray, lambda X: np.repeat(X, 2, axis=0)[::2], lambda X: X.tolist()])
@@ -438,7 +431,7 @@ def test_a_tree_of_many_nodes(tmp_path):
     loaded = Ensemble.load(tmp_path / "model")
     assert loaded == model
     assert loaded.predict([[0.0], [2.0]]).tolist() == [1 / n, (n - 1) / n]
-    assert len(xgboost_model([tree], {}, None, 1)) > n
+    assert len(xgboost_model([tree], None, 1)) > n
 
 
 # Both frameworks
@@ -455,7 +448,7 @@ def scores_of(booster, X):
 
 both_frameworks = pytest.mark.parametrize(
     ("framework", "name"),
-    [(F, name) for F in ("lightgbm", "xgboost") for name in ROUNDS if F == "lightgbm" or name not in MIXED],
+    [(F, name) for F in ("lightgbm", "xgboost") for name in ROUNDS if F == "lightgbm" or name in CONVERTED],
 )
 
 
@@ -469,12 +462,11 @@ def test_an_exported_booster_predicts_the_same(framework, name):
         np.testing.assert_allclose(scores, model.predict(X), rtol=0, atol=accuracy * size(model))
         if framework == "lightgbm":
             np.testing.assert_array_equal(booster.predict(X, raw_score=True), scores)
-        elif name != "features":  # gblinear has none
+        else:
             assert np.array_equal(booster.inplace_predict(X), scores)
 
 
 @both_frameworks
-@pytest.mark.filterwarnings("ignore:(?s).*gblinear")  # XGBoost's own, when a model is loaded or saved
 def test_an_exported_booster_is_one_as_any_other(framework, name, tmp_path):
     booster = getattr(Ensemble(ROUNDS[name], n_features=N_FEATURES), f"to_{framework}")()
     expected = scores_of(booster, data())
@@ -485,12 +477,6 @@ def test_an_exported_booster_is_one_as_any_other(framework, name, tmp_path):
             assert np.array_equal(scores_of(same, data()), expected)
     assert (booster.num_feature if framework == "lightgbm" else booster.num_features)() == N_FEATURES
     (booster.dump_model if framework == "lightgbm" else booster.get_dump)()
-
-
-# No converter knows features as weak rankers.
-CONVERTED = [
-    name for name, rounds in ROUNDS.items() if not any(type(w) is Feature for terms in rounds for w, _ in terms)
-]
 
 
 @pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])

@@ -5,13 +5,9 @@ import pytest
 from rankers import literal_ndcg_boost as literal
 from rankers.problems import problem
 from sklearn.base import clone
-from sklearn.impute import SimpleImputer
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from boostplug.rankers.ndcg_boost import NDCGBoostRanker
-from boostplug.weak_rankers import Tree
 
 ROUNDS = 10
 
@@ -158,7 +154,6 @@ def test_a_classifier_is_shown_a_sample_by_weights():
 CLASSIFIERS = {
     "stump": DecisionTreeClassifier(max_depth=1),
     "tree": DecisionTreeClassifier(max_depth=3, max_features=2),
-    "logistic": make_pipeline(SimpleImputer(keep_empty_features=True), LogisticRegression()),
 }
 
 
@@ -177,7 +172,6 @@ def test_classifiers_learn_and_are_seeded(name):
     assert history["m"][-1] == pytest.approx(literal.objective_m(F, collection(y, group)), rel=1e-6)
     for (weak, _), *_ in ranker.model_.rounds:
         assert set(np.unique(weak.predict(X))) == {0.0, 1.0}
-        assert isinstance(weak, Tree) == (name != "logistic")
     again = clone(ranker).fit(X, y, group=group)
     np.testing.assert_array_equal(again.predict(X), F)
     np.testing.assert_array_equal(ranker.predict(X.astype(np.float64)), F)

@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from rankers import literal_rankboost as literal
 from rankers.problems import has_pairs, problem
+from sklearn.base import clone
 
 from boostplug import Pairs
-from boostplug.rankers.rankboost import RankBoostRanker
+from boostplug.rankers import RankBoostRanker
+from boostplug.replication.training.rankboost import OptimalRankBoost, WithE2
 
 ROUNDS = 12
 RUNS = {
@@ -17,11 +19,11 @@ RUNS = {
     "plus, optimal": lambda H, pairs, order: literal.plus(H, pairs, ROUNDS, "optimal"),
 }
 RANKERS = {
-    "discrete": {"variant": "discrete", "record_e2": True},
-    "discrete, positive": {"variant": "discrete", "allow_negative": False, "record_e2": True},
-    "continuous": {"variant": "continuous", "record_e2": True},
-    "plus": {"variant": "plus"},
-    "plus, optimal": {"variant": "plus", "strategy": "optimal"},
+    "discrete": WithE2(variant="discrete"),
+    "discrete, positive": WithE2(variant="discrete", allow_negative=False),
+    "continuous": WithE2(variant="continuous"),
+    "plus": RankBoostRanker(),
+    "plus, optimal": OptimalRankBoost(),
 }
 # Each combination of grades, weights and explicit pairs (the seed modulo 2, 3 and 5) comes once.
 PROBLEMS = [
@@ -51,8 +53,8 @@ def stumps_of(X, pairs):
     return [names[j] for j in first], H[first]
 
 
-def fit(X, queries, seed, **parameters):
-    ranker = RankBoostRanker(n_estimators=ROUNDS, random_state=seed, **parameters)
+def fit(X, queries, seed, name):
+    ranker = clone(RANKERS[name]).set_params(n_estimators=ROUNDS, random_state=seed)
     return ranker.fit(
         X,
         queries.labels,
@@ -70,7 +72,7 @@ def test_rounds_agree_with_brute_force(seed, name):
     pairs = pairs_of(queries)
     names, H = stumps_of(X, pairs)
     run = RUNS[name](H, pairs, np.random.RandomState(seed).permutation(len(H)))
-    ranker = fit(X, queries, seed, **RANKERS[name])
+    ranker = fit(X, queries, seed, name)
     history = ranker.history_
     for t, expected in enumerate(run.rounds):
         if not np.isfinite(expected.alpha):
@@ -99,7 +101,7 @@ def test_rounds_agree_with_brute_force(seed, name):
 @pytest.mark.parametrize("seed", PROBLEMS[:8])
 def test_theorems_1_and_2(seed, name):
     X, queries = problem(seed, weighted=True, explicit=seed % 5 == 0)
-    history = fit(X, queries, seed, **RANKERS[name]).history_
+    history = fit(X, queries, seed, name).history_
     product = np.cumprod(history["z"])
     np.testing.assert_allclose(history["e2" if "plus" in name else "e1"], product, rtol=1e-10)
     for lower, upper in [("r2", "r1"), ("r1", "e1"), ("e1", "e2")]:

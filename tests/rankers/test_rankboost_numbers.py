@@ -8,7 +8,8 @@ import pytest
 from rankers import literal_rankboost as rb
 
 from boostplug import Pairs, Queries
-from boostplug.rankers.rankboost import RankBoostRanker, _Descent, _WeighedPairs
+from boostplug.rankers import RankBoostRanker
+from boostplug.replication.training.rankboost import Combinations, OptimalRankBoost, coordinates
 from boostplug.weak_rankers import Cuts
 
 
@@ -56,9 +57,9 @@ def gap():
     return H, rb.pairs_of(range(0, 12, 2), range(1, 12, 2))
 
 
-def fit(H, pairs, n_estimators, **parameters):
+def fit(H, pairs, n_estimators, kind=RankBoostRanker, **parameters):
     """Fit on documents whose features are the weak rankers themselves."""
-    ranker = RankBoostRanker(n_estimators=n_estimators, **parameters)
+    ranker = kind(n_estimators=n_estimators, **parameters)
     chosen = Pairs(pairs.winner, pairs.loser, weight=pairs.weight)
     return ranker.fit(np.asarray(H).T, None, group=[np.shape(H)[1]], pairs=chosen)
 
@@ -128,8 +129,8 @@ def test_lemma_3():
         ranker = fit(H, pairs, rounds, variant=variant)
         assert weights(ranker, 2) == pytest.approx([0.46894534, 0.58953108], abs=5e-9)
         assert ranker.history_["e1"][-1] == pytest.approx(0.88703652, abs=5e-9)
-    for strategy in ("efficient", "optimal"):
-        ranker = fit(H, pairs, 100, strategy=strategy)
+    for kind in (RankBoostRanker, OptimalRankBoost):
+        ranker = fit(H, pairs, 100, kind)
         assert weights(ranker, 2) == pytest.approx([0.25740485, 0.18032951], abs=5e-9)
         assert ranker.history_["e2"][-1] == pytest.approx(0.94844716, abs=5e-9)
 
@@ -145,11 +146,11 @@ def test_corollary_1():
 def combination(H, pairs):
     """Choose h1 and h2 without weight, and step along h = ½ (h1 + h2) on the pairs."""
     queries = Queries(None, group=[H.shape[1]], pairs=Pairs(pairs.winner, pairs.loser))
-    state = _Descent(_WeighedPairs(queries), Cuts(H.T.astype(np.float32), None, np.random.RandomState(0)))
+    state = Combinations(queries, Cuts(H.T.astype(np.float32), None, np.random.RandomState(0)))
     assert state.admit(0)
     assert state.admit(1)
     assert not state.admit(2)
-    weights = state.span.coordinates(H[2])
+    weights = coordinates(state.span, H[2])
     np.testing.assert_allclose(weights, [0.5, 0.5], atol=1e-12)
     return state.along_combination(weights / np.linalg.norm(weights))
 

@@ -11,10 +11,9 @@ from sklearn.svm import LinearSVC
 from boostplug.data.queries import Queries
 from boostplug.datasets import make_ranking
 from boostplug.losses import QBRank
-from boostplug.rankers import QuadraticBoundRanker
 from boostplug.rankers.base import Training
 from boostplug.replication.training.baselines import OneFeature, RankSVM, Regression
-from boostplug.replication.training.feature_steps import BestFeature, GivenSteps, SearchedSteps, _Theorem
+from boostplug.replication.training.feature_steps import GivenSteps, SearchedSteps, _Theorem, best_feature
 from boostplug.replication.training.preferences import SharedGrades, Use
 
 DATA = make_ranking(10, n_features=5, mean_list_size=15, missing=0.0, random_state=0)
@@ -78,7 +77,7 @@ def test_ranksvm_and_data_that_lack_something():
 SOURCE = SharedGrades(n_tasks=2, n_queries=(12, 8, 5, 6), size=20, small=True)
 LINEAR = QBRank(preference_weight=0.5, hessian="global", normalization="none")
 RULES = (
-    SearchedSteps(loss=LINEAR, regressor=BestFeature(), learning_rate=1.0, n_estimators=40),
+    SearchedSteps(loss=LINEAR, n_estimators=40),
     GivenSteps(loss=LINEAR, exponent=0.75, first=1.0, n_estimators=40),
     GivenSteps(loss=LINEAR, exponent=0.0, first=0.03, n_estimators=40),
 )
@@ -103,10 +102,10 @@ def test_the_best_feature_is_that_of_least_squares():
     for column in X.T:
         factor = np.linalg.lstsq(np.sqrt(weight)[:, None] * column[:, None], np.sqrt(weight) * y, rcond=None)[0][0]
         errors.append(weight @ (factor * column - y) ** 2)
-    fitted = BestFeature().fit(X, y, sample_weight=weight)
-    assert fitted.feature_ == np.argmin(errors)
-    assert weight @ (fitted.predict(X) - y) ** 2 == pytest.approx(min(errors))
-    assert not BestFeature().fit(np.zeros((3, 2)), np.ones(3)).predict(np.zeros((3, 2))).any()
+    best, factor = best_feature(X, y, weight)
+    assert best == np.argmin(errors)
+    assert weight @ (factor * X[:, best] - y) ** 2 == pytest.approx(min(errors))
+    assert best_feature(np.zeros((3, 2)), np.ones(3), np.ones(3)) == (0, 0.0)
 
 
 def test_the_risk_lies_below_m_times_the_square_of_a_norm():
@@ -174,12 +173,12 @@ def test_the_bound_is_the_theorems_and_is_kept_in_every_round(rule):
     assert (history["gap"] > -1e-9).all()
 
 
-def test_steps_by_line_search_are_those_of_the_ranker():
-    _, given = mixed()
-    searched = clone(RULES[0]).fit(**given)
-    plain = QuadraticBoundRanker(loss=LINEAR, regressor=BestFeature(), n_estimators=40, learning_rate=1.0)
-    plain.fit(**given)
+def test_steps_by_line_search_lower_the_risk_as_far_as_they_can():
+    part, given = mixed()
     of = theorem(given)
-    unit = of._start - of._least
-    np.testing.assert_allclose(searched.history_["gap"] * unit + of._least, plain.history_["risk"], rtol=1e-10)
-    assert (np.diff(plain.history_["risk"]) < 0.0).all()
+    before = np.zeros(len(part.X))
+    for after in clone(RULES[0]).fit(**given).staged_predict(part.X):
+        step = after - before
+        assert of.gradient(after) @ step == pytest.approx(0.0, abs=1e-9 * np.abs(of.gradient(before)) @ np.abs(step))
+        assert of.risk(after) < of.risk(before)
+        before = after

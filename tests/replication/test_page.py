@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from boostplug.comparison.document import as_json, marks
+from boostplug.comparison.document import as_json
 from boostplug.replication import PAPERS
+from boostplug.replication.documents import marks
 from boostplug.replication.page import main, pages, store, stored, tables
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"

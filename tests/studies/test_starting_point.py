@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from boostplug.comparison.document import marks
+from boostplug.replication.documents import marks
 from studies.starting_point import page, rule, trainings
 from studies.starting_point.rule import Arm, Estimate
 

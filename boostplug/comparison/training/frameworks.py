@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.adapters.options import LIGHTGBM, XGBOOST, without_options
 from boostplug.adapters.reading import assign
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.best_round import BestRound
@@ -18,6 +17,7 @@ from boostplug.core.threads import threads_of_framework
 from boostplug.data.queries import Queries
 from boostplug.data.tables import is_frame
 from boostplug.estimators.inputs import relative_weight, with_float32_labels
+from boostplug.estimators.parameter_names import without_options
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -191,7 +191,7 @@ class LightGBM:
         # `seed` would also set data_random_seed, but the data are already binned.
         names = ("bagging_seed", "feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed")
         params = {**trees.for_lightgbm(num_threads), **parameters, **dict.fromkeys(names, seed)}
-        return params if isinstance(objective, str) else without_options(LIGHTGBM, params)
+        return params if isinstance(objective, str) else without_options("lightgbm", params)
 
     def run(
         self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
@@ -264,7 +264,7 @@ class XGBoost:
         """Return the parameters of a run by XGBoost's names, without the objective."""
         params: dict[str, Any] = {**trees.for_xgboost(num_threads), **parameters, "seed": seed}
         if not isinstance(objective, str):
-            params = without_options(XGBOOST, params)
+            params = without_options("xgboost", params)
         if not (isinstance(objective, str) and objective.startswith("reg:")):
             params["base_score"] = 0.0
         return params

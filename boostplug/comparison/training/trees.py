@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 from boostplug.core.checks import check_integer, check_number
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 
 # Parameters that a comparison sets, by each of their names in LightGBM and XGBoost.
 _OURS: dict[str, tuple[str, ...]] = {

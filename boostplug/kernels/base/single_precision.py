@@ -1,15 +1,18 @@
 """Requirements of the frameworks on derivatives: positive Hessians and float32."""
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from boostplug.kernels.base.compiling import compiled
+
+Floats32 = NDArray[np.float32]
 
 _LARGEST = float(np.finfo(np.float32).max)
 _LEAST_HESSIAN = 1e-16  # relative to the gradient; XGBoost's own floor
 _LEAST = float(np.finfo(np.float64).tiny)
-TINY = float(np.finfo(np.float32).tiny)  # below it float32 loses digits
+_TINY = float(np.finfo(np.float32).tiny)  # below it float32 loses digits
 
 
 @compiled()
@@ -24,7 +27,7 @@ def to_single(gradient: Any, hessian: Any, g: Any, h: Any) -> tuple[int, bool]:
     for i in range(gradient.shape[0]):
         x, y = gradient[i], hessian[i]
         fits = abs(x) <= _LARGEST and 0.0 <= y <= _LARGEST  # false for NaN
-        keep = y >= TINY
+        keep = y >= _TINY
         misfits += 0 if fits else 1
         steps += 1 if keep and x != 0.0 else 0
         g[i] = np.float32(x if keep else 0.0)
@@ -36,6 +39,18 @@ def to_single(gradient: Any, hessian: Any, g: Any, h: Any) -> tuple[int, bool]:
     return -1, steps > 0
 
 
+def as_float32(loss: object, gradient: Any, hessian: Any) -> tuple[Floats32, Floats32, bool]:
+    """Return both as float32, and whether any gradient is not 0; rows with too small a Hessian get a gradient of 0."""
+    g, h = np.empty(len(gradient), np.float32), np.empty(len(gradient), np.float32)
+    row, any_step = to_single(gradient, hessian, g, h)
+    if row >= 0:
+        raise ValueError(
+            f"{loss!r} returned gradient {gradient[row]} and Hessian {hessian[row]} in row {row}; the frameworks take "
+            "numbers within float32's ±3.4e38, the Hessian not negative: check weights and scores, or rescale labels"
+        )
+    return g, h, any_step
+
+
 @compiled()
 def positive_beside(gradient: Any, hessian: Any) -> None:
     """Raise each Hessian to at least 1e-16 times its gradient, and above 0 wherever the gradient is not 0."""
@@ -43,35 +58,3 @@ def positive_beside(gradient: Any, hessian: Any) -> None:
         size = abs(gradient[i])
         least = max(_LEAST_HESSIAN * size, _LEAST) if size > 0.0 else 0.0
         hessian[i] = max(hessian[i], least)
-
-
-class FirstStep(NamedTuple):
-    """Size of the first tree of a training.
-
-    Attributes
-    ----------
-    gain : float
-        Upper bound of the sum of its splits' gains: Σ g²/h over the rows (a leaf for each row), less G²/H of all rows
-        (no split).
-    step : float
-        Largest distance of a leaf from the step of all rows together. Both are 0 where all rows take one step, up to
-        rounding.
-    hessian, mean_hessian : float
-        Sum and mean of the Hessians above 0.
-    """
-
-    gain: float
-    step: float
-    hessian: float
-    mean_hessian: float
-
-
-def first_step(gradient: Any, hessian: Any) -> FirstStep:
-    """Return the size of the first tree for these derivatives, of which at least one is not 0."""
-    taken = hessian > 0.0
-    h = hessian[taken]
-    with np.errstate(over="ignore"):
-        step = gradient[taken] / h
-        away = step - gradient.sum() / h.sum()
-        away[np.abs(away) <= 1e-12 * np.abs(step).max()] = 0.0
-        return FirstStep(float((h * away**2).sum()), float(np.abs(away).max()), float(h.sum()), float(h.mean()))

@@ -12,7 +12,7 @@ from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.base.views import ListSums
 from boostplug.kernels.lists.calibrated import calibrated_softmax
 from boostplug.losses.base.lists import sums_over_lists
-from boostplug.losses.base.loss import Loss
+from boostplug.losses.base.loss import LabelRange, Loss
 
 Floats = NDArray[np.float64]
 
@@ -24,7 +24,6 @@ class CalibratedLoss(Loss, ABC):
     list_weight: float = 0.0
 
     shift_invariant = False
-    takes_negative_labels = False
 
     def __post_init__(self) -> None:
         check_number(f"{type(self).__name__}: list_weight", self.list_weight, least=0.0, most=1.0)
@@ -38,9 +37,9 @@ class CalibratedLoss(Loss, ABC):
         return space
 
     @property
-    def largest_label(self) -> float:
-        """`max_grade`."""
-        return float(self.max_grade)
+    def label_range(self) -> LabelRange:
+        """From 0 to `max_grade`."""
+        return LabelRange(0.0, float(self.max_grade))
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
@@ -53,7 +52,7 @@ class CalibratedLoss(Loss, ABC):
         return gradient, hessian
 
     def _sums(self, scores: Floats, queries: Queries, scale: float) -> ListSums:
-        top, of_list = self.largest_label, float(self.list_weight)
+        top, of_list = float(self.max_grade), float(self.list_weight)
 
         def check() -> None:
             labels = queries.labels

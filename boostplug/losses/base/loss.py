@@ -1,16 +1,21 @@
 """`Loss`: the interface and the conventions of all losses."""
 
+import warnings
 from abc import ABC, abstractmethod, update_abstractmethods
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Literal, TypeVar
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.adapters import call as framework_call
+from boostplug.adapters.adapter import Adapter
+from boostplug.adapters.reading import adapter_of, read
+from boostplug.adapters.workers import NO_QUERIES, Workers, in_step
 from boostplug.core.checks import returned, scores_of_rows, shown
 from boostplug.core.naming import Named, read_value
+from boostplug.core.threads import threads_of_framework
 from boostplug.data.queries import Queries, why_nothing_is_learnt
+from boostplug.kernels.base.single_precision import as_float32
 
 Floats = NDArray[np.float64]
 LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
@@ -19,10 +24,19 @@ HessianKind = Literal["exact", "bound", "global", "model"]
 _L = TypeVar("_L", bound="Loss")
 
 
+class LabelRange(NamedTuple):
+    """Labels from `least` to `most`; only 0 and 1 if they are `binary`."""
+
+    least: float = -np.inf
+    most: float = np.inf
+    binary: bool = False
+
+
 class Loss(Named, ABC):
     r"""A ranking loss: a value per query and derivatives per row, over plain arrays.
 
-    Its mathematics knows no framework. `__call__` serves the frameworks through `boostplug.adapters`.
+    Its mathematics knows no framework. `__call__` serves the frameworks: it reads scores and `Queries` from what they
+    pass, and returns the derivatives as float32.
 
     A loss is a frozen, hashable, picklable value. It keeps no state, so the frameworks may copy it as they please.
     Subclasses are frozen dataclasses that say their `hessian_kind` and write `compute_value` and
@@ -75,9 +89,7 @@ class Loss(Named, ABC):
         ----------
         name : str
             "qbrank", "ndcg-boost": all variants of that name. Else what ``repr`` of a loss shows, with class names in
-            any case, and sums: "QBRank(preference_weight=0.3)", ".7*ndcg-boost + .3*QBRank(normalization='rows')".
-            Parameters are literals, or values spelt like that: "AdaRank(metric=NDCG(5), base=MPBoost())". Within an
-            expression, a name that stands for several variants, or of a class, is the class with its defaults.
+            any case, and sums: "QBRank(preference_weight=0.3)", ".7*NDCGBoost() + .3*QBRank(normalization='rows')".
 
         Raises
         ------
@@ -86,10 +98,8 @@ class Loss(Named, ABC):
         """
         if isinstance(name, str) and name.strip().lower() in cls.registry:
             return cls.registry[name.strip().lower()]
-        known: dict[str, Any] = {kind.lower(): made for kind, made in cls._readable.items()}
-        for key, variants in cls.registry.items():
-            known |= {type(loss).__name__.lower(): type(loss) for loss in variants}
-            known[key.lower()] = variants[0] if len(variants) == 1 else type(variants[0])
+        known = {kind.lower(): made for kind, made in cls._readable.items()}
+        known |= {type(loss).__name__.lower(): type(loss) for variants in cls.registry.values() for loss in variants}
         loss = read_value(name, known, "loss", ", ".join(cls.registry))
         if not isinstance(loss, Loss):
             several = "; pass several as a list" if isinstance(loss, tuple) else ""
@@ -156,6 +166,13 @@ class Loss(Named, ABC):
         """Return why no pair or list of these queries teaches an order; None if one does, or none is asked for."""
         return why_nothing_is_learnt(self.reads(queries)) if self.compares_documents else None
 
+    def fault_of_order(self, queries: Queries) -> str | None:
+        """Return the warning that pairs or lists teach nothing in a loss that also learns from labels."""
+        cause = self.why_no_order(queries)
+        if cause is None:
+            return None
+        return f"a part of {self!r} has nothing to learn from: {cause}; only the rest of it trains the model"
+
     @property
     def has_gradient_of_value(self) -> bool:
         """Whether the gradient is that of the value, and not a formula of its own."""
@@ -167,9 +184,9 @@ class Loss(Named, ABC):
         return False
 
     @property
-    def takes_negative_labels(self) -> bool:
-        """Whether labels may be below 0."""
-        return True
+    def label_range(self) -> LabelRange:
+        """The labels that the loss takes."""
+        return LabelRange()
 
     @property
     def needs_position(self) -> bool:
@@ -177,24 +194,9 @@ class Loss(Named, ABC):
         return False
 
     @property
-    def binary_labels(self) -> bool:
-        """Whether labels must be 0 or 1."""
-        return False
-
-    @property
-    def largest_label(self) -> float:
-        """The largest label that the loss takes."""
-        return np.inf
-
-    @property
     def n_sums(self) -> int:
         """Number of entries of `query_sums`."""
         return 2
-
-    @property
-    def _value_is_scaled(self) -> bool:
-        """Whether the value holds the scales already, as a sum's does, so that the loss's own is 1."""
-        return False
 
     @property
     def accuracy(self) -> float:
@@ -222,11 +224,11 @@ class Loss(Named, ABC):
     def scale(self, queries: Queries) -> float:
         """Return the factor between the derivatives of the value and what `gradient_hessian` returns.
 
-        The ratio of `scale_terms`; 1 for a loss of several parts, which scales each on its own. It brings the outputs
-        to the order of 1 per document, whatever the unit of the weights, which is what the frameworks' absolute
+        The ratio of `scale_terms`; 1 for a sum of losses, whose value holds the parts' scales. It brings the outputs to
+        the order of 1 per document, whatever the unit of the weights, which is what the frameworks' absolute
         parameters (``min_child_weight``, ``lambda_l2``, …) are made for.
         """
-        return 1.0 if self._value_is_scaled else ratio(self._remembered_terms(queries))
+        return ratio(self._terms(queries))
 
     def value(self, scores: ArrayLike, queries: Queries) -> Floats:
         """Return the loss of each query.
@@ -273,7 +275,7 @@ class Loss(Named, ABC):
             If scores have another shape or hold NaN or infinity.
         """
         self._refuse_pairs(queries)
-        return self._scaled_derivatives(scores_of_rows(scores, queries.n_rows, finite=True), queries, sums)
+        return self._derivatives(scores_of_rows(scores, queries.n_rows, finite=True), queries, sums)
 
     def query_sums(self, scores: ArrayLike, queries: Queries) -> Floats:
         """Return the sums over queries that the derivatives depend on; those of several workers add up.
@@ -308,19 +310,14 @@ class Loss(Named, ABC):
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the derivatives of the value, as new arrays; scores are checked and read-only.
 
-        `scale` is that of all workers together. Losses made of other losses override `_scaled_derivatives` instead.
+        `scale` is that of all workers together. Losses made of other losses override `_derivatives` instead.
         """
         raise NotImplementedError(f"{type(self).__name__} must define compute_gradient_hessian(scores, queries, scale)")
 
     def _query_sums(self, scores: Floats, queries: Queries) -> Floats:  # noqa: ARG002 (other losses need the scores)
-        return self._remembered_terms(queries)
+        return self._terms(queries)
 
-    def _scaled_derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
-        """Return the scaled derivatives; `sums` are those of all workers, None on a single machine."""
-        scale = self.scale(queries) if sums is None else ratio(sums)
-        return self._checked_outputs(scores, queries, scale)
-
-    def _remembered_terms(self, queries: Queries) -> Floats:
+    def _terms(self, queries: Queries) -> Floats:
         """Return `scale_terms` as one array, computed once for each data."""
 
         def compute() -> Floats:
@@ -331,8 +328,9 @@ class Loss(Named, ABC):
 
         return queries.remember(("scale", self), compute, limit=_KEPT_SCALES)
 
-    def _checked_outputs(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
-        """Return what `compute_gradient_hessian` does, checked to be two arrays."""
+    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+        """Return the scaled derivatives at checked scores; `sums` are those of all workers, or None."""
+        scale = ratio(self._terms(queries) if sums is None else sums)
         outputs: Any = self.compute_gradient_hessian(scores, queries, scale)
         what = f"{type(self).__name__}.compute_gradient_hessian"
         if not isinstance(outputs, (tuple, list)) or len(outputs) != 2:
@@ -359,7 +357,48 @@ class Loss(Named, ABC):
         -------
         gradient, hessian : ndarray of shape (n_rows,), float32
         """
-        return framework_call.objective(self, a, b, weight, group)
+        adapter = adapter_of(b)
+        workers = None if adapter is None else adapter.workers()
+        if workers is not None:
+            return self._on_worker(workers, adapter, a, b)
+        call = read(adapter, a, b, weight, group)
+        if not call.queries.position_is_rank and not self.needs_position:
+            raise ValueError(
+                f"the lgb.Dataset has position=…, which {self!r} does not read; train boostplug.Unbiased(base=…), or "
+                "pass a Dataset without it"
+            )
+        with threads_of_framework(call.n_threads):
+            gradient, hessian = self.gradient_hessian(call.scores, call.queries)
+        g, h, learns = as_float32(self, gradient, hessian)
+        if not learns:
+            self._warn_of_nothing(call.queries)
+        return g, h
+
+    def _on_worker(
+        self, workers: Workers, adapter: Adapter | None, scores: Any, dataset: Any
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return gradient and Hessian of one worker's rows; an error of one worker is raised on all."""
+        with in_step(workers, 1 + self.n_sums, 1) as exchange:
+            call = read(adapter, scores, dataset)
+            with threads_of_framework(call.n_threads):
+                own = self.query_sums(call.scores, call.queries)
+                total = exchange.sum(np.r_[call.queries.n_queries, own])
+                if not total[0]:
+                    raise ValueError(NO_QUERIES)
+                gradient, hessian = self.gradient_hessian(call.scores, call.queries, sums=total[1:])
+            g, h, learns = as_float32(self, gradient, hessian)
+            learns = bool(exchange.sum(np.array([float(learns)]))[0])
+        if not learns and call.queries.n_rows:
+            self._warn_of_nothing(call.queries)
+        return g, h
+
+    def _warn_of_nothing(self, queries: Queries) -> None:
+        """Warn, once for each data, why the gradient is 0 in all rows."""
+        cause = why_nothing_is_learnt(self.reads(queries)) or "its gradient has vanished at these scores"
+        if queries.pairs is None and not queries.labels.any():
+            cause += "; all labels are 0, LightGBM's replacement for missing and NaN labels"
+        text = f"{self!r} has nothing to learn from: {cause}; the model stays constant"
+        queries.remember(("nothing to learn",), lambda: warnings.warn(text, UserWarning, stacklevel=5))
 
 
 def takes_from(

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.core.checks import frozen, scores_of_rows, shown
 from boostplug.data.queries import Queries
 from boostplug.losses.base.derivatives import writable
-from boostplug.losses.base.loss import LARGEST_VALUE, Loss, takes_from
+from boostplug.losses.base.loss import LARGEST_VALUE, LabelRange, Loss, takes_from
 from boostplug.losses.ranknet import RankNet
 from boostplug.metrics import NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
@@ -20,8 +20,8 @@ _LEAST = 1e-200  # of a factor: a Hessian times less might vanish beside its gra
 
 
 @dataclass(frozen=True, kw_only=True)
-@takes_from("base", "shift_invariant", "compares_documents", "needs_position", "accuracy", "_value_is_scaled")
-@takes_from("base", "position_bias", "scale_terms")
+@takes_from("base", "shift_invariant", "compares_documents", "needs_position", "accuracy")
+@takes_from("base", "position_bias", "scale_terms", "scale")
 class AdaRank(Loss):
     r"""A smooth loss whose queries are weighted by how badly they are ranked now.
 
@@ -67,7 +67,7 @@ class AdaRank(Loss):
 
     hessian_kind = "model"
     couples_queries = True
-    takes_negative_labels = False  # not with every metric and base
+    label_range = LabelRange(0.0)  # lower ones not with every metric and base
     has_gradient_of_value = False  # the factors count as constants
 
     def __post_init__(self) -> None:
@@ -127,11 +127,11 @@ class AdaRank(Loss):
     def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
         return np.concatenate([self.base._query_sums(scores, queries), _terms(*self._weights(scores, queries))])  # noqa: SLF001
 
-    def _scaled_derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
         """Return the derivatives of the base, each query's times its factor."""
         weight, defined = self._weights(scores, queries)
         terms, of_base = (_terms(weight, defined), None) if sums is None else (sums[-2:], sums[:-2])
-        gradient, hessian = writable(self.base._scaled_derivatives(scores, queries, of_base))  # noqa: SLF001 (a loss of a loss)
+        gradient, hessian = writable(self.base._derivatives(scores, queries, of_base))  # noqa: SLF001 (a loss of a loss)
         factor = _relative_to_mean(weight, defined, terms)[queries.query_of_row]
         gradient *= factor
         hessian *= factor

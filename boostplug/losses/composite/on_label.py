@@ -15,9 +15,9 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, repr=False)
-@takes_from("loss", "shift_invariant", "has_gradient_of_value", "binary_labels", "needs_position", "couples_queries")
-@takes_from("loss", "takes_negative_labels", "largest_label", "ties_in_row_order", "compares_documents")
-@takes_from("loss", "accuracy", "n_sums", "hessian_kind", "_value_is_scaled")
+@takes_from("loss", "shift_invariant", "has_gradient_of_value", "label_range", "needs_position", "couples_queries")
+@takes_from("loss", "ties_in_row_order", "compares_documents")
+@takes_from("loss", "accuracy", "n_sums", "hessian_kind")
 class LossOnLabel(Loss):
     """A loss whose labels are those of one name, in place of the data's `y`; `Loss.on` makes it.
 
@@ -59,6 +59,10 @@ class LossOnLabel(Loss):
         """Return the loss's."""
         return self.loss.scale_terms(self.reads(queries))
 
+    def scale(self, queries: Queries) -> float:
+        """Return the loss's."""
+        return self.loss.scale(self.reads(queries))
+
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
         """Return the loss's."""
         return self.loss.position_bias(scores, self.reads(queries))
@@ -70,8 +74,8 @@ class LossOnLabel(Loss):
     def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
         return self.loss._query_sums(scores, self.reads(queries))  # noqa: SLF001 (a loss of a loss)
 
-    def _scaled_derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
-        return self.loss._scaled_derivatives(scores, self.reads(queries), sums)  # noqa: SLF001 (as above)
+    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+        return self.loss._derivatives(scores, self.reads(queries), sums)  # noqa: SLF001 (as above)
 
     def _refuse_pairs(self, queries: Queries) -> None:
         pass

@@ -12,7 +12,7 @@ from boostplug.core.naming import label
 from boostplug.core.values import Range, Space, changed_parameters, parameters_of
 from boostplug.data.queries import Queries
 from boostplug.losses.base.derivatives import zero_underflowed
-from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss, takes_from
+from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, LabelRange, Loss, takes_from
 from boostplug.losses.composite.on_label import LossOnLabel
 
 Floats = NDArray[np.float64]
@@ -21,16 +21,13 @@ _LARGEST_WEIGHT = 1e100
 _FACTOR = 8.0  # a weight is searched from an eighth of it to 8 times it
 
 
-@takes_from("losses", "shift_invariant", "has_gradient_of_value", "takes_negative_labels", "takes_pairs", combine=all)
-@takes_from("losses", "binary_labels", "needs_position", "couples_queries", "ties_in_row_order", combine=any)
+@takes_from("losses", "shift_invariant", "has_gradient_of_value", "takes_pairs", combine=all)
+@takes_from("losses", "needs_position", "couples_queries", "ties_in_row_order", combine=any)
 @takes_from("losses", "compares_documents", combine=any)
-@takes_from("losses", "largest_label", combine=min)
 @takes_from("losses", "accuracy", combine=max)
 @takes_from("losses", "n_sums", combine=sum)
 class CombinedLoss(Loss):
     """A weighted sum of losses, whatever its parameters; a subclass says its parts and their weights in `weighted`."""
-
-    _value_is_scaled = True
 
     @property
     @abstractmethod
@@ -41,6 +38,12 @@ class CombinedLoss(Loss):
     def losses(self) -> list[Loss]:
         """The parts without their weights."""
         return [part for part, _ in self.weighted]
+
+    @property
+    def label_range(self) -> LabelRange:
+        """The labels that all parts take."""
+        least, most, binary = zip(*(part.label_range for part in self.losses), strict=True)
+        return LabelRange(max(least), min(most), any(binary))
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
         """Return that of the first part that reads positions."""
@@ -69,6 +72,10 @@ class CombinedLoss(Loss):
         numerators, denominators = zip(*(part.scale_terms(queries) for part in self.losses), strict=True)
         return np.concatenate(numerators), np.concatenate(denominators)
 
+    def scale(self, queries: Queries) -> float:  # noqa: ARG002 (the value holds the scales)
+        """Return 1."""
+        return 1.0
+
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return Σ a_k s_k J_k of each query, the scales being those of these queries."""
         out = np.zeros(queries.n_queries)
@@ -80,14 +87,14 @@ class CombinedLoss(Loss):
     def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
         return np.concatenate([part._query_sums(scores, queries) for part in self.losses])  # noqa: SLF001
 
-    def _scaled_derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
         """Return the weighted sum of the parts' derivatives."""
         gradient, hessian = np.zeros((2, queries.n_rows))
         first = 0
         for part, weight in self.weighted:
             own = None if sums is None else sums[first : first + part.n_sums]
             first += part.n_sums
-            g, h = part._scaled_derivatives(scores, queries, own)  # noqa: SLF001 (a loss of losses)
+            g, h = part._derivatives(scores, queries, own)  # noqa: SLF001 (a loss of losses)
             gradient += weight * g
             hessian += weight * h
         zero_underflowed(gradient, hessian)
@@ -142,7 +149,7 @@ class LossSum(CombinedLoss):
     'model'
     >>> loss.with_params(weight_2=0.1, part_1__sigmoid=2.0).name
     '.7 NDCGBoost(2) + .1 SquaredError'
-    >>> bp.Loss.parse(".7*ndcg-boost + .3*SquaredError()") == (loss,)
+    >>> bp.Loss.parse(".7*NDCGBoost() + .3*SquaredError()") == (loss,)
     True
     """
 

@@ -21,7 +21,7 @@ from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.clicks.by_position import HALF, PlacedDocuments, pairs_by_position, placed_documents
-from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss, ratio, takes_from
+from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss, takes_from
 from boostplug.losses.base.pair_loss import PairCurve, PairLoss
 from boostplug.losses.composite.position_bias import PositionPairs, additive_bias, click_ratios
 from boostplug.losses.lambda_rank import LambdaRank
@@ -36,7 +36,7 @@ _DOCUMENTS, _LEAST_RIDGE, _MOST_RIDGE = 8_000.0, 0.003, 10.0  # of the default r
 
 
 @dataclass(frozen=True, kw_only=True)
-@takes_from("base", "takes_negative_labels", "shift_invariant", "compares_documents", "ties_in_row_order", "accuracy")
+@takes_from("base", "label_range", "shift_invariant", "compares_documents", "ties_in_row_order", "accuracy")
 class Unbiased(Loss):
     r"""A loss on pairs that is trained on clicks and corrects the position bias: users look at the top first.
 
@@ -225,7 +225,7 @@ class Unbiased(Loss):
             If scores or positions are missing or wrong.
         """
         checked = scores_of_rows(scores, queries.n_rows, finite=True)
-        found = self._bias(self._table(checked, queries), self._remembered_terms(queries)[0])
+        found = self._bias(self._table(checked, queries), self._terms(queries)[0])
         if self.method == "unbiased_lambdamart":
             named = {"clicked": found[0], "unclicked": found[1]}
         else:
@@ -235,7 +235,7 @@ class Unbiased(Loss):
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return the base's value of each page, with these weights or biases."""
-        bias = self._bias(self._table(scores, queries), self._remembered_terms(queries)[0])
+        bias = self._bias(self._table(scores, queries), self._terms(queries)[0])
         value = self.base.compute_value(*self._corrected(scores, queries, bias))
         return np.clip(value, -LARGEST_VALUE, LARGEST_VALUE)
 
@@ -249,21 +249,21 @@ class Unbiased(Loss):
         return self.max_position, self.max_position, 2 * HALF + 1, 2
 
     def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
-        terms, table = self._remembered_terms(queries), self._table(scores, queries)
+        terms, table = self._terms(queries), self._table(scores, queries)
         if table is None:
             return terms
         of_all_positions = np.zeros(self._shape_of_table)
         of_all_positions[: len(table), : len(table)] = table
         return np.concatenate([terms, of_all_positions.ravel()])
 
-    def _scaled_derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
+    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
         """Return the base's derivatives with corrected weights or scores."""
         if sums is None:
-            terms, table = self._remembered_terms(queries), self._table(scores, queries)
+            terms, table = self._terms(queries), self._table(scores, queries)
         else:
             terms, table = sums[:2], None if len(sums) == 2 else sums[2:].reshape(self._shape_of_table)
-        scale, corrected = ratio(terms), self._corrected(scores, queries, self._bias(table, terms[0]))
-        return self.base._checked_outputs(*corrected, scale)  # noqa: SLF001
+        corrected = self._corrected(scores, queries, self._bias(table, terms[0]))
+        return self.base._derivatives(*corrected, terms)  # noqa: SLF001 (a loss of a loss)
 
     def _positions(self, queries: Queries) -> NDArray[np.int64]:
         """Return the positions, checked once for these queries."""

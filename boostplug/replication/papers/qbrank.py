@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from boostplug.losses import QBRank
-from boostplug.metrics import DCG, NDCG, Metric, PairError, PrecisionAtPercent
+from boostplug.metrics import DCG, NDCG, Metric, PairError
 from boostplug.rankers import QBRankRanker
 from boostplug.replication.figures import Curves, Figure, Means
 from boostplug.replication.judging.claims import ahead, ahead_by, bounded, never_rises
@@ -14,7 +14,8 @@ from boostplug.replication.papers.letor import MQ2008, OHSUMED
 from boostplug.replication.protocol import Check, Citation, Claim, Protocol, not_tested, on, paragraphs
 from boostplug.replication.sources import Fifths, Source
 from boostplug.replication.training.baselines import RankSVM
-from boostplug.replication.training.feature_steps import BestFeature, GivenSteps, SearchedSteps
+from boostplug.replication.training.feature_steps import GivenSteps, SearchedSteps
+from boostplug.replication.training.precision_at_percent import PrecisionAtPercent
 from boostplug.replication.training.preferences import SharedGrades, Use
 from boostplug.replication.training.study import Learner, Measure, Study
 
@@ -187,7 +188,7 @@ _STEP_RULES = (
     Learner(
         name=_SEARCHED,
         ranker=SearchedSteps,
-        params={"loss": _LINEAR, "regressor": BestFeature(), "learning_rate": 1.0},
+        params={"loss": _LINEAR},
     ),
     Learner(name=_SHRINKING, ranker=GivenSteps, params={"loss": _LINEAR, "exponent": 0.75, "first": 1.0}),
     Learner(name=_SMALL, ranker=GivenSteps, params={"loss": _LINEAR, "exponent": 0.0, "first": 0.03}),

@@ -44,6 +44,7 @@ from boostplug.replication.sources import (
     SingleQueries,
     Source,
 )
+from boostplug.replication.training.rankboost import OptimalRankBoost, WithE2
 from boostplug.replication.training.study import Learner, Measure, Study
 
 _ERRORS = (Measure("R1", PairError("full", pooled=True)), Measure("R2", PairError("half", pooled=True)))
@@ -77,6 +78,10 @@ class HaltingRankBoost(RankBoostRanker):
         return rounds.reason
 
 
+class HaltingWithE2(HaltingRankBoost, WithE2):
+    """`HaltingRankBoost` that records F2."""
+
+
 def _variant(name: str, variant: str, ranker: type[RankBoostRanker] = RankBoostRanker, **more: Any) -> Learner:
     return Learner(name=name, ranker=ranker, params={"variant": variant, **more})
 
@@ -84,8 +89,12 @@ def _variant(name: str, variant: str, ranker: type[RankBoostRanker] = RankBoostR
 _PLUS = _variant("Rb+", "plus")
 
 
-def _learners(**more: Any) -> tuple[Learner, ...]:
-    return (_PLUS, _variant("Rb-c", "continuous", **more), _variant("Rb-d", "discrete", HaltingRankBoost, **more))
+_LEARNERS = (_PLUS, _variant("Rb-c", "continuous"), _variant("Rb-d", "discrete", HaltingRankBoost))
+_LEARNERS_WITH_E2 = (
+    _PLUS,
+    _variant("Rb-c", "continuous", WithE2),
+    _variant("Rb-d", "discrete", HaltingWithE2),
+)
 
 
 def _of_single_queries(name: str, source: Source, rounds: int) -> tuple[Study, Study]:
@@ -94,11 +103,11 @@ def _of_single_queries(name: str, source: Source, rounds: int) -> tuple[Study, S
         name=name,
         source=source,
         rounds=rounds,
-        learners=_learners(record_e2=True),
+        learners=_LEARNERS_WITH_E2,
         measures=_OF_ONE_QUERY,
         traces=("e1", "e2", "r1", "r2", "bound", "halted"),
     )
-    strategies = (_PLUS, _variant("Rb+, optimal", "plus", strategy="optimal"))
+    strategies = (_PLUS, _variant("Rb+, optimal", "plus", OptimalRankBoost))
     return main, replace(main, name=name + _STRATEGIES, learners=strategies, traces=("e1", "e2"))
 
 
@@ -106,7 +115,7 @@ def _of_queries(name: str, source: Source, rounds: int) -> Study:
     """Return the study of a set in folds of queries."""
     published = {"Rb-c": PUBLISHED[name]["RankBoost"]} if name in PUBLISHED else {}
     return Study(
-        name=name, source=source, rounds=rounds, learners=_learners(), measures=_LETOR_MEASURES, published=published
+        name=name, source=source, rounds=rounds, learners=_LEARNERS, measures=_LETOR_MEASURES, published=published
     )
 
 

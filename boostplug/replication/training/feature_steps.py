@@ -1,17 +1,15 @@
 """Theorem 1 of QBRank's paper, and the risk that it bounds: boosting by single features, which fit exactly."""
 
 from itertools import count
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn.base import BaseEstimator, RegressorMixin
-from sklearn.utils.validation import validate_data
 
 from boostplug.losses import QBRank
-from boostplug.rankers import QuadraticBoundRanker
-from boostplug.rankers.base import ObservedRounds, ReferenceRanker, Round, Rounds, Training
+from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
+from boostplug.rankers.quadratic_bound import line_search
 from boostplug.weak_rankers import Feature
 
 Floats = NDArray[np.float64]
@@ -19,45 +17,55 @@ Floats = NDArray[np.float64]
 _PENALTIES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4)  # of the 1-norm, as shares of the steepest slope at h = 0
 
 
-class BestFeature(RegressorMixin, BaseEstimator):
-    """The multiple of one feature with the smallest weighted sum of squared errors, without an intercept.
+def best_feature(X: Floats, targets: Floats, weight: Floats) -> tuple[int, float]:
+    """Return the multiple of one feature with the smallest weighted sum of squared errors: the column and its factor.
 
     Multiples of single features are scale-invariant, and this is the best of them: the weak learner of Theorem 1 with
     the tolerance ε = 0.
     """
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose the feature and its factor."""
-        X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        weight = np.ones(len(y)) if sample_weight is None else np.asarray(sample_weight, dtype=np.float64)
-        products, squares = X.T @ (weight * y), (X**2).T @ weight
-        gains = np.divide(products**2, squares, out=np.zeros(len(squares)), where=squares > 0.0)
-        self.feature_ = int(np.argmax(gains))
-        square = squares[self.feature_]
-        self.factor_ = float(products[self.feature_] / square) if square > 0.0 else 0.0
-        return self
-
-    def predict(self, X: Any) -> Floats:
-        """Return the multiple."""
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        values: Floats = self.factor_ * X[:, self.feature_]
-        return values
+    products, squares = X.T @ (weight * targets), (X**2).T @ weight
+    gains = np.divide(products**2, squares, out=np.zeros(len(squares)), where=squares > 0.0)
+    best = int(np.argmax(gains))
+    return best, float(products[best] / squares[best]) if squares[best] > 0.0 else 0.0
 
 
-class SearchedSteps(QuadraticBoundRanker):
-    """`QuadraticBoundRanker` with the theorem's bound of its steps, of any length, in ``history_``.
+class SearchedSteps(ReferenceRanker):
+    """Algorithm 1 by the best single features with a line search, and the theorem's bound of its steps in ``history_``.
 
-    The regressor must be `BestFeature`, and the loss a `QBRank` with the Hessian "global".
+    Parameters
+    ----------
+    loss : QBRank
+        With the Hessian "global".
+    n_estimators : int, default 100
+    random_state : None
+        Without effect.
     """
+
+    def __init__(
+        self,
+        *,
+        loss: QBRank = QBRank(hessian="global", normalization="none"),  # noqa: B008 (an immutable value)
+        n_estimators: int = 100,
+        random_state: Any = None,
+    ) -> None:
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.random_state = random_state
 
     def _rounds(self, training: Training) -> Rounds:
         theorem = _Theorem(training, self.loss)
-        rounds = ObservedRounds(super()._rounds(training))
-        for found in rounds:
-            ((weak, alpha),) = found.terms
-            length = theorem.length(alpha * weak.predict(training.X))
-            yield Round(found.terms, theorem.record(length, found.record["risk"]))
-        return rounds.reason
+        X = np.nan_to_num(training.X.astype(np.float64))
+        scores = np.zeros(len(X))
+        while True:
+            gradient, bound = self.loss.gradient_hessian(scores, training.queries)
+            targets = np.divide(-gradient, bound, out=np.zeros(len(X)), where=bound > 0.0)
+            best, factor = best_feature(X, targets, bound)
+            step = line_search(self.loss, training.queries, scores, factor * X[:, best])
+            if step is None:
+                return "no feature has a direction in which the risk falls"
+            scores += step * factor * X[:, best]
+            length = theorem.length(step * factor * X[:, best])
+            yield Round(((Feature(best), step * factor),), theorem.record(length, theorem.risk(scores)))
 
 
 class GivenSteps(ReferenceRanker):

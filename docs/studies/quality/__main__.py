@@ -8,10 +8,11 @@
 import argparse
 from pathlib import Path
 
-from boostplug.comparison.document import as_json, read
+from boostplug.comparison.document import as_json
 from boostplug.comparison.training.store import Store
 from boostplug.core.files import write_file
 from boostplug.core.threads import get_num_threads
+from boostplug.replication.documents import read
 from studies.quality.page import draw, tables
 from studies.quality.protocol import PARTS
 from studies.quality.result import SCHEMA, document

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from boostplug.comparison.report.drawing import drawn, slug
+from boostplug.replication.drawing import drawn, slug
 from boostplug.replication.tables import markdown
 from studies.tables import FRAMEWORK_TITLES, decimals, line_style, with_interval
 

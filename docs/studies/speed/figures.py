@@ -9,7 +9,7 @@ from math import log10
 from pathlib import Path
 from typing import Any
 
-from boostplug.comparison.report.drawing import COLOURS, DASHES, INK, MARKERS, drawn, slug
+from boostplug.replication.drawing import COLOURS, DASHES, INK, MARKERS, drawn, slug
 from studies.speed.result import BenchResult, Row
 
 __all__ = ["Bars", "Figure", "Growth", "Headline", "draw"]

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from boostplug.comparison.document import filled, marks, read
 from boostplug.comparison.summary import from_json
 from boostplug.core.files import write_file
+from boostplug.replication.documents import filled, marks, read
 from boostplug.replication.tables import markdown
 from studies.speed import BENCHES
 from studies.speed.figures import draw

@@ -6,8 +6,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from boostplug.comparison.document import as_json, marks, versions
+from boostplug.comparison.document import as_json, versions
 from boostplug.core.files import write_file
+from boostplug.replication.documents import marks
 from studies.quality.run import CatBoost
 from studies.starting_point.costs import SHARES, curve, times
 from studies.starting_point.page import arms, of_compare, of_confirmation, of_screening, tables

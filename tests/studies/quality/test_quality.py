@@ -8,7 +8,6 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from boostplug.comparison.document import filled, marks
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
 from boostplug.comparison.training.runs import Method
 from boostplug.comparison.training.trees import Trees
@@ -16,6 +15,7 @@ from boostplug.data.queries import Queries
 from boostplug.datasets import make_ranking
 from boostplug.losses import MPBoost, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import NDCG
+from boostplug.replication.documents import filled, marks
 from studies.quality import __main__ as command
 from studies.quality import page, protocol, result, run, sets, summary
 from studies.quality.protocol import StudyPart, jobs_of

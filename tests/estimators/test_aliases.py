@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 
 pytestmark = pytest.mark.frameworks
 OTHERS = [(own, other) for own, names in XGBOOST_ALIASES.items() for other in names]

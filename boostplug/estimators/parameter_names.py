@@ -1,0 +1,176 @@
+"""Parameters of the frameworks: aliases, options of their own objectives, and misspelt names."""
+
+import difflib
+import inspect
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from boostplug.core.checks import shown
+from boostplug.core.extras import imported
+
+# Aliases of the parameters that we read, set or refuse: the main name first, then the others, shortest first. If a user
+# gives several, LightGBM takes the first.
+LIGHTGBM_ALIASES: dict[str, tuple[str, ...]] = {
+    own: (own, *sorted(others, key=lambda other: (len(other), other)))
+    for own, others in {
+        "bagging_by_query": (),
+        "bagging_fraction": ("bagging", "sub_row", "subsample"),
+        "bagging_freq": ("subsample_freq",),
+        "bagging_seed": ("bagging_fraction_seed",),
+        "boosting": ("boost", "boosting_type"),
+        "categorical_feature": ("cat_column", "cat_feature", "categorical_column", "categorical_features"),
+        "device_type": ("device",),
+        "early_stopping_round": ("early_stopping", "early_stopping_rounds", "n_iter_no_change"),
+        "eval_at": ("map_at", "map_eval_at", "ndcg_at", "ndcg_eval_at"),
+        "feature_contri": ("fc", "feature_contrib", "feature_penalty", "fp"),
+        "feature_fraction": ("colsample_bytree", "sub_feature"),
+        "interaction_constraints": (),
+        "lambda_l2": ("l2_regularization", "lambda", "reg_lambda"),
+        "learning_rate": ("eta", "shrinkage_rate"),
+        "machines": ("workers", "nodes"),
+        "max_bin": ("max_bins",),
+        "max_bin_by_feature": (),
+        "metric": ("metric_types", "metrics"),
+        "min_data_in_leaf": ("min_child_samples", "min_data", "min_data_per_leaf", "min_samples_leaf"),
+        "min_sum_hessian_in_leaf": (
+            *("min_child_weight", "min_hessian", "min_sum_hessian", "min_sum_hessian_per_leaf"),
+        ),
+        "monotone_constraints": ("mc", "monotone_constraint", "monotonic_cst"),
+        "num_class": ("num_classes",),
+        "num_iterations": (
+            *("max_iter", "n_estimators", "n_iter", "nrounds", "num_boost_round", "num_iteration", "num_round"),
+            *("num_rounds", "num_tree", "num_trees"),
+        ),
+        "num_leaves": ("max_leaf", "max_leaf_nodes", "max_leaves", "num_leaf"),
+        "num_machines": ("num_machine",),
+        "num_threads": ("n_jobs", "nthread", "nthreads", "num_thread"),
+        "objective": ("app", "application", "loss", "objective_type"),
+        "seed": ("random_seed", "random_state"),
+        "tree_learner": ("tree", "tree_type", "tree_learner_type"),
+        "verbosity": ("verbose",),
+    }.items()
+}
+XGBOOST_ALIASES: dict[str, tuple[str, ...]] = {
+    "learning_rate": ("learning_rate", "eta"),
+    "nthread": ("nthread", "n_jobs"),
+    "reg_lambda": ("reg_lambda", "lambda"),
+    "seed": ("seed", "random_state"),
+}
+
+_OF_LOSS = "it is a parameter of the loss, as LambdaRank(truncation=30, norm=True), RankNet(sigmoid=2.0)"
+_GAINS = "write gains into the loss, as NDCGBoost(gain=…), and into a metric, as NDCG(gain=…)"
+_BALANCE = "ranking has no positive class; weight rows or queries"
+_POSITIONS = "boostplug.Unbiased(base=…) is the loss that corrects for positions"
+OPTIONS: dict[str, dict[str, str]] = {
+    "lightgbm": {
+        **dict.fromkeys(("is_unbalance", "unbalance", "unbalanced_sets", "scale_pos_weight"), _BALANCE),
+        **dict.fromkeys(("lambdarank_truncation_level", "max_position"), _OF_LOSS),
+        **dict.fromkeys(("lambdarank_norm", "lambdamart_norm", "sigmoid"), _OF_LOSS),
+        "lambdarank_position_bias_regularization": _POSITIONS,
+        "label_gain": _GAINS,
+    },
+    "xgboost": {
+        **dict.fromkeys(("lambdarank_pair_method", "lambdarank_num_pair_per_sample"), _OF_LOSS),
+        **dict.fromkeys(("lambdarank_normalization", "lambdarank_score_normalization"), _OF_LOSS),
+        **dict.fromkeys(("lambdarank_unbiased", "lambdarank_bias_norm"), _POSITIONS),
+        "ndcg_exp_gain": _GAINS,
+        "scale_pos_weight": _BALANCE,
+    },
+}
+"""Options of the frameworks' own objectives, which have no effect on a loss of ours, with the remedy for each."""
+
+_OFF = ("false", "-", "0", "0.0", "1", "1.0", "none")  # values that turn an option off
+_NO_METRIC = ("", "none", "null", "custom", "na")  # LightGBM's names for none, and for the objective's own
+
+
+def refuse_options(framework: str, parameters: Mapping[str, Any], metrics: Iterable[Any]) -> None:
+    """Raise ValueError for options of the framework's own objectives, which would have no effect on a loss of ours.
+
+    Options that a metric of the framework reads too, such as label_gain, pass beside names of its metrics.
+    """
+    remedies = OPTIONS[framework]
+    beside_metric = any(isinstance(metric, str) for metric in metrics)
+    for name in sorted(remedies.keys() & parameters.keys()):
+        value, is_gain = parameters[name], remedies[name] is _GAINS
+        is_switch = remedies[name] in (_BALANCE, _POSITIONS)
+        if value is None or (is_gain and beside_metric) or (is_switch and str(value).lower() in _OFF):
+            continue
+        raise ValueError(
+            f"{name}={shown(value)} is an option of the framework's own objectives, without effect on a loss of "
+            f"boostplug; remove it: {remedies[name]}"
+        )
+
+
+def without_options(framework: str, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters without those that only a framework's own objectives read."""
+    return {name: value for name, value in parameters.items() if name not in OPTIONS[framework]}
+
+
+def is_dart(parameters: Mapping[str, Any]) -> bool:
+    """Return whether the parameters turn on dropout (dart), in which later rounds rescale earlier trees.
+
+    LightGBM's parameter has several names, and upper and lower case are the same.
+    """
+    boosting = (parameters.get(alias) for alias in LIGHTGBM_ALIASES["boosting"])
+    return parameters.get("booster") == "dart" or any(str(value).lower() == "dart" for value in boosting)
+
+
+def refuse_unknown_parameters(framework: str, names: Iterable[str], argument: str = "") -> None:
+    """Raise for a name that is not a parameter of LightGBM; XGBoost itself warns of parameters that it does not use.
+
+    Parameters
+    ----------
+    framework : str
+        The module that users import: "lightgbm" or "xgboost".
+    names : iterable of str
+        Aliases count as parameters.
+    argument : str, optional
+        The argument that holds the names, for the message: "params".
+
+    Raises
+    ------
+    ValueError
+        With the nearest name.
+    """
+    known = _lightgbm() if framework == "lightgbm" else None
+    unknown = next((name for name in names if known is not None and name not in known), None)
+    if known is not None and unknown is not None:
+        what = f"{argument} holds {shown(unknown)}, which" if argument else str(unknown)
+        nearest = difflib.get_close_matches(str(unknown), sorted(known), n=1)
+        remedy = f"did you mean {nearest[0]}?" if nearest else "leave it out"
+        raise ValueError(f"{what} is not a parameter of LightGBM; {remedy}")
+
+
+@cache
+def _lightgbm() -> frozenset[str] | None:
+    """Return LightGBM's parameters, their aliases, and the parameters of its estimators; None if it lists none."""
+    lgb = imported("lightgbm", "training needs")
+    try:
+        aliases = lgb.basic._ConfigAliases._get_all_param_aliases()  # noqa: SLF001 (it is published nowhere else)
+    except AttributeError:
+        return None
+    estimators = inspect.signature(lgb.LGBMModel.__init__).parameters.keys() - {"self", "kwargs"}
+    return frozenset({*aliases, *(alias for several in aliases.values() for alias in several), *estimators})
+
+
+@cache
+def knows_metric(framework: str, name: str) -> bool:
+    """Return whether a framework has a metric of this name, as a booster with it shows."""
+    library = imported(framework, "training needs")
+    if framework == "xgboost":
+        rows = library.DMatrix(np.zeros((2, 1)), np.zeros(2), nthread=1)
+        try:
+            library.Booster({"nthread": 1, "verbosity": 0, "eval_metric": name}, cache=[rows]).save_config()
+        except library.core.XGBoostError as error:  # a metric may ask for other parameters
+            return "Unknown metric" not in str(error)
+        return True
+    if name.strip().lower() in _NO_METRIC:
+        return True
+    rows = library.Dataset(np.eye(2), [1, 1], group=[2], params={"verbosity": -1})
+    try:
+        return bool(library.Booster({"objective": "none", "metric": name, "verbosity": -1}, rows).eval_train())
+    except library.basic.LightGBMError:  # the metric exists, and refuses these rows
+        return True

@@ -1,0 +1,102 @@
+"""Options of the frameworks' own objectives beside our losses, misspelt parameters, and aliases."""
+
+import numpy as np
+import pytest
+from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VALID, X, Y
+
+import boostplug as bp
+from boostplug.estimators import parameter_names as names
+
+lgb = pytest.importorskip("lightgbm")
+EVERY_OPTION = [(FRAMEWORKS[name], option) for name, options in names.OPTIONS.items() for option in options]
+VALUES = {"lambdarank_pair_method": "mean", "label_gain": list(range(40)), "lambdarank_num_pair_per_sample": 1}
+VALUES |= dict.fromkeys(("is_unbalance", "unbalance", "unbalanced_sets", "lambdarank_unbiased"), True)
+VALUES |= dict.fromkeys(("lambdarank_norm", "ndcg_exp_gain", "lambdarank_normalization"), False)
+VALUES |= {"lambdarank_score_normalization": False, "lambdarank_bias_norm": 2.0, "lambdarank_truncation_level": 30}
+every_framework = pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)
+
+
+def own(scores, data):
+    """MPBoost as a user's own function: nothing of ours looks at the parameters."""
+    return LOSS.gradient_hessian(scores, bp.Queries(Y, group=GROUP))
+
+
+@pytest.mark.filterwarnings("ignore:.*WARNING:UserWarning")
+@pytest.mark.parametrize(("F", "name"), EVERY_OPTION)
+def test_options_that_frameworks_do_not_read_beside_a_function_are_refused(F, name):
+    given = {name: VALUES.get(name, 0.3)}
+    quiet = {"verbosity": -1 if F.name == "lightgbm" else 0}
+    trained, without = (F.predict(F.train(own, F.data(), 2, **quiet, **more)[0]) for more in (given, {}))
+    np.testing.assert_array_equal(trained, without)
+    with pytest.raises(ValueError, match=rf"{name}=.* is an option of the framework's own objectives.*; remove it: "):
+        F.fit(LOSS, **given)
+    assert np.ptp(F.fit(LOSS, **{name: None}).predict(X)) > 0.0
+    assert names.without_options(F.name, {**given, "seed": 1}) == {"seed": 1}
+
+
+def test_every_alias_is_known():
+    for name in names.OPTIONS["lightgbm"]:
+        assert lgb.basic._ConfigAliases.get(name) <= names.OPTIONS["lightgbm"].keys()
+
+
+@every_framework
+def test_what_asks_for_nothing_passes(F):
+    """Dictionaries of parameters that serve several trainings hold them; metrics of the framework read gains."""
+    off = {"lightgbm": {"is_unbalance": False, "scale_pos_weight": 1.0}, "xgboost": {"lambdarank_unbiased": False}}
+    assert np.ptp(F.fit(LOSS, **off[F.name]).predict(X)) > 0.0
+    gains = {"lightgbm": {"label_gain": [0, 1, 2, 3, 4]}, "xgboost": {"ndcg_exp_gain": False}}
+    assert np.ptp(F.fit(LOSS, metric="ndcg", valid=VALID, **gains[F.name]).predict(X)) > 0.0
+
+
+@every_framework
+def test_built_in_objectives_keep_them(F):
+    given = {"lightgbm": {"lambdarank_truncation_level": 1}, "xgboost": {"lambdarank_num_pair_per_sample": 1}}[F.name]
+    assert not np.array_equal(F.fit(F.objective, **given).predict(X), F.fit(F.objective).predict(X))
+
+
+def test_bagging_by_query_is_refused():
+    """By LGBMRanker, which knows its parameters, and where a Dataset shows those of its training."""
+    given = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
+    F = FRAMEWORKS["lightgbm"]
+    for train in (lambda: F.fit(LOSS, **given), lambda: F.train(LOSS, lgb.Dataset(X, Y, group=GROUP), **given)):
+        with pytest.raises(ValueError, match="bagging_by_query=True trains a constant model"):
+            train()
+
+
+@every_framework
+def test_a_constant_model_is_warned_about(F):
+    """Hessians of so small a sigmoid sum to less than a leaf needs."""
+    with pytest.warns(UserWarning, match="the model is constant: no split gains enough"):
+        F.fit(bp.RankNet(sigmoid=1e-4), n_estimators=1)
+
+
+def test_misspelt_names_of_lightgbm_are_refused():
+    known = [alias for aliases in names.LIGHTGBM_ALIASES.values() for alias in aliases]
+    names.refuse_unknown_parameters("lightgbm", [*known, "class_weight", "importance_type", "extra_trees"])
+    with pytest.raises(ValueError, match="num_leafs is not a parameter of LightGBM; did you mean num_leaf"):
+        bp.LGBMRanker(objective=LOSS, num_leafs=3).fit(X, Y, qid=QID)
+
+
+def test_without_lightgbms_list_no_name_is_refused(monkeypatch):
+    names._lightgbm.cache_clear()
+    monkeypatch.delattr(lgb.basic, "_ConfigAliases")
+    names.refuse_unknown_parameters("lightgbm", ["num_leafs"])
+    names._lightgbm.cache_clear()
+
+
+def test_xgboost_itself_warns_of_misspelt_names():
+    with pytest.warns(UserWarning, match="max_dept.* are not used"):
+        bp.XGBRanker(objective=LOSS, n_estimators=1, n_jobs=1, max_dept=3).fit(X, Y, qid=QID)
+
+
+def test_a_subclass_may_have_parameters_of_its_own():
+    class Named(bp.XGBRanker):
+        def __init__(self, *, label="", **more):
+            self.label = label
+            super().__init__(**more)
+
+        def get_xgb_params(self):
+            return {name: value for name, value in super().get_xgb_params().items() if name != "label"}
+
+    ranker = Named(label="a", objective=bp.MPBoost(), n_estimators=2, n_jobs=1)
+    assert ranker.fit(X, Y, qid=QID, verbose=False).predict(X).std() > 0
