@@ -366,7 +366,6 @@ CASES = {
             lambda: lgb.cv({**LGB, "objective": LOSS}, lgb.Dataset(X, Y, group=GROUP), folds=bp.group_folds([1, 2], 2)),
         ),
         Case("`set_num_threads(0)`", lambda: bp.set_num_threads(0)),
-        Case("`warmup(True)`", lambda: bp.warmup(True)),
     ],
     "LightGBM's Dataset and parameters": [
         Case("no group", lambda: train_lgb(group=None)),

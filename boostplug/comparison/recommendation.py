@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from boostplug import losses, metrics
 from boostplug.comparison.outcomes import FoldSeed, Outcomes
 from boostplug.comparison.training.frameworks import FRAMEWORKS
 from boostplug.comparison.training.runs import Method
@@ -112,10 +113,10 @@ def _under_its_names(kind: Any, framework: str, params: Mapping[str, Any]) -> di
 
 def in_python(value: Any) -> str:
     """Return the Python code of a value: its ``repr``, with the classes of this library from ``bp``."""
-    import boostplug as bp
 
     def with_module(found: re.Match[str]) -> str:
-        return f"bp.{found[0]}" if hasattr(bp, found[0]) else found[0]
+        is_ours = hasattr(losses, found[0]) or hasattr(metrics, found[0])
+        return f"bp.{found[0]}" if is_ours else found[0]
 
     return re.sub(r"(?<![\w.'])[A-Z]\w*(?=\()", with_module, repr(_plain(value)))
 

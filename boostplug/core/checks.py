@@ -49,7 +49,7 @@ def native(values: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Return a value's repr for messages; a long one is shortened, at commas if it has any."""
+    """Return a value's repr for messages; a long one is shortened in the middle."""
     if isinstance(value, np.generic):
         value = value.item() if value.dtype.kind in "biufcSU" else str(value)
     try:
@@ -57,13 +57,8 @@ def shown(value: Any) -> str:
     except Exception:  # noqa: BLE001 (a user's repr may raise, and Python refuses to write long integers)
         text = f"an int of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
     printed: str = visible(text)
-    if len(printed) <= _LONGEST_SHOWN:
-        return printed
     half = _LONGEST_SHOWN // 2
-    first, comma, _ = printed[:half].rpartition(", ")
-    start = first + comma if comma else printed[:half]
-    _, comma, last = printed[-half:].partition(", ")
-    return f"{start}…{comma + last if comma else printed[-half // 2 :]}"
+    return printed if len(printed) <= _LONGEST_SHOWN else f"{printed[:half]}…{printed[-half:]}"
 
 
 def check_flag(name: str, value: Any) -> bool:

@@ -1,6 +1,5 @@
 """Input of both rankers: features, labels, ids and weights of a fit, checked partition by partition."""
 
-import threading
 import uuid
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +11,7 @@ import dask.array as da
 import dask.dataframe as dd
 import numpy as np
 from dask.delayed import delayed
-from distributed import Future, get_client, wait
+from distributed import get_client, wait
 from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
@@ -25,7 +24,6 @@ from boostplug.estimators.inputs import with_float32_labels
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
-_SECONDS = 5.0  # between two looks at the workers
 _LABEL = "label "  # before the names of more labels
 _SET_CATEGORIES = "call X.categorize(), or give all the same with ddf[column].cat.set_categories(…)"
 
@@ -152,29 +150,9 @@ def published(sets: Sequence[PartitionedSet]) -> Iterator[str]:
         wait(queries)  # a training occupies the workers that would compute them
         client.publish_dataset(queries, name=name)
         try:
-            with _cancel_when_all_workers_left(sets[0]):
-                yield name
+            yield name
         finally:
             client.unpublish_dataset(name)
-
-
-@contextmanager
-def _cancel_when_all_workers_left(parts: PartitionedSet) -> Iterator[None]:
-    """Cancel a training when all of its workers have left the cluster: the frameworks would wait for them for ever."""
-    client, finished = parts.client, threading.Event()
-    workers = {address for held in client.who_has(parts.futures).values() for address in held}
-    earlier = {*client.futures}
-
-    def watch() -> None:
-        while not finished.wait(_SECONDS):
-            if workers.isdisjoint(client.nthreads()):
-                client.cancel([Future(key, client) for key in {*client.futures} - earlier])
-
-    threading.Thread(target=watch, daemon=True).start()
-    try:
-        yield
-    finally:
-        finished.set()
 
 
 def queries_of_rows(numbers: NDArray[Any], name: str) -> Queries:
@@ -267,7 +245,7 @@ def _checked(found: PartitionedSet, fitted: Schema | None, other: str) -> Partit
         wait(found.futures)
     client.gather([future for future in found.futures if future.status == "error"])  # raises the first
     summaries = found.map(lambda part: part.summary)
-    refuse_split_queries(lambda function, *more: found.map(lambda part: function(part.ids, *more)))
+    refuse_split_queries(found.map(lambda part: part.ids))
     filled = [number for number, summary in enumerate(summaries) if summary.n_rows]
     if not filled:
         raise ValueError(f"{where}X and its labels have no rows")

@@ -121,8 +121,6 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
             If the loss raises later on a worker: after the last round, in which no tree has a split any more.
         LightGBMError
             If a worker is lost; then LightGBM cannot train on the others again until ``client.restart()``.
-        CancelledError
-            If all workers of the training are lost.
         """
         self._refuse(refused)
         objective, loss = self._objective_of_fit([])
@@ -171,10 +169,6 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         ranker = local.LGBMRanker(**self._local_params())
         ranker.__dict__.update(_fitted_state(self))
         return ranker
-
-    def refit(self, *args: Any, **kwargs: Any) -> Any:
-        """Return ``to_local().refit(…)``: a ranker of one machine, its leaves estimated anew on data in memory."""
-        return self.to_local().refit(*args, **kwargs)
 
     def _params_of_workers(self, objective: Any, loss: Loss | None) -> dict[str, Any]:
         """Return the parameters of the training, refusing those that the cluster sets, or that need sums."""

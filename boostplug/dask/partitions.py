@@ -1,6 +1,6 @@
 """Whole queries in partitions: bringing them together, and seeing whether they are."""
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any
 
 import dask
@@ -64,7 +64,7 @@ def partition_by_query(ddf: Any, qid: str, npartitions: int | None = None) -> An
 def check_partitions(ddf: Any, qid: str) -> None:
     """Raise if a query lies in several partitions.
 
-    Computes the column of ids alone. The driver sees eight bytes for each query.
+    Computes the column of ids alone. The driver sees the ids of the queries of each partition.
 
     Parameters
     ----------
@@ -80,8 +80,8 @@ def check_partitions(ddf: Any, qid: str) -> None:
     """
     _check_frame(ddf, qid)
     columns = enumerate(ddf[qid].to_delayed())
-    held = dask.persist(*(delayed(_distinct_ids)(column, f"{qid} of partition {p}: {qid}") for p, column in columns))
-    refuse_split_queries(lambda function, *more: list(dask.compute(*(delayed(function)(ids, *more) for ids in held))))
+    ids = [delayed(_distinct_ids)(column, f"{qid} of partition {place}: {qid}") for place, column in columns]
+    refuse_split_queries(dask.compute(*ids))
 
 
 def ids_and_places(values: Any, name: str) -> tuple[NDArray[Any], NDArray[np.int64]]:
@@ -98,28 +98,25 @@ def ids_and_places(values: Any, name: str) -> tuple[NDArray[Any], NDArray[np.int
     return ids.astype(wide) if np.can_cast(ids.dtype, wide) else ids, codes.astype(np.int64)
 
 
-def refuse_split_queries(of_partitions: Callable[..., list[Any]]) -> None:
+def refuse_split_queries(ids: Sequence[NDArray[Any]]) -> None:
     """Raise if a query lies in several partitions, or if these have ids of different types.
 
-    ``of_partitions(function, *arguments)`` returns the results of a function of the different ids of each partition.
+    Parameters
+    ----------
+    ids : sequence of ndarray
+        The different ids of each partition.
     """
-    types, hashes = zip(*of_partitions(_type_and_hashes), strict=True)
-    if len({*types} - {None}) > 1:
+    if len({part.dtype for part in ids if len(part)}) > 1:
         raise ValueError("the query ids have other types in some partitions; convert them to one with astype")
-    once, times = np.unique(np.concatenate(hashes), return_counts=True)
-    places: dict[Any, list[int]] = {}
-    if (times > 1).any():
-        for partition, ids in enumerate(of_partitions(_ids_of_hashes, once[times > 1])):
-            for query in (ids.astype(str) if ids.dtype.kind in "mM" else ids).tolist():
-                places.setdefault(query, []).append(partition)
-    split = {query: held for query, held in places.items() if len(held) > 1}  # other ids have the hash in common
-    if split:
-        n_queries = sum(map(len, hashes)) - sum(len(held) - 1 for held in split.values())
-        query, held = next(iter(split.items()))
+    held = pd.Series(np.repeat(np.arange(len(ids)), [len(part) for part in ids]))
+    query = pd.Series(np.concatenate([part for part in ids if len(part)] or [np.zeros(0)]))
+    split = query[query.duplicated(keep=False)]
+    if len(split):
+        first = split.iloc[0]
+        places = held[query == first].tolist()
         raise ValueError(
-            f"{len(split)} of {n_queries} queries lie in several partitions: {shown(query)} in "
-            f"{' and '.join(map(str, held[:2]))}; bring each together with "
-            "boostplug.dask.partition_by_query(ddf, qid)"
+            f"{split.nunique()} of {query.nunique()} queries lie in several partitions: {shown(first)} in "
+            f"{places[0]} and {places[1]}; bring each together with boostplug.dask.partition_by_query(ddf, qid)"
         )
 
 
@@ -127,18 +124,10 @@ def _distinct_ids(values: Any, name: str) -> NDArray[Any]:
     return ids_and_places(values, name)[0]
 
 
-def _type_and_hashes(ids: NDArray[Any]) -> tuple[np.dtype[Any] | None, NDArray[np.uint64]]:
-    return ids.dtype if len(ids) else None, _hashes(ids)
-
-
 def _hashes(ids: NDArray[Any]) -> NDArray[np.uint64]:
     """Return a hash of each id, the same in every partition; rarely, different ids have one hash."""
     hashes: NDArray[np.uint64] = pd.util.hash_array(ids, categorize=False)
     return hashes
-
-
-def _ids_of_hashes(ids: NDArray[Any], hashes: NDArray[np.uint64]) -> NDArray[Any]:
-    return ids[np.isin(_hashes(ids), hashes)]
 
 
 def _with_place(part: pd.DataFrame, qid: str, partition_info: Any = None) -> pd.DataFrame:

@@ -140,8 +140,6 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             If labels, queries, weights or parameters are wrong or a query is split; before any training.
         xgboost.core.XGBoostError
             If a worker left the cluster, or the network between the workers broke.
-        CancelledError
-            If all workers of the training left the cluster.
         """
         self._refuse(refused)
         stop = self.early_stopping_rounds
@@ -226,12 +224,12 @@ class XGBRanker(RankerOnCollections, LocalRanker):
 
     def _matrices(self, sets: list[PartitionedSet], feature_weights: ArrayLike | None) -> list[Any]:
         """Return the matrix of each set; a validation set lies on the workers that hold rows of the training set."""
-        weights = self._checked_feature_weights(feature_weights, sets[0].schema.n_columns)
+        weights = None if feature_weights is None else da.from_array(np.asarray(feature_weights, np.float32))
         fields: dict[str, Any] = {
             "missing": self.missing,
             "enable_categorical": self.enable_categorical,
             "feature_types": self.feature_types,
-            "feature_weights": None if weights is None else da.from_array(np.asarray(weights, np.float32)),
+            "feature_weights": weights,
         }
         matrices: list[Any] = []
         for parts in sets:

@@ -1,7 +1,6 @@
 """Input of both rankers: queries from ids, sizes or columns, checked before any training."""
 
 import ast
-import math
 import re
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -310,6 +309,11 @@ def relative_weight(weight: Floats | None) -> Floats | None:
     return None if weight is None else weight / (weight.mean() or 1.0)
 
 
+def weight_for(loss: Loss | None, weight: Floats | None) -> Floats | None:
+    """Return the weights that the framework gets: for a loss of ours, which reads its own, relative ones."""
+    return weight if loss is None else relative_weight(weight)
+
+
 def warn_of_idle_part(loss: Loss | None, queries: Queries) -> None:
     """Warn if a part of a loss has nothing to learn from; if all of it has not, the training warns."""
     fault = None if loss is None else loss.fault_of_order(queries)
@@ -326,16 +330,6 @@ def warn_of_constant_model(loss: Loss | None, queries: Queries, cause: str | Non
         )
     if cause is not None:
         warnings.warn(f"the model is constant: {cause}", UserWarning, stacklevel=3)
-
-
-def weight_in_single(weight: Floats | None) -> Floats | None:
-    """Return weights in a unit, a power of two, in which single precision holds them: only ratios count."""
-    if weight is None:
-        return None
-    largest = float(weight.max())
-    if largest == 0.0 or 1e-30 < largest < 1e30:
-        return weight
-    return np.ldexp(weight, -math.frexp(largest)[1])
 
 
 def has_labels(sets: list[CheckedInputs]) -> bool:
@@ -363,22 +357,8 @@ def refuse_missing_labels(metrics: Iterable[Any], sets: Iterable[CheckedInputs])
                 raise ValueError(f"{one.where}labels hold no {metric.label!r}, for {metric.name}; pass eval_labels")
 
 
-class _NoPositionBias:
-    """`position_bias_` before a fit on one machine sets it in the instance: an error with the remedy."""
-
-    def __get__(self, instance: Any, owner: type) -> Any:
-        if instance is None:
-            return self
-        raise AttributeError(
-            "position_bias_ is set by fit on one machine, with a loss that learns from clicks. After a fit on Dask, "
-            "where no machine holds all pages, call loss.position_bias(ranker.predict(X), queries) on pages in memory"
-        )
-
-
 class RankingScore:
     """Mixin for the `score` of a ranker."""
-
-    position_bias_ = _NoPositionBias()
 
     def score(
         self,

@@ -11,9 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.adapters.reading import assign
-from boostplug.core.checks import check_integer, check_number, shown
+from boostplug.core.checks import shown
 from boostplug.core.extras import needed_by
-from boostplug.core.threads import threads_of_framework
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import Schema, align, refuse_repeated, refuse_unknown_categories, schema_of
@@ -36,7 +35,7 @@ from boostplug.estimators.inputs import (
     validation_sets,
     warn_of_constant_model,
     warn_of_idle_part,
-    weight_in_single,
+    weight_for,
     with_float32_labels,
 )
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
@@ -45,7 +44,6 @@ from boostplug.estimators.parameters import given_names, nested, resolved, witho
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import export
-from boostplug.model.lightgbm import refitted
 
 with needed_by("boostplug.LGBMRanker needs", "lightgbm"):
     import lightgbm as lgb
@@ -61,10 +59,6 @@ def count_features(params: dict[str, Any], places: ColumnPlaces) -> None:
         aliases = [alias for name in names for alias in ALIASES[name]]
         for name in params.keys() & aliases:
             params[name] = convert(name, params[name])
-
-
-class RefusedByLightGBMError(lgb.basic.LightGBMError, ValueError):
-    """Error of LightGBM that is also a ValueError, as XGBoost's errors are."""
 
 
 class LGBMRanker(RankingScore, lgb.LGBMRanker):
@@ -171,8 +165,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         init_model : Booster, LGBMModel, str or path, optional
             The model that the training continues. Categories of a DataFrame go by content, new ones come after them.
         eval_metric : Metric, str, callable or list of them, optional
-            Our metrics, or what the parent takes. Default with our losses, where validation sets have labels: `NDCG` at
-            each cut-off of `eval_at`.
+            Our metrics, or what the parent takes. Default with our losses, where validation sets have labels:
+            ``NDCG(10)``.
 
         Returns
         -------
@@ -181,11 +175,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         Raises
         ------
         ValueError
-            If labels, queries, weights, features or parameters are wrong; before any training. What LightGBM itself
-            refuses is also its ``LightGBMError``.
+            If labels, queries, weights, features or parameters are wrong; before any training.
         """
         metrics = metrics_of([eval_metric, *self._named_metrics()], "lightgbm")
-        cut_offs = self._cut_offs(eval_at)
         objective, loss = self._objective_of_fit(metrics)
         given = Inputs(
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
@@ -201,12 +193,12 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             eval_set, given, train, partial(checked_set, fitted=train.schema), "eval_sample_weight",
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=eval_sample_weight,
         )  # fmt: skip
-        sets = each_starting_from("eval_init_score", _by_place(eval_init_score, len(sets)), sets, train)
+        sets = each_starting_from("eval_init_score", eval_init_score, sets, train)
         refuse_missing_labels(metrics, sets)
         for one in sets:
             labels_in_single(one.queries, f"{one.where}labels")
         if not metrics and loss is not None and has_labels(sets):
-            metrics = [NDCG(k) for k in cut_offs]
+            metrics = [NDCG(10)]
         if eval_names is not None:
             refuse_repeated(eval_names, "eval_names")
         if init_model is not None and (init_score is not None or eval_init_score is not None):
@@ -219,16 +211,16 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             super().fit(
                 train.X,
                 train.queries.labels,
-                sample_weight=weight_in_single(train.queries.row_weight),
+                sample_weight=weight_for(loss, train.queries.row_weight),
                 init_score=train.start,
                 group=np.diff(train.queries.boundaries),
                 **_validation_data([(one.X, one.queries.labels) for one in sets]),
                 eval_names=eval_names,
-                eval_sample_weight=[weight_in_single(one.queries.row_weight) for one in sets] or None,
+                eval_sample_weight=[weight_for(loss, one.queries.row_weight) for one in sets] or None,
                 eval_init_score=None if eval_init_score is None else [one.start for one in sets],
                 eval_group=[np.diff(one.queries.boundaries) for one in sets] or None,
                 eval_metric=[_Evaluating(m, assign_queries) if isinstance(m, Metric) else m for m in metrics] or None,
-                eval_at=cut_offs,
+                eval_at=eval_at,
                 feature_name=feature_name,
                 categorical_feature=places.among_features("categorical_feature", categorical_feature),
                 callbacks=[assign_queries, *callbacks_of(callbacks)],
@@ -236,7 +228,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             )
         except lgb.basic.LightGBMError as error:
             cause = self._too_few_rows(train.queries.n_rows) if _NO_FEATURE in str(error) else None
-            raise RefusedByLightGBMError(cause or str(error)) from error
+            if cause is None:
+                raise
+            raise ValueError(cause) from error
         finally:
             del self._fit_places
         self._fitted_columns = columns._replace(reader=type(self).__name__)
@@ -261,69 +255,6 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         switched = "validate_features" in kwargs or kwargs.get("predict_disable_shape_check", False)
         fitted = None if switched else getattr(self, "_fitted_columns", None)
         return super().predict(self._features(X, fitted), *args, **kwargs)
-
-    def refit(
-        self,
-        X: Any,
-        y: ArrayLike | None,
-        *,
-        qid: ArrayLike | None = None,
-        group: ArrayLike | None = None,
-        sample_weight: ArrayLike | None = None,
-        pairs: Pairs | None = None,
-        labels: Mapping[str, ArrayLike] | None = None,
-        position: ArrayLike | None = None,
-        init_score: ArrayLike | None = None,
-        decay_rate: float = 0.9,
-    ) -> "LGBMRanker":
-        """Return a ranker of the same trees with leaves estimated anew on other data, by the ranker's own loss.
-
-        It is ``lightgbm.Booster.refit``, which refuses custom objectives. Tree by tree, a leaf becomes `decay_rate`
-        times its old value plus (1 - `decay_rate`) times the new one. The new one is ``-Σg / (Σh + reg_lambda)`` over
-        the new rows, times the tree's shrinkage; 0 where no row arrives. As in LightGBM's, the new leaves may break
-        monotone constraints.
-
-        Parameters
-        ----------
-        X, y, qid, group, sample_weight, pairs, labels, position, init_score
-            As for `fit`; `init_score` where the ranker was fitted with one.
-        decay_rate : float in [0, 1], default 0.9
-            How much of the old leaves remains.
-
-        Returns
-        -------
-        LGBMRanker
-            A new one; this one stays as it is.
-
-        Raises
-        ------
-        NotFittedError
-            Before `fit`.
-        ValueError
-            If the data or `decay_rate` are wrong, the loss has nothing to learn from, the objective is none of ours, or
-            the trees are linear.
-        """
-        decay_rate = check_number("decay_rate", decay_rate, least=0.0, most=1.0)
-        text = self.booster_.model_to_string()
-        loss = loss_of(self.objective_)
-        if loss is None:
-            raise ValueError(f"refit needs a loss; the objective is {shown(self.objective_)}: call booster_.refit")
-        inputs = Inputs(
-            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
-            columns=self._columns_by_role, arguments=FIT,
-        )  # fmt: skip
-        given = starting_from("init_score", init_score, checked_set(inputs, self._fitted_columns))
-        check_uses(self.objective_, loss, inputs)
-        queries = with_float32_labels(given.queries)
-        start = np.zeros(queries.n_rows) if given.start is None else given.start
-        leaves = np.reshape(self.predict(given.X, pred_leaf=True), (queries.n_rows, -1))
-        with threads_of_framework(self.n_jobs if (self.n_jobs or 0) > 0 else None):
-            if not loss.gradient_hessian(start, queries)[1].any():
-                raise ValueError("refit has nothing to learn from; pass queries of different grades, positive weights")
-            booster = refitted(text, leaves, start, partial(loss.gradient_hessian, queries=queries), decay_rate)
-        ranker = copy.deepcopy(self)
-        ranker.__dict__.update(_Booster=booster)
-        return ranker
 
     def export(self) -> lgb.LGBMRanker:
         """Return a fitted plain `lightgbm.LGBMRanker` that predicts the same, bit for bit, without this library.
@@ -379,15 +310,6 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 raise ValueError("bagging_by_query=True trains a constant model with any loss of boostplug; remove it")
         refuse_unknown_parameters("lightgbm", given_names(self._other_params))
         return objective, loss
-
-    def _cut_offs(self, eval_at: Any) -> list[int]:
-        """Return where the default metrics cut lists off: LightGBM's parameter wins over fit's argument."""
-        given = [self.get_params().get(alias) for alias in ALIASES["eval_at"]]
-        value = next((value for value in given if value is not None), eval_at)
-        if isinstance(value, str):
-            value = [int(k) if k.strip().isdecimal() else k for k in value.split(",")]
-        each = list(value) if np.iterable(value) else [value]
-        return [check_integer("eval_at", k, 1, ", or a list of such") for k in each]
 
     def _too_few_rows(self, n_rows: int) -> str | None:
         """Return the message that so few rows have no split into two leaves; None where the parameters allow one."""
@@ -493,13 +415,6 @@ def _categories_of(model: lgb.Booster, schema: Schema) -> dict[int, tuple[Any, .
     if len(categories) != len(places):
         raise ValueError(f"X has {len(places)} categorical columns, init_model {len(categories)}; pass the same ones")
     return dict(zip(places, map(tuple, categories), strict=True))
-
-
-def _by_place(eval_init_score: Any, n: int) -> Any:
-    """Return LightGBM's eval_init_score as a list, which may be a dict by place."""
-    if not isinstance(eval_init_score, Mapping):
-        return eval_init_score
-    return [eval_init_score.get(i) for i in range(n)]
 
 
 def _validation_data(sets: Sequence[tuple[Any, Any]]) -> dict[str, Any]:

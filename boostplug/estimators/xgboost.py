@@ -37,12 +37,11 @@ from boostplug.estimators.inputs import (
     metrics_of,
     places_of,
     refuse_missing_labels,
-    relative_weight,
     starting_from,
     validation_sets,
     warn_of_constant_model,
     warn_of_idle_part,
-    weight_in_single,
+    weight_for,
     with_float32_labels,
 )
 from boostplug.estimators.parameter_names import is_dart, refuse_options
@@ -227,9 +226,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         warn_of_idle_part(loss, train.queries)
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
         feature_weights = self.feature_weights if feature_weights is None else feature_weights
-        feature_weights = self._checked_feature_weights(
-            places.of_features("feature_weights", feature_weights), columns.n_columns
-        )
+        feature_weights = native(places.of_features("feature_weights", feature_weights))
         matrix = self._matrix(train, feature_weights=feature_weights)
         if self.missing != 0:
             for one in sets:
@@ -367,11 +364,10 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         self, given: CheckedInputs, *, ref: xgb.DMatrix | None = None, feature_weights: Any = None
     ) -> xgb.DMatrix:
         """Return a (quantile) DMatrix whose labels and weights our losses and metrics read from the queries."""
-        weight_of = weight_in_single if loss_of(self.objective) is None else relative_weight
         fields = {
             "label": labels_in_single(given.queries, f"{given.where}labels"),
             "group": np.diff(given.queries.boundaries),
-            "weight": weight_of(given.queries.query_weight),
+            "weight": weight_for(loss_of(self.objective), given.queries.query_weight),
             "base_margin": given.start,
             "feature_weights": feature_weights,
             "missing": self.missing,
@@ -406,12 +402,6 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         if stops and is_dart(self.get_xgb_params()):
             raise ValueError("booster='dart' has no best round to stop at; leave out early_stopping_rounds, or dart")
         return given
-
-    def _checked_feature_weights(self, given: ArrayLike | None, n_features: int) -> ArrayLike | None:
-        """Return a weight for each feature: fit's, else the constructor's."""
-        if given is not None and np.shape(given) != (n_features,):
-            raise ValueError(f"feature_weights must hold {n_features} numbers, got shape {np.shape(given)}")
-        return native(given)  # type: ignore[no-any-return]
 
     def _training_parameters(
         self, loss: Loss | None, metrics: list[Any], *, evaluates: bool, model: xgb.Booster | None
@@ -492,9 +482,7 @@ def model_and_columns(xgb_model: Any, parameters: Mapping[str, Any]) -> tuple[xg
 
 def _refuse_other_base_score(given: float | None, booster: xgb.Booster) -> None:
     """Raise where base_score is not that of the model that the training goes on from, whose scores would move."""
-    if given is None:
-        return
-    text = json.loads(booster.save_config())["learner"]["learner_model_param"]["base_score"]
-    own = np.ravel(json.loads(text))  # a list since XGBoost 3.1
-    if (np.float32(given) != np.float32(own)).any():
+    parameters = json.loads(booster.save_config())["learner"]["learner_model_param"]
+    own = np.ravel(json.loads(parameters["base_score"]))  # a list since XGBoost 3.1
+    if given is not None and (np.float32(given) != np.float32(own)).any():
         raise ValueError(f"base_score={given!r} differs from that of xgb_model, {own[0]:g}; leave out base_score")

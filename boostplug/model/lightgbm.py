@@ -1,7 +1,7 @@
 """Trees and lines in LightGBM's text format for models (version 4); its boosters' leaves, estimated anew."""
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -67,37 +67,6 @@ def booster_of(text: str) -> Any:
 
 def _parameters(text: str) -> dict[str, str]:
     return dict(re.findall(r"^\[(\w+): (.*)\]$", text, re.MULTILINE))
-
-
-def refitted(
-    text: str,
-    leaves: NDArray[np.integer],
-    scores: Floats,
-    gradient_hessian: Callable[[Floats], tuple[Floats, Floats]],
-    decay: float,
-) -> Any:
-    """Return the booster of a trained model's text with leaves estimated anew, as LightGBM does it for its objectives.
-
-    Tree by tree, from `scores` on; `leaves` are those of the rows, of shape (n_rows, n_trees).
-    """
-    if "\nis_linear=1\n" in text:
-        raise ValueError("refit: the trees are linear, and only constant leaves can be estimated anew; fit again")
-    given = _parameters(text)
-    l1, l2, largest = (float(given[name]) for name in ("lambda_l1", "lambda_l2", "max_delta_step"))
-    booster = booster_of(text)
-    for at, (tree, leaf) in enumerate(zip(booster.dump_model()["tree_info"], leaves.T, strict=True)):
-        n_leaves = tree["num_leaves"]
-        g, h = (np.bincount(leaf, values, n_leaves) for values in gradient_hessian(scores))
-        step = -np.sign(g) * np.maximum(np.abs(g) - l1, 0.0)
-        step = np.divide(step, h + l2, out=np.zeros(n_leaves), where=h > 0)
-        if largest > 0:
-            step = np.clip(step, -largest, largest)
-        old = np.array([booster.get_leaf_output(at, k) for k in range(n_leaves)])
-        values = decay * old + (1.0 - decay) * tree["shrinkage"] * step
-        for k, value in enumerate(values.tolist()):
-            booster.set_leaf_output(at, k, value)
-        scores = scores + values[leaf]
-    return booster
 
 
 def leaves_below(tree: Tree) -> NDArray[np.int64]:

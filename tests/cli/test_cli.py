@@ -196,6 +196,7 @@ def test_closed_outputs(closed):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.ci
 def test_a_process_as_a_shell_runs_it(folder):
     """An output without Greek letters, and no terminal."""
     environment = {**os.environ, "PYTHONIOENCODING": "latin-1", "PYTHONPATH": str(Path(__file__).parents[2])}

@@ -21,7 +21,5 @@ def test_numpy_does_not_warn_within_a_users_function():
         bp.MPBoost(distance=lambda gap: 1e300 * gap * 1e300).value(np.zeros(2), bp.Queries([0, 1], group=[2]))
 
 
-def test_a_long_list_is_cut_between_its_names():
-    names = [f"feature_{i}" for i in range(100)]
-    assert shown(names) == "['feature_0', 'feature_1', 'feature_2', …, 'feature_98', 'feature_99']"
-    assert shown("z" * 100) == f"'{'z' * 39}…{'z' * 19}'"
+def test_a_long_value_is_cut_in_its_middle():
+    assert shown("z" * 100) == f"'{'z' * 39}…{'z' * 39}'"

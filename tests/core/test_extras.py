@@ -53,6 +53,7 @@ for call in {calls!r}:
 """
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("libraries", ASKED, ids=" ".join)
 def test_what_needs_a_library_that_is_missing_names_its_extra(libraries, tmp_path):
     (tmp_path / "a.parquet").write_bytes(b"PAR1")

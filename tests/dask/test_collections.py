@@ -16,7 +16,7 @@ from boostplug.dask.collections import Partition, partitioned_set  # noqa: E402
 from boostplug.data.inputs import Inputs  # noqa: E402
 from boostplug.estimators.inputs import FIT  # noqa: E402
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.ci]
 LOCAL = "boostplug.LGBMRanker"
 SIZES = [3, 1, 4, 2, 5, 5]  # two queries in each of three partitions
 

@@ -36,6 +36,7 @@ def frame(ids, npartitions=5):
     return dd.from_pandas(pd.DataFrame({"query": ids, "place": np.arange(len(ids))}), npartitions=npartitions)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", IDS)
 def test_queries_come_together_with_their_rows_in_order(kind):
     ids = IDS[kind]
@@ -53,10 +54,12 @@ def test_queries_come_together_with_their_rows_in_order(kind):
     bp.dask.check_partitions(whole, "query")
 
 
+@pytest.mark.ci
 def test_the_number_of_partitions_remains_unless_it_is_given():
     assert bp.dask.partition_by_query(frame(QUERY), "query").npartitions == 5
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("kind", IDS)
 def test_split_queries_are_named_with_their_partitions(kind):
     with pytest.raises(ValueError, match=r"of 30 queries lie in several partitions: .*partition_by_query"):
@@ -71,21 +74,13 @@ def test_a_split_query_is_named():
         bp.dask.check_partitions(frame(ids, 2), "query")
 
 
-def test_different_ids_of_one_hash_are_no_split(monkeypatch):
-    monkeypatch.setattr(pd.util, "hash_array", lambda ids, **_: np.zeros(len(ids), np.uint64))
-    ids = np.repeat(["a", "b", "c", "d"], 5)
-    bp.dask.check_partitions(frame(ids, 2), "query")
-    ids[17] = "b"
-    with pytest.raises(ValueError, match=r"^1 of 4 queries"):
-        bp.dask.check_partitions(frame(ids, 2), "query")
-
-
 def parts_with(other):
     """Return a frame whose second partition holds the ids as numbers of another type."""
     parts = [pd.DataFrame({"query": [1, 1, 2, 0]}), pd.DataFrame({"query": pd.array([3, 4, 2, 4], dtype=other)})]
     return dd.from_map(lambda number: parts[number], range(2), meta=parts[0][:0])
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("other", ["int8", "Int64", "uint32"])
 def test_an_id_is_the_same_whatever_type_of_integer_holds_it(other):
     with pytest.raises(ValueError, match=r"^1 of 5 queries lie in several partitions: 2 in 0 and 1; bring"):
@@ -93,12 +88,14 @@ def test_an_id_is_the_same_whatever_type_of_integer_holds_it(other):
     bp.dask.check_partitions(bp.dask.partition_by_query(parts_with(other), "query"), "query")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("other", ["float64", "float32", "uint64", "object"])
 def test_partitions_with_ids_of_other_types_are_refused(other):
     with pytest.raises(ValueError, match="query ids have other types in some partitions; convert them to one"):
         bp.dask.check_partitions(parts_with(other), "query")
 
 
+@pytest.mark.ci
 def test_floating_ids_that_may_be_rounded_are_refused():
     frame = dd.from_pandas(pd.DataFrame({"query": np.float32([1, 2, 3, 2**24])}), npartitions=2)
     for check in (bp.dask.check_partitions, lambda ddf, qid: bp.dask.partition_by_query(ddf, qid).compute()):
@@ -106,6 +103,7 @@ def test_floating_ids_that_may_be_rounded_are_refused():
             check(frame, "query")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("missing", [np.nan, np.inf])
 def test_missing_ids_are_refused_when_computed(missing):
     ddf = frame(np.r_[np.arange(9.0), missing], 2)
@@ -115,6 +113,7 @@ def test_missing_ids_are_refused_when_computed(missing):
         bp.dask.partition_by_query(ddf, "query").compute()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("function", [bp.dask.partition_by_query, bp.dask.check_partitions])
 def test_what_is_no_frame_or_column_is_refused(function):
     with pytest.raises(TypeError, match=r"dask\.dataframe\.DataFrame, got 'DataFrame'; for data in memory"):
@@ -123,6 +122,7 @@ def test_what_is_no_frame_or_column_is_refused(function):
         function(frame(QUERY), "qid")
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("npartitions", [0, 1.5, "2", True])
 def test_wrong_numbers_of_partitions_are_refused(npartitions):
     with pytest.raises(ValueError, match="npartitions must be an integer of at least 1"):

@@ -76,12 +76,6 @@ def test_validation_sets_get_the_categories_of_the_training_set(name):
     assert values[0] == values[1]
 
 
-def test_leaves_are_estimated_anew_on_the_training_sets_categories():
-    ranker = fit("LGBMRanker")
-    expected = ranker.refit(X, Y, qid=QID).predict(X)
-    np.testing.assert_array_equal(ranker.refit(REORDERED, Y, qid=QID).predict(X), expected)
-
-
 def first_rounds(name, ranker, x):
     rounds = {"num_iteration": 5} if name == "LGBMRanker" else {"iteration_range": (0, 5)}
     return ranker.predict(x, **rounds)

@@ -53,6 +53,7 @@ def check(fitted, rows=X):
     return plain
 
 
+@pytest.mark.ci
 def test_predicts_where_boostplug_is_not_installed(tmp_path):
     fitted = [fit(framework) for framework in RANKERS]
     path, rows, out = tmp_path / "rankers.pkl", tmp_path / "X.npy", tmp_path / "p.npy"

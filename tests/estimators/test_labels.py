@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from adapters.harness import FRAMEWORKS, GROUP, QID, VQID, VX, VY, X, Y
+from adapters.harness import FRAMEWORKS, GROUP, VQID, VX, VY, X, Y
 
 import boostplug as bp
 from boostplug.estimators.inputs import with_float32_labels
@@ -40,16 +40,6 @@ def test_metrics_of_validation_sets_read_labels_in_full(F):
 
     F.fit(bp.QBRank(), valid=(VX, VY + 1e-12, VQID), metric=Full())
     np.testing.assert_array_equal(seen[0], VY + 1e-12)
-
-
-def test_refit_reads_the_same_labels():
-    pytest.importorskip("lightgbm")
-    ranker = bp.LGBMRanker(objective=bp.QBRank(), n_estimators=3, verbose=-1, n_jobs=1, min_child_samples=3)
-    ranker.fit(X, Y, qid=QID)
-    with pytest.warns(UserWarning, match="^labels such as .* are equal in single precision"):
-        refitted = ranker.refit(X, TIMES, qid=QID)
-    rounded = np.float64(np.float32(TIMES))
-    np.testing.assert_array_equal(refitted.predict(X), ranker.refit(X, rounded, qid=QID).predict(X))
 
 
 def test_queries_in_single_precision_keep_all_else():

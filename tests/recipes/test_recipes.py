@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples" / "clusters"
 HERE = Path(__file__).parent
 
-pytestmark = pytest.mark.cluster
+pytestmark = [pytest.mark.cluster, pytest.mark.ci]
 
 
 def needs(engine):
