@@ -56,7 +56,7 @@ def critical_pairs(queries: Queries, distance: Distance = _ONE) -> CriticalPairs
     if isinstance(groups, ListedPairs):
         winner, loser, weight, gap = groups.winner, groups.loser, groups.weight, groups.margin
     else:
-        blocks = groups.pairs(np.ones(len(groups.query), bool))
+        blocks = groups.pairs()
         higher, lower = (np.concatenate(places) for places in zip(*blocks, strict=True))
         grade, root = np.repeat(groups.group_grade, np.diff(groups.group_start)), groups.sqrt_weight
         winner, loser, gap = groups.rows[higher], groups.rows[lower], grade[higher] - grade[lower]
