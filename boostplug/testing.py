@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_instance
-from boostplug.core.threads import set_num_threads
+from boostplug.core.threads import forced_threads
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.losses.base.loss import Loss
@@ -409,15 +409,10 @@ def inputs_stay(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Gen
 
 def threads_do_not_matter(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
     """Check that outputs are bit-equal for any number of threads."""
-    repeats = 1 + 20_000 // max(1, queries.n_rows)  # enough work for a second thread
-    many = _repeated(queries, repeats)
-    outputs = []
-    for threads in (1, 3):
-        set_num_threads(threads)
-        try:
-            outputs.append(loss.gradient_hessian(np.tile(scores, repeats), many))
-        finally:
-            set_num_threads(None)
+    many, outputs = _repeated(queries, 4), []
+    for n in (1, 3):
+        with forced_threads(n):
+            outputs.append(loss.gradient_hessian(np.tile(scores, 4), many))
     _expect(all(np.array_equal(a, b) for a, b in zip(*outputs, strict=True)), "threads change the outputs")
 
 

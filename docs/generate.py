@@ -10,11 +10,11 @@ from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import Any, NamedTuple, get_args, get_type_hints
+from typing import Any, NamedTuple
 
-import typer
+from typer.main import get_command
 
-from boostplug.cli.app import app
+from boostplug.cli.app import app, compare_command
 from boostplug.core.values import Range
 from boostplug.losses import LOSSES
 from boostplug.metrics import METRICS
@@ -174,25 +174,16 @@ def properties() -> str:
 
 def commands() -> str:
     """Return each command of the command line with its options."""
-    functions = [command.callback for command in app.registered_commands if command.callback is not None]
-    return "\n\n".join(map(_command, functions))
+    found = get_command(app).commands | {"compare": compare_command()}  # type: ignore[attr-defined]
+    return "\n\n".join(_command(name, command) for name, command in found.items())
 
 
-def _command(function: Callable[..., Any]) -> str:
-    hints = get_type_hints(function, include_extras=True)
-    arguments, options = [], []
-    for name, parameter in inspect.signature(function).parameters.items():
-        kind, info = get_args(hints[name])
-        if isinstance(info, typer.models.ArgumentInfo):
-            arguments.append((f"`{name.upper()}`", _cell(info.help)))
-        else:
-            named = [one for one in (info.default, *(info.param_decls or ())) if isinstance(one, str)]
-            spelt = " ".join(named or ["--" + name.replace("_", "-")])
-            options.append((f"`{spelt}`", _value(kind, parameter.default), _cell(info.help)))
-    usage = " ".join(["boostplug", function.__name__, *(cell.strip("`") for cell, _ in arguments)])
-    about = re.sub(r"docs/([\w/]+\.md)", r"[\1](../\1)", inspect.cleandoc(function.__doc__ or ""))
-    parts = [f"## boostplug {function.__name__}", about]
-    parts.append(f"```text\n{usage}{' [OPTIONS]' if options else ''}\n```")
+def _command(name: str, command: Any) -> str:
+    arguments = [(f"`{p.name.upper()}`", _cell(p.help)) for p in command.params if p.param_type_name == "argument"]
+    options = [(f"`{p.opts[0]}`", _value(p), _cell(p.help)) for p in command.params if p.param_type_name == "option"]
+    usage = " ".join(["boostplug", name, *(cell.strip("`") for cell, _ in arguments)])
+    about = re.sub(r"docs/([\w/]+\.md)", r"[\1](../\1)", inspect.cleandoc(command.help or ""))
+    parts = [f"## boostplug {name}", about, f"```text\n{usage}{' [OPTIONS]' if options else ''}\n```"]
     if arguments:
         parts.append(table(("argument", "what it is"), arguments))
     if options:
@@ -200,15 +191,14 @@ def _command(function: Callable[..., Any]) -> str:
     return "\n\n".join(part.rstrip() for part in parts)
 
 
-def _value(kind: Any, default: Any) -> str:
+def _value(option: Any) -> str:
     """Return what an option takes and, where it is a plain value, its default."""
-    if kind is bool:
+    if option.is_flag:
         return ""
-    words = {Path: "path", str: "text", Any: "text", int: "integer", float: "number"}
-    (takes,) = (words[one] for one in (get_args(kind) or (kind,)) if one is not type(None))
-    if default is inspect.Parameter.empty:
+    takes = option.metavar or "TEXT"
+    if option.required:
         return f"{takes}, required"
-    return takes if default is None else f"{takes}, default `{default}`"
+    return f"{takes}, default `{option.default}`" if isinstance(option.default, (str, int, float)) else takes
 
 
 def _cell(text: str | None) -> str:
@@ -407,7 +397,7 @@ PAGES = {
         "Threads and compilation",
         "Set the number of threads of losses and metrics, and compile their kernels ahead of time. "
         "[Containers: compile once](../guides/images.md)",
-        (Section("Settings", ("set_num_threads", "warmup", "cli.warm_up.WarmUp")),),
+        (Section("Settings", ("set_num_threads", "warmup")),),
     ),
     "cli.md": Page(
         "Command line",

@@ -296,7 +296,6 @@ CASES = {
         Case("`QBRank(margin=10**400)`", lambda: bp.QBRank(margin=10**400)),
         Case("`LambdaRank(metric=DCG())`", lambda: bp.LambdaRank(metric=bp.DCG())),
         Case("`LambdaRank(truncation=0)`", lambda: bp.LambdaRank(truncation=0)),
-        Case("`LambdaRank(norm=True)` without a truncation", lambda: bp.LambdaRank(norm=True)),
         Case("pairs for `LambdaRank`", lambda: bp.LambdaRank().value(np.zeros(N), queries(pairs=bp.Pairs([0], [1])))),
         Case("`ListNet(target='mse')`", lambda: bp.ListNet(target="mse")),
         Case("`ListNet(random_state=-1)`", lambda: bp.ListNet(target="xendcg", random_state=-1)),

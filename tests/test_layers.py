@@ -1,7 +1,7 @@
 """Nothing imports upward, and nothing imports in a circle.
 
 An import counts wherever it stands: at the top, in a function, for type checkers only, or as the name of a module in a
-string. One table is free: ``_HOME`` in ``boostplug/__init__.py``, which loads the public names lazily.
+string. ``boostplug/__init__.pyi``, by which the public names are loaded, stands above all layers but the last two.
 ``from boostplug import MPBoost`` counts as an import of the module that defines the name.
 """
 
@@ -47,10 +47,9 @@ def folder_of(module):
 
 def homes():
     """Return the module of each public name."""
-    for node in ast.walk(ast.parse((PACKAGE / "__init__.py").read_text())):
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "_HOME":
-            return ast.literal_eval(node.value)
-    raise LookupError("boostplug/__init__.py has no _HOME")
+    stub = ast.parse((PACKAGE / "__init__.pyi").read_text())
+    imports = [node for node in stub.body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: node.module.partition(".")[2] for node in imports for alias in node.names}
 
 
 def dotted_names(module, path):
@@ -72,7 +71,7 @@ def imports_of(module, path, homes):
     for dotted in dotted_names(module, path):
         if dotted.partition(".")[0] == "boostplug":
             name = dotted.partition(".")[2]
-            name = homes.get(name, name)
+            name = homes.get(name) or name
             while name:
                 if name in PATHS and not f"{module}.".startswith(f"{name}."):
                     found.add(name)
@@ -100,6 +99,13 @@ def test_nothing_imports_upward(imports):
         if depth[folder_of(module)] < depth[folder_of(target)]
     }
     assert upward == set()
+
+
+def test_the_package_stands_above_its_layers_and_below_the_command_line():
+    """No module imports the package itself, and no public name is defined by what stands above."""
+    importers = {module for module, path in PATHS.items() if "boostplug" in dotted_names(module, path)}
+    assert importers == set()
+    assert {"cli", "replication"}.isdisjoint(map(folder_of, homes().values()))
 
 
 def test_only_the_command_line_imports_the_replication(imports):

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.adapters.workers import Workers
-from boostplug.core.threads import OpenMPThreads, openmp_threads_of, threads_of_framework
+from boostplug.core.threads import threads_of_framework
 from boostplug.data.queries import Queries
 
 _MAX_FRAMES = 12  # between the framework and this package: wrappers of the framework and of the user
@@ -106,15 +106,14 @@ class Call(NamedTuple):
     queries: Queries
     n_threads: int | None
     """The framework's number of threads, None if it is not known."""
-    team: OpenMPThreads | None
     adapter: "Adapter | None"
     training: Training | None
     dataset: Any
     """None if the framework passed arrays."""
 
     def threads(self) -> AbstractContextManager[None]:
-        """Use the framework's number of threads, and its idle threads, within a block."""
-        return threads_of_framework(self.n_threads, self.team)
+        """Use the framework's number of threads within a block."""
+        return threads_of_framework(self.n_threads)
 
 
 class Subset(NamedTuple):
@@ -169,10 +168,6 @@ class Adapter(Protocol):
 
     def workers(self) -> Workers | None:
         """Return the workers of the job in which this process trains; None if there are none."""
-        return None
-
-    def team(self, frame: FrameType | None, n_rows: int) -> OpenMPThreads | None:  # noqa: ARG002 (the default: our threads)
-        """Return the framework's idle OpenMP threads if the framework has called `frame` and the rows are many."""
         return None
 
     def holds(self, data: Any) -> bool:
@@ -235,19 +230,3 @@ def callers(frame: FrameType | None) -> Iterator[FrameType]:
             yield frame
             left -= 1
         frame = frame.f_back
-
-
-_MANY = 1 << 14  # rows; fewer rows need only one thread
-_teams: dict[str, OpenMPThreads | None] = {}
-
-
-def openmp_threads_of_caller(frame: FrameType | None, module: str, n_rows: int) -> OpenMPThreads | None:
-    """Return the OpenMP threads of the library that `module` has loaded, if `module` has called `frame`.
-
-    None for fewer rows than several threads would share.
-    """
-    if n_rows < _MANY or all(caller.f_globals.get("__name__") != module for caller in callers(frame)):
-        return None
-    if module not in _teams:
-        _teams[module] = openmp_threads_of(getattr(sys.modules[module], "_LIB", None))
-    return _teams[module]

@@ -102,10 +102,7 @@ def _call_with_dataset(
     refuse_fault(adapter.fault_of_call(scores, dataset, training) if trains else None)
     adapter.forget_best_round(training)
     queries = queries_of(dataset)
-    team = adapter.team(frame, queries.n_rows)
-    return Call(
-        _one_per_row(scores, queries), queries, adapter.threads(dataset, training), team, adapter, training, dataset
-    )
+    return Call(_one_per_row(scores, queries), queries, adapter.threads(dataset, training), adapter, training, dataset)
 
 
 def _call_with_arrays(
@@ -113,7 +110,7 @@ def _call_with_arrays(
 ) -> tuple[Call, Record]:
     """Return the call for plain arrays; the record of the training that passes them, if any, keeps their `Queries`."""
     labels, scores = _as_floats("labels", labels), _as_floats("scores", scores)
-    record, threads, team = _of_nobody, None, None
+    record, threads = _of_nobody, None
     adapter, training = calling(frame)
     if adapter is not None and training is not None:
         refuse_fault(adapter.fault_of_call(scores, None, training))
@@ -126,9 +123,7 @@ def _call_with_arrays(
         )
     weight = None if weight is None else _as_floats("weight", weight)
     queries = queries_of_arrays(Fields(labels, _as_floats("group", group), weight), record, adapter)
-    if adapter is not None:
-        team = adapter.team(frame, queries.n_rows)
-    return Call(_one_per_row(scores, queries), queries, threads, team, adapter, training, None), record
+    return Call(_one_per_row(scores, queries), queries, threads, adapter, training, None), record
 
 
 def _refuse_call(loss: ObjectiveLike, call: Call) -> None:

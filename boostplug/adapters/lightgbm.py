@@ -7,10 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.adapters.adapter import Adapter, Fields, MetricLike, Subset, Training, callers, openmp_threads_of_caller
+from boostplug.adapters.adapter import Adapter, Fields, MetricLike, Subset, Training, callers
 from boostplug.adapters.options import LIGHTGBM, fault_of_options
 from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES as ALIASES
-from boostplug.core.threads import OpenMPThreads
 
 _INFINITY = np.float32(1e38)  # LightGBM's replacement for an infinite label or weight
 _LEAST_LEAF = 1e-35  # its kZeroThreshold
@@ -101,10 +100,6 @@ class LightGBM(Adapter):
         """Return LightGBM's parameter `num_threads`, None if it is not given."""
         n = _parameter("num_threads", dataset, training)
         return int(n) if n is not None and int(n) > 0 else None
-
-    def team(self, frame: FrameType | None, n_rows: int) -> OpenMPThreads | None:
-        """Return the OpenMP threads of the library that `lightgbm.basic` has loaded."""
-        return openmp_threads_of_caller(frame, "lightgbm.basic", n_rows)
 
     def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:
         """Return `min_sum_hessian_in_leaf`."""

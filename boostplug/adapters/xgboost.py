@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.adapters.adapter import Adapter, Fields, MetricLike, Subset, Training, openmp_threads_of_caller
+from boostplug.adapters.adapter import Adapter, Fields, MetricLike, Subset, Training
 from boostplug.adapters.options import XGBOOST, fault_of_options
 from boostplug.adapters.parameter_names import XGBOOST_ALIASES as ALIASES
 from boostplug.adapters.workers import Workers
-from boostplug.core.threads import OpenMPThreads
 
 Floats = NDArray[np.float64]
 
@@ -100,10 +99,6 @@ class XGBoost(Adapter):
         """Return the workers of `xgboost.collective`, started by Dask, Spark, Ray or a user's job."""
         collective = sys.modules["xgboost"].collective
         return _Collective(collective) if collective.get_world_size() > 1 else None
-
-    def team(self, frame: FrameType | None, n_rows: int) -> OpenMPThreads | None:
-        """Return the OpenMP threads of the library that `xgboost.core` has loaded."""
-        return openmp_threads_of_caller(frame, "xgboost.core", n_rows)
 
     def least_hessian(self, dataset: Any, training: Training | None) -> tuple[str, float]:
         """Return `min_child_weight`, its default if the parameters are not known."""

@@ -1,4 +1,4 @@
-"""The command `boostplug` (`app`), the check of an installation (`doctor`), and compiling all kernels (`warm_up`)."""
+"""The command `boostplug` (`app`) and the check of an installation (`doctor`)."""
 
 
 def main() -> None:

@@ -2,14 +2,10 @@
 
 Kernels release the GIL and write to disjoint rows, so Python threads run them in parallel. One thread computes each
 query, in a fixed order, so results are bit-equal for any number of threads. A separate OpenMP pool would compete with
-the frameworks' pools, break after a fork, and forbid concurrent calls. During a framework's call, the framework's
-threads do the work (`OpenMPThreads`).
+the frameworks' pools, break after a fork, and forbid concurrent calls.
 """
 
-import ctypes
 import os
-import sys
-import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -25,11 +21,9 @@ from boostplug.core.checks import check_integer
 _O = TypeVar("_O")
 _V = TypeVar("_V")
 _CHUNKS_PER_THREAD = 4
-_IMPORTED_BY = os.getpid()
-_MIN_WORK_PER_THREAD = 20_000  # rows; below it, waking a thread costs more than it saves
+_work_per_thread = 200_000  # rows; below it, threads gain nothing beside those of a framework, which spin
 
 _of_framework: ContextVar[int | None] = ContextVar("_of_framework", default=None)
-_team: ContextVar["OpenMPThreads | None"] = ContextVar("_team", default=None)
 _chosen: int | None = None
 _pool: tuple[int, int, ThreadPoolExecutor] | None = None  # (process id, workers, executor)
 
@@ -97,87 +91,25 @@ def get_num_threads() -> int:
 
 
 @contextmanager
-def threads_of_framework(n: int | None, team: "OpenMPThreads | None" = None) -> Iterator[None]:
-    """Use `n` threads within the block, the calling framework's setting, or None if it is not known.
-
-    With `team`, the framework's own threads are used.
-    """
-    token, token_of_team = _of_framework.set(n), _team.set(team)
+def threads_of_framework(n: int | None) -> Iterator[None]:
+    """Use `n` threads within the block, the calling framework's setting, or None if it is not known."""
+    token = _of_framework.set(n)
     try:
         yield
     finally:
         _of_framework.reset(token)
-        _team.reset(token_of_team)
-
-
-_Body = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
-_Parallel = ctypes.CFUNCTYPE(None, _Body, ctypes.c_void_p, ctypes.c_uint, ctypes.c_uint)
-
-
-class OpenMPThreads:
-    """Threads of the OpenMP library that a framework has loaded, used while the framework calls us.
-
-    After a parallel loop, OpenMP's threads spin for some milliseconds on all cores of the framework. Python threads
-    would have to share the cores with them.
-    """
-
-    def __init__(self, parallel: Callable[..., None]) -> None:
-        self._parallel = parallel
-
-    @property
-    def alive(self) -> bool:
-        """True if the threads may exist; a forked child has none and would wait for its parent's forever."""
-        return os.getpid() == _IMPORTED_BY
-
-    def call(self, function: Callable[[], None], size: int) -> None:
-        """Call `function` in `size` threads at once, including this one; OpenMP may use fewer."""
-        errors: list[BaseException] = []
-
-        def body(_nothing: Any) -> None:
-            try:
-                function()
-            except BaseException as error:  # noqa: BLE001 (the waiting thread raises it)
-                errors.append(error)
-
-        with _ignored_by_ctypes(errors):
-            self._parallel(_Body(body), None, size, 0)
-        if errors:
-            raise errors[0]
 
 
 @contextmanager
-def _ignored_by_ctypes(errors: list[BaseException]) -> Iterator[None]:
-    """Collect exceptions that signal handlers, such as that of Ctrl-C, raise in callbacks outside of their ``try``.
-
-    Python runs the handlers in the main thread, possibly at the start of a callback, before its ``try``. There ctypes
-    would print the KeyboardInterrupt and the training would continue.
-    """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = sys.unraisablehook
-
-    def collect(unraisable: "sys.UnraisableHookArgs") -> None:
-        of_callback = "ctypes callback" in (unraisable.err_msg or "")
-        if of_callback and unraisable.exc_value is not None and threading.get_ident() == main:
-            errors.append(unraisable.exc_value)
-        else:
-            before(unraisable)
-
-    main = threading.get_ident()
+def forced_threads(n: int) -> Iterator[None]:
+    """Use `n` threads within the block however little work there is, to test that threads change nothing."""
+    global _work_per_thread  # noqa: PLW0603 (a process-wide setting)
+    before, _work_per_thread = _work_per_thread, 1
     try:
-        sys.unraisablehook = collect
-        yield
+        with threads_of_framework(n):
+            yield
     finally:
-        sys.unraisablehook = before
-
-
-def openmp_threads_of(library: Any) -> OpenMPThreads | None:
-    """Return the threads of the OpenMP library that `library` is linked with, if it has GCC's interface."""
-    try:
-        return OpenMPThreads(_Parallel(("GOMP_parallel", library)))
-    except (AttributeError, TypeError):  # that of Visual C++, or no library
-        return None
+        _work_per_thread = before
 
 
 def _executor(workers: int) -> ThreadPoolExecutor:
@@ -198,12 +130,12 @@ def run_over_queries(
     kernel : callable
         Works on the queries ``first <= q < last`` and writes only their rows; releases the GIL.
     starts : ndarray of shape (n_queries + 1,)
-        Cumulative work before each query, such as its number of rows, for balancing.
+        Cumulative work before each query, in rows of a kernel that takes some 20 ns a row, for balancing.
     num_threads : int, optional
         Default: `get_num_threads`.
     """
     n_queries = len(starts) - 1
-    most = min(n_queries, 1 + int(starts[-1] - starts[0]) // _MIN_WORK_PER_THREAD)
+    most = min(n_queries, 1 + int(starts[-1] - starts[0]) // _work_per_thread)
     threads = most if most <= 1 else min(most, num_threads or get_num_threads())
     if threads <= 1:
         kernel(0, n_queries)
@@ -212,18 +144,12 @@ def run_over_queries(
     cuts = np.searchsorted(starts, np.linspace(starts[0], starts[-1], chunks + 1))
     cuts[0], cuts[-1] = 0, n_queries
     edges = np.unique(cuts)
-    ticket, place = count(), count()
+    ticket = count()
 
     def worker() -> None:
         while (i := next(ticket)) < len(edges) - 1:
             kernel(int(edges[i]), int(edges[i + 1]))
 
-    team = _team.get()
-    if team is not None and team.alive:
-        # The framework's full number of threads, because OpenMP ends the threads that a smaller team leaves out.
-        team.call(lambda: worker() if next(place) < threads else None, get_num_threads())
-        worker()
-        return
     try:
         helpers = [_executor(threads - 1).submit(worker) for _ in range(threads - 1)]
     except RuntimeError:  # the interpreter is shutting down and starts no threads

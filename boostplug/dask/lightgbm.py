@@ -5,7 +5,6 @@ import warnings
 from collections.abc import Mapping
 from typing import Any
 
-import lightgbm as lgb
 import numpy as np
 from distributed import get_worker
 from numpy.typing import NDArray
@@ -17,14 +16,19 @@ from boostplug.adapters.lightgbm import LightGBM
 from boostplug.adapters.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.adapters.reading import refuse_fault
 from boostplug.core.checks import check_integer, column_names, shown
+from boostplug.core.extras import needed_by
 from boostplug.core.threads import threads_of_framework
 from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows, row_weights
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
 from boostplug.data.tables import refuse_other_categories, rows_of, schema_of
-from boostplug.estimators import lightgbm as local
 from boostplug.estimators.inputs import FIT, ColumnPlaces
 from boostplug.losses import Loss
+
+with needed_by("boostplug.dask.LGBMRanker needs", "lightgbm", "dask"):
+    import lightgbm as lgb
+
+    from boostplug.estimators import lightgbm as local
 
 Floats = NDArray[np.float64]
 

@@ -7,17 +7,15 @@ from typing import Any
 
 import dask.array as da
 import numpy as np
-import xgboost as xgb
 from distributed import get_worker
 from numpy.typing import ArrayLike
-from xgboost import dask as xgb_dask
-from xgboost.callback import EvaluationMonitor
 
 from boostplug.adapters.reading import assign
 from boostplug.adapters.record import record_of
 from boostplug.adapters.workers import in_step
 from boostplug.adapters.xgboost import XGBoost
 from boostplug.core.checks import column_names, shown
+from boostplug.core.extras import needed_by
 from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
@@ -27,10 +25,16 @@ from boostplug.data.tables import (
     refuse_unknown_categories,
 )
 from boostplug.estimators.inputs import FIT, ColumnPlaces, validation_sets
-from boostplug.estimators.xgboost import XGBRanker as LocalRanker
-from boostplug.estimators.xgboost import count_features, model_and_columns
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
+
+with needed_by("boostplug.dask.XGBRanker needs", "xgboost", "dask"):
+    import xgboost as xgb
+    from xgboost import dask as xgb_dask
+    from xgboost.callback import EvaluationMonitor
+
+    from boostplug.estimators.xgboost import XGBRanker as LocalRanker
+    from boostplug.estimators.xgboost import count_features, model_and_columns
 
 _LOCAL = "boostplug.XGBRanker"
 _NUMBERS = "label_lower_bound"  # the field of a DMatrix, unused by ranking, that holds numbers of partitions

@@ -19,7 +19,6 @@ from boostplug.adapters.attached import set_pairs, set_positions
 from boostplug.clicks import propensity, simulate
 from boostplug.comparison.document import as_json
 from boostplug.comparison.report.drawing import COLOURS, DASHES, drawn
-from boostplug.comparison.significance import bootstrap_interval
 from boostplug.comparison.summary import to_json
 from boostplug.core.extras import imported
 from boostplug.core.files import write_file
@@ -29,6 +28,7 @@ from boostplug.datasets import RankingData
 from boostplug.losses import Loss, QBRank, RankNet, Unbiased
 from boostplug.metrics import NDCG
 from boostplug.replication.tables import markdown, rounded
+from studies.bootstrap import bootstrap_interval
 from studies.quality.sets import SETS
 from studies.store import finished
 from studies.tables import decimals, difference, fill, line_style, with_interval

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from boostplug.comparison.document import filled
 from boostplug.comparison.report.drawing import COLOURS, DASHES, MARKERS
-from boostplug.comparison.significance import bootstrap_interval
 from boostplug.core.files import write_file
+from studies.bootstrap import bootstrap_interval
 
 FRAMEWORK_TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
 

@@ -1,7 +1,6 @@
 """The plug itself: what is cached, what is handed over, and what happens where a framework is missing."""
 
 import gc
-import sys
 from dataclasses import dataclass
 from weakref import ref
 
@@ -12,7 +11,6 @@ import pytest
 
 import boostplug as bp
 from boostplug.adapters import reading as plug
-from boostplug.core import threads
 
 Y = np.array([0.0, 2, 1, 0, 1, 1, 3])
 GROUP = np.array([4, 3])
@@ -206,32 +204,3 @@ def test_a_call_leaves_no_arrays_behind(long_set):
     assert [result() for result in results] == [None, None]
     results = [ref(array) for array in call(LOSS)]
     assert [result() for result in results] == [None, None]
-
-
-def trained(framework, loss, threads):
-    """Return what a round of a framework makes of many rows: so many that threads share them."""
-    rows = np.arange(len(LONG), dtype=np.float64)[:, None]
-    if framework == "lightgbm":
-        data = lgb.Dataset(rows, LONG, group=np.full(2_000, 10), params=QUIET)
-        booster = lgb.train({**QUIET, "objective": loss, "num_threads": threads, "num_leaves": 4}, data, 2)
-        return booster.predict(rows, num_threads=1)
-    data = xgb.DMatrix(rows, LONG, group=np.full(2_000, 10), nthread=1)
-    booster = xgb.train({"objective": "rank:pairwise", "nthread": threads, "max_depth": 2}, data, 2, obj=loss)
-    return booster.predict(data)
-
-
-@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
-def test_a_framework_s_own_threads_do_the_work(framework, monkeypatch):
-    """A thread of ours would have to wait for a core that the framework's hold while they wait for us."""
-    monkeypatch.setattr(threads, "_MIN_WORK_PER_THREAD", 1_000)
-    alone = trained(framework, LOSS, 1)
-    core = sys.modules[{"lightgbm": "lightgbm.basic", "xgboost": "xgboost.core"}[framework]]
-    if threads.openmp_threads_of(core._LIB) is None:
-        pytest.skip("its OpenMP does not know GCC's calls")
-    monkeypatch.setattr(threads, "_executor", None)
-    calls = []
-    call_of = threads.OpenMPThreads.call
-    monkeypatch.setattr(threads.OpenMPThreads, "call", lambda self, *a: calls.append(a[1]) or call_of(self, *a))
-    np.testing.assert_array_equal(trained(framework, LOSS, 2), alone)
-    assert calls
-    assert set(calls) == {2}

@@ -3,14 +3,11 @@
 They are listed in docs/explanation/framework_internals.md.
 """
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.adapters import adapter, call, lightgbm, parameter_names, xgboost
+from boostplug.adapters import call, lightgbm, parameter_names, xgboost
 
 lgb, xgb = pytest.importorskip("lightgbm"), pytest.importorskip("xgboost")
 
@@ -36,7 +33,6 @@ TRAININGS = {
 VANISHED = {
     "LightGBM's Booster on the call stack": lambda patch: patch.setattr(lightgbm, "_owner", lambda frame: None),
     "xgb.train on the call stack": lambda patch: patch.setattr(xgboost, "_training", lambda frame: None),
-    "the frameworks' OpenMP library": lambda patch: patch.setattr(adapter, "openmp_threads_of", lambda library: None),
     "the name of LightGBM's module": lambda patch: patch.setattr(call, "calling", lambda frame: (None, None)),
     "LightGBM's list of parameters": lambda patch: patch.delattr(lgb.basic, "_ConfigAliases"),
 }
@@ -45,7 +41,6 @@ VANISHED = {
 @pytest.fixture
 def no_caches():
     def clear():
-        adapter._teams.clear()
         parameter_names._lightgbm.cache_clear()
 
     clear()
@@ -57,7 +52,6 @@ def no_caches():
 @pytest.mark.parametrize("inside", [name for name in VANISHED if "parameters" not in name])
 def test_training_goes_on(inside, training, monkeypatch, no_caches):
     expected = TRAININGS[training]()
-    adapter._teams.clear()
     VANISHED[inside](monkeypatch)
     np.testing.assert_allclose(TRAININGS[training](), expected, rtol=1e-6)
 
@@ -68,10 +62,3 @@ def test_without_lightgbms_list_no_name_is_refused(monkeypatch, no_caches):
     parameter_names._lightgbm.cache_clear()
     VANISHED["LightGBM's list of parameters"](monkeypatch)
     parameter_names.refuse_unknown_parameters("lightgbm", ["num_leafs"])
-
-
-def test_without_the_insides_of_numba_an_error_names_the_remedy():
-    code = "import numba.core.caching as c; del c.IndexDataCacheFile; import boostplug.kernels.base.compiling"
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert "boostplug does not know the insides of numba" in found.stderr
-    assert "pip install 'numba<" in found.stderr

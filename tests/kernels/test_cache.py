@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numba
 import pytest
-from numba.core.caching import IndexDataCacheFile
 
 from boostplug.kernels.base import compiling
 
@@ -96,52 +95,11 @@ def test_the_time_of_a_file_does_not_matter(new_process, tmp_path):
     assert (kernel(2), hits(kernel)) == (4, 1)
 
 
-@pytest.mark.parametrize(
-    ("suffix", "damage"),
-    [
-        ("nbc", lambda content: content[:1000]),
-        ("nbc", lambda content: content[: len(content) // 2] + bytes(64) + content[len(content) // 2 + 64 :]),
-        ("nbi", lambda content: content[:-10]),
-        ("nbi", lambda content: bytes(len(content))),
-        ("nbi", lambda content: b"garbage" + content),
-    ],
-    ids=["code cut short", "zeros within code", "index cut short", "index of zeros", "index of garbage"],
-)
-def test_a_damaged_file_is_compiled_anew(suffix, damage, new_process, tmp_path):
-    """As a loss of power or a full disk leaves it. The process after the next one finds the code again."""
-    assert new_process()(2) == 4
-    (path,) = tmp_path.rglob(f"*twice*.{suffix}")
-    path.write_bytes(damage(path.read_bytes()))
-    for n_hits in (0, 1):
-        kernel = new_process()
-        assert (kernel(2), hits(kernel)) == (4, n_hits)
-
-
 def test_constants_are_not_types_of_their_own(new_process):
     kernel = new_process()
     sums = compiling.compiled()(lambda: kernel(1) + kernel(2))
     assert sums() == 6
     assert len(kernel.signatures) == 1
-
-
-def test_one_process_compiles_a_kernel_at_a_time(new_process, tmp_path, monkeypatch):
-    fcntl = pytest.importorskip("fcntl")
-    refused = []
-    save = IndexDataCacheFile.save
-
-    def save_while_another_process_tries(self, key, data):
-        (lock,) = tmp_path.rglob("*twice*.lock")
-        with lock.open("ab") as file:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                refused.append(key)
-        save(self, key, data)
-
-    monkeypatch.setattr(IndexDataCacheFile, "save", save_while_another_process_tries)
-    kernel = new_process()
-    assert (kernel(2), kernel(0.25)) == (4, 0.5)
-    assert len(refused) == len({*refused}) == 2
 
 
 def test_numba_may_be_switched_off(monkeypatch):

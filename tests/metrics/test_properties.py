@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from metrics import plain
 
 import boostplug as bp
+from boostplug.core import threads
 from boostplug.metrics import METRICS
 
 VALUES = {
@@ -288,17 +289,16 @@ def test_order_of_ties_is_file_order(metric):
 
 
 @every_metric
-def test_each_query_is_on_its_own_whatever_the_threads(metric, monkeypatch):
+def test_each_query_is_on_its_own_whatever_the_threads(metric):
     rng = np.random.default_rng(5)
     group = np.r_[rng.integers(0, 300, 60), 3000]
     queries = bp.Queries(rng.integers(0, 5, group.sum()), group=group)
     scores = np.round(rng.normal(size=queries.n_rows), 1)
     parts = np.split(np.arange(queries.n_rows), queries.boundaries[1:-1])
     one_by_one = [metric.per_query(scores[i], bp.Queries(queries.labels[i], group=[len(i)]))[0] for i in parts]
-    monkeypatch.setattr("boostplug.core.threads._MIN_WORK_PER_THREAD", 100)
-    for threads in (1, 2, 3):
-        monkeypatch.setattr("boostplug.core.threads._chosen", threads)
-        np.testing.assert_array_equal(metric.per_query(scores, queries), one_by_one)
+    for n in (1, 2, 3):
+        with threads.forced_threads(n):
+            np.testing.assert_array_equal(metric.per_query(scores, queries), one_by_one)
 
 
 @each(is_mean_over_queries)

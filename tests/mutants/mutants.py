@@ -283,10 +283,10 @@ MUTANTS = [
     *_caught_by(
         ["losses/test_lambda_rank.py"],
         (
-            "both halves of a LambdaRank list see each other from above",
-            "kernels.lists.lambda_halves._sum_other_half",
-            "up == upper",
-            "up",
+            "LambdaRank's tied documents weigh nothing",
+            "kernels.lists.lambdas._sum_list",
+            "broadcast(tied[i])",
+            "broadcast(0.0)",
         ),
         ("LambdaRank weighs distant pairs more than the frameworks", "kernels.lists.lambdas", "0.01", "0.02"),
     ),

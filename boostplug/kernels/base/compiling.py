@@ -1,32 +1,16 @@
-"""The two decorators of kernels, and the cache that keeps compiled code on disk."""
+"""The two decorators of kernels. Numba keeps compiled code on disk; an edit of any kernel compiles it anew."""
 
-import gc
-import pickle
-import sys
 import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import cache, partial
+from collections.abc import Callable
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
+from numba.core.types.misc import unliteral
 
 from boostplug.core.version import __version__
-
-try:  # not part of numba's public interface
-    from numba.core.caching import IndexDataCacheFile
-    from numba.core.compiler_lock import global_compiler_lock
-    from numba.core.types.misc import unliteral
-except ImportError as error:
-    raise ImportError(
-        f"boostplug does not know the insides of numba {numba.__version__} ({error}); install an earlier one: "
-        "pip install 'numba<0.69'"
-    ) from error
-
-if sys.platform != "win32":
-    import fcntl
 
 KERNELS = Path(__file__).parent.parent
 _kernels: list[Any] = []
@@ -40,12 +24,10 @@ def compiled(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     """
 
     def decorate(function: Callable[..., Any]) -> Any:
-        kernel = numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function)
-        if kernel is function:  # NUMBA_DISABLE_JIT
-            return function
-        _keep_on_disk(kernel)
-        kernel.compile = partial(_compile, kernel, kernel.compile)
-        _kernels.append(kernel)
+        kernel = _with_any_constants(numba.njit(nogil=True, no_cfunc_wrapper=True, **options)(function))
+        if kernel is not function:  # else NUMBA_DISABLE_JIT is set
+            _keep_on_disk(kernel)
+            _kernels.append(kernel)
         return kernel
 
     return decorate
@@ -60,12 +42,17 @@ def inlined(**options: Any) -> Callable[[Callable[..., Any]], Any]:
     without: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False, "forceinline": True}
 
     def decorate(function: Callable[..., Any]) -> Any:
-        kernel = numba.njit(nogil=True, **without | options)(function)
-        if kernel is not function:
-            kernel.compile = partial(_compile, kernel, kernel.compile)
-        return kernel
+        return _with_any_constants(numba.njit(nogil=True, **without | options)(function))
 
     return decorate
+
+
+def _with_any_constants(kernel: Any) -> Any:
+    """Compile for the types of constants, not anew for each value."""
+    compile_for = getattr(kernel, "compile", None)  # None if NUMBA_DISABLE_JIT is set
+    if compile_for is not None:
+        kernel.compile = lambda signature: compile_for(tuple(map(unliteral, signature)))
+    return kernel
 
 
 class Compiled(NamedTuple):
@@ -123,40 +110,9 @@ def _keep_on_disk(kernel: Any) -> None:
         _warn_of_memory()
         return
     files = kernel._cache._cache_file  # noqa: SLF001 (numba has no public way)
-    files.__class__ = _CacheFiles  # numba's cache has no other place for it
-    folder = Path(kernel.py_func.__code__.co_filename).parent
-    if folder.is_dir():  # not in an archive or a frozen program
-        # Numba stops reading an index at another version, so it never unpickles types that no longer exist.
-        files._version = numba.__version__, source_stamp(folder)  # noqa: SLF001
-        files._source_stamp = ""  # noqa: SLF001 (a file's time, which layers of a container image round to seconds)
-
-
-class _CacheFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """Numba's index of one kernel and its files of compiled code; a damaged file counts as missing.
-
-    A loss of power can leave files cut short or filled with zeros. Damaged code could run and return wrong numbers, so
-    each file also holds the digest of its code.
-    """
-
-    def _load_index(self) -> dict[Any, str]:
-        try:
-            index: dict[Any, str] = super()._load_index()
-        except OSError:
-            raise
-        except Exception:  # noqa: BLE001 (unpickling damaged bytes can raise any exception)
-            return {}
-        return index
-
-    def _save_data(self, name: str, data: Any) -> None:
-        code = self._dump(data)
-        super()._save_data(name, (sha256(code).digest(), code))
-
-    def _load_data(self, name: str) -> Any:
-        with suppress(Exception):  # as above
-            digest, code = super()._load_data(name)
-            if sha256(code).digest() == digest:
-                return pickle.loads(code)  # noqa: S301 (as numba does with its cache)
-        raise OSError(f"{name} is damaged")  # numba then compiles again and replaces the file
+    # Numba stops reading an index at another version, so it never unpickles types that no longer exist.
+    files._version = numba.__version__, source_stamp(Path(kernel.py_func.__code__.co_filename).parent)  # noqa: SLF001
+    files._source_stamp = ""  # noqa: SLF001 (a file's time, which layers of a container image round to seconds)
 
 
 @cache
@@ -167,48 +123,3 @@ def _warn_of_memory() -> None:
         UserWarning,
         stacklevel=2,
     )
-
-
-def _compile(kernel: Any, compile_for: Callable[[Any], Any], signature: Any) -> Any:
-    """Compile for the types of constants, not for their values, and in one process at a time.
-
-    Numba reads and writes the index of its cache without a lock. So two processes that compile one function for
-    different types at once could store one's code under the other's name.
-    """
-    if isinstance(signature, tuple):
-        signature = tuple(unliteral(kind) for kind in signature)
-    folder = kernel._cache.cache_path  # noqa: SLF001 (numba has no public way)
-    path = None if folder is None else Path(folder, f"{kernel.__qualname__}.lock")
-    with global_compiler_lock, _locked(path), _without_garbage_collection():
-        return compile_for(signature)
-
-
-@contextmanager
-def _without_garbage_collection() -> Iterator[None]:
-    """Pause garbage collection: compiling makes millions of objects, and collecting takes 8 % of its time."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
-
-
-@contextmanager
-def _locked(path: Path | None) -> Iterator[None]:
-    """Hold the lock of a file; does nothing without a path and on Windows."""
-    if path is None or sys.platform == "win32" or path in _held:
-        yield
-        return
-    with path.open("ab") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        _held.add(path)
-        try:
-            yield
-        finally:
-            _held.discard(path)
-            fcntl.flock(file, fcntl.LOCK_UN)  # closing is not enough: a child forked meanwhile keeps the lock
-
-
-_held: set[Path] = set()  # files whose lock this process holds

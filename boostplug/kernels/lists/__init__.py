@@ -1,1 +1,1 @@
-"""Sums over complete lists. Read `order`, then `softmax`, or `lambdas` and `lambda_halves` (LambdaRank)."""
+"""Sums over complete lists. Read `order`, then `softmax`, or `lambdas` (LambdaRank)."""

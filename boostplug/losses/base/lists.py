@@ -1,8 +1,7 @@
 """Losses on whole lists: a kernel of one's own walks each query's judged documents, whatever their grades.
 
 For losses that are no sum of a function over pairs: those that compare a list with a target (ListNet), and those whose
-pair weights depend on the current ranks (LambdaRank with a truncation; without one it has a kernel in O(n log n)). Such
-a loss is a dataclass and a kernel:
+pair weights depend on the current ranks (LambdaRank). Such a loss is a dataclass and a kernel:
 
 .. code-block:: python
 

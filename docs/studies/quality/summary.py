@@ -14,6 +14,7 @@ from boostplug.comparison.significance import holm, pooled_test, randomisation_t
 from boostplug.comparison.training.runs import Method
 from boostplug.losses import Loss, QBRank
 from boostplug.metrics import Metric
+from studies.bootstrap import bootstrap_interval
 from studies.quality.protocol import BEFORE, PARTS, PEERS, QBRANKS, Job, StudyPart, jobs_of
 from studies.quality.sets import SETS
 from studies.tables import difference
@@ -163,7 +164,10 @@ class Cells:
 
 def _overall(both: Mapping[str, tuple[Floats, Floats]], flips: int) -> Overall:
     a, b = zip(*both.values(), strict=True)
-    queries = pooled_test(a, b, interval="bca", flips=flips, n_resamples=_RESAMPLES)
+    gaps = [x - y for x, y in both.values()]
+    strata = np.repeat(np.arange(len(gaps)), [len(gap) for gap in gaps])
+    interval = bootstrap_interval(np.concatenate(gaps), strata=strata, n_resamples=_RESAMPLES)
+    queries = pooled_test(a, b, flips=flips)._replace(interval=interval)
     sets = pooled_test(a, b, counts="sets", flips=flips)
     of_each = {data: pooled_test([x], [y], flips=1) for data, (x, y) in both.items()}
     worst = min(of_each, key=lambda data: of_each[data].z)

@@ -1,4 +1,4 @@
-"""After `boostplug warmup` no first call compiles; a new loss is picked up; what cannot be kept is said."""
+"""After `bp.warmup()` no first call compiles, and a new loss is picked up."""
 
 import os
 import subprocess
@@ -6,13 +6,9 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import boostplug as bp
-from boostplug.cli import app as cli
-from boostplug.cli import warm_up
-from boostplug.cli.warm_up import WarmUp
-from boostplug.kernels.base import compiling
+from boostplug.rankers import warm_up
 
 ROOT = Path(__file__).parents[2]
 
@@ -134,6 +130,7 @@ def run(code, **environment):
     return done.stdout.strip()
 
 
+@pytest.mark.ci
 def test_no_first_call_compiles_after_it():
     """By the number of types that kernels are compiled for, whatever the cache has of earlier processes."""
     pytest.importorskip("sklearn")
@@ -142,18 +139,18 @@ def test_no_first_call_compiles_after_it():
 
 @pytest.mark.filterwarnings("ignore:.*nothing to learn from")
 def test_a_loss_of_the_registry_is_called(monkeypatch):
-    called = []
+    called, told = [], []
 
     class Mine(bp.RankNet):
         def compute_gradient_hessian(self, scores, queries, scale):
-            wide = float(abs(scores).max(initial=0.0)) > 600.0
-            called.append((queries.row_weight is not None, queries.pairs is not None, wide))
+            called.append((queries.row_weight is not None, queries.pairs is not None, queries.n_rows > 1000))
             return super().compute_gradient_hessian(scores, queries, scale)
 
-    monkeypatch.setitem(warm_up.LOSSES, "mine", (Mine(), Mine(sigmoid=2.0)))
-    calls = warm_up._calls()
-    assert {"mine", "mpboost", "NDCG", "MAP", "QBRankRanker", "clicks and LETOR files"} <= set(calls)
-    calls["mine"]()
+    monkeypatch.setattr(warm_up, "LOSSES", {"mine": (Mine(), Mine(sigmoid=2.0))})
+    monkeypatch.setattr(warm_up, "_call_metric", lambda _: None)
+    monkeypatch.setattr(warm_up, "_fit", lambda _: None)
+    bp.warmup(lambda name, seconds: told.append(name))
+    assert {"mine", "NDCG", "MAP", "QBRankRanker", "clicks and LETOR files"} <= set(told)
     assert {(False, False, False), (True, False, False), (True, True, False), (False, False, True)} <= set(called)
 
 
@@ -175,30 +172,3 @@ def test_a_cache_for_any_processor_is_found_again_under_that_name_alone(tmp_path
     assert second.split()[2].startswith(str(tmp_path))
     assert run(PROBE, NUMBA_CACHE_DIR=str(tmp_path))[:3] == "1 0"  # for this machine's own processor
     assert run(PROBE, **generic)[:3] == "0 1"
-
-
-def test_what_cannot_be_kept_is_an_error_before_the_rest_is_compiled(monkeypatch):
-    def compiles_for_minutes():
-        pytest.fail("compiled what cannot be kept")
-
-    monkeypatch.setattr(warm_up, "_calls", lambda: {"first": lambda: None, "second": compiles_for_minutes})
-    lost = compiling.Compiled(3, 0, [], in_memory=True)
-    monkeypatch.setattr(warm_up, "compiled_so_far", lambda: lost)
-    with pytest.raises(OSError, match=r"cannot be kept: no folder .*NUMBA_CACHE_DIR"):
-        bp.warmup()
-    outcome = CliRunner().invoke(cli.app, ["warmup"])
-    assert outcome.exit_code == 1
-    assert "no folder can be written to" in outcome.stderr
-
-
-def test_the_command_says_what_it_has_done(monkeypatch):
-    def fake(progress):
-        progress("mpboost", 4, 1.25)
-        progress("ranknet", 0, 0.5)
-        return WarmUp(4, 2, 1.75, [Path("/opt/numba")])
-
-    monkeypatch.setattr(warm_up, "warmup", fake)
-    outcome = CliRunner().invoke(cli.app, ["warmup"])
-    assert outcome.exit_code == 0
-    assert outcome.stderr == "mpboost: 4 compiled, 1.2 s\nranknet: 0 compiled, 0.5 s\n"
-    assert outcome.stdout == f"4 kernels compiled in 1.8 s, 2 were there; in {Path('/opt/numba')}\n"

@@ -10,104 +10,58 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from boostplug.core.checks import shown
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.datasets import load_letor
-from boostplug.kernels.base.compiling import compiled_so_far
 from boostplug.losses import LOSSES, LambdaRank, Loss, QBRank
 from boostplug.metrics import MAP, METRICS, NDCG, Metric
 from boostplug.rankers import RANKERS
-from boostplug.testing import suited_data
+from boostplug.testing import example_data, suited
+
+_LONG = 3000  # documents of a list that is summed in the ways that short lists do not need
 
 
-class WarmUp(NamedTuple):
-    """Result of a warm-up.
-
-    Attributes
-    ----------
-    n_compiled, n_found : int
-        Kernels, one for each combination of types: compiled now, and found in the cache or in this process.
-    seconds : float
-    folders : list of Path
-        Where the cache is.
-    """
-
-    n_compiled: int
-    n_found: int
-    seconds: float
-    folders: list[Path]
-
-    def __str__(self) -> str:
-        kernels = f"{self.n_compiled} kernels compiled in {self.seconds:.1f} s, {self.n_found} were there"
-        return f"{kernels}; in {', '.join(map(str, self.folders))}"
-
-
-def warmup(progress: Callable[[str, int, float], object] | None = None) -> WarmUp:
+def warmup(progress: Callable[[str, float], object] | None = None) -> None:
     """Compile the kernels of losses, metrics and rankers for this machine, and keep them on disk for later processes.
 
-    A second call takes a few seconds. It calls every registered loss on the data of `testing.check_loss`, then the
-    metrics, the reference rankers, `Pairs.from_clicks` and the reader of LETOR files.
+    A second call takes a few seconds. It calls every registered loss on the data of `testing.check_loss` and on a long
+    list, then the metrics, the reference rankers, `Pairs.from_clicks` and the reader of LETOR files.
 
     Parameters
     ----------
     progress : callable, optional
-        Called as ``progress(name, n_compiled, seconds)`` after each of them.
-
-    Returns
-    -------
-    WarmUp
-
-    Raises
-    ------
-    ValueError
-        If `progress` cannot be called.
-    OSError
-        If compiled code cannot be kept on disk; raised for the first kernel that cannot.
+        Called as ``progress(name, seconds)`` after each of them.
     """
-    if progress is not None and not callable(progress):
-        raise ValueError(
-            f"progress must be a callable of a name, how many kernels were compiled, and seconds, or None; got "
-            f"{shown(progress)}"
-        )
-    began = time.perf_counter()
-    before = after = compiled_so_far()
-    for name, call in _calls().items():
-        start, compiled = time.perf_counter(), after.n_compiled
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # an error below says what cannot be kept
-            call()
-        after = compiled_so_far()
-        if after.in_memory:  # at once: compiling the rest takes minutes, and would be lost too
-            raise OSError(
-                "compiled code cannot be kept: no folder can be written to; set NUMBA_CACHE_DIR to one that can"
-            )
-        if progress is not None:
-            progress(name, after.n_compiled - compiled, time.perf_counter() - start)
-    n_compiled, n_found = after.n_compiled - before.n_compiled, after.n_found + before.n_compiled
-    return WarmUp(n_compiled, n_found, time.perf_counter() - began, after.folders)
-
-
-def _calls() -> dict[str, Callable[[], None]]:
-    """Return functions that call everything that has kernels, by name."""
     others = (QBRank(margin=1.0), *(LambdaRank(metric=metric, truncation=30, norm=True) for metric in (NDCG(), MAP())))
-    losses = LOSSES | {"settings with kernels of their own": others}
-    return {
-        **{name: partial(_call_losses, variants) for name, variants in losses.items()},
+    calls: dict[str, Callable[[], None]] = {
+        **{name: partial(_call_losses, variants) for name, variants in LOSSES.items()},
+        "settings with kernels of their own": partial(_call_losses, others),
         **{name: partial(_call_metric, kind) for name, kind in METRICS.items()},
         **{name: partial(_fit, rankers) for name, rankers in RANKERS.items()},
         "clicks and LETOR files": _read_data,
     }
+    for name, call in calls.items():
+        start = time.perf_counter()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            call()
+        if progress is not None:
+            progress(name, time.perf_counter() - start)
 
 
 def _call_losses(losses: Iterable[Loss]) -> None:
+    rng = np.random.default_rng(0)
+    long = rng.normal(size=_LONG), Queries(rng.integers(0, 150, _LONG), group=[_LONG])
     for loss in losses:
-        for _, scores, queries in suited_data(loss, np.random.default_rng(0)):
+        for scores, given in (*((scores, queries) for _, scores, queries in example_data(rng)), long):
+            if given.pairs is not None and not loss.takes_pairs:
+                continue
+            queries = suited(loss, given)
             loss.value(scores, queries)
             loss.gradient_hessian(scores.astype(np.float32), queries)
             if not loss.needs_position and queries.pairs is None:  # as LightGBM's rankers do
