@@ -127,10 +127,12 @@ def _pair_by_pair(
     documents: _Documents, start: Any, u0: int, u1: int, base: int, margin: float, squares: bool
 ) -> float:
     """Write the sums of `_between` pair by pair, for z in any order; or return the sum of squares, with `squares`."""
+    total = 0.0
     if squares:
-        return _squares_by_pair(documents, start, u0, u1, base, margin)
-    _add_pair_by_pair(documents, start, u0, u1, base, margin)
-    return 0.0
+        total = _squares_by_pair(documents, start, u0, u1, base, margin)
+    else:
+        _add_pair_by_pair(documents, start, u0, u1, base, margin)
+    return total
 
 
 @inlined()

@@ -8,7 +8,7 @@ q0 + q1 x + q2 x² of the distance x. `docs/explanation/pair_sums.md` explains t
 
 from collections.abc import Callable
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial.polynomial import polyfit, polyval
@@ -69,7 +69,7 @@ def sampled(functions: tuple[Function, ...]) -> Sampled | None:
     return None
 
 
-def _values(function: Function, d: Floats) -> Floats:
+def _values(function: Function, d: Any) -> Floats:
     """Return the function of differences; NaN if it refuses them, as a user's function does where it overflows."""
     try:
         return np.asarray(function(d), np.float64)

@@ -16,7 +16,7 @@ from boostplug.core.checks import check_number, frozen
 from boostplug.data.grade_groups import GradeGroups, ListedPairs
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
-from boostplug.kernels.pairs.pair_task import Task
+from boostplug.kernels.pairs.pair_task import Parts, Task
 from boostplug.kernels.pairs.sampling import Function, Sampled, sampled
 from boostplug.kernels.pairs.smooth import Plan, plan, sum_by_grid, sum_short_parts
 from boostplug.losses.base.loss import LARGEST_VALUE
@@ -119,23 +119,25 @@ def sum_over_grades(
     task = Task(frozen(scores.view()), float(multiplier), groups.view, level, frozen(factor.view()), out)
     if functions.sampled is not None:
         sum_by_grid(task, of_data, functions.sampled, functions.signs)
-    parts = of_data.parts
-    if functions.kind is not None and weight is None:
-        parts = sum_short_parts(task, of_data, functions.kind)
-    if not len(parts.first):
-        return out
-    group_of, a, b, scaled = groups.group_of_document, groups.view.winner, groups.view.loser, multiplier * scores
-    for i, j in groups.pairs((parts.first, parts.last), block=max(_BLOCK, len(scores))):
+    parts = of_data.parts if functions.kind is None else sum_short_parts(task, of_data, functions.kind)
+    if len(parts.first):
+        _add_parts(functions, parts, groups, weight, task)
+    return out
+
+
+def _add_parts(functions: Functions, parts: Parts, groups: GradeGroups, weight: GroupWeight | None, task: Task) -> None:
+    """Add the pairs within parts to the outputs of their rows, by calling the functions."""
+    group_of, a, b = groups.group_of_document, groups.view.winner, groups.view.loser
+    for i, j in groups.pairs((parts.first, parts.last), block=max(_BLOCK, len(task.scores))):
         higher, lower = group_of[i], group_of[j]
-        w = factor[groups.query_of_group[higher]]
+        w = task.factor[groups.query_of_group[higher]]
         if weight is not None:
             w *= weight(higher, lower)
-        if gain is not None:
-            w *= gain[higher] - gain[lower]
+        if len(task.gain):
+            w *= task.gain[higher] - task.gain[lower]
         if len(a):
             w *= a[i] * b[j]
-        _add(functions, groups.rows[i], groups.rows[j], w, scaled, out)
-    return out
+        _add(functions, groups.rows[i], groups.rows[j], w, task.scores, task.multiplier, task.out)
 
 
 def sum_over_listed(
@@ -147,13 +149,15 @@ def sum_over_listed(
     size = max(_BLOCK, len(scores))
     for first in range(0, len(weight), size):
         part = slice(first, first + size)
-        _add(functions, listed.winner[part], listed.loser[part], weight[part], multiplier * scores, out)
+        _add(functions, listed.winner[part], listed.loser[part], weight[part], scores, multiplier, out)
     return out
 
 
-def _add(functions: Functions, winner: Ints, loser: Ints, weight: Floats, scores: Floats, out: Floats) -> None:
+def _add(
+    functions: Functions, winner: Ints, loser: Ints, weight: Floats, scores: Floats, multiplier: float, out: Floats
+) -> None:
     """Add the functions of some pairs to the outputs of both rows."""
-    d = scores[winner] - scores[loser]
+    d = multiplier * (scores[winner] - scores[loser])
     for k, function in enumerate(functions.functions):
         terms = weight * function(d)
         for rows, sign in zip((winner, loser), functions.signs[:, k], strict=True):
@@ -207,8 +211,9 @@ class SmoothPairLoss(PairLoss, ABC):
         """Return the weight of each query's pairs together."""
         if queries.pairs is not None or (self.grade_gains(queries) is None and self.group_weight(queries) is None):
             return None
-        of_rows = self._pair_weight_of_rows(queries, np.ones(len(queries.grade_groups.query)))
-        return 0.5 * np.bincount(queries.query_of_row, of_rows, queries.n_queries)[queries.grade_groups.query]
+        of_rows = self._pair_weight_of_rows(queries, np.full(len(queries.grade_groups.query), 0.5))
+        of_queries = np.bincount(queries.query_of_row, of_rows, queries.n_queries)[queries.grade_groups.query]
+        return of_queries.astype(np.float64)
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
@@ -246,7 +251,8 @@ class SmoothPairLoss(PairLoss, ABC):
         """Return the weight of each row's pairs together, times the query's factor; no score changes it."""
         scores, groups = np.zeros(queries.n_rows), queries.grade_groups
         if queries.pairs is not None:
-            return sum_over_listed(_ONE, scores, queries.listed_pairs, factors)[0]
+            of_pairs: Floats = sum_over_listed(_ONE, scores, queries.listed_pairs, factors)[0]
+            return of_pairs
 
         def compute() -> Floats:
             gain, weight, ones = self.grade_gains(queries), self.group_weight(queries), np.ones(len(groups.query))
