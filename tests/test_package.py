@@ -100,7 +100,7 @@ def test_wheel_works_outside_the_tree(tmp_path):
     assert {"boostplug/py.typed", "boostplug/__init__.pyi", "boostplug/dask/__init__.pyi"} <= set(names)
     assert all(name.startswith(("boostplug/", "boostplug-")) for name in names)
     assert {f"boostplug/{path.relative_to(PACKAGE)}" for _, path in modules()} <= set(names)
-    assert {f"boostplug/comparison/report/page.{kind}" for kind in ("css", "js")} <= set(names)
+    assert {f"boostplug/comparison/report/page.{kind}" for kind in ("css", "html", "js")} <= set(names)
     code = (
         "import boostplug as bp, lightgbm as lgb, numpy as np\n"
         f"assert bp.__file__.startswith({str(tmp_path)!r}), bp.__file__\n"

@@ -120,6 +120,10 @@ def compare(
     with _reported("compare"):
         outputs = {"--json": json, "--report": report}
         _check_outputs(outputs)
+        if report is not None:
+            from boostplug.comparison.report.page import template
+
+            template()  # an error before any training if Jinja2 is missing
         files = [path for path in (train, valid, test) if path is not None]
         if len(files) not in (0, 3) or (files and data is not None):
             raise ValueError("--train, --valid and --test go together, without --data; pass all three, or only --data")

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import fields, replace
+from math import nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +15,8 @@ from boostplug.comparison.inputs.clicks import biased_verdict
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.machine import machine
 from boostplug.comparison.outcomes import FLIPS, LEVEL, Runs
-from boostplug.comparison.report.details import details
 from boostplug.comparison.report.page import page
-from boostplug.comparison.report.text import markdown, render, text
+from boostplug.comparison.report.table import frame, markdown, render, text
 from boostplug.comparison.report.words import advice
 from boostplug.comparison.significance import Pooled, holm
 from boostplug.comparison.summary import (
@@ -26,6 +26,7 @@ from boostplug.comparison.summary import (
     Mean,
     MethodName,
     MethodSummary,
+    Outcome,
     PlannedRun,
     Recommendation,
     RunSummary,
@@ -40,9 +41,6 @@ from boostplug.losses import Loss
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
-
-_NUMBERS = ("z", "p", "p_holm", "seconds_per_round", "rounds", "runs_finished", "runs_planned", "runs_at_cap")
-"""Fields of a method's summary that the table shows under the same name."""
 
 
 class CompareResult:
@@ -139,18 +137,11 @@ class CompareResult:
             notes=list(self._notes),
             methods=[*rows.values()],
             recommendation=None if decision is None or runs.data.biased_clicks else _recommendation(runs, decision),
+            call=recommendation.call(runs),
+            command=runs.command,
             clicks=runs.data.biased_clicks,
             between_frameworks=() if decision is None else self._between_frameworks(decision),
         )
-
-    @property
-    def details(self) -> dict[str, Any]:
-        """Details that a report shows in addition to `document`, in JSON's types.
-
-        Validation curves, NDCG by cut-off, importances of features, queries won and lost, times, and the call that
-        repeats the comparison: see `boostplug.comparison.report.details`.
-        """
-        return dict(to_json(details(self.runs), finite=True))
 
     def _rows(self) -> tuple[dict[Method, MethodSummary], dict[str, int]]:
         """Return the table's rows with Holm's p, and the number of comparisons that it corrects in each framework.
@@ -167,6 +158,11 @@ class CompareResult:
             comparisons[framework] = len(tested)
             for method, p in zip(tested, holm([*tested.values()]).tolist(), strict=True):
                 rows[method] = replace(rows[method], p_holm=p)
+        sign = 1 if self.runs.plan.metric.greater_is_better else -1
+        for method, row in rows.items():
+            if row.difference is not None and "test" not in self.runs.data.biased_clicks:
+                p = nan if row.p_holm is None else row.p_holm
+                rows[method] = replace(row, outcome=Outcome.from_test(row.difference, p, sign))
         return rows, comparisons
 
     def _between_frameworks(self, decision: Decision) -> tuple[FrameworkDifference, ...]:
@@ -195,7 +191,7 @@ class CompareResult:
     @property
     def recommendation(self) -> str:
         """The recommendation in words: keep the incumbent or replace it, why, and the line of code."""
-        return "\n".join(advice(self.summary))
+        return "\n".join(advice(self.document))
 
     @property
     def best(self) -> Any:
@@ -228,19 +224,12 @@ class CompareResult:
         - framework, method, objective;
         - each metric's mean and, named ``… ±``, its standard deviation over the runs; the validation value;
         - the difference to the framework's own LambdaMART, the ends of its interval, z, p and Holm's p;
-        - seconds per round, rounds, runs finished, planned and ended at the cap of rounds; errors.
+        - seconds per round, rounds, runs finished, planned and ended at the cap of rounds;
+        - the outcome against the reference: better, worse, level, at the cap; errors.
 
         p is missing if a run of the method or of its reference ended at the cap.
         """
-        pd, rows = _pandas(), []
-        for row in self.summary.methods:
-            flat: dict[str, Any] = {"framework": row.framework, "method": row.method, "objective": row.objective}
-            for name, value in row.test.items():
-                flat |= {name: value.mean, f"{name} ±": value.spread}
-            flat |= {"validation": row.validation.mean, "difference": row.difference}
-            flat["interval_low"], flat["interval_high"] = row.interval or (None, None)
-            rows.append(flat | {name: getattr(row, name) for name in _NUMBERS} | {"error": "; ".join(row.errors)})
-        return pd.DataFrame(rows)
+        return frame(self.document)
 
     @property
     def per_query(self) -> Any:
@@ -266,17 +255,22 @@ class CompareResult:
     def to_html(self, path: str | Path) -> None:
         """Write one self-contained HTML page to send to those who decide; it loads nothing from the network.
 
-        It has the recommendation, the differences with their intervals, all methods, learning curves, queries won and
-        lost, NDCG by cut-off, importances, times, the set-up, and the call that repeats the comparison.
+        It has the recommendation, the differences with their intervals, all methods, learning curves, and the set-up
+        with the call that repeats the comparison.
+
+        Raises
+        ------
+        ImportError
+            If Jinja2 is not installed: ``pip install 'boostplug[report]'``.
         """
-        write_file(path, page(self.summary, details(self.runs), machine()))
+        write_file(path, page(self.document, machine()))
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and the lines below it as Markdown; without `path`, return it."""
-        return _written(markdown(self.summary), path)
+        return _written(markdown(self.document), path)
 
     def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
-        yield from render(self.summary, options)
+        yield from render(self.document, options)
 
     def __repr__(self) -> str:
         runs, n = self.runs, len(self.runs.methods)
@@ -284,7 +278,7 @@ class CompareResult:
         return f"CompareResult({n} methods, {done} of {runs.n_planned * n} runs); print it for the table"
 
     def __str__(self) -> str:
-        return text(self.summary)
+        return text(self.document)
 
 
 def _summary(runs: Runs, method: Method) -> MethodSummary:

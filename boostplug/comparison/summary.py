@@ -135,6 +135,7 @@ class RunSummary:
     test: dict[str, float | None]
     error: str | None
     tuned: Setting | None
+    curve: Any  # the metric on the validation part after each round, an array
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,6 +155,7 @@ class MethodSummary(MethodName):
     z: float | None
     p: float | None
     p_holm: float | None
+    outcome: "Outcome | None" = None
     seconds_per_round: float | None
     rounds: float | None
     errors: list[str]
@@ -280,6 +282,8 @@ class Comparison:
     notes: list[str]
     methods: list[MethodSummary]
     recommendation: Recommendation | None
+    call: str
+    command: str | None
     clicks: tuple[str, ...] = field(default=(), metadata={"written": "where set"})
     """Parts ("valid", "test") that clicks without propensities judge, so that nothing is recommended."""
     between_frameworks: tuple[FrameworkDifference, ...] = field(default=(), metadata={"written": "where set"})
@@ -358,7 +362,7 @@ def to_json(value: Any, *, finite: bool = False) -> Any:
     With `finite`, NaN and infinite numbers become None, because JSON has none, and other objects their ``repr``.
     """
     if is_dataclass(value) and not isinstance(value, type):
-        value = {f.name: item for f in fields(value) if (item := getattr(value, f.name)) or not f.metadata}
+        value = {f.name: getattr(value, f.name) for f in fields(value) if not f.metadata or getattr(value, f.name)}
     if isinstance(value, (np.ndarray, np.generic)):
         value = value.tolist()
     if isinstance(value, dict):

@@ -25,6 +25,7 @@ LIBRARIES = {
     "dask": Library("Dask", "dask"),
     "distributed": Library("Dask's distributed", "dask"),
     "optuna": Library("optuna", "tune"),
+    "jinja2": Library("Jinja2", "report"),
     "matplotlib": Library("matplotlib", "report"),
     "pandas": Library("pandas", "report"),
     "pyarrow": Library("pyarrow", "parquet"),

@@ -21,8 +21,6 @@ _T = TypeVar("_T")
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
-BY_PAIR_UP_TO = 300  # documents; in longer lists grades become levels, and no pairs are summed one by one
-LEVELS = 256  # of the labels of a long list
 _BLOCK = 1 << 18  # pairs of one block
 
 
@@ -112,7 +110,6 @@ class GradeGroups:
         out = copy.copy(self)
         out.__dict__.update(pair_weight_of_documents=(frozen(winner), frozen(loser)), _remembered=self._remembered)
         out.__dict__.pop("view", None)
-        out.__dict__.pop("rounded", None)
         return out
 
     def unweighted(self) -> "GradeGroups":
@@ -182,40 +179,6 @@ class GradeGroups:
     def group_of_document(self) -> Ints:
         """Group of each document in `rows`; not cached, since it is long and seldom needed."""
         return np.repeat(np.arange(len(self.group_grade)), np.diff(self.group_start))
-
-    @Computed
-    def rounded(self) -> GroupArrays:
-        """`view` with the labels of long lists of many grades rounded to 256 levels of the query's range.
-
-        A list is long above 300 documents, its grades are many above 256. A level has the mean of its grades, weighted
-        by their number of documents. Neighbouring grades closer than 1/256 of the range may become one level, whose
-        documents form no pairs.
-        """
-        long = (self.n_documents > BY_PAIR_UP_TO) & (self.n_grades > LEVELS)
-        if not long.any():
-            return self.view
-
-        def build() -> tuple[Ints, Floats, Ints, int]:
-            first, last = self.query_group[:-1], self.query_group[1:] - 1
-            lowest, span = self.group_grade[first], self.group_grade[last] - self.group_grade[first]
-            place = (self.group_grade - lowest[self.query_of_group]) / span[self.query_of_group]  # from 0 to 1
-            level = np.where(
-                long[self.query_of_group],
-                np.minimum(np.floor(place * LEVELS), LEVELS - 1),
-                np.arange(len(place)) - first[self.query_of_group],
-            )
-            is_first = np.r_[True, (np.diff(level) != 0) | (np.diff(self.query_of_group) != 0)]
-            start = np.flatnonzero(is_first)
-            n_documents = np.diff(self.group_start)
-            mean = np.add.reduceat(place * n_documents, start) / np.add.reduceat(n_documents, start)
-            query = self.query_of_group[start]
-            grade = np.where(long[query], lowest[query] + mean * span[query], self.group_grade[start])
-            query_group = np.searchsorted(query, np.arange(len(self.query) + 1))
-            group_start = np.r_[self.group_start[start], self.group_start[-1]]
-            return frozen(group_start), frozen(grade), frozen(query_group), int(np.diff(query_group).max())
-
-        group_start, grade, query_group, most = self.remember("rounded", build)
-        return self.view._replace(group_start=group_start, group_grade=grade, query_group=query_group, most_grades=most)
 
     def pairs(self, parts: tuple[Ints, Ints] | None = None, *, block: int = _BLOCK) -> Iterator[PairBlock]:
         """Yield the pairs of documents of different grades within each part, in blocks of bounded memory.

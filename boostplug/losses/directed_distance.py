@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import called, check_number
 from boostplug.core.naming import Named
 from boostplug.core.values import Range
-from boostplug.kernels.pairs.exponential_loss import query as derivatives
+from boostplug.kernels.pairs import exponential
 
 Floats = NDArray[np.float64]
 Distance = Callable[[Floats], Floats]
@@ -51,7 +51,7 @@ class DirectedDistance(Named, ABC):
 class BinaryDistance(DirectedDistance):
     r"""BINARY, :math:`d = 1` for every gap: RankBoost's pairs, the paper's baseline; not growing, as its (4) asks."""
 
-    kind: ClassVar[int] = derivatives.BINARY
+    kind: ClassVar[int] = exponential.BINARY
 
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
         return np.ones_like(gap, dtype=np.float64)
@@ -62,7 +62,7 @@ class LinearDistance(DirectedDistance):
     r"""LDD, :math:`d = \alpha \cdot \mathrm{gap}` (Eq. 6)."""
 
     alpha: float = 0.2
-    kind: ClassVar[int] = derivatives.LINEAR
+    kind: ClassVar[int] = exponential.LINEAR
     search_ranges: ClassVar = {"alpha": Range(0.05, 0.8, log=True)}  # as the paper's replication
 
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
@@ -74,7 +74,7 @@ class LogDistance(DirectedDistance):
     r"""LOGDD, :math:`d = \ln(1 + \lambda \cdot \mathrm{gap})` (Eq. 7)."""
 
     lam: float = 3.0
-    kind: ClassVar[int] = derivatives.LOG
+    kind: ClassVar[int] = exponential.LOG
     search_ranges: ClassVar = {"lam": Range(0.1, 30.0, log=True)}  # 3 in the paper
 
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)
@@ -86,7 +86,7 @@ class LogisticDistance(DirectedDistance):
     r"""LOGITDD, :math:`d = 1 / (1 + e^{-\beta \cdot \mathrm{gap}})` (Eq. 8), between 1/2 and 1."""
 
     beta: float = 0.5
-    kind: ClassVar[int] = derivatives.LOGISTIC
+    kind: ClassVar[int] = exponential.LOGISTIC
     search_ranges: ClassVar = {"beta": Range(0.05, 5.0, log=True)}  # .5 in the paper
 
     def __call__(self, gap: Floats) -> Floats:  # noqa: D102 (the base says it)

@@ -47,7 +47,8 @@ class LambdaRank(Loss):
         Its `gain`, `convention`, `relevant` and `k` count; its `ties` and `empty` do not.
     truncation : int, optional
         Only pairs count whose better-ranked document is among the best so many, as with LightGBM's
-        ``lambdarank_truncation_level``. Default: all pairs. Lists of more than some 5,000 documents need one (see Notes).
+        ``lambdarank_truncation_level``. Default: all pairs. Lists of more than some 5,000 documents need one
+        (see Notes).
     sigmoid : float, default 1.0
         Multiplies score differences; from 1e-100 to 1e100.
     norm : bool, default False
@@ -74,8 +75,8 @@ class LambdaRank(Loss):
     grades. :math:`n_q` is the number of documents, :math:`W_q` what the pairs weigh in a random order (without `norm`).
     A document then stands for about 1.
 
-    Cost: O(n²) time for a list of n documents, O(n T) with a truncation T, and O(n) memory. One thread takes some 1.5 ms
-    for a list of 1,000 documents, 25 ms for 5,000 and 400 ms for 20,000. With ``truncation=30`` it takes 30 ms for
+    Cost: O(n²) time for a list of n documents, O(n T) with a truncation T, and O(n) memory. One thread takes some 1.5
+    ms for a list of 1,000 documents, 25 ms for 5,000 and 400 ms for 20,000. With ``truncation=30`` it takes 30 ms for
     100,000 documents.
 
     References

@@ -1,32 +1,27 @@
 """MPBoost: an exponential loss on all pairs that keeps the magnitude of preferences (Zhu et al., CIKM 2009)."""
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_function, frozen
-from boostplug.data.grade_groups import BY_PAIR_UP_TO, GradeGroups, ListedPairs, pairs_of_grades
+from boostplug.core.threads import run_over_queries
+from boostplug.data.grade_groups import GradeGroups, ListedPairs, pairs_of_grades
 from boostplug.data.queries import Queries
-from boostplug.kernels.base.views import GroupArrays
-from boostplug.kernels.pairs.exponential_loss import by_grade as kernels
-from boostplug.kernels.pairs.exponential_loss.by_pair import sum_listed
-from boostplug.kernels.pairs.exponential_loss.query import (
-    BY_PAIR,
-    FACTORISED,
+from boostplug.kernels.pairs.exponential import (
+    BY_PAIR_UP_TO,
     LARGEST_EXPONENT,
-    RUNNING,
+    STORED,
     Curvature,
-    Method,
-    Sums,
+    Distances,
+    sum_over_pairs,
 )
-from boostplug.losses.base.derivatives import zero_underflowed
 from boostplug.losses.base.loss import LARGEST_VALUE
 from boostplug.losses.base.pair_loss import Normalization, PairCurve, PairLoss, pairs_to_learn
 from boostplug.losses.directed_distance import (
-    BinaryDistance,
     DirectedDistance,
     Distance,
     LogDistance,
@@ -37,7 +32,7 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 
 _LONGEST = 1e90  # distance, and one over it: sums of squares times weights, and their inverses, stay finite
-_EXPONENTIALS_PER_PAIR = 1.5  # exponentials of the factorised sum that take as long as a pair in the loop (measured)
+_LEVELS = 256  # of the labels of a long list
 _CURVATURE: dict[str, Curvature] = {
     "newton": Curvature(squared=1.0, constant=0.0),
     "gentle": Curvature(squared=0.0, constant=1.0),
@@ -89,13 +84,12 @@ class MPBoost(PairLoss):
 
     Many grades: in a list of more than 300 documents and more than 256 grades, labels are rounded to 256 levels of the
     list's range; each level has the mean of its labels. So grades closer than 1/256 of the range may count as equal.
-    `BinaryDistance` needs no levels.
 
     Cost: O(nK) for a query of n documents and K grades or levels, or all pairs where that is faster: in lists of up to
-    300 documents with many grades. 10,000 documents take about 3 ms, a million about .3 s, one thread a query.
-    `BinaryDistance` takes O(n) for any grades.
+    300 documents with many grades. 10,000 documents of 256 levels take about 3 ms, a million about .3 s, one thread
+    a query.
 
-    A function of your own is called once for all gaps of the data; the distances are kept, up to 32,640 (256 levels) of
+    A function of your own is called once for all gaps of the data; its distances are kept, up to 32,640 (256 levels) of
     a long list and 44,850 of a list of 300 documents.
 
     References
@@ -157,8 +151,8 @@ class MPBoost(PairLoss):
             out[pairs.query] = self.normalization_factors(queries) * pairs.sums(terms)
         elif len(pairs.query):
             factor = self.normalization_factors(queries)
-            of_rows = self._distances(queries, pairs).sums(pairs, scores, factor, _OF_VALUE)
-            out[pairs.query] = 0.5 * np.add.reduceat(of_rows.hessian[pairs.rows], pairs.query_start[:-1])
+            _, of_rows = self._distances(queries, pairs).sums(pairs, scores, factor, _OF_VALUE)
+            out[pairs.query] = 0.5 * np.add.reduceat(of_rows[pairs.rows], pairs.query_start[:-1])
         return np.minimum(out, LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
@@ -167,10 +161,15 @@ class MPBoost(PairLoss):
         if not len(pairs.query):
             return np.zeros(queries.n_rows), np.zeros(queries.n_rows)
         factor = self.normalization_factors(queries) * scale
-        if isinstance(pairs, ListedPairs):
-            return sum_listed(scores, pairs.view, self._pair_distances(queries, pairs), curvature, factor)
-        sums = self._distances(queries, pairs).sums(pairs, scores, factor, curvature)
-        return sums.gradient, sums.hessian
+        if not isinstance(pairs, ListedPairs):
+            return self._distances(queries, pairs).sums(pairs, scores, factor, curvature)
+        d = self._pair_distances(queries, pairs)
+        exponent = -d * (scores[pairs.winner] - scores[pairs.loser])
+        weight = pairs.weight * np.repeat(factor, np.diff(pairs.start)) * np.exp(np.minimum(exponent, LARGEST_EXPONENT))
+        slope, bend, n = d * weight, (curvature.squared * d * d + curvature.constant) * weight, queries.n_rows
+        gradient: Floats = np.bincount(pairs.loser, slope, n) - np.bincount(pairs.winner, slope, n)
+        hessian: Floats = np.bincount(pairs.loser, bend, n) + np.bincount(pairs.winner, bend, n)
+        return gradient, hessian
 
     def _pair_distances(self, queries: Queries, pairs: ListedPairs) -> Floats:
         """Return the distance of each explicit pair's margin."""
@@ -184,11 +183,13 @@ class MPBoost(PairLoss):
 
 
 class _PairDistances:
-    """Values that depend only on grades and distance: how each query's pairs are summed, and the distances.
+    """Values that depend only on grades and distance.
 
     Attributes
     ----------
-    method : Method
+    groups : GradeGroups
+        With the labels of long lists rounded to levels.
+    distances : Distances
     squares : ndarray of shape (n_paired_queries,)
         Sum of d² over each query's pairs, times their weights over the unit of the grade groups.
     """
@@ -196,64 +197,65 @@ class _PairDistances:
     def __init__(self, groups: GradeGroups, distance: Distance) -> None:
         with np.errstate(over="ignore"):  # refused below
             widest = groups.group_grade[groups.query_group[1:] - 1] - groups.group_grade[groups.query_group[:-1]]
-        self.running = isinstance(distance, BinaryDistance)
-        arrays = self._arrays(groups)
-        how, stored = _methods(arrays, groups.n_pairs, distance)
-        values, start = _stored_distances(arrays, stored, distance)
+        self.groups = rounded(groups)
         if isinstance(distance, DirectedDistance):
-            kind, parameter = distance.kind, distance.parameter
             longest = distances_of_gaps(distance, widest)
+            kind, parameter, values, start = distance.kind, distance.parameter, np.zeros(0), np.zeros(0, np.int64)
         else:
-            kind, parameter = -1, math.nan
+            grade, query_group = self.groups.group_grade, self.groups.query_group
+            pairs = pairs_of_grades(query_group, np.ones(len(widest), bool))
+            gaps = np.concatenate([grade[high] - grade[low] for high, low in pairs])
+            values = distances_of_gaps(distance, gaps)
+            start = np.r_[0, np.cumsum(self.groups.n_grades * (self.groups.n_grades - 1) // 2)]
             longest = np.maximum.reduceat(values, start[:-1])
+            kind, parameter = STORED, math.nan
+        self.distances = Distances(kind, parameter, frozen(longest), frozen(start), frozen(values))
         _refuse_extreme(distance, longest)
-        self.method = Method(how, longest, start, values, kind, parameter)
-        self.plan = kernels.plan_of(arrays, how)
         # At equal scores, the square of each pair's distance is in the Hessians twice.
         scores = frozen(np.zeros(int(groups.rows.max()) + 1))  # frozen as a call's scores: no second compilation
-        of_rows = self.sums(groups, scores, np.ones(len(how)), _CURVATURE["newton"]).hessian
+        _, of_rows = self.sums(groups, scores, np.ones(len(longest)), _CURVATURE["newton"])
         self.squares: Floats = 0.5 * np.add.reduceat(of_rows[groups.rows], groups.query_start[:-1])
 
-    def _arrays(self, groups: GradeGroups) -> GroupArrays:
-        return groups.view if self.running else groups.rounded
-
-    def sums(self, groups: GradeGroups, scores: Floats, factor: Floats, curvature: Curvature) -> Sums:
-        """Return the derivatives of all rows, each query's times its factor; `groups` may have other pair weights."""
+    def sums(self, groups: GradeGroups, scores: Floats, factor: Floats, curvature: Curvature) -> tuple[Floats, Floats]:
+        """Return gradient and Hessian of all rows, each query's times its factor; pairs weigh as in `groups`."""
+        weights = groups.pair_weight_of_documents
+        view = (self.groups if weights is None else self.groups.weighted(*weights)).view
         gradient, hessian = np.zeros((2, len(scores)))
-        out = Sums(gradient, hessian, np.zeros(len(factor), bool))
-        kernels.sum_over_pairs(scores, self._arrays(groups), self.method, self.plan, curvature, factor, out)
-        if out.far.any():
-            zero_underflowed(gradient, hessian)
-        return out
+        n = self.groups.n_documents
+        work = np.r_[0, np.cumsum(n * np.minimum(self.groups.n_grades - 1, n // 2))]
+        run_over_queries(
+            lambda first, last: sum_over_pairs(
+                view, scores, self.distances, curvature, factor, first, last, gradient, hessian
+            ),
+            work,
+        )
+        return gradient, hessian
 
 
-def _methods(arrays: GroupArrays, n_pairs: Floats, distance: Distance) -> tuple[Ints, NDArray[np.bool_]]:
-    """Return how each query's pairs are summed, and whether its distances are stored.
+def rounded(groups: GradeGroups) -> GradeGroups:
+    """Return the groups with the labels of long lists of many grades rounded to 256 levels of the query's range.
 
-    The factorised sum takes an exponential per document, or eight per grade if that is more, and other grade; the pair
-    loop one per pair. Distances are stored if they are few beside the documents, and all of a user's function, which
-    kernels cannot call.
+    A list is long above 300 documents, its grades are many above 256. A level has the mean of its grades, weighted by
+    their number of documents. Neighbouring grades closer than 1/256 of the range may become one level, whose documents
+    form no pairs.
     """
-    n_grades = np.diff(arrays.query_group)
-    n_documents = np.diff(arrays.group_start[arrays.query_group])
-    if isinstance(distance, BinaryDistance):
-        return np.full(len(n_grades), RUNNING), np.zeros(len(n_grades), bool)
-    if not isinstance(distance, DirectedDistance):
-        return np.full(len(n_grades), FACTORISED), np.ones(len(n_grades), bool)
-    exponentials = (n_grades - 1) * (n_documents + 4 * n_grades)
-    factorised = (n_documents > BY_PAIR_UP_TO) | (exponentials <= _EXPONENTIALS_PER_PAIR * n_pairs)
-    few = n_grades * (n_grades - 1) // 2 <= 8 * n_documents + 64
-    return np.where(factorised, FACTORISED, BY_PAIR), factorised & few
-
-
-def _stored_distances(arrays: GroupArrays, stored: NDArray[np.bool_], distance: Distance) -> tuple[Floats, Ints]:
-    """Return the distances of all pairs of grades of some queries, and where each query's begin."""
-    n_grades = np.diff(arrays.query_group)
-    start = np.r_[0, np.cumsum(np.where(stored, n_grades * (n_grades - 1) // 2, 0))]
-    gaps = [
-        arrays.group_grade[high] - arrays.group_grade[low] for high, low in pairs_of_grades(arrays.query_group, stored)
-    ]
-    return distances_of_gaps(distance, np.concatenate([np.zeros(0), *gaps])), start
+    query, grade = groups.query_of_group, groups.group_grade
+    long = ((groups.n_documents > BY_PAIR_UP_TO) & (groups.n_grades > _LEVELS))[query]
+    if not long.any():
+        return groups
+    first, last = groups.query_group[:-1], groups.query_group[1:] - 1
+    lowest, span = grade[first][query], (grade[last] - grade[first])[query]
+    place = (grade - lowest) / span  # from 0 to 1
+    level = np.where(long, np.minimum(np.floor(place * _LEVELS), _LEVELS - 1), np.arange(len(grade)))
+    start = np.flatnonzero(np.r_[True, (np.diff(level) != 0) | (np.diff(query) != 0)])
+    sizes = np.diff(groups.group_start)
+    mean = lowest[start] + span[start] * np.add.reduceat(place * sizes, start) / np.add.reduceat(sizes, start)
+    return replace(
+        groups,
+        group_start=frozen(groups.group_start[np.r_[start, len(grade)]]),
+        group_grade=frozen(np.where(long[start], mean, grade[start])),
+        query_group=frozen(np.searchsorted(query[start], np.arange(len(groups.query) + 1))),
+    )
 
 
 def _refuse_extreme(distance: Distance, longest: Floats) -> None:

@@ -109,7 +109,7 @@ def test_weighed_clicks_choose_for_judgements(parts):
 def test_the_call_that_is_shown_makes_the_same_again(parts):
     result = compared(*parts[:3], propensity=THETA)
     train, valid, test = parts[:3]
-    again = eval(result.details["python"], {"bp": bp, "train": train, "valid": valid, "test": test})  # noqa: S307
+    again = eval(result.document["call"], {"bp": bp, "train": train, "valid": valid, "test": test})  # noqa: S307
     ours, theirs = (one.document["methods"][1]["test"] for one in (result, again))
     assert ours == theirs
 

@@ -9,13 +9,13 @@ from io import StringIO
 import lightgbm as lgb
 import numpy as np
 import pytest
-import reports
 import xgboost as xgb
 from rich.console import Console
 from scipy import stats
 
 import boostplug as bp
 from boostplug.comparison.arguments import parse_losses
+from boostplug.comparison.report.table import markdown
 from boostplug.comparison.significance import holm, randomisation_test
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
 from boostplug.comparison.training.trees import Trees
@@ -166,7 +166,7 @@ def test_json_holds_what_the_table_shows(result, tmp_path):
         if row["difference"] is not None:
             ends = "{:+.4f} [{:+.4f}, {:+.4f}]".format(row["difference"], *row["interval"])
             assert ends.replace("0.", ".") in line
-    assert reports.markdown(document) == reports.markdown(result.document)
+    assert markdown(document) == markdown(result.document)
 
 
 @pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
@@ -199,9 +199,7 @@ def test_the_least_error_is_the_best(errors):
     assert "NDCG@5 ↓" not in text
     best = min(means, key=means.get)
     assert best != max(means, key=means.get)
-    bold = [
-        line for line in reports.markdown(document).splitlines() if f"**{means[best]:.4f}**".replace("0.", ".") in line
-    ]
+    bold = [line for line in markdown(document).splitlines() if f"**{means[best]:.4f}**".replace("0.", ".") in line]
     assert len(bold) == 1
     assert f"| {best} |" in bold[0]
     difference = means["MPBoost(Log)"] - means["lambdarank"]

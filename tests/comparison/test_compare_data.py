@@ -229,7 +229,7 @@ def test_one_frame_is_split_by_query(frame):
     assert not any("shares" in warning for warning in result.document["warnings"])
     again = bp.compare(frame, label="grade", qid="query", split=(0.5, 0.25, 0.25), frameworks="lightgbm", **SOME)
     assert sizes(again) == [50, 25, 25]
-    assert "split=(0.5, 0.25, 0.25)" in again.details["python"]
+    assert "split=(0.5, 0.25, 0.25)" in again.document["call"]
 
 
 def test_a_column_may_say_the_split(frame):

@@ -8,6 +8,7 @@ import pytest
 import reports
 
 import boostplug as bp
+from boostplug.comparison.report.page import page
 from boostplug.comparison.report.words import HEADLINES
 from boostplug.comparison.summary import Outcome
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart
@@ -104,7 +105,7 @@ def test_each_outcome_has_its_recommendation(outcome):
     assert built_in == (recommended == "lambdarank")
     assert found.recommendation.splitlines()[-1].strip().startswith("bp.LGBMRanker(objective=")
     document = found.document
-    badge = re.search('<p class="verdict [^"]*">([^<]*)</p>', reports.page(document))[1]
+    badge = re.search('<p class="verdict [^"]*">([^<]*)</p>', page(document))[1]
     pattern = re.sub(r"\\{\w+\\}", ".+", re.escape(HEADLINES[outcome]))
     assert re.fullmatch(pattern, badge)
 
@@ -116,7 +117,7 @@ def test_the_guide_lists_the_words_of_each_outcome():
     assert set(listed) == {outcome.value for outcome in Outcome}
     for outcome, words in HEADLINES.items():
         plain = words.format(challenger="QBRank", incumbent="lambdarank", rounds="1,000", queries="18")
-        assert listed[outcome.value] == f"“{plain}”"
+        assert listed[outcome] == f"“{plain}”"
 
 
 def test_lower_is_better_for_errors():
@@ -203,7 +204,7 @@ def test_the_incumbent_is_the_reference_of_its_frameworks(parts):
         kept = result.document["recommendation"]["incumbent"]
         assert kept["method"] in references
         written = repr(incumbent) if isinstance(incumbent, str) else "bp.RankNet()"
-        assert f"incumbent={written}" in result.details["python"]
+        assert f"incumbent={written}" in result.document["call"]
     for absent in ("CRR", "LambdaRank", "LAMBDARANK in lightgbm"):  # lambdarank, which is there, is another
         with pytest.raises(
             ValueError, match=rf"incumbent must be one of the methods \(lambdarank, .*\), got '{absent}'; a"

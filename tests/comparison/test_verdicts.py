@@ -1,14 +1,13 @@
 """When a comparison gives a verdict of significance, and on what: the cap of rounds, one p for one question."""
 
-import re
 from datetime import datetime
 
 import numpy as np
 import pytest
-import reports
-from scipy.stats import ttest_1samp
 
 import boostplug as bp
+from boostplug.comparison.report.page import page
+from boostplug.comparison.report.table import markdown, text
 from boostplug.comparison.training import frameworks
 
 pytest.importorskip("lightgbm")
@@ -88,7 +87,7 @@ def test_one_p_for_one_question(slow_start):
     np.testing.assert_allclose(sorted(m["p_holm"] for m in others), np.sort(holm))
     assert result.document["test"]["comparisons"] == {"lightgbm": n}
     printed = str(result)
-    assert f"({n} comparisons)" in printed
+    assert f"({n} comparisons in lightgbm)" in " ".join(printed.split())
     assert "is not corrected" in " ".join(printed.split())
 
 
@@ -113,12 +112,12 @@ def test_times_are_withheld_where_others_kept_the_processor_busy(monkeypatch):
     result = bp.compare(*parts, frameworks="lightgbm", rounds=2, seeds=1, losses=[])
     document = result.document
     assert all(m["seconds_per_round"] is None for m in document["methods"])
-    for written in (" ".join(str(result).split()), reports.page(document, result.details)):
+    for written in (" ".join(str(result).split()), page(document)):
         assert "No times, because other programs kept the processor busy" in written
         assert "ms/round" not in written
     document["methods"][0] |= {"seconds_per_round": 1.0, "runs": [document["methods"][0]["runs"][0]] * 2}
     document["methods"][0]["runs"][0] = document["methods"][0]["runs"][0] | {"seconds_per_round": 1.0}
-    written = reports.markdown(document)
+    written = markdown(document)
     assert "| ms/round |" in written
     assert "times are missing where other programs kept the processor busy" in written
 
@@ -131,10 +130,10 @@ def test_the_next_step_says_how_many_queries_a_difference_of_this_size_needs(set
         "interval": [-0.01, 0.03], "p": 0.4, "queries": 100,
     }  # fmt: skip
     needs = "With about 720 more test queries, a difference of this size is significant with 80 % probability."
-    assert needs in " ".join(reports.text(document).split())
+    assert needs in " ".join(text(document).split())
     document["recommendation"] |= {"difference": 0.0001, "interval": [-0.0199, 0.0201]}
     assert "A difference this small would need more than 100 times as many test queries" in " ".join(
-        reports.text(document).split()
+        text(document).split()
     )
 
 
@@ -143,55 +142,3 @@ def test_a_report_says_when_and_with_which_versions_it_was_made(settled, tmp_pat
     head = (tmp_path / "report.html").read_text().partition("<nav")[0]
     assert datetime.now().astimezone().date().isoformat()[:8] in head
     assert f"lightgbm {settled.document['versions']['lightgbm']}" in head
-
-
-SIDE, OTHER_SIDE = ("framework", "method"), ("reference_framework", "reference")
-
-
-def test_the_best_of_each_framework_are_compared_on_the_same_queries(settled):
-    document, (found,) = settled.document, settled.document["between_frameworks"]
-    ahead = {
-        framework: max(
-            (m["validation"]["mean"], m["method"]) for m in document["methods"] if m["framework"] == framework
-        )
-        for framework in frameworks.FRAMEWORKS
-    }
-    recommended, other = sorted(ahead, key=ahead.get, reverse=True)
-    assert (found["framework"], found["method"]) == (other, ahead[other][1])
-    assert (found["reference_framework"], found["reference"]) == (recommended, ahead[recommended][1])
-    chosen = document["recommendation"]
-    assert (chosen["framework"], chosen["method"]) == (recommended, ahead[recommended][1])
-    values = settled.per_query.pivot_table("NDCG@10", "query", ["framework", "method"])  # the mean over seeds
-    ours, theirs = (tuple(found[name] for name in names) for names in (SIDE, OTHER_SIDE))
-    differences = (values[ours] - values[theirs]).dropna()
-    expected = ttest_1samp(differences, 0.0)
-    np.testing.assert_allclose(found["difference"], differences.mean(), rtol=1e-12)
-    np.testing.assert_allclose(found["interval"], expected.confidence_interval(0.95), rtol=1e-9)
-    assert abs(found["p"] - expected.pvalue) < 0.05  # of a test by random signs
-    assert found["queries"] == len(differences)
-    for written in (str(settled), settled.to_markdown()):
-        words = " ".join(written.split())
-        assert f"Across frameworks: {found['method']} is best on validation in {other}; on test it is" in words
-        assert f"{found['reference']} in {recommended} in NDCG@10" in words
-        assert "not corrected" in words
-
-
-def test_frameworks_are_not_compared_beside_the_cap_or_where_there_is_one(slow_start):
-    capped = bp.compare(*slow_start, losses=["qbrank"], rounds=5, seeds=1)
-    alone = compared(slow_start, losses=["qbrank"], rounds=2000, early_stopping_rounds=3)
-    for result in (capped, alone):
-        assert len({m["framework"] for m in result.document["methods"]}) == 2 - (result is alone)
-        assert "between_frameworks" not in result.document
-        assert "Across frameworks" not in str(result)
-
-
-@pytest.mark.parametrize(("difference", "p", "words"), [(0.02, 0.01, "above"), (-0.02, 0.4, "not significant")])
-def test_the_page_names_the_best_of_the_other_framework(settled, difference, p, words):
-    document = settled.document
-    (found,) = document["between_frameworks"]
-    found |= {"difference": difference, "interval": [difference - 0.01, difference + 0.01], "p": p}
-    (line,) = re.findall("<p>(Across frameworks: [^<]*)</p>", reports.page(document))
-    assert words in line
-    assert ("not significant" in line) == (p > 0.05)
-    del document["between_frameworks"]
-    assert "Across frameworks" not in reports.page(document)

@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 # Libraries that a process is to miss; what asks for one of them, and what is said.
 ASKED = {
-    ("lightgbm", "xgboost", "matplotlib"): {
+    ("lightgbm", "xgboost", "matplotlib", "jinja2"): {
         "bp.LGBMRanker": "boostplug.LGBMRanker needs LightGBM: pip install 'boostplug[lightgbm]'",
         "bp.XGBRanker": "boostplug.XGBRanker needs XGBoost: pip install 'boostplug[xgboost]'",
         "bp.dask.LGBMRanker": "boostplug.dask.LGBMRanker needs LightGBM: pip install 'boostplug[lightgbm,dask]'",
@@ -23,6 +23,7 @@ ASKED = {
         "model.to_xgboost()": "Ensemble.to_xgboost needs XGBoost: pip install 'boostplug[xgboost]'",
         "bp.compare(*parts, frameworks='xgboost')": "pip install 'boostplug[xgboost]'",
         "bp.compare(*parts)": "pip install 'boostplug[lightgbm,xgboost]'",
+        "template()": "the page of a comparison needs Jinja2: pip install 'boostplug[report]'",
         "require_matplotlib()": "figures need matplotlib: pip install 'boostplug[report]'",
     },
     ("dask", "optuna", "pandas", "pyarrow"): {
@@ -39,6 +40,7 @@ import sys
 sys.modules.update(dict.fromkeys({libraries!r}))
 import boostplug as bp
 from boostplug.comparison.report.drawing import require_matplotlib
+from boostplug.comparison.report.page import template
 fold = bp.datasets.load_bundled()
 parts = fold.train, fold.vali, fold.test
 model = bp.Ensemble([], n_features=1)

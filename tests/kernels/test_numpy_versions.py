@@ -8,8 +8,7 @@ import pytest
 
 import boostplug as bp
 from boostplug.kernels.lists import calibrated, lambdas, pearson, softmax
-from boostplug.kernels.pairs import grid, hinge, pair_by_pair
-from boostplug.kernels.pairs.exponential_loss import by_grade, by_pair
+from boostplug.kernels.pairs import exponential, grid, hinge, pair_by_pair
 from boostplug.losses.base.logistic import LOGISTIC, curvature, slope, softplus
 from boostplug.losses.base.smooth_pair_loss import sum_over_grades
 
@@ -76,13 +75,12 @@ def test_lambda_rank():
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("module", [by_grade, by_pair])
 @pytest.mark.parametrize(("n", "n_grades"), [(40, 5), (40, 40), (350, 9)])
 @pytest.mark.parametrize("distance", [bp.LogDistance(), bp.BinaryDistance()])
-def test_exponential_loss(module, n, n_grades, distance):
+def test_exponential_loss(n, n_grades, distance):
     rng = np.random.default_rng(n)
     labels, scores = rng.integers(0, n_grades, n).astype(float), np.round(2.0 * rng.normal(size=n), 1)
-    expected = numpy_version(module)(labels, scores, distance)
+    expected = numpy_version(exponential)(labels, scores, distance)
     loss = bp.MPBoost(distance=distance, normalization="none")
     found = loss.compute_gradient_hessian(scores, bp.Queries(labels, group=[n]), 1.0)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10 * np.abs(expected).max())

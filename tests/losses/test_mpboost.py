@@ -48,7 +48,7 @@ def rounded(labels):
 
 
 @pytest.mark.parametrize("hessian", ["newton", "gentle", "bound"])
-@pytest.mark.parametrize("distance", DISTANCES[1:])
+@pytest.mark.parametrize("distance", DISTANCES)
 def test_many_grades_of_a_long_list_are_rounded_to_256_levels(distance, hessian):
     rng = np.random.default_rng(8)
     labels, weight = rng.normal(size=320), rng.random(320) + 0.1

@@ -357,10 +357,10 @@ MUTANTS = [
     *_caught_by(
         ["losses/test_mpboost.py"],
         (
-            "sums of distant scores are carried on without their decay",
-            "kernels.pairs.exponential_loss.far._sum_beside",
-            "total *= math.exp(d * (before - f[i]))",
-            "total *= 1.0",
+            "exponents in the wrong order are not cut at 60",
+            "kernels.pairs.exponential._is_far",
+            "query.distance[u] * (query.score[j] - lowest) > LARGEST_EXPONENT",
+            "False",
         ),
     ),
     *_caught_by(

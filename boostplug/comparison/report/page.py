@@ -1,124 +1,201 @@
-"""The page: its head, its sections in order, and the navigation."""
+"""The report as one self-contained HTML page: `page.html` is its template, `page.css` its style.
+
+`page.js` lets readers sort, filter, choose and copy; without it all content is readable.
+"""
 
 from base64 import b64encode
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
 
-from boostplug.comparison.report.markup import Child, Markup, el
-from boostplug.comparison.report.sections.lines import curves, cutoffs, positions, reliability
-from boostplug.comparison.report.sections.points import features, time
-from boostplug.comparison.report.sections.rows import differences, queries
-from boostplug.comparison.report.sections.setup import reproduce, setup
-from boostplug.comparison.report.sections.verdict import caveats, methods, recommendation
-from boostplug.comparison.report.view import View, of_frameworks
-from boostplug.comparison.report.words import counted
-from boostplug.comparison.summary import Comparison, Details
+from boostplug.comparison.report import formats, words
+from boostplug.comparison.report.charts import HEIGHT, Axis, apart, axis_of_differences, mean_curve
+from boostplug.comparison.report.table import frame, heads, split, styles, texts
+from boostplug.core.extras import needed_by
+from boostplug.core.text import visible
 
-# id, heading, its name in the navigation, content
-_SECTIONS = (
-    ("differences", "Differences to the reference", "Differences", differences),
-    ("methods", "All methods", "All methods", methods),
-    ("curves", "Learning curves", "Curves", curves),
-    ("queries", "Queries won and lost", "Queries", queries),
-    ("cutoffs", "NDCG by cut-off", "Cut-offs", cutoffs),
-    ("reliability", "Probabilities and what was observed", "Calibration", reliability),
-    ("positions", "Clicks by position", "Positions", positions),
-    ("features", "Features that the trees split on", "Features", features),
-    ("time", "Time and quality", "Time", time),
-    ("setup", "Set-up", "Set-up", setup),
-    ("reproduce", "How to make it again", "Reproduce", reproduce),
-)
+Document = Mapping[str, Any]
+
+_COLOURED = 6  # methods coloured at the start: as many colours as readers can distinguish
+_REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet
+_LONGEST = 24  # characters of a label at the end of a line; the legend has the full name
 
 
-def page(document: Comparison, details: Details | None = None, machine: dict[str, Any] | None = None) -> str:
-    """Return a comparison as a self-contained page.
+@cache
+def template() -> Any:
+    """Return the template of the page.
+
+    Raises
+    ------
+    ImportError
+        If Jinja2 is not installed.
+    """
+    with needed_by("the page of a comparison needs", "jinja2"):
+        from jinja2 import Environment, PackageLoader, StrictUndefined
+        from markupsafe import Markup
+
+    def shown(value: Any) -> Any:
+        return value if isinstance(value, Markup) else visible("" if value is None else str(value))
+
+    environment = Environment(
+        loader=PackageLoader(__package__, "."),
+        autoescape=True,
+        finalize=shown,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=StrictUndefined,
+    )
+    environment.filters["percent"] = lambda place: f"{100 * place:.4g}%"
+    environment.globals.update(words=words, formats=formats, split=split)
+    return environment.get_template("page.html")
+
+
+def _file(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
+
+
+def page(document: Document, machine: Mapping[str, Any] | None = None) -> str:
+    """Return a comparison as a page.
 
     Parameters
     ----------
-    document : Comparison
-    details : Details, optional
-        Without it, the page shows only the document.
+    document : dict
+        `CompareResult.document`.
     machine : dict, optional
         Result of `boostplug.comparison.machine.machine`.
     """
-    view = View(document, details or Details(), machine or {})
-    name = document.data.name
-    shown = [(id_, head, short, made) for id_, head, short, section in _SECTIONS if (made := section(view))]
-    title = f"boostplug compare: {name}" if name else "boostplug compare"
-    style, script = (files(__package__).joinpath(file).read_text(encoding="utf-8") for file in ("page.css", "page.js"))
-    body = el(
-        "body",
-        el("a.skip", "Skip to the recommendation", href="#recommendation"),
-        el("header", el("h1", title), el("p.lead", _in_short(view)), el("p.lead", _made(view))),
-        _navigation([("recommendation", "Recommendation"), *((id_, short) for id_, _, short, _ in shown)], view),
-        el(
-            "main",
-            _caveats(view),
-            _section("recommendation", "Recommendation", recommendation(view)),
-            [_section(id_, head, made) for id_, head, _, made in shown],
-        ),
-        el(
-            "footer",
-            el("p", f"Made by boostplug {document.versions.get('boostplug', '')}. This file fetches nothing."),
-        ),
-        el("p.unseen", role="status", id="said"),
-        el("script", Markup(script)),
+    script = _file("page.js")
+    methods = _methods(document)
+    text: str = template().render(
+        document=document,
+        settings=document["settings"],
+        found=document["recommendation"],
+        frameworks=words.frameworks(document),
+        machine=machine,
+        figures=_figures(document),
+        methods=methods,
+        differences=_differences(document, methods),
+        table=_table(document),
+        curves=_curves(methods),
+        style=_file("page.css"),
+        script=script,
+        hash=b64encode(sha256(script.encode()).digest()).decode(),
     )
-    policy = (
-        "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; "
-        f"script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'"
-    )
-    head = el(
-        "head",
-        el("meta", charset="utf-8"),
-        el("meta", http_equiv="Content-Security-Policy", content=policy),
-        el("meta", name="viewport", content="width=device-width, initial-scale=1"),
-        el("meta", name="color-scheme", content="light dark"),
-        el("title", title),
-        el("style", Markup(style)),
-    )
-    return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
+    return text.lstrip()
 
 
-def _in_short(view: View) -> str:
-    """Return a line on the methods and the data."""
-    document = view.document
-    data, settings = document.data, document.settings
-    frameworks = " and ".join(name for name, _ in of_frameworks(view.methods))
-    runs = counted(len(settings.seeds), "seed") + (f" × {view.folds} folds" if view.folds > 1 else "")
-    return (
-        f"{counted(len(view.methods), 'method')} in {frameworks}, {runs}, at most {settings.rounds:,} rounds; "
-        f"{data.test.queries:,} test queries, {data.features:,} features. "
-        f"Chosen by {view.metric} on the validation part, judged on the test part."
-    )
+def _methods(document: Document) -> list[dict[str, Any]]:
+    """Return the document's methods, the best on validation first, with colours, marks and tags.
+
+    Colours go to the recommended method, the frameworks' references (which share one), the best of each framework, and
+    then to the best of all, as long as there are colours.
+    """
+    found, frameworks = document["recommendation"], words.frameworks(document)
+    referred = {(m["framework"], m["reference"]) for m in document["methods"]}
+    if found and found["incumbent"]:
+        referred.add((found["incumbent"]["framework"], found["incumbent"]["method"]))
+    methods = []
+    for number, method in enumerate(document["methods"]):
+        key = (method["framework"], method["method"])
+        methods.append(
+            {
+                **method,
+                "number": number,
+                "shape": frameworks.index(method["framework"]),
+                "recommended": bool(found) and key == (found["framework"], found["method"]),
+                "is_reference": key in referred,
+                "colour": _NO_COLOUR,
+            }
+        )
+    sign = 1 if document["settings"]["greater_is_better"] else -1
+    known = [m for m in methods if not formats.is_missing(m["validation"]["mean"])]
+    best_first = sorted(known, key=lambda m: -sign * m["validation"]["mean"])
+    firsts = [next((m for m in best_first if m["framework"] == name), None) for name in frameworks]
+    chosen = [m for m in best_first if m["recommended"]] + [m for m in best_first if m["is_reference"]]
+    wanted = {m["number"]: m for m in [*chosen, *filter(None, firsts), *best_first]}
+    colours = iter(range(1, _COLOURED + 1))
+    for method in [*wanted.values()][:_COLOURED]:
+        method["colour"] = _REFERENCE if method["is_reference"] else f"c{next(colours)}"
+    return best_first + [m for m in methods if formats.is_missing(m["validation"]["mean"])]
 
 
-def _made(view: View) -> str:
-    """Return the date of the comparison, and the versions."""
-    date = view.machine.get("date")
-    versions = ", ".join(f"{name} {number}" for name, number in view.document.versions.items())
-    return f"{f'{date}. ' if date else ''}Versions: {versions}."
+def _differences(document: Document, methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the plot of the differences to the references; the methods get the places of their marks."""
+    tested = [m for m in methods if m["difference"] is not None]
+    if not tested:
+        return None
+    axis, sign = axis_of_differences(tested), 1 if document["settings"]["greater_is_better"] else -1
+    for m in tested:
+        ends = m["interval"] if formats.interval(m["interval"]) else ()
+        m["mark"] = axis.at(m["difference"])
+        m["whisker"] = [axis.at(end) for end in ends]
+    best_first = sorted(tested, key=lambda m: -sign * m["difference"])
+    return {
+        "ticks": axis.ticks,
+        "zero": axis.at(0.0),
+        "rows": {
+            framework: rows
+            for framework in words.frameworks(document)
+            if (rows := [m for m in best_first if m["framework"] == framework])
+        },
+    }
 
 
-def _navigation(places: list[tuple[str, str]], view: View) -> Child:
-    links = el("ul", [el("li", el("a", name, href=f"#{id_}")) for id_, name in places])
-    choices = []
-    for name in ("", *view.document.frameworks):
-        button = el("input", type="radio", name="framework", value=name, checked=not name)
-        choices.append(el("label", button, el("span", name or "all")))
-    choice = el("fieldset.filter", el("legend", "Frameworks"), choices, hidden=True) if view.several else None
-    return el("nav", links, choice, aria_label="Sections")
+def _table(document: Document) -> dict[str, Any]:
+    """Return the columns of the table, and the text, the style and the sort key of each cell."""
+    settings, numbers = document["settings"], frame(document)
+    columns = {"method": "method", "framework": "framework", "validation": "validation", **heads(document, numbers)}
+    ascending = {"method", "framework", "p_holm", "seconds_per_round", "rounds", *settings["lower_is_better"]}
+    ascending |= set() if settings["greater_is_better"] else {"difference", "validation"}
+    found = {"text": texts(document, numbers), "style": styles(document, numbers), "key": numbers}
+    records = {name: table.to_dict("records") for name, table in found.items()}
+    return {"columns": columns, "ascending": ascending, **records}
 
 
-def _caveats(view: View) -> Child:
-    items = []
-    for line in caveats(view):
-        word, colon, rest = line.partition(":")
-        items.append(el("li", [el("strong", f"{word}:"), rest] if colon and word.isupper() else line))
-    head = el("p.caveats-head", "Before you rely on it")
-    return el("aside.caveats", head, el("ul", items), aria_label="Caveats") if items else None
+def _curves(methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the figure of the mean learning curves; the methods get their lines, and the places of their marks."""
+    points = {m["number"]: mean_curve(run["curve"] for run in m["runs"]) for m in methods}
+    drawn = [m for m in methods if points[m["number"]]]
+    if not drawn:
+        return None
+    best = {m["number"]: min(points[m["number"]], key=lambda p: abs(p[0] - (m["rounds"] or 0.0))) for m in drawn}
+    # The first rounds of the coloured lines, and all others, may leave the figure.
+    lines = [points[m["number"]] for m in drawn if m["colour"] != _NO_COLOUR]
+    late = [value for line in lines for _, value in line[len(line) // 10 :]]
+    x = Axis(1.0, max(2.0, *(line[-1][0] for line in points.values() if line)))
+    y = Axis.around(late + [best[m["number"]][1] for m in drawn if m["colour"] != _NO_COLOUR])
+    for m in drawn:
+        line = points[m["number"]]
+        m["line"] = " ".join(f"{1000 * x.at(a):.0f},{1000 * (1 - y.at(b)):.0f}" for a, b in line)
+        m["best"] = x.at(best[m["number"]][0]), 1 - y.at(best[m["number"]][1])
+        m["end"] = HEIGHT * (1 - y.within(line[-1][1]))
+    named = [m for m in drawn if m["colour"] != _NO_COLOUR]
+    counts = Counter(m["method"] for m in named)
+    for m, height in zip(named, apart([m["end"] for m in named]), strict=True):
+        name = m["method"] + f" ({m['framework']})" * (counts[m["method"]] > 1)
+        m["label"] = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
+        m["label_height"] = height
+    rounds = [(at, text.partition(".")[0]) for at, text in x.ticks if float(text).is_integer() and at > 0.04]
+    listed = [*named, *(m for m in drawn if m["colour"] == _NO_COLOUR)]
+    return {"methods": listed, "named": named, "x_ticks": [(0.0, "1"), *rounds], "y_ticks": y.ticks, "height": HEIGHT}
 
 
-def _section(id_: str, head: str, content: Child) -> Markup:
-    return el("section", el("h2", head, id=f"{id_}-head"), content, id=id_, aria_labelledby=f"{id_}-head")
+def _figures(document: Document) -> list[tuple[str, str]]:
+    """Return the figures of the recommendation, each with its name."""
+    found, metric = document["recommendation"], document["settings"]["metric"]
+    if not found:
+        return []
+    figures = {
+        f"{metric} on test": formats.short(found["test"]),
+        f"{metric} on validation": formats.short(found["validation"]),
+    }
+    if found["incumbent"] and found["difference"] is not None:
+        challenger, incumbent = found["challenger"]["method"], found["incumbent"]["method"]
+        figures[f"{challenger} less {incumbent}, on test"] = formats.signed(found["difference"])
+        figures[f"{words.percent(document)} interval"] = formats.interval(found["interval"])
+        figures["p"] = formats.probability(found["p"])
+    figures["Rounds"] = f"{found['rounds']:,}"
+    return [(name, shown) for name, shown in figures.items() if shown not in ("", formats.MISSING)]
