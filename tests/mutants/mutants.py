@@ -66,10 +66,10 @@ MUTANTS = [
             "_terms(weight, defined), sums[:-2]",
         ),
         (
-            "the terms of a pair are doubled at its loser",
+            "what a pair adds to its loser goes to its winner",
             "losses.base.smooth_pair_loss._add",
-            "np.bincount(loser, terms, n)",
-            "2.0 * np.bincount(loser, terms, n)",
+            "(winner, loser)",
+            "(winner, winner)",
         ),
         (
             "ListNet weights a query by the mean weight of its documents",
