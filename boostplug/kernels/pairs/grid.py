@@ -232,10 +232,10 @@ def sum_across(begin: int, end: int, task: Task, cuts: Cuts, sampled: Sampled, s
     for q in cuts.query[begin:end]:
         n = max(n, start[groups.query_group[q + 1]] - start[groups.query_group[q]])
     x, ints, size = np.empty((5, n)), np.empty((4, n), np.int64), NODES * (2 * n + _SPARE)
-    y = np.empty((3, size))
+    y = np.empty((2, size))
     documents = _Documents(x[0], ints[0], x[1], x[2], x[3], x[4], ints[1])
     fields = np.empty((2, n_functions * size))
-    grid = _Grid(y[0], y[1], y[2], fields[0], fields[1], size, sampled.basis, by_gain)
+    grid = _Grid(np.empty(2 * n + _SPARE), y[0], y[1], fields[0], fields[1], size, sampled.basis, by_gain)
     places = Workspace(np.empty(n), ints[2], np.empty(n), ints[3])
     for p in range(begin, end):
         q = cuts.query[p]
