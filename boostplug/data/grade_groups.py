@@ -174,17 +174,18 @@ class GradeGroups:
         """Group of each document in `rows`; not cached, since it is long and seldom needed."""
         return np.repeat(np.arange(len(self.group_grade)), np.diff(self.group_start))
 
-    def pairs(self, chosen: NDArray[np.bool_], *, block: int = _BLOCK) -> Iterator[PairBlock]:
-        """Yield the pairs of documents of the chosen queries (a mask over `query`), in blocks of bounded memory.
+    def pairs(self, parts: tuple[Ints, Ints] | None = None, *, block: int = _BLOCK) -> Iterator[PairBlock]:
+        """Yield the pairs of documents of different grades within each part, in blocks of bounded memory.
 
-        They are sorted by query, higher document and lower document. A block holds about `block` pairs, or those of one
-        document.
+        A part is a range ``first <= u < last`` of the groups of one query, by default all of them. Pairs are sorted by
+        part, higher document and lower document. A block holds about `block` pairs, or those of one document.
         """
-        group_of = self.group_of_document
-        query_of = self.query_of_group[group_of]
-        place = np.flatnonzero(chosen[query_of])
-        first = self.query_start[query_of[place]]
-        yield from _with_all_before(place, first, self.group_start[group_of[place]], block)
+        first, last = (self.query_group[:-1], self.query_group[1:]) if parts is None else parts
+        group = np.repeat(first, last - first) + places_within(last - first)
+        size = self.group_start[group + 1] - self.group_start[group]
+        document = np.repeat(self.group_start[group], size) + places_within(size)
+        lowest = np.repeat(self.group_start[np.repeat(first, last - first)], size)
+        yield from _with_all_before(document, lowest, np.repeat(self.group_start[group], size), block)
 
 
 @dataclass(frozen=True, eq=False)

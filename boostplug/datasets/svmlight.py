@@ -161,15 +161,17 @@ def _parse_features(buf: Bytes, at: int, out: Block) -> int:
     """Parse the entries of a row, up to the first malformed one, or one whose feature the row has already."""
     ids, values, counts = out.ids, out.values, out.counts
     first = entry = counts[ENTRIES]
+    largest = np.int64(-1)
     while counts[BAD] < 0:
         start = at = _after_blanks(buf, at)
         if buf[at] == 10 or buf[at] == 35:
             break
         index, at = _digits(buf, start, np.int64(0))
-        if entry > first and index <= ids[entry - 1]:
+        if index <= largest:
             for e in range(first, entry):
                 if ids[e] == index:
                     counts[BAD] = start
+        largest = max(largest, index)
         if at == start or index > _LARGEST_FEATURE or buf[at] != 58 or counts[BAD] >= 0:
             counts[BAD] = start
             break

@@ -9,12 +9,11 @@ from numpy.typing import NDArray
 from boostplug.core.checks import frozen
 from boostplug.core.values import Range
 from boostplug.data.queries import Queries
-from boostplug.kernels.pairs.masses import gap_sums
 from boostplug.losses.base.gains import ideal_dcg, rising_gains
 from boostplug.losses.base.logistic import SIGMOID
 from boostplug.losses.base.loss import LabelRange
 from boostplug.losses.base.pair_loss import Normalization
-from boostplug.losses.base.smooth_pair_loss import GradeGains, SmoothPairLoss
+from boostplug.losses.base.smooth_pair_loss import SmoothPairLoss
 from boostplug.metrics.dcg import Gain, check_gain
 
 Floats = NDArray[np.float64]
@@ -62,11 +61,10 @@ class NDCGBoost(SmoothPairLoss):
     :math:`n_q` documents and :math:`W_q = \sum \sqrt{v_i v_j}\, |G_i - G_j| / Z_q` over the pairs: a document stands
     for about 1.
 
-    Accuracy: lists with more than 160 pairs a document are summed by tables that are good to 1e-7 of every single pair,
-    at any range of scores; others are exact. Tables, which also serve lists whose scores range over more than 600/s and
-    `value`, take σ for 0 or 1 where a pair is further apart than 37/s.
+    Accuracy: lists with more than 160 pairs a document are summed on a grid of scores, to 1e-9 of every pair. Others
+    are exact. The grid, which also serves `value`, takes σ for 0 or 1 where a pair is further apart than 39/s.
 
-    Cost: :math:`O(n)`; up to :math:`O(n^{1.5})` for many real-valued labels with scores that spread very widely.
+    Cost: :math:`O(n \log K)` for K grades.
 
     References
     ----------
@@ -105,23 +103,16 @@ class NDCGBoost(SmoothPairLoss):
         """From 0 with the two named gains."""
         return LabelRange() if callable(self.gain) else LabelRange(0.0)
 
-    def grade_gains(self, queries: Queries) -> GradeGains:
+    def grade_gains(self, queries: Queries) -> Floats:
         """Return the gains over Z_q."""
         return queries.remember((NDCGBoost, self.gain), lambda: _relative_gains(queries, self.gain))
 
 
-def _relative_gains(queries: Queries, gain: Gain) -> GradeGains:
+def _relative_gains(queries: Queries, gain: Gain) -> Floats:
     groups = queries.grade_groups
     query_of_group = groups.query_of_group
     level = rising_gains("NDCGBoost", queries, gain)
     ideal = ideal_dcg(groups, level)
     level -= level[groups.query_group[:-1]][query_of_group]  # only gaps count, and the ratios of these lose less
     level = np.divide(level, ideal[query_of_group], out=np.zeros_like(level), where=ideal[query_of_group] > 0)
-    gaps = np.zeros(len(level))
-    gap_sums(groups.query_group, level, groups.mass, gaps)
-    of_documents = np.repeat(gaps, np.diff(groups.group_start))
-    if len(groups.sqrt_weight):
-        of_documents *= groups.sqrt_weight
-    of_queries = np.zeros(len(groups.query))
-    np.add.at(of_queries, query_of_group, 0.5 * gaps * groups.mass)
-    return GradeGains(frozen(level), frozen(of_queries), frozen(of_documents))
+    return frozen(level)

@@ -1,7 +1,7 @@
 """`PairwiseLoss`: any smooth function of the score difference as a loss, over all pairs of a query."""
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache, partial
 from typing import ClassVar, Literal
@@ -13,9 +13,9 @@ from boostplug.core.checks import called, check_function
 from boostplug.core.values import Space
 from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
-from boostplug.kernels.pairs.tables import Function, tables_of
+from boostplug.kernels.pairs.sampling import Function
 from boostplug.losses.base.pair_loss import Normalization
-from boostplug.losses.base.smooth_pair_loss import PairFunction, SmoothPairLoss, WeightedPairs
+from boostplug.losses.base.smooth_pair_loss import GroupWeight, PairFunction, SmoothPairLoss
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -54,8 +54,8 @@ class PairwiseLoss(SmoothPairLoss):
     Attributes
     ----------
     summation : {"linear", "pairs"}
-        How pairs are summed. "linear": long lists in O(n). "pairs": by calling the functions for every pair,
-        :math:`O(n^2)`. That is so with `weight`, and for functions that no table describes: rough ones, and those
+        How pairs are summed. "linear": long lists on a grid of scores. "pairs": by calling the functions for every
+        pair, :math:`O(n^2)`. That is so with `weight`, and for functions that no grid describes: rough ones, and those
         that overflow or are not a + b d + c d² far from 0 (a warning says so).
 
     Notes
@@ -63,12 +63,12 @@ class PairwiseLoss(SmoothPairLoss):
     Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q c_q W_q` over the queries that hold a pair, with
     :math:`n_q` documents and :math:`W_q` what the pairs weigh together, :math:`\sum \sqrt{v_i v_j}\, w`.
 
-    Accuracy: in lists with more than 16 pairs a document, a pair is good to 2e-7 of the function's values nearby, plus
-    2e-9 of the largest value near 0. Other lists are summed pair by pair, to 1e-11. A Hessian that vanishes is held at
-    1e-16 of the gradient. Outputs are cut at 1e37, values at 1e299.
+    Accuracy: lists with more than 16 pairs a document are summed on a grid of scores, where a pair is good to 1e-9 of
+    the function's values nearby, plus 1e-11 of the largest value near 0. Others are exact. A Hessian that vanishes is
+    held at 1e-16 of the gradient. Outputs are cut at 1e37, values at 1e299.
 
-    Cost: :math:`O(n)`; up to :math:`O(n^{1.5})` for many real-valued labels with scores that spread very widely. With
-    `weight` every pair is summed by itself, :math:`O(n^2)`. Memory is O(n) always.
+    Cost: :math:`O(n \log K)` for K grades. With `weight` every pair is summed by itself, :math:`O(n^2)`. Memory is O(n)
+    always.
 
     Examples
     --------
@@ -100,7 +100,6 @@ class PairwiseLoss(SmoothPairLoss):
     normalization: Normalization = "none"
 
     takes_pairs = True
-    accuracy = 5e-7
     hessian_kinds: ClassVar = {"newton": "exact", "bound": "bound", "global": "global"}
 
     def __post_init__(self) -> None:
@@ -109,60 +108,45 @@ class PairwiseLoss(SmoothPairLoss):
             if name != "weight" or given is not None:
                 check_function(f"PairwiseLoss: {name}", given)
         super().__post_init__()
-        sampled = self._sampled
-        if self.hessian == "global" and not np.isfinite(sampled.pair.largest_second):
+        pair = self.pair_function
+        if self.hessian == "global" and not np.isfinite(pair.largest_second):
             raise ValueError("PairwiseLoss: hessian='global' needs a bounded second derivative; this one keeps growing")
-        if self.hessian != "global" and not sampled.convex:
+        if self.hessian != "global" and pair.least_second < 0.0:
             raise ValueError(
-                f"PairwiseLoss: hessian={self.hessian!r} needs second ≥ 0, and it falls to {sampled.lowest:.6g}; use "
-                "hessian='global'"
+                f"PairwiseLoss: hessian={self.hessian!r} needs second ≥ 0, and it falls to {pair.least_second:.6g}; "
+                "use hessian='global'"
             )
-        if sampled.pair.tables is None:
+        if pair.sampled is None:
             warnings.warn(
-                "PairwiseLoss: the functions are too rough for tables, overflow, or are not a + b d + c d² far from 0; "
+                "PairwiseLoss: the functions are too rough for a grid, overflow, or are not a + b d + c d² far from 0; "
                 "pairs are summed one by one, in O(n²) a query",
                 UserWarning,
                 stacklevel=3,
             )
 
     @property
-    def _sampled(self) -> "_Sampled":
-        return _sampled(self.function, self.first, self.second)
-
-    @property
     def summation(self) -> str:
         """The method by which pairs are summed (see Attributes)."""
-        return "linear" if self.weight is None and self.pair_function.tables is not None else "pairs"
+        return "linear" if self.weight is None and self.pair_function.sampled is not None else "pairs"
 
     @property
     def search_space(self) -> Space:
         """The normalizations, and the Hessians that the functions allow."""
         space = dict(super().search_space)
         if "hessian" in space:  # a subclass may have parameters of its own
-            bounded, convex = np.isfinite(self._sampled.pair.largest_second), self._sampled.convex
+            pair = self.pair_function
+            bounded, convex = np.isfinite(pair.largest_second), pair.least_second >= 0.0
             space["hessian"] = tuple(h for h in self.hessian_kinds if (bounded if h == "global" else convex))
         return space
 
     @property
     def pair_function(self) -> PairFunction:
-        """The functions, checked at each call, and their tables."""
-        return self._sampled.pair
+        """The functions, checked at each call."""
+        return _sampled(self.function, self.first, self.second)
 
-    def pair_blocks(self, queries: Queries) -> Iterator[WeightedPairs] | None:
-        """Return the explicit pairs, or those of different grades where there are weights or no tables."""
-        if queries.pairs is not None or self.summation == "linear":
-            return super().pair_blocks(queries)
-        return _pairs_of_grades(queries.grade_groups, self.weight)
-
-    def pair_weight_of_queries(self, queries: Queries) -> Floats | None:
-        """Return the weight of each query's pairs together, by `weight`."""
-        if queries.pairs is not None or self.weight is None:
-            return None
-        groups = queries.grade_groups.unweighted()
-        out = np.zeros(len(groups.query))
-        for block in _pairs_of_grades(groups, self.weight):
-            out += np.bincount(block.query, block.weight, len(out))
-        return out
+    def group_weight(self, queries: Queries) -> GroupWeight | None:
+        """Return `weight` by groups."""
+        return None if self.weight is None else partial(_weight_of_grades, queries.grade_groups, self.weight)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J and the Hessian of `hessian`, cut at 1e37."""
@@ -175,7 +159,6 @@ class PairwiseLoss(SmoothPairLoss):
 def _weight_of_grades(groups: GradeGroups, weight: Weight, high: Ints, low: Ints) -> Floats:
     """Return a user's weights of pairs of groups, checked."""
     higher, lower = groups.group_grade[high], groups.group_grade[low]
-
     values = called("PairwiseLoss: weight", "pair", weight, higher, lower)
     bad = ~((values >= _SMALLEST_WEIGHT) & (values <= _LARGEST_WEIGHT))
     if bad.any():
@@ -187,29 +170,9 @@ def _weight_of_grades(groups: GradeGroups, weight: Weight, high: Ints, low: Ints
     return values
 
 
-def _pairs_of_grades(groups: GradeGroups, weight: Weight | None) -> Iterator[WeightedPairs]:
-    """Yield the pairs of different grades, in blocks of bounded memory."""
-    group_of = groups.group_of_document
-    query_of = groups.query_of_group[group_of]
-    for i, j in groups.pairs(np.ones(len(groups.query), np.bool_)):
-        w = np.ones(len(i)) if weight is None else _weight_of_grades(groups, weight, group_of[i], group_of[j])
-        if len(groups.view.winner):
-            w = w * groups.view.winner[i] * groups.view.loser[j]
-        yield WeightedPairs(groups.rows[i], groups.rows[j], query_of[i], w)
-
-
-@dataclass(frozen=True, eq=False)
-class _Sampled:
-    """A user's functions, sampled."""
-
-    pair: PairFunction
-    convex: bool
-    lowest: float
-
-
 @lru_cache(maxsize=32)
-def _sampled(function: Function, first: Function, second: Function) -> _Sampled:
-    """Check a user's functions and sample them into tables."""
+def _sampled(function: Function, first: Function, second: Function) -> PairFunction:
+    """Check a user's functions and sample them."""
     with np.errstate(all="ignore"):
         _check_derivatives(function, first, second)
         far = np.geomspace(_CHECKED, 1e6, 200)
@@ -218,16 +181,12 @@ def _sampled(function: Function, first: Function, second: Function) -> _Sampled:
         curvature[~np.isfinite(curvature)] = np.inf
         lowest, highest = float(curvature.min()), float(curvature.max())
         highest_near = float(curvature[np.abs(d) <= _CHECKED].max())
-        return _Sampled(
-            PairFunction(
-                partial(_call, "function", function),
-                partial(_call, "first", first),
-                partial(_call, "second", second),
-                np.inf if highest > 1.01 * highest_near else 1.001 * max(highest, 0.0),  # between the samples
-                tables_of((function, first, second)),
-            ),
-            convex=lowest >= -1e-12 * max(highest_near, 0.0),
-            lowest=lowest,
+        return PairFunction(
+            partial(_call, "function", function),
+            partial(_call, "first", first),
+            partial(_call, "second", second),
+            np.inf if highest > 1.01 * highest_near else 1.001 * max(highest, 0.0),  # between the samples
+            least_second=0.0 if lowest >= -1e-12 * max(highest_near, 0.0) else lowest,
         )
 
 
@@ -243,10 +202,7 @@ def _call(name: str, function: Function, d: Floats) -> Floats:
 def _check_derivatives(function: Function, first: Function, second: Function) -> None:
     """Refuse derivatives that are not the functions' own."""
     d = np.r_[np.linspace(-_CHECKED, _CHECKED, 241), np.linspace(-4.0, 4.0, 161)] + 0.01234
-    for (of, f), (name, df) in (
-        (("function", function), ("first", first)),
-        (("first", first), ("second", second)),
-    ):
+    for of, f, name, df in (("function", function, "first", first), ("first", first, "second", second)):
         at = partial(_call, of, f)
         size = at(d)
         given = _call(name, df, d)

@@ -37,11 +37,10 @@ class RankNet(SmoothPairLoss):
     :math:`n_q` is the number of documents. :math:`W_q = \sum \sqrt{v_i v_j}` over the pairs, explicit ones times their
     own weights.
 
-    Accuracy: lists with more than 160 pairs a document are summed by tables that are good to 2e-7 of the largest value,
-    at any range of scores; others are exact. Tables, which also serve lists whose scores range over more than 600/s and
-    `value`, take σ for 0 or 1 where a pair is further apart than 37/s.
+    Accuracy: lists with more than 160 pairs a document are summed on a grid of scores, to 1e-9 of every pair. Others
+    are exact. The grid, which also serves `value`, takes σ for 0 or 1 where a pair is further apart than 39/s.
 
-    Cost: :math:`O(n)`; up to :math:`O(n^{1.5})` for many real-valued labels with scores that spread very widely.
+    Cost: :math:`O(n \log K)` for K grades.
 
     References
     ----------

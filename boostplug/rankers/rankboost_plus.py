@@ -187,7 +187,7 @@ def _listed(queries: Queries) -> tuple[Ints, Ints, Floats]:
     groups = pairs_to_learn(queries)
     if isinstance(groups, ListedPairs):
         return groups.winner, groups.loser, groups.weight
-    blocks = groups.pairs(np.ones(len(groups.query), bool))
+    blocks = groups.pairs()
     higher, lower = (np.concatenate(places) for places in zip(*blocks, strict=True))
     root = groups.sqrt_weight if len(groups.sqrt_weight) else np.ones(len(groups.rows))
     return groups.rows[higher], groups.rows[lower], root[higher] * root[lower]

@@ -134,7 +134,7 @@ class LightGBM(Framework):
     Ranker, Plain = bp.LGBMRanker, lgb.LGBMRanker
     kinds = (lgb.Dataset,)
     built_in = ("ndcg@5", "map@5")
-    start, default_metrics = "init_score", ["NDCG@2", "NDCG@7"]
+    start, default_metrics = "init_score", ["NDCG@10"]
     modes = (
         {"boosting": "dart"},
         {"data_sample_strategy": "goss"},

@@ -240,8 +240,7 @@ def test_names_never_shadow_built_in_metrics(F):
 @every_framework
 def test_the_rankers_default_metric_is_ours(F):
     """No built-in ndcg that refuses labels."""
-    at = {"eval_at": (2, 7)} if F.name == "lightgbm" else {}
-    ranker = F.fit(LOSS, y=Y - 2.5, valid=(VX, VY + 0.25, VQID), **at)
+    ranker = F.fit(LOSS, y=Y - 2.5, valid=(VX, VY + 0.25, VQID))
     assert list(F.history(ranker)) == F.default_metrics
 
 

@@ -8,9 +8,9 @@ import pytest
 
 import boostplug as bp
 from boostplug.kernels.lists import calibrated, lambdas, pearson, softmax
-from boostplug.kernels.pairs import boxes, exponential, hinge, pair_loop, smooth
+from boostplug.kernels.pairs import exponential, grid, hinge, pair_by_pair
 from boostplug.losses.base.logistic import LOGISTIC, curvature, slope, softplus
-from boostplug.losses.base.smooth_pair_loss import PairFunction, sum_over_grades
+from boostplug.losses.base.smooth_pair_loss import sum_over_grades
 
 
 def numpy_version(module):
@@ -32,23 +32,19 @@ def one_list(rng, n, n_grades):
 
 
 @pytest.mark.parametrize(("n", "n_grades"), [(3, 3), (40, 5), (90, 80)])
-def test_pair_loop(n, n_grades):
+def test_pair_by_pair(n, n_grades):
     scores, labels, s, queries, unit = one_list(np.random.default_rng(n), n, n_grades)
-    expected = numpy_version(pair_loop)(scores, labels, s, s, slope, curvature)
-    found = sum_over_grades(LOGISTIC.for_derivatives, scores, queries, unit)
+    expected = numpy_version(pair_by_pair)(scores, labels, s, s, slope, curvature)
+    found = sum_over_grades(LOGISTIC.for_derivatives, scores, queries.grade_groups, unit)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize("n_grades", [2, 5])
-def test_boxes(n_grades, monkeypatch):
+def test_grid():
     """Both interpolate: they agree better with each other than with the function."""
-    scores, labels, s, queries, unit = one_list(np.random.default_rng(0), 900, n_grades)
-    by_pair = []
-    monkeypatch.setattr(smooth, "tabulated_value_by_pair", lambda *arguments: by_pair.append(arguments))
-    pair = PairFunction.sampled(softplus, slope, curvature, 0.25)
-    found = sum_over_grades(pair.for_value, scores, queries, unit)[0]
-    assert not by_pair
-    expected = numpy_version(boxes)(scores, labels, s, s, softplus, pair.tables.width)
+    scores, labels, s, queries, unit = one_list(np.random.default_rng(0), 900, 2)
+    functions = LOGISTIC.for_value
+    expected = numpy_version(grid)(scores, labels == 1.0, s, softplus, functions.sampled.spacing)
+    found = sum_over_grades(functions, scores, queries.grade_groups, unit)[0]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * expected.max())
 
 

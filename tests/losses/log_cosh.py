@@ -21,7 +21,7 @@ def second(d):
     return 4.0 * t / (1.0 + t) ** 2
 
 
-PAIR = PairFunction.sampled(value, first, second, largest_second=1.0)
+PAIR = PairFunction(value, first, second, largest_second=1.0)
 
 
 @dataclass(frozen=True, kw_only=True)

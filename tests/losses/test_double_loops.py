@@ -26,7 +26,7 @@ SPREADS = (0.0, 1.0, 1000.0)
 HESSIANS = ("bound", "global")
 
 
-pytestmark = pytest.mark.filterwarnings("ignore:PairwiseLoss. the functions are too rough for tables")
+pytestmark = pytest.mark.filterwarnings("ignore:PairwiseLoss. the functions are too rough for a grid")
 
 
 def pairwise_loss(name, **options):

@@ -76,7 +76,7 @@ def test_what_becomes_of_each_function():
     assert build("squares").summation == "linear"
     assert build("pseudo-Huber").summation == "pairs"  # its tail falls as 1/d², which no running sum follows
     assert build("logistic", weight=gap_weight).summation == "pairs"
-    with pytest.warns(UserWarning, match="too rough for tables"):
+    with pytest.warns(UserWarning, match="too rough for a grid"):
         hinge = PairwiseLoss(*FUNCTIONS["squared hinge"])
     assert hinge.summation == "pairs"
     sharp = PairwiseLoss(lambda d: softplus(20 * d), lambda d: 20 * softplus_slope(20 * d),

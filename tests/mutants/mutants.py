@@ -66,10 +66,10 @@ MUTANTS = [
             "_terms(weight, defined), sums[:-2]",
         ),
         (
-            "the gradient of an explicit pair is doubled at its loser",
-            "losses.base.smooth_pair_loss.SmoothPairLoss.compute_gradient_hessian",
-            "np.bincount(loser, g, n)",
-            "2.0 * np.bincount(loser, g, n)",
+            "what a pair adds to its loser goes to its winner",
+            "losses.base.smooth_pair_loss._add",
+            "(winner, loser)",
+            "(winner, winner)",
         ),
         (
             "ListNet weights a query by the mean weight of its documents",
@@ -147,16 +147,16 @@ MUTANTS = [
     *_caught_by(
         ["losses/test_totals.py", "losses/test_pairwise.py"],
         (
-            "global Hessians count pairs of equal grades",
-            "losses.base.smooth_pair_loss.SmoothPairLoss._pair_weight_of_rows",
-            "of_queries[groups.query_of_group] - groups.mass",
-            "of_queries[groups.query_of_group]",
+            "global Hessians ignore the gaps of gains",
+            "losses.base.smooth_pair_loss.SmoothPairLoss._pair_weight_of_rows.compute",
+            "self.grade_gains(queries)",
+            "None",
         ),
         (
-            "global Hessians keep the scale of an earlier call",
+            "global Hessians ignore the scale",
             "losses.base.smooth_pair_loss.SmoothPairLoss._pair_weight_of_rows",
-            "(SmoothPairLoss, self, scale)",
-            "(SmoothPairLoss, self)",
+            "of_rows * factor_of_row",
+            "of_rows",
         ),
     ),
     *_caught_by(
@@ -287,28 +287,28 @@ MUTANTS = [
     *_caught_by(
         ["kernels/test_smooth_pairs.py", "losses/test_double_loops.py", "losses/test_extremes.py"],
         (
-            "gains of distant blocks lose the gap between the blocks",
-            "kernels.pairs.boxes._sweep",
-            "abs(beyond - edge) * passed[k]",
+            "the gap of gains of a pair lacks one document's share",
+            "kernels.pairs.grid._collect",
+            "sum_of(load(grid.field_of_gap, at) * share)",
             "0.0",
         ),
         (
-            "the tail of boxes far away is a constant",
-            "kernels.pairs.boxes._add_tail",
-            "step * m[k + 1] - width * m[k]",
+            "the tail of blocks far away is a constant",
+            "kernels.pairs.grid._add_tail",
+            "tail[1] * (linear + d * total)",
             "0.0",
         ),
         (
             "distant scores are summed by products of exponentials",
-            "kernels.pairs.pair_by_pair._over_parts",
+            "kernels.pairs.pair_by_pair.sum_by_pair",
             "not high - low <= SAFE_RANGE",
             "False",
         ),
         (
             "pairs push both documents in one direction",
-            "kernels.pairs.pair_loop.pair_loop",
-            "p[i] - own",
-            "p[i] + own",
+            "kernels.pairs.pair_by_pair._add_below",
+            "-s * g",
+            "s * g",
         ),
     ),
     *_caught_by(

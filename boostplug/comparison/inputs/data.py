@@ -1,7 +1,7 @@
 """Data of comparisons in any form that users have, as folds of training, validation and test."""
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -19,6 +19,7 @@ from boostplug.datasets import Fold, RankingData, load_fold, load_folds
 from boostplug.datasets.letor import load_files
 
 _FEW = 0.1  # share of the queries
+_FIELDS = ("X", "y", "qid")  # of a tuple
 
 
 def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[DataPart]]:
@@ -130,8 +131,12 @@ def _fold(parts: Sequence[Any], columns: Columns) -> list[DataPart]:
 
 
 def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema | None) -> DataPart:
-    """Return a part from a RankingData, a DataFrame, or a part of one."""
+    """Return a part from a RankingData, its arguments, a DataFrame, or a part of one."""
     refuse_uncomputed(data, title)
+    if isinstance(data, tuple) and len(data) == len(_FIELDS):
+        data = dict(zip(_FIELDS, data, strict=True))
+    if isinstance(data, Mapping):
+        data = RankingData(**data)
     if isinstance(data, RankingData):
         if given := columns._replace(qid="qid", split=None).given():
             raise ValueError(f"a RankingData is not a DataFrame with named columns; leave out {next(iter(given))}")
@@ -142,7 +147,7 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema
         data = columns.inputs(data, source)
     elif not isinstance(data, Inputs):
         raise ValueError(
-            "it must be a boostplug.RankingData(X, y, qid=…), or a DataFrame or file with label= naming its column of "
+            "it must be a boostplug.RankingData(X, y, qid=…), (X, y, qid), or a DataFrame or file with label= naming its column of "
             f"grades; got {type(data).__name__}"
         )
     checked = replace(data, name=title).checked(train)

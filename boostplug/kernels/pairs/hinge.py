@@ -26,8 +26,6 @@ from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import merge, sort_range, workspace_for
 from boostplug.kernels.base.views import GroupArrays, PairArrays
-from boostplug.kernels.pairs.pair_loop import pair_loop, value_loop
-from boostplug.kernels.pairs.pair_task import Documents, documents_in, middle_group, space_for
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -64,43 +62,85 @@ def _clipped(x: float) -> float:
     return min(max(x, -_LARGEST), _LARGEST)
 
 
-# In float64, z_i - z_j > -τ is the same as (z_i - z_j) + τ > 0, and no compiler may reorder it.
-@numba.njit(inline="always")
-def _hinge(w: float, z_i: float, z_k: float, z_j: float, margin: float) -> Any:
-    x, y = z_i - z_j, z_k - z_j
-    n_i, n_k = w if x > -margin else 0.0, w if y > -margin else 0.0
-    return n_i * (x + margin), n_i, n_k * (y + margin), n_k
+class _Documents(NamedTuple):
+    """_Documents of a query by ascending grade: z, weights in pairs, and sums over pairs."""
+
+    z: Floats
+    winner: Floats
+    loser: Floats
+    first: Floats
+    second: Floats
 
 
 @numba.njit(inline="always")
-def _squared(w: float, z_i: float, z_j: float, margin: float) -> Any:
-    x = z_i - z_j
-    return w * (x + margin) * (x + margin) if x > -margin else 0.0
+def _documents_in(x: Any, apart: bool) -> _Documents:
+    """Return the documents in five rows; `apart`: winners and losers have different weights."""
+    x[1] = 1.0
+    return _Documents(x[0], x[1], x[2] if apart else x[1], x[3], x[4])
 
 
-_add_pair_by_pair = pair_loop(_hinge)
-_values = value_loop(_squared)
+@inlined(fastmath={"contract", "reassoc"})
+def _add_below(documents: _Documents, i: int, begin: int, end: int, margin: float) -> None:
+    """Write the sums of document i over the pairs with ``begin <= j < end``, and add each pair to those of j."""
+    z, loser, first, second = documents.z, documents.loser, documents.first, documents.second
+    z_i, s, g, active = z[i], documents.winner[i], 0.0, 0.0
+    for j in range(begin, end):
+        x = z_i - z[j]
+        # In float64, x > -τ is the same as x + τ > 0, and no compiler may reorder it.
+        n = loser[j] if x > -margin else 0.0
+        g += n * (x + margin)
+        active += n
+        first[j] += s * n * (x + margin)
+        second[j] += s * n
+    first[i], second[i] = -s * g, s * active
 
 
 @inlined()
-def _pair_by_pair(documents: Documents, start: Any, u0: int, u1: int, base: int, margin: float, squares: bool) -> float:
-    """Write the sums of `_between` pair by pair, for z in any order; or return the sum of squares, with `squares`."""
-    total = 0.0
-    if squares:
-        _values(documents.f, documents.loser, documents, start, u0, u1, base, False, margin)
-        for i in range(start[u0 + 1] - base, start[u1] - base):
-            total += documents.first[i]
-    else:
-        _add_pair_by_pair(documents.f, documents.loser, documents, start, u0, u1, base, False, margin)
+def _add_pair_by_pair(documents: _Documents, start: Any, u0: int, u1: int, base: int, margin: float) -> None:
+    """Write the sums over all pairs of the groups u0..u1."""
+    begin = unsigned(start[u0] - base)
+    for j in range(begin, unsigned(start[u0 + 1] - base)):
+        documents.first[j] = documents.second[j] = 0.0
+    for u in range(u0 + 1, u1):
+        end = unsigned(start[u] - base)
+        for i in range(end, unsigned(start[u + 1] - base)):
+            _add_below(documents, i, begin, end, margin)
+
+
+@inlined(fastmath={"contract", "reassoc"})
+def _squares_by_pair(documents: _Documents, start: Any, u0: int, u1: int, base: int, margin: float) -> float:
+    """Return the sum of squares."""
+    z, total = documents.z, 0.0
+    for u in range(u0 + 1, u1):
+        end = unsigned(start[u] - base)
+        for i in range(end, unsigned(start[u + 1] - base)):
+            square = 0.0
+            for j in range(unsigned(start[u0] - base), end):
+                x = z[i] - z[j]
+                square += documents.loser[j] * (x + margin) * (x + margin) if x > -margin else 0.0
+            total += documents.winner[i] * square
     return total
 
 
 @inlined()
-def _between(places: Any, documents: Documents, first: int, middle: int, last: int, margin: float) -> float:
+def _pair_by_pair(
+    documents: _Documents, start: Any, u0: int, u1: int, base: int, margin: float, squares: bool
+) -> float:
+    """Write the sums of `_between` pair by pair, for z in any order; or return the sum of squares, with `squares`."""
+    total = 0.0
+    if squares:
+        total = _squares_by_pair(documents, start, u0, u1, base, margin)
+    else:
+        _add_pair_by_pair(documents, start, u0, u1, base, margin)
+    return total
+
+
+@inlined()
+def _between(places: Any, documents: _Documents, first: int, middle: int, last: int, margin: float) -> float:
     """Sum all pairs of lower grades at first..middle and higher ones at middle..last; keys are -z and descend.
 
-    Adds each document's derivative by the score to `Documents.first`, and the weights of its active pairs to
-    `Documents.second`; returns the sum of squares.
+    Adds each document's derivative by the score to `_Documents.first`, and the weights of its active pairs to
+    `_Documents.second`; returns the sum of squares.
     """
     keys, order, _, _ = places
     winner, loser, g, active = documents.winner, documents.loser, documents.first, documents.second
@@ -145,8 +185,22 @@ def _between(places: Any, documents: Documents, first: int, middle: int, last: i
 
 
 @inlined()
+def _middle_group(start: Ints, u0: int, u1: int) -> int:
+    """Return the group whose first document is nearest to the middle of the documents of the groups u0..u1."""
+    half = start[u0] + (start[u1] - start[u0]) // 2
+    low, high = u0 + 1, u1 - 1
+    while low < high:  # bisection: the first group after u0 that starts at or after the middle
+        u = (low + high) // 2
+        if start[u] < half:
+            low = u + 1
+        else:
+            high = u
+    return low - 1 if low > u0 + 1 and half - start[low - 1] < start[low] - half else low
+
+
+@inlined()
 def _all_pairs(
-    places: Any, documents: Documents, start: Any, u0: int, u1: int, margin: float, squares: bool, stack: Any
+    places: Any, documents: _Documents, start: Any, u0: int, u1: int, margin: float, squares: bool, stack: Any
 ) -> float:
     """Sum all pairs of a query, the groups u0..u1, and sort its `places` by z."""
     base = start[u0]
@@ -167,7 +221,7 @@ def _all_pairs(
             sort_range(places, first, last)
             depth -= 1
         else:
-            cut = middle_group(start, a, b)
+            cut = _middle_group(start, a, b)
             stack[depth - 1, 2] = cut
             stack[depth, 0], stack[depth, 1], stack[depth, 2] = cut, b, 0
             stack[depth + 1, 0], stack[depth + 1, 1], stack[depth + 1, 2] = a, cut, 0
@@ -176,7 +230,7 @@ def _all_pairs(
 
 
 @inlined()
-def _weights_of_all_pairs(documents: Documents, start: Any, u0: int, u1: int) -> None:
+def _weights_of_all_pairs(documents: _Documents, start: Any, u0: int, u1: int) -> None:
     """Write the weights of each document's pairs, active or not."""
     winner, loser, all_weight = documents.winner, documents.loser, documents.second
     base = start[u0]
@@ -192,9 +246,9 @@ def _weights_of_all_pairs(documents: Documents, start: Any, u0: int, u1: int) ->
 
 
 @inlined()
-def _begin(q: int, scores: Any, groups: Any, hinge: Any, documents: Documents) -> int:
+def _begin(q: int, scores: Any, groups: Any, hinge: Any, documents: _Documents) -> int:
     """Fill z and the weights of a query's documents; return their number."""
-    start, z, winner, loser = groups.group_start, documents.f, documents.winner, documents.loser
+    start, z, winner, loser = groups.group_start, documents.z, documents.winner, documents.loser
     u0, u1 = groups.query_group[q], groups.query_group[q + 1]
     base = start[u0]
     size: int = start[u1] - base
@@ -212,7 +266,7 @@ def _begin(q: int, scores: Any, groups: Any, hinge: Any, documents: Documents) -
 
 
 @inlined()
-def _finish(q: int, groups: Any, hinge: Any, factor: float, documents: Documents, out: Any) -> None:
+def _finish(q: int, groups: Any, hinge: Any, factor: float, documents: _Documents, out: Any) -> None:
     """Add a query's sums times its factor to its rows."""
     rows, gradient, hessian = groups.rows, out.gradient, out.hessian
     first, second = documents.first, documents.second
@@ -232,13 +286,12 @@ def _add_short(
     first: int, last: int, scores: Any, groups: Any, hinge: Any, factor: Any, out: Any, _: Any
 ) -> None:  # fmt: skip
     """Add the derivatives of the queries ``first <= q < last``, all of them short."""
-    space = space_for(groups.longest)
-    documents = documents_in(space, groups.apart)
+    documents = _documents_in(np.empty((5, groups.longest)), groups.apart)
     start = groups.group_start
     for q in range(first, last):
         u0, u1 = groups.query_group[q], groups.query_group[q + 1]
         _begin(q, scores, groups, hinge, documents)
-        _add_pair_by_pair(documents.f, documents.loser, documents, start, u0, u1, start[u0], False, hinge.margin)
+        _add_pair_by_pair(documents, start, u0, u1, start[u0], hinge.margin)
         _finish(q, groups, hinge, factor[q], documents, out)
 
 
@@ -247,8 +300,7 @@ def _add_any(
     first: int, last: int, scores: Any, groups: Any, hinge: Any, factor: Any, out: Any, squares: Any
 ) -> None:  # fmt: skip
     """Add the derivatives of the queries ``first <= q < last``, of any length, or write their sums of squares."""
-    space = space_for(groups.longest)
-    documents = documents_in(space, groups.apart)
+    documents = _documents_in(np.empty((5, groups.longest)), groups.apart)
     start = groups.group_start
     stack = np.empty((_DEEPEST, 3), np.int64)
     places = workspace_for(groups.group_start[groups.query_group], first, last)
@@ -259,7 +311,7 @@ def _add_any(
             squares[q] = _pair_by_pair(documents, start, u0, u1, start[u0], hinge.margin, hinge.squares)
         else:
             for i in range(size):
-                places.keys[i], places.rows[i] = -documents.f[i], i
+                places.keys[i], places.rows[i] = -documents.z[i], i
             squares[q] = _all_pairs(places, documents, start, u0, u1, hinge.margin, hinge.squares, stack)
         if not hinge.squares:
             _finish(q, groups, hinge, factor[q], documents, out)

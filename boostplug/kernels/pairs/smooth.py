@@ -8,11 +8,12 @@ For document i of a query and a function κ of the difference "higher grade minu
 with c the gap of the gains of both grades, or 1, and a and b the weights of a document as winner and as loser of a
 pair. Both are the square root of the row's weight by default.
 
-Short lists are summed pair by pair (`pair_by_pair`), long ones by boxes of scores (`boxes`). A list is long if it has
-more than 160 pairs per document, or more than 16 if the function is known only by tables.
+`plan` cuts the grades of a long list in two, near the middle of its documents, and each half again, until the parts are
+short. The pairs of two halves are summed on a grid of scores (`grid`). The pairs within short parts, and those of short
+lists, are summed one by one: by `pair_by_pair` for the functions that it knows.
 """
 
-from collections.abc import Callable
+from bisect import bisect_left
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,78 +22,77 @@ from numpy.typing import NDArray
 from boostplug.core.checks import frozen
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.views import GroupArrays
-from boostplug.kernels.pairs.boxes import sum_boxes
-from boostplug.kernels.pairs.pair_by_pair import (
-    ndcg_by_pair,
-    ranknet_by_pair,
-    tabulated_by_pair,
-    tabulated_value_by_pair,
-)
-from boostplug.kernels.pairs.pair_task import NDCG, RANKNET, TABULATED, Functions, Parts, Task
+from boostplug.kernels.pairs.grid import Cuts, sum_across
+from boostplug.kernels.pairs.pair_by_pair import sum_by_pair
+from boostplug.kernels.pairs.pair_task import Parts, Task
+from boostplug.kernels.pairs.sampling import Sampled
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-
-_BY_PAIR_UP_TO, _TABULATED_BY_PAIR_UP_TO = 160, 16  # pairs per document
-_BY_PAIR = {NDCG: ndcg_by_pair, RANKNET: ranknet_by_pair}
 
 
-class Work(NamedTuple):
-    """Parts for one kernel, with the number of documents before each of them and in total."""
+class Plan(NamedTuple):
+    """Parts, whose pairs are summed one by one, and cuts between parts of long lists; documents before each of both."""
 
     parts: Parts
-    starts: Ints
+    cuts: Cuts
+    before_part: Ints
+    before_list: Ints
 
 
-def _work(groups: GroupArrays, first: Ints, last: Ints, query: Ints) -> Work:
-    starts = np.zeros(len(first) + 1, np.int64)
-    np.cumsum(groups.group_start[last] - groups.group_start[first], out=starts[1:])
-    return Work(Parts(frozen(first), frozen(last), frozen(query)), starts)
-
-
-def _chosen(groups: GroupArrays, work: Work, chosen: Bools) -> Work:
-    return _work(groups, *(values[chosen] for values in work.parts))
-
-
-def short_and_long(groups: GroupArrays, n_pairs: Floats, kind: int) -> tuple[Work, Work]:
-    """Return the short and the long lists, for functions of a kind."""
+def plan(groups: GroupArrays, n_pairs: Floats, most: float) -> Plan:
+    """Return the parts of all queries that have at most `most` pairs a document, and the cuts between them."""
     first, last = groups.query_group[:-1], groups.query_group[1:]
-    up_to = _TABULATED_BY_PAIR_UP_TO if kind == TABULATED else _BY_PAIR_UP_TO
-    least = up_to * (groups.group_start[last] - groups.group_start[first])
-    is_long = n_pairs > least
-    every = _work(groups, first, last, np.arange(len(first)))
-    return _chosen(groups, every, ~is_long), _chosen(groups, every, is_long)
+    is_long = n_pairs > most * (groups.group_start[last] - groups.group_start[first])
+    start, query = groups.group_start.tolist(), np.flatnonzero(is_long)
+    squares = np.r_[0, np.cumsum(np.diff(groups.group_start) ** 2)].tolist()
+    parts, cuts, n_cuts = [], [], [0]
+    for q in query.tolist():
+        stack = [(int(first[q]), int(last[q]))]
+        while stack:
+            u0, u1 = stack.pop()
+            n = start[u1] - start[u0]
+            if n * n - (squares[u1] - squares[u0]) > 2.0 * most * n:
+                middle = _middle(start, u0, u1)
+                cuts.append((u0, middle, u1))
+                stack += [(u0, middle), (middle, u1)]
+            elif u1 - u0 > 1:
+                parts.append((u0, u1, q))
+        n_cuts.append(len(cuts))
+    short = np.c_[first, last, np.arange(len(first))][~is_long]
+    every = Parts(*_columns(np.r_[short, np.array(parts, np.int64).reshape(-1, 3)]))
+    of_list = Cuts(frozen(query), frozen(np.array(n_cuts)), *_columns(cuts))
+    return Plan(every, of_list, _before(groups, every.first, every.last), _before(groups, first[query], last[query]))
 
 
-def sum_pairs(task: Task, short: Work, long: Work, functions: Functions) -> None:
-    """Add the sums of the queries with pairs to the outputs of their rows, on all threads.
+def _before(groups: GroupArrays, first: Ints, last: Ints) -> Ints:
+    return frozen(np.r_[0, np.cumsum(groups.group_start[last] - groups.group_start[first])])
 
-    Parameters
-    ----------
-    task : Task
-    short, long : Work
-        See `short_and_long`.
-    functions : Functions
+
+def _middle(start: list[int], u0: int, u1: int) -> int:
+    """Return the group whose first document is nearest to the middle of the documents of the groups u0..u1."""
+    half = (start[u0] + start[u1]) // 2
+    u = bisect_left(start, half, u0 + 1, u1 - 1)
+    return u - 1 if u - 1 > u0 and half - start[u - 1] < start[u] - half else u
+
+
+def _columns(rows: Any) -> tuple[Ints, Ints, Ints]:
+    first, second, third = (frozen(column.copy()) for column in np.array(rows, np.int64).reshape(-1, 3).T)
+    return first, second, third
+
+
+def sum_by_grid(task: Task, plan: Plan, sampled: Sampled, signs: Floats) -> None:
+    """Add the pairs of all cuts to the outputs of their rows, on all threads."""
+    if len(plan.cuts.query):
+        run_over_queries(lambda begin, end: sum_across(begin, end, task, plan.cuts, sampled, signs), plan.before_list)
+
+
+def sum_short_parts(task: Task, plan: Plan, kind: int) -> Parts:
+    """Add the pairs of all parts to the outputs of their rows, on all threads; return the parts that are still to sum.
+
+    Those are the parts whose scores range too widely for the kernel.
     """
-    groups = task.groups
-    by_pair = short
-    if len(long.parts.first):
-        block_end = np.zeros(len(groups.group_grade), np.int64)
-        _run(sum_boxes, task, long, functions, block_end)
-        first = block_end.nonzero()[0]
-        first = first[block_end[first] - first > 1]  # a block of one group has no pair
-        query = long.parts.query[np.searchsorted(long.parts.first, first, side="right") - 1]
-        blocks = first, block_end[first], query
-        by_pair = _work(groups, *(np.concatenate(both) for both in zip(short.parts, blocks, strict=True)))
-    if functions.kind in _BY_PAIR:
-        wide = np.zeros(len(by_pair.parts.first), np.bool_)  # parts whose range of scores is too wide for the kernel
-        _run(_BY_PAIR[functions.kind], task, by_pair, wide)
-        by_pair = _chosen(groups, by_pair, wide)
-    _run(tabulated_by_pair if len(task.out) > 1 else tabulated_value_by_pair, task, by_pair, functions)
-
-
-def _run(kernel: Callable[..., Any], task: Task, work: Work, *arguments: Any) -> None:
-    """Call ``kernel(begin, end, task, parts, *arguments)`` over all parts; without any, do not compile the kernel."""
-    if len(work.parts.first):
-        run_over_queries(lambda begin, end: kernel(begin, end, task, work.parts, *arguments), work.starts)
+    parts, wide = plan.parts, np.zeros(len(plan.parts.first), np.bool_)
+    if len(wide):
+        run_over_queries(lambda begin, end: sum_by_pair(begin, end, task, parts, kind, wide), plan.before_part)
+    return Parts(*(values[wide] for values in parts))

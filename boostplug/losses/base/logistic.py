@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.kernels.pairs.pair_task import NDCG, RANKNET
+from boostplug.kernels.pairs.pair_by_pair import NDCG, RANKNET
 from boostplug.losses.base.smooth_pair_loss import PairFunction
 
 Floats = NDArray[np.float64]
@@ -33,8 +33,8 @@ def curvature(d: Floats) -> Floats:
     return result
 
 
-LOGISTIC = PairFunction.sampled(softplus, slope, curvature, 0.25, kind=RANKNET)
+LOGISTIC = PairFunction(softplus, slope, curvature, 0.25, kind=RANKNET)
 """log(1 + e^(-d)), with its own derivatives."""
 
-SIGMOID = PairFunction.sampled(wrong, lambda d: -curvature(d), curvature, 1.0 / (6.0 * np.sqrt(3.0)), kind=NDCG)
+SIGMOID = PairFunction(wrong, lambda d: -curvature(d), curvature, 1.0 / (6.0 * np.sqrt(3.0)), kind=NDCG)
 """σ(-d), with its own first derivative, and minus that in place of the second: the curvature of a majoriser."""

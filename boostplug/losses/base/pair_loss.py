@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_choices
 from boostplug.data.grade_groups import GradeGroups, ListedPairs
 from boostplug.data.queries import Queries
-from boostplug.kernels.pairs.tables import Function
+from boostplug.kernels.pairs.sampling import Function
 from boostplug.losses.base.loss import HessianKind, Loss
 
 Floats = NDArray[np.float64]

@@ -5,7 +5,7 @@ gains, its `grade_gains`; everything else is inherited. Where weights follow the
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,24 +13,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_number, frozen
+from boostplug.data.grade_groups import GradeGroups, ListedPairs
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
-from boostplug.kernels.pairs.pair_task import NDCG, TABULATED, Functions, Task
-from boostplug.kernels.pairs.smooth import short_and_long, sum_pairs
-from boostplug.kernels.pairs.tables import Function, Tables, tables_of
+from boostplug.kernels.pairs.pair_task import Parts, Task
+from boostplug.kernels.pairs.sampling import Function, Sampled, sampled
+from boostplug.kernels.pairs.smooth import Plan, plan, sum_by_grid, sum_short_parts
 from boostplug.losses.base.loss import LARGEST_VALUE
 from boostplug.losses.base.pair_loss import PairCurve, PairLoss
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
+GroupWeight = Callable[[Ints, Ints], Floats]  # of pairs of groups, higher and lower
 
-_BLOCK = 1 << 18  # differences in one call of a function
+_BLOCK = 1 << 18  # pairs in one call of a function; as many as rows if these are more
+_COMPILED_UP_TO, _CALLED_UP_TO = 160.0, 16.0  # pairs a document that are summed one by one
 _NONE = frozen(np.zeros(0))
-# Shares of the functions (rows) in the outputs (columns), where the other document has the lower and the higher grade.
-_ONCE, _NOT = frozen(np.ones((1, 1))), frozen(np.zeros((1, 1)))
-_LOWER, _HIGHER = frozen(np.diag([1.0, 1.0])), frozen(np.diag([-1.0, 1.0]))
-# NDCGBoost's first derivative is minus the second: the sums of that are enough.
-_LOWER_EVEN, _HIGHER_EVEN = frozen(np.array([[0.0, 0.0], [-1.0, 1.0]])), frozen(np.array([[0.0, 0.0], [1.0, 1.0]]))
+# How the value, the derivatives and the weight of a pair count in the row of the higher grade and in that of the lower.
+_OF_VALUE, _OF_DERIVATIVES, _OF_WEIGHT = (
+    frozen(np.array(signs)) for signs in ([[1.0], [0.0]], [[1.0, 1.0], [-1.0, 1.0]], [[1.0], [1.0]])
+)
+
+
+class Functions(NamedTuple):
+    """Functions of the score difference to sum over pairs.
+
+    Attributes
+    ----------
+    functions : tuple of callable
+    signs : ndarray of shape (2, n_functions)
+        How each counts in the row of the higher grade, signs[0], and of the lower one.
+    sampled : Sampled, optional
+        The functions on a grid; None if no grid describes them.
+    kind : int, optional
+        The compiled functions, if there are such.
+    """
+
+    functions: tuple[Function, ...]
+    signs: Floats
+    sampled: Sampled | None
+    kind: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,94 +65,107 @@ class PairFunction:
         ρ, ρ' and ρ'', or what a loss takes for ρ'': from a float64 array of differences to one of the same shape.
     largest_second : float
         The largest ``abs`` of the second derivative, for Hessians that bound the loss everywhere.
-    tables : Tables, optional
-        The three functions as polynomials; None if no tables describe them.
-    kind : int
+    kind : int, optional
         A kernel that knows the derivatives, if there is one.
+    least_second : float
+        The least second derivative, if it is below 0.
     """
 
     value: Function
     first: Function
     second: Function
     largest_second: float
-    tables: Tables | None
-    kind: int = TABULATED
+    kind: int | None = None
+    least_second: float = 0.0
 
-    @classmethod
-    def sampled(
-        cls, value: Function, first: Function, second: Function, largest_second: float, *, kind: int = TABULATED
-    ) -> "PairFunction":
-        """Sample a function into tables; beyond them it must be of the form a + b d + c d².
-
-        Raises
-        ------
-        ValueError
-            If no tables describe the functions; `PairwiseLoss` takes such functions.
-        """
-        tables = tables_of((value, first, second))
-        if tables is None:
-            raise ValueError("no tables describe these functions at any distance; use PairwiseLoss")
-        return cls(value, first, second, largest_second, tables, kind)
+    @property
+    def sampled(self) -> Sampled | None:
+        """The three functions on a grid of score differences; None if no grid describes them."""
+        return sampled((self.value, self.first, self.second))
 
     @property
     def for_value(self) -> Functions:
         """One output, in which each pair counts once: in the row of the higher grade."""
-        assert self.tables is not None
-        return Functions(TABULATED, _ONCE, _NOT, self.tables.chosen(0, 1))
+        grid = self.sampled
+        return Functions((self.value,), _OF_VALUE, grid and grid.chosen(0, 1))
 
     @property
     def for_derivatives(self) -> Functions:
         """Two outputs: gradient, where the row of the lower grade counts negatively, and Hessian."""
-        assert self.tables is not None
-        lower, higher = (_LOWER_EVEN, _HIGHER_EVEN) if self.kind == NDCG else (_LOWER, _HIGHER)
-        return Functions(self.kind, lower, higher, self.tables.chosen(1, 3))
+        grid = self.sampled
+        return Functions((self.first, self.second), _OF_DERIVATIVES, grid and grid.chosen(1, 3), self.kind)
 
 
 def sum_over_grades(
     functions: Functions,
     scores: Floats,
-    queries: Queries,
+    groups: GradeGroups,
     factor: Floats,
     *,
-    gain: Floats = _NONE,
+    gain: Floats | None = None,
     multiplier: float = 1.0,
+    weight: GroupWeight | None = None,
 ) -> Floats:
-    """Return sums over the pairs of different grades, each query's times its factor, of shape (n_outputs, n_rows).
+    """Return sums over the pairs of different grades, each query's times its factor, of shape (n_functions, n_rows).
 
-    A pair weighs the gap of its grades' gains, if there are any, and what its documents weigh.
+    A pair weighs the gap of its grades' gains, if there are any, and what its documents weigh. `weight` is a function
+    of two groups in place of gains; then every pair is summed by itself.
     """
-    groups = queries.grade_groups
-    out = np.zeros((functions.lower.shape[1], queries.n_rows))
-    key = sum_over_grades, functions.kind
-    short, long = groups.remember(key, lambda: short_and_long(groups.view, groups.n_pairs, functions.kind))
-    task = Task(frozen(scores.view()), float(multiplier), groups.view, gain, frozen(factor.view()), out)
-    sum_pairs(task, short, long, functions)
+    on_grid = functions.sampled is not None and weight is None
+    most = np.inf if not on_grid else _CALLED_UP_TO if functions.kind is None else _COMPILED_UP_TO
+    of_data: Plan = groups.remember((plan, most), lambda: plan(groups.view, groups.n_pairs, most))
+    out = np.zeros((len(functions.functions), len(scores)))
+    level = _NONE if gain is None else gain
+    task = Task(frozen(scores.view()), float(multiplier), groups.view, level, frozen(factor.view()), out)
+    if functions.sampled is not None:
+        sum_by_grid(task, of_data, functions.sampled, functions.signs)
+    parts = of_data.parts if functions.kind is None else sum_short_parts(task, of_data, functions.kind)
+    if len(parts.first):
+        _add_parts(functions, parts, groups, weight, task)
     return out
 
 
-class WeightedPairs(NamedTuple):
-    """Some pairs: rows of winner and loser, index of the query among those that hold a pair, and the pair's weight."""
+def _add_parts(functions: Functions, parts: Parts, groups: GradeGroups, weight: GroupWeight | None, task: Task) -> None:
+    """Add the pairs within parts to the outputs of their rows, by calling the functions."""
+    group_of, a, b = groups.group_of_document, groups.view.winner, groups.view.loser
+    for i, j in groups.pairs((parts.first, parts.last), block=max(_BLOCK, len(task.scores))):
+        higher, lower = group_of[i], group_of[j]
+        w = task.factor[groups.query_of_group[higher]]
+        if weight is not None:
+            w *= weight(higher, lower)
+        if len(task.gain):
+            w *= task.gain[higher] - task.gain[lower]
+        if len(a):
+            w *= a[i] * b[j]
+        _add(functions, groups.rows[i], groups.rows[j], w, task.scores, task.multiplier, task.out)
 
-    winner: Ints
-    loser: Ints
-    query: Ints
-    weight: Floats
+
+def sum_over_listed(
+    functions: Functions, scores: Floats, listed: ListedPairs, factor: Floats, *, multiplier: float = 1.0
+) -> Floats:
+    """Return sums over explicit pairs, each query's times its factor, of shape (n_functions, n_rows)."""
+    out = np.zeros((len(functions.functions), len(scores)))
+    weight = listed.weight * np.repeat(factor, np.diff(listed.start))
+    size = max(_BLOCK, len(scores))
+    for first in range(0, len(weight), size):
+        part = slice(first, first + size)
+        _add(functions, listed.winner[part], listed.loser[part], weight[part], scores, multiplier, out)
+    return out
 
 
-class GradeGains(NamedTuple):
-    """Gains of grades, whose gap a pair weighs in addition to the weights of its documents.
+def _add(
+    functions: Functions, winner: Ints, loser: Ints, weight: Floats, scores: Floats, multiplier: float, out: Floats
+) -> None:
+    """Add the functions of some pairs to the outputs of both rows."""
+    d = multiplier * (scores[winner] - scores[loser])
+    for k, function in enumerate(functions.functions):
+        terms = weight * function(d)
+        for rows, sign in zip((winner, loser), functions.signs[:, k], strict=True):
+            if sign:
+                out[k] += sign * np.bincount(rows, terms, len(scores))
 
-    Attributes
-    ----------
-    gain : ndarray of shape (n_groups,)
-        Of each group of `Queries.grade_groups`, ascending within a query.
-    pair_weight_of_queries, pair_weight_of_documents : ndarray
-        Sums over each query's pairs and over each document's pairs, over the unit of weights.
-    """
 
-    gain: Floats
-    pair_weight_of_queries: Floats
-    pair_weight_of_documents: Floats
+_ONE = Functions((np.ones_like,), _OF_WEIGHT, sampled((np.ones_like,)))
 
 
 class SmoothPairLoss(PairLoss, ABC):
@@ -140,8 +175,6 @@ class SmoothPairLoss(PairLoss, ABC):
     `hessian` may offer "newton" (the function's second derivative), "bound" (twice that) and "global" (twice the
     largest).
     """
-
-    accuracy = 2e-7
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -163,83 +196,69 @@ class SmoothPairLoss(PairLoss, ABC):
     def _multiplier(self) -> float:
         return float(getattr(self, "sigmoid", 1.0))
 
-    def grade_gains(self, queries: Queries) -> GradeGains | None:  # noqa: ARG002 (the default)
-        """Return the gains of the grades; None if all pairs of different grades weigh the same."""
+    def grade_gains(self, queries: Queries) -> Floats | None:  # noqa: ARG002 (the default)
+        """Return the gain of each group of `Queries.grade_groups`, ascending within a query.
+
+        A pair weighs the gap of its gains. None if all pairs of different grades weigh the same.
+        """
         return None
 
-    def pair_blocks(self, queries: Queries) -> Iterator[WeightedPairs] | None:
-        """Return the pairs to sum one by one, in blocks: the explicit ones. None for the pairs of different grades."""
-        return None if queries.pairs is None else _listed(queries)
+    def group_weight(self, queries: Queries) -> GroupWeight | None:  # noqa: ARG002 (the default)
+        """Return a function from two groups to the weight of their pairs, in place of `grade_gains`."""
+        return None
 
     def pair_weight_of_queries(self, queries: Queries) -> Floats | None:
         """Return the weight of each query's pairs together."""
-        gains = None if queries.pairs is not None else self.grade_gains(queries)
-        return None if gains is None else gains.pair_weight_of_queries
+        if queries.pairs is not None or (self.grade_gains(queries) is None and self.group_weight(queries) is None):
+            return None
+        of_rows = self._pair_weight_of_rows(queries, np.full(len(queries.grade_groups.query), 0.5))
+        of_queries = np.bincount(queries.query_of_row, of_rows, queries.n_queries)[queries.grade_groups.query]
+        return of_queries.astype(np.float64)
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
-        factors, s, pair = self.normalization_factors(queries), self._multiplier, self.pair_function
-        blocks, of_rows = self.pair_blocks(queries), np.zeros(queries.n_rows)
         with np.errstate(over="ignore"):  # cut below
-            if blocks is None:
-                of_rows = self._sum_over_grades(pair.for_value, scores, queries, factors)[0]
-            for block in blocks or ():
-                terms = block.weight * pair.value(s * (scores[block.winner] - scores[block.loser]))
-                of_rows += np.bincount(block.winner, factors[block.query] * terms, queries.n_rows)
+            of_rows = self._sums(self.pair_function.for_value, scores, queries, self.normalization_factors(queries))[0]
             value = np.bincount(queries.query_of_row, of_rows, queries.n_queries)
         return np.clip(value, -LARGEST_VALUE, LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J and the Hessian."""
-        pair, s, choice = self.pair_function, self._multiplier, getattr(self, "hessian", "newton")
+        s, choice = self._multiplier, getattr(self, "hessian", "newton")
         factors = self.normalization_factors(queries) * (scale * s)
-        hessian_factor = 2.0 * s if choice == "bound" else s
-        global_second = 2.0 * pair.largest_second
-        blocks, n = self.pair_blocks(queries), queries.n_rows
-        gradient, hessian = np.zeros((2, n))
-        if blocks is None:
-            gradient, hessian = self._sum_over_grades(pair.for_derivatives, scores, queries, factors)
-            if choice == "global":
-                hessian = global_second * self._pair_weight_of_rows(queries, factors, scale)
-        for winner, loser, query, weight in blocks or ():
-            d, w = s * (scores[winner] - scores[loser]), weight * factors[query]
-            g, h = w * pair.first(d), w * (global_second if choice == "global" else pair.second(d))
-            gradient += np.bincount(winner, g, n) - np.bincount(loser, g, n)
-            hessian += np.bincount(winner, h, n) + np.bincount(loser, h, n)
-        if hessian_factor != 1.0:
-            hessian *= hessian_factor
+        gradient, hessian = self._sums(self.pair_function.for_derivatives, scores, queries, factors)
+        if choice == "global":
+            hessian = self._pair_weight_of_rows(queries, factors) * (2.0 * s * self.pair_function.largest_second)
+        elif s != 1.0 or choice == "bound":
+            hessian *= 2.0 * s if choice == "bound" else s
         positive_beside(gradient, hessian)
         return gradient, hessian
 
-    def _sum_over_grades(self, functions: Functions, scores: Floats, queries: Queries, factors: Floats) -> Floats:
-        gains = self.grade_gains(queries)
-        gain = _NONE if gains is None else gains.gain
-        return sum_over_grades(functions, scores, queries, factors, gain=gain, multiplier=self._multiplier)
+    def _sums(self, functions: Functions, scores: Floats, queries: Queries, factors: Floats) -> Floats:
+        if queries.pairs is not None:
+            return sum_over_listed(functions, scores, queries.listed_pairs, factors, multiplier=self._multiplier)
+        return sum_over_grades(
+            functions,
+            scores,
+            queries.grade_groups,
+            factors,
+            gain=self.grade_gains(queries),
+            multiplier=self._multiplier,
+            weight=self.group_weight(queries),
+        )
 
-    def _pair_weight_of_rows(self, queries: Queries, factors: Floats, scale: float) -> Floats:
+    def _pair_weight_of_rows(self, queries: Queries, factors: Floats) -> Floats:
         """Return the weight of each row's pairs together, times the query's factor; no score changes it."""
+        scores, groups = np.zeros(queries.n_rows), queries.grade_groups
+        if queries.pairs is not None:
+            of_pairs: Floats = sum_over_listed(_ONE, scores, queries.listed_pairs, factors)[0]
+            return of_pairs
 
         def compute() -> Floats:
-            groups, gains = queries.grade_groups, self.grade_gains(queries)
-            if gains is None:
-                of_queries = np.bincount(groups.query_of_group, groups.mass, len(groups.query))
-                of_documents = np.repeat(of_queries[groups.query_of_group] - groups.mass, np.diff(groups.group_start))
-                of_documents = of_documents * groups.sqrt_weight if len(groups.sqrt_weight) else of_documents
-            else:
-                of_documents = gains.pair_weight_of_documents
-            out = np.zeros(queries.n_rows)
-            out[groups.rows] = np.repeat(factors, groups.n_documents) * of_documents
-            return frozen(out)
+            gain, weight, ones = self.grade_gains(queries), self.group_weight(queries), np.ones(len(groups.query))
+            return frozen(sum_over_grades(_ONE, scores, groups.unweighted(), ones, gain=gain, weight=weight)[0])
 
-        return queries.remember((SmoothPairLoss, self, scale), compute)
-
-
-def _listed(queries: Queries) -> Iterator[WeightedPairs]:
-    """Yield the explicit pairs."""
-    listed = queries.listed_pairs
-    n = len(listed.winner)
-    query = np.repeat(np.arange(len(listed.query)), np.diff(listed.start))
-    size = max(_BLOCK, n // 16)  # few blocks, since each costs a pass over all rows
-    for first in range(0, n, size):
-        part = slice(first, first + size)
-        yield WeightedPairs(listed.winner[part], listed.loser[part], query[part], listed.weight[part])
+        factor_of_row = np.zeros(queries.n_rows)
+        factor_of_row[groups.rows] = np.repeat(factors, groups.n_documents)
+        of_rows: Floats = queries.remember((SmoothPairLoss, self), compute)
+        return of_rows * factor_of_row

@@ -81,6 +81,6 @@ class PrecisionAtPercent(Metric):
 def _gaps(scores: Floats, queries: Queries) -> tuple[Floats, NDArray[np.int64]]:
     """Return the difference of scores of all pairs of different grades, the higher grade's first, and their queries."""
     groups = queries.grade_groups
-    pairs = [np.array(block) for block in groups.pairs(np.ones(len(groups.query), bool))]
+    pairs = [np.array(block) for block in groups.pairs()]
     higher, lower = groups.rows[np.hstack([np.zeros((2, 0), np.int64), *pairs])]
     return scores[higher] - scores[lower], queries.query_of_row[higher]

@@ -56,7 +56,7 @@ def _has_pairs(part: RankingData) -> NDArray[np.bool_]:
 def _preferences(y: Floats, group: NDArray[np.int64]) -> Pairs:
     """Return all pairs of different grades within queries, by winner and then loser, with the grade gap as margin."""
     runs = Queries(y, group=group).grade_groups
-    blocks = list(runs.pairs(np.ones(len(runs.query), dtype=bool)))
+    blocks = list(runs.pairs())
     winner, loser = (runs.rows[np.concatenate(places)] for places in zip(*blocks, strict=True))
     order = np.lexsort((loser, winner))
     winner, loser = winner[order], loser[order]
