@@ -2,8 +2,7 @@
 Any convex loss, by regression trees
 ====================================
 
-Huber's function of the lead that a pair lacks, boosted on a bound of its Hessian. No round can
-raise the risk.
+Huber's function of the lead that a pair lacks, boosted on a bound: no round raises the risk.
 """
 
 from itertools import pairwise
@@ -45,8 +44,9 @@ class HuberPairs(bp.Loss):
 
 
 fold = bp.datasets.load_bundled()
-rounds = {"n_estimators": 25, "learning_rate": 0.3, "random_state": 1}
-ranker = bp.QuadraticBoundRanker(loss=HuberPairs(), **rounds)
+ranker = bp.QuadraticBoundRanker(
+    loss=HuberPairs(), n_estimators=25, learning_rate=0.3, random_state=1
+)
 ranker.fit(fold.train.X, fold.train.y, qid=fold.train.qid)
 print(f"test NDCG@10 {ranker.score(fold.test.X, fold.test.y, qid=fold.test.qid):.4f}")
 

@@ -198,7 +198,8 @@ def replicate(
     Exit status: 0; 1 if a task failed or a file could not be written; 2 for invalid options; 130 after Ctrl-C or
     SIGTERM.
     """
-    with _reported("replicate"):
+    kept = "interrupted" if json is None else "interrupted; the same command goes on where it was"
+    with _reported("replicate", interrupted=kept):
         if output is not None and output.suffix not in (".md", ".tex"):
             raise ValueError(f"--output must end with .md or .tex; got {output}")
         _check_outputs({"--json": json, "--figures": figures, "--output": output})
@@ -289,7 +290,7 @@ def doctor() -> None:
 
 
 @contextmanager
-def _reported(command: str, *, refused: int = _REFUSED) -> Iterator[None]:
+def _reported(command: str, *, refused: int = _REFUSED, interrupted: str = "interrupted") -> Iterator[None]:
     """Run a command: its warnings and errors become messages, and SIGTERM ends it as Ctrl-C does.
 
     Parameters
@@ -297,6 +298,8 @@ def _reported(command: str, *, refused: int = _REFUSED) -> Iterator[None]:
     command : str
     refused : int
         The exit status after invalid input.
+    interrupted : str
+        What Ctrl-C makes it say.
     """
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -304,7 +307,7 @@ def _reported(command: str, *, refused: int = _REFUSED) -> Iterator[None]:
             warnings.showwarning = lambda message, *_args, **_more: _complain(command, message)
             yield
     except KeyboardInterrupt:
-        _complain(command, "interrupted")
+        _complain(command, interrupted)
         raise typer.Exit(_INTERRUPTED) from None
     except (RuntimeError, ValueError, OSError, ImportError, UserWarning) as error:  # RuntimeError: a process has died
         _complain(command, error)

@@ -29,7 +29,9 @@ ASKED = {
     ("dask", "optuna", "pandas", "pyarrow"): {
         "bp.dask": "boostplug.dask needs Dask: pip install 'boostplug[dask]'",
         "bp.compare(*parts, tune=1)": "tuning needs optuna: pip install 'boostplug[tune]'",
-        "bp.compare(*parts)": "comparisons need pandas: pip install 'boostplug[report]'",
+        "bp.compare(*parts, losses=[], baselines='lambdarank', rounds=2).to_frame()": (
+            "need pandas: pip install 'boostplug[report]'"
+        ),
         "bp.datasets.batches_by_query(__file__, label='y', qid='q')": (
             "Parquet files are read by pyarrow: pip install 'boostplug[parquet]'"
         ),

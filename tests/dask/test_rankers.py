@@ -468,7 +468,7 @@ def test_the_training_set_as_validation_set(client):
     value = ranker.score(frame[FEATURES], frame["y"], qid=frame["query"], metric=bp.NDCG(5))
     assert ranker.evals_result()["validation_0"]["pre_NDCG@5"][-1] == pytest.approx(value, abs=1e-6)
     for fitted in (ranker, ranker.to_local()):
-        with pytest.raises(AttributeError, match="After a fit on Dask"):
+        with pytest.raises(AttributeError, match="position_bias_"):
             _ = fitted.position_bias_
 
 

@@ -129,7 +129,7 @@ def command_line(given):
         data = ["--data", str(given.whole()), "--label", "grade", "--qid", "query_id"]
     result = given.folder / "result.json"
     options = {
-        "losses": "QBRank()", "baselines": "lambdarank", "rounds": 2, "seeds": 1, "threads": 1, "jobs": 1,
+        "losses": "QBRank()", "baselines": "lambdarank", "rounds": 2, "seeds": 1, "num-threads": 1, "jobs": 1,
         "json": result, "store": tempfile.mkdtemp(dir=given.folder),
     }  # fmt: skip
     outcome = CliRunner().invoke(app, ["compare", *data, *(f"--{name}={value}" for name, value in options.items())])

@@ -147,8 +147,8 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema
         data = columns.inputs(data, source)
     elif not isinstance(data, Inputs):
         raise ValueError(
-            "it must be a boostplug.RankingData(X, y, qid=…), (X, y, qid), or a DataFrame or file with label= naming its column of "
-            f"grades; got {type(data).__name__}"
+            "it must be a boostplug.RankingData(X, y, qid=…), (X, y, qid), or a DataFrame or file with label= naming "
+            f"its column of grades; got {type(data).__name__}"
         )
     checked = replace(data, name=title).checked(train)
     return DataPart(checked.X, checked.queries, checked.qid, checked.schema.names)
