@@ -58,9 +58,12 @@ def test_ranking_data_and_folds(parts, plain):
     for fold in (Fold(*parts), tuple(grouped)):
         assert numbers(bp.compare(*fold, **ONE)) == plain
         assert numbers(bp.compare(fold, **ONE)) == numbers(bp.compare([fold], **ONE)) == plain
-    for other in ((parts[0].X, parts[0].y, parts[0].qid), {"X": parts[0].X, "y": parts[0].y}):
-        with pytest.raises(ValueError, match=r"train: it must be a boostplug.RankingData\(X, y, qid=…\), or"):
-            bp.compare(other, *parts[1:], **ONE)
+    for of_part in (lambda p: (p.X, p.y, p.qid), lambda p: {"X": p.X, "y": p.y, "qid": p.qid}):
+        assert numbers(bp.compare(*map(of_part, parts), **ONE)) == plain
+    with pytest.raises(
+        ValueError, match=r"train: it must be a boostplug.RankingData\(X, y, qid=…\), \(X, y, qid\), or"
+    ):
+        bp.compare(parts[0].X, *parts[1:], **ONE)
 
 
 def test_letor_files(parts, plain, tmp_path):

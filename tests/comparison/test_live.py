@@ -53,7 +53,7 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(tmp_path):
         while True:
             if select.select([ours], [], [], 0.2)[0]:
                 seen += os.read(ours, 65536)
-                if b"0/" in seen and not asked:
+                if b"seed 0" in seen and not asked:
                     process.send_signal(signal.SIGINT)
                     asked = True
             elif process.poll() is not None:
@@ -65,8 +65,9 @@ def test_ctrl_c_leaves_the_terminal_as_it_was(tmp_path):
     assert process.returncode == 130
     drawn, _, rest = text.rpartition("\x1b[?25h")  # the cursor is shown
     assert "\x1b[?25l" in drawn
+    assert "seed 0" in drawn
     assert "\x1b[?25l" not in rest
-    assert "interrupted before any training had finished" in rest
+    assert "INCOMPLETE: interrupted after 0 of" in rest
     assert termios.tcgetattr(theirs) == before
     os.close(ours)
     os.close(theirs)
