@@ -38,15 +38,13 @@ class HuberPairs(bp.Loss):
         """Return the gradient, and a diagonal that bounds the Hessian: 2 for each pair of a row."""
         x, y = queries.remember((HuberPairs,), lambda: pairs_of(queries))
         pull, n = np.clip(1.0 - (scores[x] - scores[y]), 0.0, 2.0), queries.n_rows
-        pairs_per_row = np.bincount(np.r_[x, y], minlength=n)
         gradient = np.bincount(y, pull, n) - np.bincount(x, pull, n)
-        return scale * gradient, scale * 2.0 * pairs_per_row
+        return scale * gradient, scale * 2.0 * np.bincount(np.r_[x, y], minlength=n)
 
 
 fold = bp.datasets.load_bundled()
-ranker = bp.QuadraticBoundRanker(
-    loss=HuberPairs(), n_estimators=25, learning_rate=0.3, random_state=1
-)
+rounds = {"n_estimators": 25, "learning_rate": 0.3, "random_state": 1}
+ranker = bp.QuadraticBoundRanker(loss=HuberPairs(), **rounds)
 ranker.fit(fold.train.X, fold.train.y, qid=fold.train.qid)
 print(f"test NDCG@10 {ranker.score(fold.test.X, fold.test.y, qid=fold.test.qid):.4f}")
 

@@ -54,9 +54,7 @@ class NDCGLoss2(bp.Loss):
         return g, np.maximum(h, 1e-16 * np.abs(g))
 
 
-result = bp.compare(
-    bp.datasets.load_bundled(), losses=[NDCGLoss2(), bp.RankNet()], rounds=60, seeds=1
-)
+result = bp.compare(bp.datasets.load_bundled(), losses=[NDCGLoss2(), "ranknet"], rounds=60, seeds=1)
 print(result)
 result.to_frame().plot.barh("method", "NDCG@10", legend=False, title="test NDCG@10")
 plt.show()

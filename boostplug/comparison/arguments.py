@@ -90,7 +90,10 @@ def store_of(store: str | PathLike[str] | None, *, resume: bool) -> Path | None:
         raise ValueError("resume goes on from the results in a file; name it as store")
     if store is not None and not isinstance(store, (str, PathLike)):
         raise TypeError(f"store must be the path of a file; got {shown(store)}")
-    return None if store is None else Path(store)
+    if store is None:
+        return None
+    path = Path(store)
+    return path / "compare.jsonl" if path.is_dir() else path
 
 
 def losses_of(losses: Losses, folds: Folds, propensity: Sequence[float] | None) -> dict[str, Loss]:

@@ -131,9 +131,9 @@ def compare(
     data : str, optional
         Name of the data in the table. Default: the name of the folder, if `train` is a folder.
     store : str or path-like, optional
-        File of JSON lines, made if missing, to which each finished run is added; ``result.kept`` names it. A loss of
-        your own is trained again after `resume`, because its code may have changed. With a metric of your own nothing
-        is kept. A warning says so.
+        File of JSON lines, made if missing, to which each finished run is added; ``result.kept`` names it. A folder
+        stands for its file compare.jsonl. A loss of your own is trained again after `resume`, because its code may
+        have changed. With a metric of your own nothing is kept. A warning says so.
     resume : bool, default False
         Continue this comparison from its runs in `store`, after Ctrl-C, a crash or a power failure. Except for times,
         the result is that of an uninterrupted comparison. You may add losses and seeds. If data, settings, files that

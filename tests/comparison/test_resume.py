@@ -170,6 +170,7 @@ def test_without_resume_nothing_is_lost(tiny, trained, tmp_path):
     with pytest.raises(ValueError, match=OTHERS):  # one file holds one comparison
         bp.compare(*tiny, **{**SMALL, "rounds": 1}, store=result.kept)
     assert result.kept.read_bytes() == content
+    assert bp.compare(*tiny, **SMALL, store=tmp_path).kept == tmp_path / "compare.jsonl"
 
 
 # --- What tells one thing from another -------------------------------------------------------------------------------
