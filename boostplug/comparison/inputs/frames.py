@@ -69,7 +69,7 @@ class Columns(NamedTuple):
         if self.label is None:
             raise ValueError(
                 "label is missing: name the column that holds the labels (--label), and with qid (--qid) the one of "
-                f"the query ids, of {shown(available)}; or pass a tuple (DataFrame, labels)"
+                f"the query ids, of {shown(available)}; or pass boostplug.RankingData(DataFrame, labels, qid=…)"
             )
         for what in ("features", "drop"):
             for name in getattr(self, what) or ():

@@ -7,7 +7,6 @@ import numba
 from boostplug.kernels.base.simd import exponent, mantissa, power_of_two
 
 unsigned = numba.uint64  # a loop over unsigned indices vectorises: it needs no test for negative ones
-SPLITMIX_STEP = numba.uint64(0x9E3779B97F4A7C15)  # between the states of SplitMix64
 EXP_MAX = 700.0  # `exponential` is right for |x| up to here
 
 _TO_INTEGER = 6755399441055744.0  # 1.5 · 2^52: adding it rounds to an integer, kept in the low bits
