@@ -40,7 +40,7 @@ def test_a_bound_loss_is_the_loss_on_that_label(loss):
     ):
         np.testing.assert_array_equal(one, other)
     assert bound.scale(QUERIES) == loss.scale(ON_SALE)
-    flags = ("shift_invariant", "has_gradient_of_value", "couples_queries", "accuracy", "hessian_kind")
+    flags = ("shift_invariant", "has_gradient_of_value", "couples_queries", "hessian_kind")
     for name in (*flags, "label_range"):
         assert getattr(bound, name) == getattr(loss, name)
 

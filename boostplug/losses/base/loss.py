@@ -198,14 +198,6 @@ class Loss(Named, ABC):
         """Number of entries of `query_sums`."""
         return 2
 
-    @property
-    def accuracy(self) -> float:
-        """Largest error of summation on lists of 32 documents and more, relative to the query's largest output.
-
-        Shorter lists must be exact to 1e-9, the rounding of sums and exponentials.
-        """
-        return 1e-9
-
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return numerators and denominators of the scale, an entry for each part of the loss (one, but for sums).
 

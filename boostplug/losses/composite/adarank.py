@@ -20,7 +20,7 @@ _LEAST = 1e-200  # of a factor: a Hessian times less might vanish beside its gra
 
 
 @dataclass(frozen=True, kw_only=True)
-@takes_from("base", "shift_invariant", "compares_documents", "needs_position", "accuracy")
+@takes_from("base", "shift_invariant", "compares_documents", "needs_position")
 @takes_from("base", "position_bias", "scale_terms", "scale")
 class AdaRank(Loss):
     r"""A smooth loss whose queries are weighted by how badly they are ranked now.

@@ -16,8 +16,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, repr=False)
 @takes_from("loss", "shift_invariant", "has_gradient_of_value", "label_range", "needs_position", "couples_queries")
-@takes_from("loss", "ties_in_row_order", "compares_documents")
-@takes_from("loss", "accuracy", "n_sums", "hessian_kind")
+@takes_from("loss", "ties_in_row_order", "compares_documents", "n_sums", "hessian_kind")
 class LossOnLabel(Loss):
     """A loss whose labels are those of one name, in place of the data's `y`; `Loss.on` makes it.
 

@@ -22,9 +22,7 @@ _FACTOR = 8.0  # a weight is searched from an eighth of it to 8 times it
 
 
 @takes_from("losses", "shift_invariant", "has_gradient_of_value", "takes_pairs", combine=all)
-@takes_from("losses", "needs_position", "couples_queries", "ties_in_row_order", combine=any)
-@takes_from("losses", "compares_documents", combine=any)
-@takes_from("losses", "accuracy", combine=max)
+@takes_from("losses", "needs_position", "couples_queries", "ties_in_row_order", "compares_documents", combine=any)
 @takes_from("losses", "n_sums", combine=sum)
 class CombinedLoss(Loss):
     """A weighted sum of losses, whatever its parameters; a subclass says its parts and their weights in `weighted`."""
@@ -133,7 +131,7 @@ class LossSum(CombinedLoss):
     is known beside the entries off it, so "exact" and "bound" together are neither.
 
     What holds for all parts holds for the sum: that it is shift-invariant, takes pairs and negative labels, has the
-    gradient of its value. It couples queries if a part does, and its accuracy is that of the least accurate.
+    gradient of its value. It couples queries if a part does.
 
     Parts and weights count from 1 in `parameters`: ``part_1``, ``weight_1``, ``part_1__preference_weight``.
     `boostplug.suggest` draws what it draws for the parts, and all weights but the first from an eighth to 8 times what

@@ -36,7 +36,7 @@ _DOCUMENTS, _LEAST_RIDGE, _MOST_RIDGE = 8_000.0, 0.003, 10.0  # of the default r
 
 
 @dataclass(frozen=True, kw_only=True)
-@takes_from("base", "label_range", "shift_invariant", "compares_documents", "ties_in_row_order", "accuracy")
+@takes_from("base", "label_range", "shift_invariant", "compares_documents", "ties_in_row_order")
 class Unbiased(Loss):
     r"""A loss on pairs that is trained on clicks and corrects the position bias: users look at the top first.
 
