@@ -20,7 +20,7 @@ from boostplug.core.checks import check_flag, check_instance, check_integer, sho
 from boostplug.core.extras import failed_imports, install, is_missing, remedy_of
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
-from boostplug.data.tables import refuse_infinite, refuse_sparse_beside_dense, schema_of
+from boostplug.data.tables import refuse_infinite
 from boostplug.estimators.parameter_names import is_dart, refuse_unknown_parameters
 from boostplug.losses import LOSSES, Loss
 from boostplug.losses.composite.sums import CombinedLoss
@@ -319,7 +319,6 @@ def _check_readable(folds: Folds, frameworks: Sequence[str]) -> None:
         for name, part in zip(PARTS, fold, strict=True):
             if framework == "xgboost":
                 refuse_infinite(part.X, f"{name}: X")
-                refuse_sparse_beside_dense(schema_of(part.X), schema_of(fold[0].X), f"{name}: X")
 
 
 def _check_framework_parameters(trees: Trees, frameworks: Sequence[str], early_stopping_rounds: int | None) -> None:

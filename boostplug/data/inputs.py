@@ -62,8 +62,6 @@ class CheckedInputs(NamedTuple):
     """Query id of each row; None where sizes were given."""
     columns: Mapping[str, str]
     """Columns that are no features, by what they hold: {"qid": "query_id"}."""
-    passed: tuple[Any, ...]
-    """Names of all columns that X had as it was passed."""
     where: str = ""
     """Start of the name of X in messages."""
     start: Floats | None = None
@@ -203,7 +201,7 @@ class Inputs:
             )
         if fitted is None:
             self._warn_of_copies(X, y, queries)
-        return CheckedInputs(X, queries, qid, given.columns, tuple(column_names(self.X)), self.where)
+        return CheckedInputs(X, queries, qid, given.columns, self.where)
 
     def _warn_of_copies(self, X: Any, y: Floats | None, queries: Queries) -> None:
         """Warn of features that are labels, query ids, weights or positions, as one column too many may be."""
