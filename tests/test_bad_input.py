@@ -649,7 +649,7 @@ CASES = {
             "propensities without positions",
             lambda: from_clicks(rule="all_unclicked", position=None, propensity=[1.0]),
         ),
-        Case("`min_impressions=2` without `row`", lambda: from_clicks(min_impressions=2)),
+        Case("`min_impressions=2` without `impressions`", lambda: from_clicks(min_impressions=2)),
         Case("rows of another length", lambda: from_clicks(row=[0, 1])),
         Case("a `ClickLog` and its positions", lambda: bp.Pairs.from_clicks(LOG, position=[1, 2])),
         Case("a negative amount in `from_implicit`", lambda: bp.Pairs.from_implicit([0, -1], group=[2])),

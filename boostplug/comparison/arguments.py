@@ -17,7 +17,7 @@ from boostplug.comparison.training.runs import Method, Plan
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import require_optuna
 from boostplug.core.checks import check_flag, check_instance, check_integer, shown
-from boostplug.core.extras import failed_imports, install, is_missing, remedy_of
+from boostplug.core.extras import install, is_installed
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
 from boostplug.data.tables import refuse_infinite
@@ -352,17 +352,10 @@ def frameworks_of(asked: str | Iterable[str] | None) -> tuple[list[str], list[st
     if unknown or not names:
         listed = ", ".join(map(repr, unknown)) or "none given"
         raise ValueError(f"frameworks must be of {', '.join(FRAMEWORKS)}; got {listed}")
-    absent = failed_imports(names)
+    absent = [name for name in names if not is_installed(name)]
     if absent and (asked is not None or len(absent) == len(names)):
-        name, error = next(iter(absent.items()))
-        remedy = install(*absent) if all(map(is_missing, absent, absent.values())) else remedy_of(name, error)
-        raise ImportError(f"{' and '.join(absent)} cannot be imported ({error}): {remedy}", name=name)
-    notes = [
-        f"{name} is not installed and left out ({install(name)})."
-        if is_missing(name, error)
-        else f"{name} cannot be imported ({error}) and is left out ({remedy_of(name, error)})."
-        for name, error in absent.items()
-    ]
+        raise ImportError(f"{' and '.join(absent)} cannot be imported: {install(*absent)}", name=absent[0])
+    notes = [f"{name} is not installed and left out ({install(name)})." for name in absent]
     return [name for name in names if name not in absent], notes
 
 

@@ -235,10 +235,6 @@ class ListedPairs:
         """Total weight of the pairs of each query that holds one, over `unit`."""
         return self.sums(self.weight)
 
-    def weighted(self, factor: Floats) -> "ListedPairs":
-        """Return the same pairs with each weight multiplied by its factor."""
-        return replace(self, weight=frozen(self.weight * factor))
-
     def sums(self, of_pair: Floats) -> Floats:
         """Return the sum of `of_pair` over the pairs of each query that holds one."""
         return frozen(np.add.reduceat(np.r_[of_pair, 0.0], self.start[:-1]))

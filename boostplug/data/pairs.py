@@ -119,8 +119,7 @@ class Pairs:
         weight : array-like of shape (n_pages,) or (n_rows,), optional
             Weight of each page, or of the pairs that each row wins. Default: 1.
         min_impressions : int, default 1
-            With `row`: keep a pair only if both documents were shown on at least so many common pages. With
-            `impressions`: use only rows that were shown at least so often.
+            With `impressions`: use only rows that were shown at least so often.
 
         Returns
         -------

@@ -214,20 +214,6 @@ class Queries:
             **{name: None if values is None else values[kept] for name, values in of_rows.items()},
         )
 
-    def with_pair_weights(self, winner: Floats, loser: Floats) -> "Queries":
-        """Return the same queries with pair weights multiplied by ``winner[i] * loser[j]``, where i is preferred.
-
-        Both hold a positive number per row. Cached values are kept, including the total weights from which losses
-        compute their scale.
-        """
-        groups = self.grade_groups
-        root = groups.sqrt_weight if len(groups.sqrt_weight) else 1.0
-        out = self.with_grade_groups(groups.weighted(winner[groups.rows] * root, loser[groups.rows] * root))
-        if self.pairs is not None:
-            pairs = self.listed_pairs
-            out.__dict__["listed_pairs"] = pairs.weighted(winner[pairs.winner] * loser[pairs.loser])
-        return out
-
     def with_grade_groups(self, groups: GradeGroups) -> "Queries":
         """Return the same queries with other `grade_groups`, derived from their own."""
         out = object.__new__(Queries)
