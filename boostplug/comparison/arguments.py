@@ -264,19 +264,6 @@ def _refuse_without_positions(methods: Sequence[Method], folds: Folds) -> None:
             )
 
 
-def note_on_weights(folds: Folds, methods: Sequence[Method]) -> list[str]:
-    """Return a note where weights differ within a query and XGBoost's own ranking objectives are compared."""
-    built_in = any(isinstance(m.objective, str) and m.objective.startswith("rank:") for m in methods)
-    weights = [(q.row_weight, q.boundaries[q.query_of_row]) for q in (fold[0].queries for fold in folds)]
-    if not built_in or not any(w is not None and (w != w[first]).any() for w, first in weights):
-        return []
-    note = (
-        "Weights differ within queries: XGBoost's own ranking objectives take one weight per query, the mean of its "
-        "rows; all other methods take the weights of the rows."
-    )
-    return [note]
-
-
 def _why_undefined(metric: Metric, part: DataPart, name: str) -> str | None:
     """Return why a metric has no value on a part; None where it has one."""
     zeros = np.zeros(part.queries.n_rows)
@@ -290,19 +277,10 @@ def _why_undefined(metric: Metric, part: DataPart, name: str) -> str | None:
                 "metric='SpearmanRho' (--metric SpearmanRho)"
             )
         raise ValueError(f"{metric.name} cannot be computed on {name}: {error}") from None
-    return f"undefined on every query of {name}: {_why_everywhere(metric, part)}" if np.isnan(values).all() else None
-
-
-def _why_everywhere(metric: Metric, part: DataPart) -> str:
-    """Return why a metric is undefined on every query."""
-    judging = getattr(metric, "metric", metric)  # the one that is bound to a label
-    grade, most = getattr(judging, "relevant", None), metric.reads(part.queries).labels.max()
-    if grade is None or not 0 < most < grade:
-        return "it has no relevant document"
-    return (
-        f"labels up to {most:g} do not reach {grade:g}, from which on a document is relevant to it "
-        f"(metrics= of bp.compare takes {type(judging).__name__}(relevant=…))"
-    )
+    if not np.isnan(values).all():
+        return None
+    most = metric.reads(part.queries).labels.max()
+    return f"undefined on every query of {name}: it has no relevant document, with labels up to {most:g}"
 
 
 def check_trainable(folds: Folds, frameworks: Sequence[str], plan: Plan) -> None:

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -125,7 +125,7 @@ class Inputs:
             columns.setdefault("qid", "qid")
         for role, name in columns.items():
             refuse_absent(name, self.argument(role), there)
-        self._refuse_ambiguous(columns, there)
+        self._refuse_ambiguous(columns)
         X, values = split_columns(self.X, list(dict.fromkeys(columns.values())))
         by_name = dict(zip(dict.fromkeys(columns.values()), values, strict=True))
         found: dict[str, Any] = {
@@ -136,15 +136,11 @@ class Inputs:
         found["labels"] = {n: by_name[v] if isinstance(v, str) else v for n, v in labels.items()} or self.labels
         return replace(self, X=X, columns=columns, **found)
 
-    def _refuse_ambiguous(self, columns: Mapping[str, str], there: Sequence[Any]) -> None:
-        """Raise where queries are given twice or not at all, ids are several columns, or a column has two uses."""
+    def _refuse_ambiguous(self, columns: Mapping[str, str]) -> None:
+        """Raise where queries are given twice or not at all, or a column has two uses."""
         qid = self.argument("qid")
         if isinstance(self.group, str):
             raise ValueError(f"{self.argument('group')} must hold sizes; got {self.group!r}; pass a column as {qid}=")
-        if self.qid is not None and not isinstance(self.qid, str):
-            several = list(self.qid) if isinstance(self.qid, (list, tuple)) else column_names(self.qid)
-            if len(several) > 1 and all(isinstance(name, str) and name in there for name in several):
-                refuse_several_ids(qid, several)
         arrays = [n for n in ("qid", "group") if not (getattr(self, n) is None or isinstance(getattr(self, n), str))]
         if "qid" in columns and arrays:
             both = f"by X's column {columns['qid']!r} and by {self.argument(arrays[0])}"
@@ -251,12 +247,6 @@ class Inputs:
         missing = is_missing(values)
         if missing.any():
             raise ValueError(f"{title} has no value in {self.source.row(int(np.argmax(missing)))}. {remedy}")
-
-
-def refuse_several_ids(argument: str, names: Sequence[Any]) -> NoReturn:
-    """Raise for ids in several columns."""
-    remedy = f"make one id of them: frame.groupby({[*names]!r}, sort=False).ngroup()"
-    raise ValueError(f"{argument} names several columns, {shown(names)}; {remedy}")
 
 
 def refuse_absent(name: str, argument: str, there: Sequence[Any]) -> None:

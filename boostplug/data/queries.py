@@ -28,7 +28,6 @@ Ints = NDArray[np.int64]
 _R = TypeVar("_R")
 _NOTHING: Any = object()
 _LEAST_SHARE = 1e-300  # lower bound of a pair's weight relative to the largest, so that no positive weight becomes 0
-_MOST_ROWS = 2**31 - 1  # limit of LightGBM's row numbers
 
 
 @final
@@ -375,12 +374,7 @@ def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
         return len(vector("qid", qid))
     if group is None:
         return 0
-    total = float(sizes_of(group).sum())
-    if total > _MOST_ROWS:
-        raise ValueError(
-            f"group adds up to {total:.20g} rows, more than a data set can have; pass the sizes of queries"
-        )
-    return int(total)
+    return int(sizes_of(group).sum())
 
 
 def _labelled(labelled: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:

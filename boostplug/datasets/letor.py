@@ -158,10 +158,6 @@ def load_files(
     if missing:
         what = "values beyond float32, as Istella's 1.79769313486e+308, are read as missing (NaN)"
         warnings.warn(f"{what}: {', '.join(missing)}; rescale the feature if they are not", UserWarning, stacklevel=3)
-    starts = [str(start) for file in files if (start := _beside(file.path, ".init"))]
-    if starts:
-        what = "scores to start from are not read; pass them as init_score to LGBMRanker.fit, or remove the file"
-        warnings.warn(f"{', '.join(starts)}: {what}", UserWarning, stacklevel=3)
     base, width = _shape(files, n_features, zero_based)
     found = []
     for file in files:

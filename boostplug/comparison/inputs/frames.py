@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_column_names, column_names, shown, vector
 from boostplug.data.files import read_table_file
-from boostplug.data.inputs import Inputs, Source, refuse_absent, refuse_several_ids
+from boostplug.data.inputs import Inputs, Source, refuse_absent
 from boostplug.data.tables import Schema, read_features, split_columns
 from boostplug.selection.folds import blocks_by_time, times_of_queries
 
@@ -48,8 +48,6 @@ class Columns(NamedTuple):
 
     def check(self) -> None:
         """Raise for arguments that are not names of columns, and for an invalid split."""
-        if isinstance(self.qid, (list, tuple)):
-            refuse_several_ids("qid", self.qid)
         given = self.given()
         check_column_names({what: given[what] for what in ("label", "qid", "weight", "position") if what in given})
         for what in ("labels", "features", "drop"):
