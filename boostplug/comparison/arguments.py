@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 
 from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks, required_metric_of_clicks
-from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.recommendation import DEFAULT_LOSSES, DEFAULT_METRICS
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Folds
 from boostplug.comparison.training.runs import Method, Plan
@@ -20,7 +19,6 @@ from boostplug.core.checks import check_flag, check_instance, check_integer, sho
 from boostplug.core.extras import install, is_installed
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
-from boostplug.data.tables import refuse_infinite
 from boostplug.estimators.parameter_names import is_dart, refuse_unknown_parameters
 from boostplug.losses import LOSSES, Loss
 from boostplug.losses.composite.sums import CombinedLoss
@@ -283,28 +281,14 @@ def _why_undefined(metric: Metric, part: DataPart, name: str) -> str | None:
     return f"undefined on every query of {name}: it has no relevant document, with labels up to {most:g}"
 
 
-def check_trainable(folds: Folds, frameworks: Sequence[str], plan: Plan) -> None:
-    """Raise where a framework refuses the data or the parameters, and where tuning lacks its library."""
-    _check_readable(folds, frameworks)
-    _check_framework_parameters(plan.trees, frameworks, plan.patience)
+def check_trainable(frameworks: Sequence[str], plan: Plan) -> None:
+    """Raise for a parameter that a framework does not know, for dropout with early stopping, and without optuna."""
     if plan.tune:
         require_optuna()
-
-
-def _check_readable(folds: Folds, frameworks: Sequence[str]) -> None:
-    """Raise where XGBoost would read features otherwise than LightGBM, or parts differently."""
-    for fold, framework in product(folds, frameworks):
-        for name, part in zip(PARTS, fold, strict=True):
-            if framework == "xgboost":
-                refuse_infinite(part.X, f"{name}: X")
-
-
-def _check_framework_parameters(trees: Trees, frameworks: Sequence[str], early_stopping_rounds: int | None) -> None:
-    """Raise for a parameter that a framework does not know, and for dropout with early stopping."""
     for framework in frameworks:
-        given = getattr(trees, framework)
+        given = getattr(plan.trees, framework)
         refuse_unknown_parameters(framework, given, f"params[{framework!r}]")
-        if early_stopping_rounds is not None and is_dart(given):
+        if plan.patience is not None and is_dart(given):
             raise ValueError(
                 f"params[{framework!r}] asks for dart, whose later rounds change earlier trees, so that the model of "
                 "the best round is gone when training stops; pass early_stopping_rounds=None, or another booster"

@@ -371,17 +371,6 @@ def is_whole(column: Any) -> bool:
     return column.dtype.kind not in "fc" or bool((column % 1 == 0).all())
 
 
-def refuse_infinite(X: Any, name: str = "X") -> None:
-    """Raise for the first number that is infinite in float32, in which XGBoost reads features."""
-    X = X.select_dtypes("number") if hasattr(X, "iloc") else X
-    values = X.tocoo().data if hasattr(X, "nnz") else np.asarray(X)
-    with np.errstate(over="ignore"):
-        infinite = np.isinf(values.astype(np.float32, copy=False))
-    if infinite.any():
-        what = f"{values[infinite][0]:g}, which is infinite to XGBoost (beyond 3.4e38)"
-        raise ValueError(f"{name} holds {what}; replace it by NaN, which means missing, or by a smaller number")
-
-
 def with_used_categories(X: Any, file: str = "") -> Any:
     """Return features without categories that no row has; say which columns of a `file` are categories.
 
@@ -404,21 +393,12 @@ def with_text_categories(X: Any) -> Any:
 
     Other numbers and mixtures become text. XGBoost keeps categories by content, so the model stays the same.
     """
-    kinds = X.dtypes if hasattr(X, "iloc") else ()
-    changed = {}
-    for place, kind in enumerate(kinds):
+    for place, kind in enumerate(X.dtypes if hasattr(X, "iloc") else ()):
         known = getattr(kind, "categories", None)
         if known is None or known.inferred_type == "string" or known.dtype == np.int64:
             continue
-        column = X.iloc[:, place].cat
-        if known.inferred_type == "integer" and all(-(2**63) <= one < 2**63 for one in known):
-            changed[place] = column.rename_categories(np.array(known, np.int64))
-        elif len(known):
-            names = [str(one) for one in known]
-            changed[place] = column.rename_categories(names if len({*names}) == len(names) else [*map(repr, known)])
-        else:
-            changed[place] = np.full(len(X), np.nan)  # nothing but missing values
-    X = X.copy(deep=False) if changed else X
-    for place, column in changed.items():
-        X.isetitem(place, column)
+        names: Any = np.array(known, np.int64) if known.inferred_type == "integer" else [*map(str, known)]
+        names = names if len({*names}) == len(names) else [*map(repr, known)]
+        X = X.copy(deep=False)
+        X.isetitem(place, X.iloc[:, place].cat.rename_categories(names) if len(names) else np.full(len(X), np.nan))
     return X

@@ -2,7 +2,7 @@
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -16,7 +16,6 @@ from boostplug.data.tables import Schema, is_frame, read_features, refuse_repeat
 from boostplug.estimators.parameter_names import is_own_metric
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import METRICS, NDCG, Metric
-from boostplug.metrics.on_label import MetricOnLabel
 
 Floats = NDArray[np.float64]
 _Set = TypeVar("_Set", Inputs, CheckedInputs)
@@ -76,13 +75,6 @@ def _metric_of(text: str, framework: str) -> Metric | str:
         return Metric.parse(text)
     except ValueError as error:
         raise ValueError(f"eval_metric={text!r} is no metric{f' of {framework}' * bool(framework)}: {error}") from None
-
-
-def callbacks_of(callbacks: Any) -> list[Any]:
-    """Return callbacks as a new list."""
-    if callbacks is not None and not isinstance(callbacks, (list, tuple)):
-        raise ValueError(f"callbacks must be a list; got {shown(callbacks)}; pass [callback]")
-    return list(callbacks or ())
 
 
 def checked_set(inputs: Inputs, fitted: Schema | None = None) -> CheckedInputs:
@@ -266,14 +258,6 @@ def check_uses(objective: Any, loss: Loss | None, given: Inputs) -> None:
             UserWarning,
             stacklevel=3,
         )
-
-
-def refuse_missing_labels(metrics: Iterable[Any], sets: Iterable[CheckedInputs]) -> None:
-    """Raise for a validation set without the label that a metric reads."""
-    for metric in metrics:
-        for one in sets:
-            if isinstance(metric, MetricOnLabel) and metric.label not in one.queries.labels_by_name:
-                raise ValueError(f"{one.where}labels hold no {metric.label!r}, for {metric.name}; pass eval_labels")
 
 
 class RankingScore:

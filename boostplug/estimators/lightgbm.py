@@ -19,7 +19,6 @@ from boostplug.data.tables import Schema, align, refuse_repeated, refuse_unknown
 from boostplug.estimators.inputs import (
     FIT,
     RankingScore,
-    callbacks_of,
     check_uses,
     checked_set,
     each_starting_from,
@@ -27,7 +26,6 @@ from boostplug.estimators.inputs import (
     has_labels,
     loss_of,
     metrics_of,
-    refuse_missing_labels,
     starting_from,
     validation_sets,
     warn_of_constant_model,
@@ -182,7 +180,6 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=eval_sample_weight,
         )  # fmt: skip
         sets = each_starting_from("eval_init_score", eval_init_score, sets, train)
-        refuse_missing_labels(metrics, sets)
         if not metrics and loss is not None and has_labels(sets):
             metrics = [NDCG(10)]
         if eval_names is not None:
@@ -208,7 +205,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 eval_at=eval_at,
                 feature_name=feature_name,
                 categorical_feature=categorical_feature,
-                callbacks=[assign_queries, *callbacks_of(callbacks)],
+                callbacks=[assign_queries, *(callbacks or ())],
                 init_model=init_model,
             )
         except lgb.basic.LightGBMError as error:

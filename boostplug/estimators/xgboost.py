@@ -22,7 +22,6 @@ from boostplug.data.tables import (
 from boostplug.estimators.inputs import (
     FIT,
     RankingScore,
-    callbacks_of,
     check_uses,
     checked_set,
     each_starting_from,
@@ -31,7 +30,6 @@ from boostplug.estimators.inputs import (
     is_training_set,
     loss_of,
     metrics_of,
-    refuse_missing_labels,
     starting_from,
     validation_sets,
     warn_of_constant_model,
@@ -196,7 +194,6 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=sample_weight_eval_set,
         )  # fmt: skip
         sets = each_starting_from("base_margin_eval_set", base_margin_eval_set, sets, train)
-        refuse_missing_labels(metrics, sets)
         warn_of_idle_part(loss, train.queries)
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
         feature_weights = self.feature_weights if feature_weights is None else feature_weights
@@ -362,7 +359,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         """Return what is called each round, checked, as is early stopping."""
         if early_stopping_rounds is not None:
             check_integer("early_stopping_rounds", early_stopping_rounds, 1, ", or None")
-        given = callbacks_of(self.callbacks)
+        given = list(self.callbacks or ())
         stops = early_stopping_rounds is not None or any(isinstance(c, xgb.callback.EarlyStopping) for c in given)
         if stops and is_dart(self.get_xgb_params()):
             raise ValueError("booster='dart' has no best round to stop at; leave out early_stopping_rounds, or dart")
