@@ -9,7 +9,7 @@ import numpy as np
 
 from boostplug.core.checks import check_column_names, check_integer, shown
 from boostplug.core.extras import needed_by
-from boostplug.datasets.letor import natural, texts_of
+from boostplug.datasets.letor import natural
 from boostplug.datasets.ranking_data import RankingData
 
 _ROWS = 1 << 17
@@ -158,7 +158,7 @@ class QueryBatches:
             X[:, j] = table[name]
         columns = {name: table[column].to_numpy() for name, column in self._fields.items()}
         y, ids = columns.pop("label"), columns.pop("qid")
-        ids = texts_of(ids.tolist()) if ids.dtype == object and None not in ids else ids
+        ids = ids.astype(np.str_) if ids.dtype == object and None not in ids else ids
         queries = {*ids.tolist()}
         if again := seen.intersection(queries):
             raise ValueError(f"rows up to {file}: query {shown(min(again))} appears again; sort the rows by query")

@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 from os import PathLike
 from pathlib import Path
@@ -17,7 +18,6 @@ from boostplug.comparison.inputs.data import folds_of, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.summary import FEWEST_QUERIES
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.core.threads import Computed
 from boostplug.data.positions import propensities_of
 from boostplug.data.tables import is_whole, schema_of
 
@@ -73,7 +73,7 @@ class LoadedData:
         folds = weighed_by_propensity(self.folds, theta)
         return replace(self, folds=folds, propensity=tuple(theta.tolist())), notes_on_clicks(folds, theta)
 
-    @Computed
+    @cached_property
     def _clicked(self) -> tuple[str, ...]:
         return clicked_parts(self.folds)
 
@@ -97,7 +97,7 @@ class LoadedData:
         """Whether a column of the features is categorical."""
         return bool(schema_of(self.folds[0][0].X).categories)
 
-    @Computed
+    @cached_property
     def digests(self) -> list[str]:
         """A digest of the values of each part, fold by fold."""
         return [digest_of_part(part) for fold in self.folds for part in fold]
