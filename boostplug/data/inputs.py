@@ -1,7 +1,7 @@
 """Features, labels, ids and weights as a user passes them: as arrays, or as columns of a table by name."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -25,7 +25,6 @@ from boostplug.data.tables import (
     Schema,
     columns_equal_to,
     columns_of_ids,
-    drop_from_table,
     read_features,
     refuse_uncomputed,
     rows_of,
@@ -100,7 +99,6 @@ class Inputs:
     """Names of the arguments in messages, where they differ: {"weight": "sample_weight"}."""
     source: Source = _IN_MEMORY
     least_columns: int = 1
-    how_to_drop: Callable[[list[str]], str] = drop_from_table
 
     @property
     def table_name(self) -> str:
@@ -167,9 +165,7 @@ class Inputs:
             If an argument has the wrong shape or an impossible value, or two do not fit each other.
         """
         given = self.take_columns()
-        X = read_features(
-            given.X, self.table_name, fitted=fitted, least=self.least_columns, how_to_drop=self.how_to_drop
-        )
+        X = read_features(given.X, self.table_name, fitted=fitted, least=self.least_columns)
         refuse_other_order(
             X=given.X,
             y=given.y,
@@ -207,8 +203,7 @@ class Inputs:
         copies |= dict.fromkeys(columns_of_ids(X, queries.query_of_row), "tells the queries apart, as ids do")
         if copies:
             listed = ", ".join(f"column {name!r} of {self.table_name} {what}" for name, what in copies.items())
-            advice = f"a model learns from it what it must not know; {self.how_to_drop([*copies])}"
-            warnings.warn(f"{listed}: {advice}", UserWarning, stacklevel=5)
+            warnings.warn(f"{listed}: a model learns from it what it must not know; drop it", UserWarning, stacklevel=5)
 
     def labels_of_rows(self) -> Floats:
         """Return `y` as finite numbers, unless `labelled` says that some mean nothing."""

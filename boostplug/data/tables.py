@@ -6,7 +6,7 @@ pandas DataFrames of numbers and categories; what neither framework can read is 
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -95,18 +95,12 @@ def schema_of(X: Any) -> Schema:
     return Schema(int(X.shape[1]), names or None, categories)
 
 
-def drop_from_table(names: Sequence[str]) -> str:
-    """Return how a user leaves out columns."""
-    return f"drop {'it' if len(names) == 1 else 'them'} from X"
-
-
 def read_features(
     X: Any,
     name: str = "X",
     *,
     fitted: Schema | None = None,
     least: int = 1,
-    how_to_drop: Callable[[list[str]], str] = drop_from_table,
 ) -> Any:
     """Return features as both frameworks read them.
 
@@ -122,8 +116,6 @@ def read_features(
         Schema of the training set, which decides the type of each column: see `align`.
     least : int, default 1
         Smallest allowed number of columns.
-    how_to_drop : callable, optional
-        Returns the first remedy for columns of these names, which cannot be read.
 
     Warns
     -----
@@ -142,7 +134,7 @@ def read_features(
         _refuse_shape(X, name, least)
         if fitted is not None:
             refuse_other_columns(schema_of(X), fitted, name)
-        X = _read_frame(X, name, (fitted and fitted.categories) or {}, how_to_drop)
+        X = _read_frame(X, name, (fitted and fitted.categories) or {})
     elif not hasattr(X, "nnz"):
         X = _read_array(X, name, least)
     else:
@@ -176,9 +168,7 @@ def _read_array(X: Any, name: str, least: int) -> NDArray[Any]:
 # --- DataFrames ----------------------------------------------------------------------------------------------------
 
 
-def _read_frame(
-    X: Any, name: str, categories: Mapping[int, tuple[Any, ...]], how_to_drop: Callable[[list[str]], str]
-) -> Any:
+def _read_frame(X: Any, name: str, categories: Mapping[int, tuple[Any, ...]]) -> Any:
     """Return a pandas DataFrame of numbers and categories; texts are categories where training had `categories`."""
     pandas = imported("pandas", "DataFrames need")
     X = X if hasattr(X, "iloc") else _as_pandas(X)
@@ -201,7 +191,7 @@ def _read_frame(
             unreadable.setdefault("text" if content == "string" else content, []).append(str(title))
     for content, columns in unreadable.items():
         listed = f"{', '.join(map(repr, columns))} hold{'s' * (len(columns) == 1)} {content}"
-        remedy = f"make it numbers, or a category with astype('category'), or {how_to_drop(columns)}"
+        remedy = "make it numbers, or a category with astype('category'), or drop it"
         raise ValueError(f"{name}: {listed}, which no framework reads; {remedy}")
     X = X.copy(deep=False) if changed else X
     for place, values in changed.items():

@@ -85,7 +85,6 @@ class Columns(NamedTuple):
             labels={name: name for name in self.labels} or None,
             arguments={"y": "label"},
             source=source,
-            how_to_drop=how_to_drop,
         )
 
 
@@ -100,11 +99,6 @@ def read_table(path: Any, name: str, columns: Columns | None = None, train: Sche
         return read_table_file(path, ids=[columns.qid, *split], texts=texts)
     except FileNotFoundError as error:
         raise FileNotFoundError(f"{name}: {error}") from None
-
-
-def how_to_drop(names: list[str]) -> str:
-    """Return the advice of error messages on leaving columns out."""
-    return f"pass drop={names!r} (--drop {','.join(names)})"
 
 
 def _are_shares(split: Any) -> bool:
@@ -140,7 +134,7 @@ def split_by_query(frame: Any, columns: Columns, source: Source) -> list[Inputs]
         inputs = replace(inputs, X=X)
     inputs = inputs.take_columns()
     inputs = replace(inputs, y=inputs.labels_of_rows(), qid=inputs.ids_of_rows())
-    inputs = replace(inputs, X=read_features(inputs.X, source.file or "train", how_to_drop=how_to_drop))
+    inputs = replace(inputs, X=read_features(inputs.X, source.file or "train"))
     _, first, query = np.unique(inputs.qid.astype(str), return_index=True, return_inverse=True)
     if values is None:
         part = _drawn_parts(len(first), columns)[query]
