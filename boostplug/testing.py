@@ -354,10 +354,10 @@ def inputs_stay(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Gen
 
 def threads_do_not_matter(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
     """Check that outputs are bit-equal for any number of threads."""
-    many, outputs = _repeated(queries, 4), []
+    outputs = []
     for n in (1, 3):
         with forced_threads(n):
-            outputs.append(loss.gradient_hessian(np.tile(scores, 4), many))
+            outputs.append(loss.gradient_hessian(scores, queries))
     _expect(all(np.array_equal(a, b) for a, b in zip(*outputs, strict=True)), "threads change the outputs")
 
 
@@ -476,15 +476,3 @@ def _of_rows(queries: Queries, rows: NDArray[np.int64]) -> Queries:
     """Return the chosen rows, by query, as new queries with what pairs are left."""
     pairs = None if queries.pairs is None else queries.pairs.of_rows(rows, queries.n_rows)[0]
     return queries.of_rows(rows).replaced(pairs=pairs)
-
-
-def _repeated(queries: Queries, repeats: int) -> Queries:
-    """Return all queries several times."""
-    pairs, n = queries.pairs, queries.n_rows
-    if pairs is not None:
-        shift = np.repeat(n * np.arange(repeats), len(pairs))
-        winner, loser = np.tile(pairs.winner, repeats) + shift, np.tile(pairs.loser, repeats) + shift
-        weight, margin = (None if x is None else np.tile(x, repeats) for x in (pairs.weight, pairs.margin))
-        pairs = Pairs(winner, loser, weight=weight, margin=margin)
-    group = np.tile(np.diff(queries.boundaries), repeats)
-    return queries.of_rows(np.tile(np.arange(n), repeats)).replaced(group=group, pairs=pairs)

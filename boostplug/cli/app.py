@@ -18,7 +18,6 @@ from boostplug.core.text import visible
 from boostplug.core.version import __version__
 
 _FAILED, _REFUSED, _INTERRUPTED = 1, 2, 130  # exit statuses
-_REPLACEABLE = {".json", ".html", ".md", ".tex"}  # other files may hold data
 
 
 def _input(text: str) -> Any:
@@ -341,12 +340,7 @@ def _deliver(command: str, result: Any, files: dict[Path | None, Callable[[Path]
 
 
 def _check_outputs(outputs: dict[str, Path | None]) -> None:
-    """Refuse outputs, before anything is trained, that cannot be written, or that may replace data."""
+    """Refuse outputs, before anything is trained, whose folder cannot be written to."""
     for option, path in outputs.items():
-        if path is not None and path.is_file() and path.resolve().suffix not in _REPLACEABLE:
-            raise ValueError(
-                f"{option}: {path} exists and may hold data; remove it, or name a file that ends with "
-                f"{', '.join(sorted(_REPLACEABLE))}"
-            )
         if path is not None and not os.access(path.absolute().parent, os.W_OK):
             raise ValueError(f"{option}: no folder {path.parent} can be written to; make it, or name a file elsewhere")

@@ -11,7 +11,6 @@ from scipy.sparse import csr_array
 from scipy.special import stdtrit
 
 from boostplug.clicks.harvesting import all_pairs
-from boostplug.clicks.order import refuse_fixed_order
 from boostplug.clicks.regression_em import RegressionEM
 from boostplug.clicks.shown import Shown, shown_rows, sums
 from boostplug.clicks.smoothing import shrunk_to_power_law
@@ -131,7 +130,7 @@ def propensity(
     ------
     ValueError
         If the log lacks a column that the method needs, has one position only, has no clicks at position 1, or has too
-        little data for a position. If `method` is "randomised", and documents keep their positions from page to page.
+        little data for a position.
         The message names column and remedy.
 
     Notes
@@ -211,12 +210,9 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
     missing = [name for name in ("query", "document") if getattr(log, name) is None]
     if missing and method != "randomised":
         raise ValueError(f'log.{missing[0]} is missing, and method="{method}" needs it; pass ClickLog({missing[0]}=…)')
-    document = None if missing else np.unique(np.asarray(log.document)[rows.kept], return_inverse=True)[1]
     if method == "randomised":
-        if document is not None:
-            refuse_fixed_order(rows, document)
         return _randomised(rows)
-    items = rows.items(np.asarray(document))
+    items = rows.items(np.unique(np.asarray(log.document)[rows.kept], return_inverse=True)[1])
     if method == "harvesting":
         return all_pairs(items, rows.n_positions)
     if len(items.item) == len(items.query):

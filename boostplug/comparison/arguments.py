@@ -10,17 +10,15 @@ from typing import Any
 import numpy as np
 
 from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks, required_metric_of_clicks
-from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.recommendation import DEFAULT_LOSSES, DEFAULT_METRICS
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Folds
 from boostplug.comparison.training.runs import Method, Plan
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import require_optuna
 from boostplug.core.checks import check_flag, check_instance, check_integer, shown
-from boostplug.core.extras import failed_imports, install, is_missing, remedy_of
+from boostplug.core.extras import install, is_installed
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
-from boostplug.data.tables import refuse_infinite, refuse_sparse_beside_dense, schema_of
 from boostplug.estimators.parameter_names import is_dart, refuse_unknown_parameters
 from boostplug.losses import LOSSES, Loss
 from boostplug.losses.composite.sums import CombinedLoss
@@ -264,19 +262,6 @@ def _refuse_without_positions(methods: Sequence[Method], folds: Folds) -> None:
             )
 
 
-def note_on_weights(folds: Folds, methods: Sequence[Method]) -> list[str]:
-    """Return a note where weights differ within a query and XGBoost's own ranking objectives are compared."""
-    built_in = any(isinstance(m.objective, str) and m.objective.startswith("rank:") for m in methods)
-    weights = [(q.row_weight, q.boundaries[q.query_of_row]) for q in (fold[0].queries for fold in folds)]
-    if not built_in or not any(w is not None and (w != w[first]).any() for w, first in weights):
-        return []
-    note = (
-        "Weights differ within queries: XGBoost's own ranking objectives take one weight per query, the mean of its "
-        "rows; all other methods take the weights of the rows."
-    )
-    return [note]
-
-
 def _why_undefined(metric: Metric, part: DataPart, name: str) -> str | None:
     """Return why a metric has no value on a part; None where it has one."""
     zeros = np.zeros(part.queries.n_rows)
@@ -290,44 +275,20 @@ def _why_undefined(metric: Metric, part: DataPart, name: str) -> str | None:
                 "metric='SpearmanRho' (--metric SpearmanRho)"
             )
         raise ValueError(f"{metric.name} cannot be computed on {name}: {error}") from None
-    return f"undefined on every query of {name}: {_why_everywhere(metric, part)}" if np.isnan(values).all() else None
+    if not np.isnan(values).all():
+        return None
+    most = metric.reads(part.queries).labels.max()
+    return f"undefined on every query of {name}: it has no relevant document, with labels up to {most:g}"
 
 
-def _why_everywhere(metric: Metric, part: DataPart) -> str:
-    """Return why a metric is undefined on every query."""
-    judging = getattr(metric, "metric", metric)  # the one that is bound to a label
-    grade, most = getattr(judging, "relevant", None), metric.reads(part.queries).labels.max()
-    if grade is None or not 0 < most < grade:
-        return "it has no relevant document"
-    return (
-        f"labels up to {most:g} do not reach {grade:g}, from which on a document is relevant to it "
-        f"(metrics= of bp.compare takes {type(judging).__name__}(relevant=…))"
-    )
-
-
-def check_trainable(folds: Folds, frameworks: Sequence[str], plan: Plan) -> None:
-    """Raise where a framework refuses the data or the parameters, and where tuning lacks its library."""
-    _check_readable(folds, frameworks)
-    _check_framework_parameters(plan.trees, frameworks, plan.patience)
+def check_trainable(frameworks: Sequence[str], plan: Plan) -> None:
+    """Raise for a parameter that a framework does not know, for dropout with early stopping, and without optuna."""
     if plan.tune:
         require_optuna()
-
-
-def _check_readable(folds: Folds, frameworks: Sequence[str]) -> None:
-    """Raise where XGBoost would read features otherwise than LightGBM, or parts differently."""
-    for fold, framework in product(folds, frameworks):
-        for name, part in zip(PARTS, fold, strict=True):
-            if framework == "xgboost":
-                refuse_infinite(part.X, f"{name}: X")
-                refuse_sparse_beside_dense(schema_of(part.X), schema_of(fold[0].X), f"{name}: X")
-
-
-def _check_framework_parameters(trees: Trees, frameworks: Sequence[str], early_stopping_rounds: int | None) -> None:
-    """Raise for a parameter that a framework does not know, and for dropout with early stopping."""
     for framework in frameworks:
-        given = getattr(trees, framework)
+        given = getattr(plan.trees, framework)
         refuse_unknown_parameters(framework, given, f"params[{framework!r}]")
-        if early_stopping_rounds is not None and is_dart(given):
+        if plan.patience is not None and is_dart(given):
             raise ValueError(
                 f"params[{framework!r}] asks for dart, whose later rounds change earlier trees, so that the model of "
                 "the best round is gone when training stops; pass early_stopping_rounds=None, or another booster"
@@ -353,17 +314,10 @@ def frameworks_of(asked: str | Iterable[str] | None) -> tuple[list[str], list[st
     if unknown or not names:
         listed = ", ".join(map(repr, unknown)) or "none given"
         raise ValueError(f"frameworks must be of {', '.join(FRAMEWORKS)}; got {listed}")
-    absent = failed_imports(names)
+    absent = [name for name in names if not is_installed(name)]
     if absent and (asked is not None or len(absent) == len(names)):
-        name, error = next(iter(absent.items()))
-        remedy = install(*absent) if all(map(is_missing, absent, absent.values())) else remedy_of(name, error)
-        raise ImportError(f"{' and '.join(absent)} cannot be imported ({error}): {remedy}", name=name)
-    notes = [
-        f"{name} is not installed and left out ({install(name)})."
-        if is_missing(name, error)
-        else f"{name} cannot be imported ({error}) and is left out ({remedy_of(name, error)})."
-        for name, error in absent.items()
-    ]
+        raise ImportError(f"{' and '.join(absent)} cannot be imported: {install(*absent)}", name=absent[0])
+    notes = [f"{name} is not installed and left out ({install(name)})." for name in absent]
     return [name for name in names if name not in absent], notes
 
 

@@ -16,7 +16,6 @@ from boostplug.comparison.arguments import (
     losses_of,
     methods_of,
     metrics_of,
-    note_on_weights,
     plan_of,
     store_of,
     suited_losses,
@@ -218,12 +217,12 @@ def compare(
         small=small,
     )
     names, absent = frameworks_of(frameworks)
-    check_trainable(folds, names, plan)
+    check_trainable(names, plan)
     methods, unsuited = suited_losses(methods_of(names, chosen, baselines, incumbent), losses, folds)
     path = store_of(store, resume=resume)
     digest = "" if path is None else digest_of(loaded.digests, plan)
     kept = KeptRuns(path, digest, plan, methods, resume=resume)
-    notes = [*absent, *about_clicks, *left_out, *unsuited, *note_on_weights(folds, methods)]
+    notes = [*absent, *about_clicks, *left_out, *unsuited]
     outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent)
     _train(outcomes, kept, progress)
     return CompareResult(outcomes, notes, kept)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from boostplug.comparison.significance import Pooled, holm, pooled_differences, 
 from boostplug.comparison.summary import MethodSummary, Outcome
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.runs import Method, Plan, Run
-from boostplug.core.threads import Computed
 from boostplug.losses import Loss
 
 Floats = NDArray[np.float64]
@@ -36,7 +36,7 @@ class Outcomes:
     interrupted: bool = False
     _tested: dict[Any, Pooled] = field(default_factory=dict)
 
-    @Computed
+    @cached_property
     def codes(self) -> list[NDArray[np.int64]] | None:
         """`LoadedData.codes` of the test parts."""
         return self.data.codes(2)
@@ -161,7 +161,7 @@ class Outcomes:
         d, v, strata = pooled_differences(a, b, weight, None if codes is None else [codes[f] for f in folds])
         return bool(abs(v @ d) <= standard_error(d, weight=v, strata=strata))
 
-    @Computed
+    @cached_property
     def rows(self) -> dict[Method, MethodSummary]:
         """The summaries of all methods, with Holm's p for the methods of each framework.
 

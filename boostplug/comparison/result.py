@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,6 @@ from boostplug.comparison.training.kept import KeptRuns
 from boostplug.comparison.training.runs import Method
 from boostplug.core.extras import needed_by
 from boostplug.core.files import write_file
-from boostplug.core.threads import Computed
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -96,7 +96,7 @@ class CompareResult:
                 )
         return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
 
-    @Computed
+    @cached_property
     def _decision(self) -> Decision | None:
         return decide(self.outcomes)
 

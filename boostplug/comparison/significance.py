@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from boostplug.core.checks import LARGEST_WEIGHT, check_choice, check_integer, refuse_where, vector
+from boostplug.core.checks import check_choice, check_integer, refuse_where, vector
 
 Floats = NDArray[np.float64]
 
@@ -267,9 +267,6 @@ def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[
     if x.ndim != 1 or x.shape != y.shape or x.shape != v.shape:
         raise ValueError(f"a, b and weight must hold one value per query, got shapes {x.shape}, {y.shape}, {v.shape}")
     undefined = np.isnan(x)
-    for name, values in (("a", x), ("b", y)):
-        _refuse_infinite(name, values)
-    _refuse_weights(v, undefined)
     alone = undefined != np.isnan(y)
     if alone.any():
         raise ValueError(f"query {int(np.argmax(alone))} is undefined for only one of the two; compare equal queries")
@@ -375,17 +372,5 @@ def checked_differences(
         raise ValueError(
             f"differences, weight and strata must hold one value per query, got shapes {d.shape}, {v.shape}, {s.shape}"
         )
-    _refuse_infinite("differences", d)
-    _refuse_weights(v, np.isnan(d))
     counted = ~np.isnan(d) & (v > 0)
     return d[counted], v[counted] / (v[counted].sum() or 1.0), s[counted]
-
-
-def _refuse_infinite(name: str, values: Floats) -> None:
-    refuse_where(name, np.isinf(values), values, "is infinite; NaN stands for undefined")
-
-
-def _refuse_weights(weight: Floats, undefined: NDArray[np.bool_]) -> None:
-    """Raise for an invalid weight of a defined query."""
-    within = (weight >= 0.0) & (weight <= LARGEST_WEIGHT)
-    refuse_where("weight", ~within & ~undefined, weight, f"is not a number from 0 to {LARGEST_WEIGHT:g}")

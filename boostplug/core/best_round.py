@@ -15,13 +15,6 @@ def rounding(*values: float) -> float:
     return _ROUNDING * max((abs(value) for value in values if math.isfinite(value)), default=0.0)
 
 
-def above(a: Floats, b: Floats) -> NDArray[np.bool_]:
-    """Return where a is above b by more than rounding."""
-    size = np.maximum(np.abs(a), np.abs(b))
-    found: NDArray[np.bool_] = a - b > _ROUNDING * np.where(np.isfinite(size), size, 0.0)
-    return found
-
-
 class BestRound:
     """Best round of a training by one metric; the first of equal rounds is the best, NaN never is.
 

@@ -36,16 +36,9 @@ class FrozenArrays:
 
 
 def native(values: Any) -> Any:
-    """Return an array, sparse matrix or DataFrame in this machine's byte order, which the frameworks assume.
-
-    HDF5, FITS and network formats hold the other one. All else is returned as it is.
-    """
-    kinds: Any = getattr(values, "dtypes", getattr(values, "dtype", None))
-    named = dict(kinds.items()) if hasattr(kinds, "items") else {None: kinds}
-    swapped = {
-        name: kind.newbyteorder("=") for name, kind in named.items() if isinstance(kind, np.dtype) and not kind.isnative
-    }
-    return values.astype(swapped.get(None, swapped)) if swapped else values
+    """Return an array or sparse matrix in this machine's byte order, which the frameworks assume."""
+    kind = getattr(values, "dtype", None)
+    return values if not isinstance(kind, np.dtype) or kind.isnative else values.astype(kind.newbyteorder("="))
 
 
 def shown(value: Any) -> str:

@@ -1,9 +1,6 @@
 """Atomic replacement of files: a reader sees the old content or the new one, never a mixture."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from io import BytesIO
 from pathlib import Path
 from shutil import copymode
 from uuid import uuid4
@@ -28,11 +25,3 @@ def write_file(path: str | os.PathLike[str], content: str | bytes) -> None:
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
-
-
-@contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[BytesIO]:
-    """Yield a binary file whose content replaces that of `path`, as `write_file` does, when the block ends."""
-    file = BytesIO()
-    yield file
-    write_file(path, file.getvalue())

@@ -11,48 +11,19 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import count
-from typing import Any, Generic, TypeVar, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_integer
 
-_O = TypeVar("_O")
-_V = TypeVar("_V")
 _CHUNKS_PER_THREAD = 4
 _work_per_thread = 200_000  # rows; below it, threads gain nothing beside those of a framework, which spin
 
 _of_framework: ContextVar[int | None] = ContextVar("_of_framework", default=None)
 _chosen: int | None = None
 _pool: tuple[int, int, ThreadPoolExecutor] | None = None  # (process id, workers, executor)
-
-
-class Computed(Generic[_O, _V]):
-    """Attribute that is computed once, at the first access: ``functools.cached_property`` without a lock.
-
-    Before Python 3.12, ``cached_property`` holds one lock for all instances of a class while it computes, and a child
-    process forked meanwhile waits forever. Here two threads may compute the same value; the first result is kept.
-    """
-
-    def __init__(self, function: Callable[[_O], _V]) -> None:
-        self._function = function
-        self.__doc__ = function.__doc__
-
-    def __set_name__(self, _owner: type, name: str) -> None:
-        self._name = name
-
-    @overload
-    def __get__(self, instance: None, owner: type) -> "Computed[_O, _V]": ...
-
-    @overload
-    def __get__(self, instance: _O, owner: type) -> _V: ...
-
-    def __get__(self, instance: _O | None, owner: type) -> "Computed[_O, _V] | _V":
-        if instance is None:
-            return self
-        value: _V = instance.__dict__.setdefault(self._name, self._function(instance))
-        return value
 
 
 def set_num_threads(n: int | None) -> None:

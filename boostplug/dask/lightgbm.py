@@ -10,14 +10,14 @@ from distributed import get_worker
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from boostplug.core.checks import check_integer, column_names, shown
+from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import threads_of_framework
 from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows, row_weights
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
 from boostplug.data.tables import refuse_other_categories, rows_of, schema_of
-from boostplug.estimators.inputs import FIT, ColumnPlaces
+from boostplug.estimators.inputs import FIT
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.kernels.base.single_precision import as_float32
 from boostplug.losses import Loss
@@ -127,8 +127,6 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         params = self._params_of_workers(objective, loss)
         given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT)
         given = given.take_columns()
-        places = ColumnPlaces(column_names(X), frozenset(given.columns.values()))
-        local.count_features(params, places)
         client = self._client()
         parts = partitioned_set(client, given, local=_LOCAL)
         parts.repeat_warnings()
@@ -147,7 +145,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
                 sample_weight=sample_weight,
                 group=parts.blocks(lambda part, *_: np.diff(part.queries.boundaries)),
                 feature_name=feature_name,
-                categorical_feature=places.among_features("categorical_feature", categorical_feature),
+                categorical_feature=categorical_feature,
                 init_model=model,
             )
         for _, text in client.get_events(name):

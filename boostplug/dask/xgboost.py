@@ -13,17 +13,16 @@ from numpy.typing import ArrayLike
 from boostplug.adapters.reading import assign, record_of
 from boostplug.adapters.workers import in_step
 from boostplug.adapters.xgboost import XGBoost
-from boostplug.core.checks import column_names, shown
+from boostplug.core.checks import shown
 from boostplug.core.extras import needed_by
 from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
 from boostplug.data.tables import (
     Schema,
-    refuse_sparse_beside_dense,
     refuse_unknown_categories,
 )
-from boostplug.estimators.inputs import FIT, ColumnPlaces, validation_sets
+from boostplug.estimators.inputs import FIT, validation_sets
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -33,7 +32,7 @@ with needed_by("boostplug.dask.XGBRanker needs", "xgboost", "dask"):
     from xgboost.callback import EvaluationMonitor
 
     from boostplug.estimators.xgboost import XGBRanker as LocalRanker
-    from boostplug.estimators.xgboost import count_features, model_and_columns
+    from boostplug.estimators.xgboost import model_and_columns
 
 _LOCAL = "boostplug.XGBRanker"
 _NUMBERS = "label_lower_bound"  # the field of a DMatrix, unused by ranking, that holds numbers of partitions
@@ -159,8 +158,6 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             raise ValueError(f"early_stopping_rounds={stop} needs a validation set; pass eval_set and eval_qid")
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         params, custom = self._training_parameters(loss, metrics, evaluates=bool(sets), model=model)
-        places = ColumnPlaces(column_names(X), frozenset(train.columns.values()))
-        count_features(params, places)
         feature_weights = self.feature_weights if feature_weights is None else feature_weights
         if verbose:
             callbacks.append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
@@ -168,7 +165,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         if loss is not None:
             computed[0].sums_of(loss)  # raises or warns before the training
         with published(computed) as name:
-            matrices = self._matrices(computed, places.of_features("feature_weights", feature_weights))
+            matrices = self._matrices(computed, feature_weights)
             of_sets = dict(zip(map(id, different), matrices, strict=True))
             trained = xgb_dask.train(
                 computed[0].client,
@@ -216,11 +213,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         if known is not None:
             refuse_unknown_categories(train.schema, known, "X beside xgb_model")
         train.repeat_warnings()
-        found = [train, *(partitioned_set(self._client(), s, local=_LOCAL, fitted=train.schema) for s in sets[1:])]
-        if self.missing != 0:
-            for one in found:
-                refuse_sparse_beside_dense(one.schema, train.schema, f"{one.where}X")
-        return found
+        return [train, *(partitioned_set(self._client(), s, local=_LOCAL, fitted=train.schema) for s in sets[1:])]
 
     def _matrices(self, sets: list[PartitionedSet], feature_weights: ArrayLike | None) -> list[Any]:
         """Return the matrix of each set; a validation set lies on the workers that hold rows of the training set."""

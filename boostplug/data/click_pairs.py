@@ -58,8 +58,8 @@ def pairs_of_clicks(
         if len(row) != log.n_rows:
             raise ValueError(f"row must hold one index per row of the log ({log.n_rows}), got {len(row)}")
         refuse_where("row", row >= 2**31, row, "is beyond the 2^31 rows that a data set can have; rows count from 0")
-    elif least > 1 and log.impressions is None:
-        raise ValueError(f"min_impressions={least} needs row=, the document of each row, or impressions=; pass one")
+    if least > 1 and log.impressions is None:
+        raise ValueError(f"min_impressions={least} needs impressions=; pass it, or leave out min_impressions")
     rate = log.clicked
     if log.impressions is not None:
         unknown = np.full(log.n_rows, np.nan)  # NaN takes part in no pair
@@ -73,13 +73,7 @@ def pairs_of_clicks(
     if log.impressions is not None:
         excess = log.impressions[winner] * (rate[winner] - rate[loser])
         weights = excess if weights is None else weights * excess
-    if row is None:
-        return winner, loser, weights
-    winner, loser, weights = _merged(row[winner], row[loser], weights)
-    if least > 1 and log.impressions is None:
-        kept = _shared_pages(row, log, winner, loser) >= least
-        winner, loser, weights = winner[kept], loser[kept], weights[kept]
-    return winner, loser, weights
+    return (winner, loser, weights) if row is None else _merged(row[winner], row[loser], weights)
 
 
 def pairs_of_implicit(consumed: ArrayLike, boundaries: Ints, n_negatives: int, rng: Any) -> tuple[Ints, Ints]:
@@ -145,16 +139,3 @@ def _merged(winner: Ints, loser: Ints, weights: Floats | None) -> tuple[Ints, In
     pairs, place = np.unique(winner * n + loser, return_inverse=True)
     sums = np.asarray(np.bincount(place, weights, minlength=len(pairs)), np.float64)
     return pairs // n, pairs % n, sums
-
-
-def _shared_pages(row: Ints, log: ClickLog, winner: Ints, loser: Ints) -> Ints:
-    """Return the number of pages on which both rows of each pair were shown."""
-    from scipy.sparse import csr_matrix
-
-    if not len(winner):
-        return np.zeros(0, np.int64)
-    rows, code = np.unique(row, return_inverse=True)
-    shown = csr_matrix((np.ones(len(row), np.int64), (log.page_of_row, code)), shape=(log.n_pages, len(rows)))
-    shown.data[:] = 1  # a page that shows a row twice counts once
-    together = (shown.T @ shown).tocsr()
-    return np.asarray(together[np.searchsorted(rows, winner), np.searchsorted(rows, loser)]).ravel()

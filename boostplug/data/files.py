@@ -2,7 +2,6 @@
 
 import lzma
 import re
-import warnings
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -10,14 +9,12 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from boostplug.core.checks import shown
 from boostplug.core.extras import imported, needed_by
 from boostplug.data.inputs import refuse_absent
 from boostplug.data.tables import refuse_repeated
 
 _PARQUET = (".parquet", ".pq")
 _SUFFIXES = (".csv", ".tsv", *_PARQUET)
-_COMMA_OF_DECIMALS = r".*,(?!\d{3}\s*$).*|\s*[-+]?(0\d*|\d{4,})?,.*"  # of a number; 1,234 may have one of thousands
 _INTEGER = r"0|-?[1-9]\d{0,17}"  # read as an integer and written again, it is the same text
 _INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")  # an index without a name, as pandas and Dask write it
 
@@ -49,8 +46,7 @@ def read_table_file(
     ----------
     path : str or path-like
         Parquet if its name ends so (``.parquet``, ``.pq``), else CSV with a header, as pandas reads it. Its separator
-        is found: a comma, semicolon, tab or ``|``. Decimals may have a comma beside another separator, if no column has
-        a point, and one holds numbers such as 1,5, in which the comma can mean nothing else.
+        is found: a comma, semicolon, tab or ``|``. Decimals have a point.
     ids : sequence of str
         Columns of ids, which are texts as written, or integers where all are written as such. Only an empty cell is
         missing: NA is an id.
@@ -62,11 +58,6 @@ def read_table_file(
     Returns
     -------
     pandas.DataFrame
-
-    Warns
-    -----
-    UserWarning
-        If decimals have a comma.
 
     Raises
     ------
@@ -117,9 +108,6 @@ def _read_csv(path: Path, ids: Sequence[str], texts: Sequence[str], columns: Map
         frame = pandas.read_csv(path, **options)  # all columns: pandas sees rows that are too long only then
         if not isinstance(frame.index, pandas.RangeIndex):
             raise ValueError(f"its rows have more cells than the {len(header)} names of the header; name each column")
-        if separator != ",":
-            with_comma = pandas.read_csv(path, **options, decimal=",")
-            frame = with_comma if _has_decimal_commas(path, frame[read], with_comma[read]) else frame
         # No word stands for a missing id.
         options |= {"dtype": str, "keep_default_na": False, "na_values": [""]}
         written = pandas.read_csv(path, **options, usecols=[name for name in read if name in ids])
@@ -157,17 +145,6 @@ def _as_ids(column: Any) -> Any:
     if (codes >= 0).all() and values.str.fullmatch(_INTEGER).all():
         return values.astype("int64").take(codes)
     return column.astype(object)
-
-
-def _has_decimal_commas(path: Path, frame: Any, with_comma: Any) -> bool:
-    """Return whether decimals have a comma in a file that is read in both ways, and say so."""
-    texts, others = ({name for name, column in read.items() if _holds_text(column)} for read in (frame, with_comma))
-    commas = {name: frame[name][frame[name].str.contains(",", na=False)] for name in frame if name in texts - others}
-    found = texts > others and any(cells.str.fullmatch(_COMMA_OF_DECIMALS).any() for cells in commas.values())
-    if found:
-        samples = ", ".join(f"{name}: {shown(cells.iloc[0])}" for name, cells in commas.items())
-        warnings.warn(f"{path.name}: the comma is read as a decimal point: {samples}", UserWarning, stacklevel=2)
-    return found
 
 
 # --- Parquet -------------------------------------------------------------------------------------------------------

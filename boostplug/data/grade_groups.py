@@ -6,6 +6,7 @@ Pairs of different grades are enumerated by `pairs_of_grades` and, document by d
 import copy
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
@@ -13,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import frozen
-from boostplug.core.threads import Computed
 from boostplug.data.boundaries import places_within
 from boostplug.kernels.base.views import GroupArrays, ListArrays, PairArrays
 
@@ -110,7 +110,7 @@ class GradeGroups:
         """Return the same documents with pair weights from their row weights."""
         return self if self.pair_weight_of_documents is None else replace(self, pair_weight_of_documents=None)
 
-    @Computed
+    @cached_property
     def view(self) -> GroupArrays:
         """Arrays for kernels."""
         longest, most_grades = int(self.n_documents.max(initial=0)), int(self.n_grades.max(initial=0))
@@ -120,7 +120,7 @@ class GradeGroups:
             self.rows, *weights, self.group_start, self.group_grade, self.query_group, longest, most_grades
         )
 
-    @Computed
+    @cached_property
     def _remembered(self) -> dict[Hashable, Any]:
         return {}
 
@@ -131,14 +131,14 @@ class GradeGroups:
         value: _T = self._remembered[key]
         return value
 
-    @Computed
+    @cached_property
     def mass(self) -> Floats:
         """Sum of `sqrt_weight` over each group; its number of documents if all weights are 1."""
         if not len(self.sqrt_weight):
             return frozen(np.diff(self.group_start).astype(np.float64))
         return frozen(np.add.reduceat(self.sqrt_weight, self.group_start[:-1]))
 
-    @Computed
+    @cached_property
     def pair_weight_of_queries(self) -> Floats:
         """Total weight of the pairs of each query that holds one, over `unit`."""
         if not len(self.sqrt_weight):
@@ -149,22 +149,22 @@ class GradeGroups:
         pair_masses(self.query_group, self.mass, out)
         return frozen(out)
 
-    @Computed
+    @cached_property
     def n_grades(self) -> Ints:
         """Number of grades, and so of groups, of each query that holds a pair."""
         return np.diff(self.query_group)
 
-    @Computed
+    @cached_property
     def query_start(self) -> Ints:
         """First index in `rows` of each query that holds a pair, and the end, of shape (n_paired_queries + 1,)."""
         return self.group_start[self.query_group]
 
-    @Computed
+    @cached_property
     def n_documents(self) -> Ints:
         """Number of documents of each query that holds a pair."""
         return np.diff(self.query_start)
 
-    @Computed
+    @cached_property
     def query_of_group(self) -> Ints:
         """Index in `query` of each group's query."""
         return np.repeat(np.arange(len(self.query)), self.n_grades)
@@ -225,19 +225,15 @@ class ListedPairs:
     crosses: bool
     unit: float
 
-    @Computed
+    @cached_property
     def view(self) -> PairArrays:
         """Arrays for kernels."""
         return PairArrays(self.winner, self.loser, self.weight, self.margin, self.start, self.crosses)
 
-    @Computed
+    @cached_property
     def pair_weight_of_queries(self) -> Floats:
         """Total weight of the pairs of each query that holds one, over `unit`."""
         return self.sums(self.weight)
-
-    def weighted(self, factor: Floats) -> "ListedPairs":
-        """Return the same pairs with each weight multiplied by its factor."""
-        return replace(self, weight=frozen(self.weight * factor))
 
     def sums(self, of_pair: Floats) -> Floats:
         """Return the sum of `of_pair` over the pairs of each query that holds one."""
@@ -268,7 +264,7 @@ class JudgedLists:
     start: Ints
     query: Ints
 
-    @Computed
+    @cached_property
     def view(self) -> ListArrays:
         """Arrays for kernels."""
         return ListArrays(self.rows, self.grade, self.weight, self.start)

@@ -1,10 +1,10 @@
 """Features, labels, ids and weights as a user passes them: as arrays, or as columns of a table by name."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,6 @@ from boostplug.data.tables import (
     Schema,
     columns_equal_to,
     columns_of_ids,
-    drop_from_table,
     read_features,
     refuse_uncomputed,
     rows_of,
@@ -62,8 +61,6 @@ class CheckedInputs(NamedTuple):
     """Query id of each row; None where sizes were given."""
     columns: Mapping[str, str]
     """Columns that are no features, by what they hold: {"qid": "query_id"}."""
-    passed: tuple[Any, ...]
-    """Names of all columns that X had as it was passed."""
     where: str = ""
     """Start of the name of X in messages."""
     start: Floats | None = None
@@ -102,7 +99,6 @@ class Inputs:
     """Names of the arguments in messages, where they differ: {"weight": "sample_weight"}."""
     source: Source = _IN_MEMORY
     least_columns: int = 1
-    how_to_drop: Callable[[list[str]], str] = drop_from_table
 
     @property
     def table_name(self) -> str:
@@ -127,7 +123,7 @@ class Inputs:
             columns.setdefault("qid", "qid")
         for role, name in columns.items():
             refuse_absent(name, self.argument(role), there)
-        self._refuse_ambiguous(columns, there)
+        self._refuse_ambiguous(columns)
         X, values = split_columns(self.X, list(dict.fromkeys(columns.values())))
         by_name = dict(zip(dict.fromkeys(columns.values()), values, strict=True))
         found: dict[str, Any] = {
@@ -138,15 +134,11 @@ class Inputs:
         found["labels"] = {n: by_name[v] if isinstance(v, str) else v for n, v in labels.items()} or self.labels
         return replace(self, X=X, columns=columns, **found)
 
-    def _refuse_ambiguous(self, columns: Mapping[str, str], there: Sequence[Any]) -> None:
-        """Raise where queries are given twice or not at all, ids are several columns, or a column has two uses."""
+    def _refuse_ambiguous(self, columns: Mapping[str, str]) -> None:
+        """Raise where queries are given twice or not at all, or a column has two uses."""
         qid = self.argument("qid")
         if isinstance(self.group, str):
             raise ValueError(f"{self.argument('group')} must hold sizes; got {self.group!r}; pass a column as {qid}=")
-        if self.qid is not None and not isinstance(self.qid, str):
-            several = list(self.qid) if isinstance(self.qid, (list, tuple)) else column_names(self.qid)
-            if len(several) > 1 and all(isinstance(name, str) and name in there for name in several):
-                refuse_several_ids(qid, several)
         arrays = [n for n in ("qid", "group") if not (getattr(self, n) is None or isinstance(getattr(self, n), str))]
         if "qid" in columns and arrays:
             both = f"by X's column {columns['qid']!r} and by {self.argument(arrays[0])}"
@@ -173,9 +165,7 @@ class Inputs:
             If an argument has the wrong shape or an impossible value, or two do not fit each other.
         """
         given = self.take_columns()
-        X = read_features(
-            given.X, self.table_name, fitted=fitted, least=self.least_columns, how_to_drop=self.how_to_drop
-        )
+        X = read_features(given.X, self.table_name, fitted=fitted, least=self.least_columns)
         refuse_other_order(
             X=given.X,
             y=given.y,
@@ -203,7 +193,7 @@ class Inputs:
             )
         if fitted is None:
             self._warn_of_copies(X, y, queries)
-        return CheckedInputs(X, queries, qid, given.columns, tuple(column_names(self.X)), self.where)
+        return CheckedInputs(X, queries, qid, given.columns, self.where)
 
     def _warn_of_copies(self, X: Any, y: Floats | None, queries: Queries) -> None:
         """Warn of features that are labels, query ids, weights or positions, as one column too many may be."""
@@ -213,8 +203,7 @@ class Inputs:
         copies |= dict.fromkeys(columns_of_ids(X, queries.query_of_row), "tells the queries apart, as ids do")
         if copies:
             listed = ", ".join(f"column {name!r} of {self.table_name} {what}" for name, what in copies.items())
-            advice = f"a model learns from it what it must not know; {self.how_to_drop([*copies])}"
-            warnings.warn(f"{listed}: {advice}", UserWarning, stacklevel=5)
+            warnings.warn(f"{listed}: a model learns from it what it must not know; drop it", UserWarning, stacklevel=5)
 
     def labels_of_rows(self) -> Floats:
         """Return `y` as finite numbers, unless `labelled` says that some mean nothing."""
@@ -253,12 +242,6 @@ class Inputs:
         missing = is_missing(values)
         if missing.any():
             raise ValueError(f"{title} has no value in {self.source.row(int(np.argmax(missing)))}. {remedy}")
-
-
-def refuse_several_ids(argument: str, names: Sequence[Any]) -> NoReturn:
-    """Raise for ids in several columns."""
-    remedy = f"make one id of them: frame.groupby({[*names]!r}, sort=False).ngroup()"
-    raise ValueError(f"{argument} names several columns, {shown(names)}; {remedy}")
 
 
 def refuse_absent(name: str, argument: str, there: Sequence[Any]) -> None:

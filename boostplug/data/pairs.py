@@ -119,8 +119,7 @@ class Pairs:
         weight : array-like of shape (n_pages,) or (n_rows,), optional
             Weight of each page, or of the pairs that each row wins. Default: 1.
         min_impressions : int, default 1
-            With `row`: keep a pair only if both documents were shown on at least so many common pages. With
-            `impressions`: use only rows that were shown at least so often.
+            With `impressions`: use only rows that were shown at least so often.
 
         Returns
         -------
@@ -295,17 +294,8 @@ def _rows(name: str, values: ArrayLike) -> Ints:
     array = vector(name, values)
     if array.size == 0:
         return frozen(np.zeros(0, np.int64))
-    if array.dtype.kind == "O":
-        array = _of_integers(name, array)
     if array.dtype.kind not in "iu":
         raise ValueError(f"{name} must hold row indices, got dtype {array.dtype}; convert them to integers")
     refuse_where(name, array < 0, array, "is negative; rows count from 0")
     refuse_where(name, array > _LAST_ROW, array, "is beyond the last row there can be; rows count from 0")
     return frozen(array.astype(np.int64))
-
-
-def _of_integers(name: str, values: NDArray[Any]) -> NDArray[Any]:
-    """Return objects as int64, refusing those that it does not hold."""
-    fits = np.array([type(value) is int and abs(value) <= _LAST_ROW for value in values])
-    refuse_where(name, ~fits, values, "is not a row index; rows count from 0")
-    return values.astype(np.int64)

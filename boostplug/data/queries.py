@@ -1,7 +1,7 @@
 """`Queries`: the documents of a ranking data set with their grades, queries and weights."""
 
 from collections.abc import Callable, Hashable, Mapping
-from functools import partial
+from functools import cached_property, partial
 from types import MappingProxyType
 from typing import Any, TypeVar, final
 
@@ -16,7 +16,6 @@ from boostplug.core.checks import (
     shown,
     vector,
 )
-from boostplug.core.threads import Computed
 from boostplug.data.boundaries import boundaries_of, row_weight_of, sizes_of
 from boostplug.data.grade_groups import GradeGroups, JudgedLists, ListedPairs, distinct, roots_and_unit
 from boostplug.data.named_labels import named_labels
@@ -28,7 +27,6 @@ Ints = NDArray[np.int64]
 _R = TypeVar("_R")
 _NOTHING: Any = object()
 _LEAST_SHARE = 1e-300  # lower bound of a pair's weight relative to the largest, so that no positive weight becomes 0
-_MOST_ROWS = 2**31 - 1  # limit of LightGBM's row numbers
 
 
 @final
@@ -214,20 +212,6 @@ class Queries:
             **{name: None if values is None else values[kept] for name, values in of_rows.items()},
         )
 
-    def with_pair_weights(self, winner: Floats, loser: Floats) -> "Queries":
-        """Return the same queries with pair weights multiplied by ``winner[i] * loser[j]``, where i is preferred.
-
-        Both hold a positive number per row. Cached values are kept, including the total weights from which losses
-        compute their scale.
-        """
-        groups = self.grade_groups
-        root = groups.sqrt_weight if len(groups.sqrt_weight) else 1.0
-        out = self.with_grade_groups(groups.weighted(winner[groups.rows] * root, loser[groups.rows] * root))
-        if self.pairs is not None:
-            pairs = self.listed_pairs
-            out.__dict__["listed_pairs"] = pairs.weighted(winner[pairs.winner] * loser[pairs.loser])
-        return out
-
     def with_grade_groups(self, groups: GradeGroups) -> "Queries":
         """Return the same queries with other `grade_groups`, derived from their own."""
         out = object.__new__(Queries)
@@ -251,24 +235,24 @@ class Queries:
             kept.pop(other, None)
         return built
 
-    @Computed
+    @cached_property
     def query_of_row(self) -> Ints:
         """Index of each row's query, of shape (n_rows,)."""
         return frozen(np.repeat(np.arange(self.n_queries), np.diff(self.boundaries)))
 
-    @Computed
+    @cached_property
     def labelled_rows(self) -> NDArray[np.bool_]:
         """True for labelled rows, of shape (n_rows,): `labelled`, or all True if it is None."""
         return frozen(np.ones(self.n_rows, bool)) if self.labelled is None else self.labelled
 
-    @Computed
+    @cached_property
     def judged(self) -> NDArray[np.bool_]:
         """True for rows that are labelled and have a positive weight, of shape (n_rows,); losses learn from them."""
         if self.row_weight is None:
             return self.labelled_rows
         return frozen(self.labelled_rows & (self.row_weight > 0))
 
-    @Computed
+    @cached_property
     def query_weight(self) -> Floats | None:
         """Weight of each query in metrics, of shape (n_queries,): the mean weight of its rows; None if all are 1."""
         if self.row_weight is None:
@@ -277,7 +261,7 @@ class Queries:
         sums = np.bincount(self.query_of_row, weights=self.row_weight, minlength=self.n_queries)
         return frozen(np.divide(sums, sizes, out=np.zeros(self.n_queries), where=sizes > 0))
 
-    @Computed
+    @cached_property
     def grade_groups(self) -> GradeGroups:
         """Documents in pairs of different grades, by query and grade; cached."""
         rows = np.flatnonzero(self.judged)
@@ -304,7 +288,7 @@ class Queries:
             unit=unit,
         )
 
-    @Computed
+    @cached_property
     def judged_lists(self) -> JudgedLists:
         """Judged documents by query, which may all have the same grade; cached."""
         rows = np.flatnonzero(self.judged)
@@ -318,7 +302,7 @@ class Queries:
             query=frozen(query),
         )
 
-    @Computed
+    @cached_property
     def listed_pairs(self) -> ListedPairs:
         """Explicit pairs by the query of their winner; cached. Only available if `pairs` is given."""
         pairs = self.pairs
@@ -389,12 +373,7 @@ def _n_rows(group: ArrayLike | None, qid: ArrayLike | None) -> int:
         return len(vector("qid", qid))
     if group is None:
         return 0
-    total = float(sizes_of(group).sum())
-    if total > _MOST_ROWS:
-        raise ValueError(
-            f"group adds up to {total:.20g} rows, more than a data set can have; pass the sizes of queries"
-        )
-    return int(total)
+    return int(sizes_of(group).sum())
 
 
 def _labelled(labelled: ArrayLike | None, n_rows: int) -> NDArray[np.bool_] | None:

@@ -6,8 +6,8 @@ pandas DataFrames of numbers and categories; what neither framework can read is 
 
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +17,6 @@ from boostplug.core.extras import imported
 
 _FEWEST_IDS = 10  # smallest number of queries in which different numbers are no accident
 _FEW_ROWS = 1000  # looked at first, as they tell most columns from ids
-_EXACT = 2**53  # from here on float64 rounds integers
 # What columns and categories hold, in pandas' words.
 _NUMBERS = ("integer", "floating", "boolean", "decimal", "mixed-integer-float", "empty")
 _TEXTS = ("string", "mixed-integer", "mixed")
@@ -32,8 +31,6 @@ class Schema(NamedTuple):
     """None if the columns have no names."""
     categories: Mapping[int, tuple[Any, ...]] | None = None
     """Categories of each categorical column, by the column's index; None if not known."""
-    sparse: bool | None = None
-    """True for a sparse matrix; None if not known."""
     reader: str = "the model"
     """What expects these columns, in messages: the class of the fitted ranker."""
 
@@ -95,12 +92,7 @@ def schema_of(X: Any) -> Schema:
     names = tuple(" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in column_names(X))
     kinds = X.dtypes if hasattr(X, "iloc") else ()
     categories = {place: tuple(kind.categories) for place, kind in enumerate(kinds) if hasattr(kind, "categories")}
-    return Schema(int(X.shape[1]), names or None, categories, hasattr(X, "nnz"))
-
-
-def drop_from_table(names: Sequence[str]) -> str:
-    """Return how a user leaves out columns."""
-    return f"drop {'it' if len(names) == 1 else 'them'} from X"
+    return Schema(int(X.shape[1]), names or None, categories)
 
 
 def read_features(
@@ -109,7 +101,6 @@ def read_features(
     *,
     fitted: Schema | None = None,
     least: int = 1,
-    how_to_drop: Callable[[list[str]], str] = drop_from_table,
 ) -> Any:
     """Return features as both frameworks read them.
 
@@ -125,13 +116,11 @@ def read_features(
         Schema of the training set, which decides the type of each column: see `align`.
     least : int, default 1
         Smallest allowed number of columns.
-    how_to_drop : callable, optional
-        Returns the first remedy for columns of these names, which cannot be read.
 
     Warns
     -----
     UserWarning
-        If a column holds integers beyond 2^53, or categories that the training set does not have.
+        If a column holds categories that the training set does not have.
 
     Raises
     ------
@@ -145,7 +134,7 @@ def read_features(
         _refuse_shape(X, name, least)
         if fitted is not None:
             refuse_other_columns(schema_of(X), fitted, name)
-        X = _read_frame(X, name, (fitted and fitted.categories) or {}, how_to_drop)
+        X = _read_frame(X, name, (fitted and fitted.categories) or {})
     elif not hasattr(X, "nnz"):
         X = _read_array(X, name, least)
     else:
@@ -173,75 +162,51 @@ def _read_array(X: Any, name: str, least: int) -> NDArray[Any]:
         raise ValueError(f"{name} is a list of rows of different lengths; pass as many features in each") from None
     _refuse_shape(array if array.shape else X, name, least)
     numbers = real_numbers(name, array)
-    if numbers.dtype.kind in "iu" and numbers.size:
-        _warn_of_large([numbers.min(), numbers.max()], name)
     return np.asarray(numbers, np.float64) if isinstance(X, (list, tuple)) else numbers
 
 
 # --- DataFrames ----------------------------------------------------------------------------------------------------
 
 
-def _read_frame(
-    X: Any, name: str, categories: Mapping[int, tuple[Any, ...]], how_to_drop: Callable[[list[str]], str]
-) -> Any:
+def _read_frame(X: Any, name: str, categories: Mapping[int, tuple[Any, ...]]) -> Any:
     """Return a pandas DataFrame of numbers and categories; texts are categories where training had `categories`."""
     pandas = imported("pandas", "DataFrames need")
+    X = X if hasattr(X, "iloc") else _as_pandas(X)
     changed: dict[int, Any] = {}
     unreadable: dict[str, list[str]] = {}
-    names = column_names(X)
-    for place in range(len(names)):
-        title = f"{name}: column {names[place]!r}"
-        try:
-            column = _as_series(pandas, X, place)
-            content = _content_of(pandas, column)
-            if place in categories and content in (*_TEXTS, "empty"):
-                values = _categorical(pandas, column, categories[place])
-            elif content in _NUMBERS:
-                values = _numbers(column, content, title)
-            else:
-                values = column if content == "categories" else None
-        except Warning:
-            raise
-        except Exception as error:  # noqa: BLE001 (a library may raise anything for types that it cannot convert)
-            what = f"cannot be read as numbers or categories ({error})"
-            raise ValueError(f"{title} {what}; drop it, or convert it first") from None
-        if values is None:
+    for place, title in enumerate(X.columns):
+        column = X.iloc[:, place]
+        if str(column.dtype).startswith("dictionary"):  # Arrow's categories
+            column = column.array.__arrow_array__().unify_dictionaries().to_pandas()
+            changed[place] = column.array
+        content, kind = _content_of(pandas, column), column.dtype
+        if place in categories and content in (*_TEXTS, "empty"):
+            changed[place] = _categorical(pandas, column, categories[place])
+        elif content in _NUMBERS:
+            if not isinstance(kind, np.dtype) or kind.kind not in "biuf" or kind.itemsize > 8 or not kind.isnative:
+                changed[place] = column.to_numpy(np.float64, na_value=np.nan)
+        elif content != "categories":
             if content == "mixed":
                 content = f"{type(column.dropna().iloc[0]).__name__} objects"
-            unreadable.setdefault("text" if content == "string" else content, []).append(str(names[place]))
-        elif not hasattr(X, "iloc") or values.dtype != X.dtypes.iloc[place]:
-            changed[place] = values
+            unreadable.setdefault("text" if content == "string" else content, []).append(str(title))
     for content, columns in unreadable.items():
         listed = f"{', '.join(map(repr, columns))} hold{'s' * (len(columns) == 1)} {content}"
-        remedy = f"make it numbers, or a category with astype('category'), or {how_to_drop(columns)}"
+        remedy = "make it numbers, or a category with astype('category'), or drop it"
         raise ValueError(f"{name}: {listed}, which no framework reads; {remedy}")
-    if not hasattr(X, "iloc"):
-        return pandas.DataFrame({names[place]: values for place, values in changed.items()})
     X = X.copy(deep=False) if changed else X
     for place, values in changed.items():
         X.isetitem(place, values)
     return X
 
 
-def _as_series(pandas: Any, X: Any, place: int) -> Any:
-    """Return a column as a Series of pandas, of Arrow's types if it is another library's, or categories."""
-    if hasattr(X, "iloc"):
-        column = X.iloc[:, place]
-        if not str(getattr(column.dtype, "pyarrow_dtype", "")).startswith("dictionary"):
-            return column
-        column = column.array.__arrow_array__()
-    else:
-        column = X.to_series(place) if hasattr(X, "to_series") else X.column(place)
-    in_polars = str(getattr(column, "dtype", ""))
-    arrow = imported("pyarrow", "tables of polars and pyarrow need")
-    column = column.to_arrow() if hasattr(column, "to_arrow") else column
-    column = column if hasattr(column, "unify_dictionaries") else arrow.chunked_array([column])
-    if not arrow.types.is_dictionary(column.type):
-        return pandas.Series(column, dtype=pandas.ArrowDtype(column.type))
-    categories = column.unify_dictionaries().to_pandas()
-    if in_polars.startswith("Categorical"):  # in no order, and of all frames
-        return categories.astype(object).astype("category")
-    return categories.cat.as_ordered() if in_polars.startswith("Enum") else categories
+def _as_pandas(X: Any) -> Any:
+    """Return a table of polars or pyarrow as a pandas DataFrame."""
+    in_polars = hasattr(X, "to_series")
+    frame = X.to_pandas()
+    for place, kind in enumerate(frame.dtypes):
+        if in_polars and hasattr(kind, "categories") and not kind.ordered:  # those of all frames, in no order
+            frame.isetitem(place, frame.iloc[:, place].astype(object).astype("category"))
+    return frame
 
 
 def _content_of(pandas: Any, column: Any) -> str:
@@ -251,30 +216,6 @@ def _content_of(pandas: Any, column: Any) -> str:
         return content if content != "unknown-array" else str(column.dtype)
     content = column.cat.categories.inferred_type
     return "categories" if content in _CATEGORIES else f"categories of {content}"
-
-
-def _numbers(column: Any, content: str, title: str) -> Any:
-    """Return a column of numbers in a type of NumPy, NaN where it has no value; the column itself if it has one."""
-    if content == "integer":
-        _warn_of_large(column[column.notna()].agg(["min", "max"]), title)
-    kind = column.dtype
-    if isinstance(kind, np.dtype) and kind.kind in "biuf" and kind.itemsize <= 8:
-        return column
-    narrow = getattr(kind, "numpy_dtype", np.dtype(object))  # of nullable and Arrow types
-    keeps = narrow.kind == "f" or (narrow.kind in "biu" and not column.isna().any())
-    return column.to_numpy(narrow if keeps and narrow.itemsize <= 8 else np.float64, na_value=np.nan)
-
-
-def _warn_of_large(values: Iterable[Any], name: str) -> None:
-    """Warn of integers that floats cannot hold."""
-    largest = max((int(value) for value in values), key=abs, default=0)
-    if abs(largest) > _EXACT:
-        warnings.warn(
-            f"{name} holds integers beyond 2^53, such as {largest}, which the frameworks round; if they are ids, drop "
-            "them, or make them a category",
-            UserWarning,
-            stacklevel=5,
-        )
 
 
 def _categorical(pandas: Any, column: Any, known: tuple[Any, ...]) -> Any:
@@ -307,7 +248,6 @@ def align(
     name: str = "X",
     *,
     schema: Schema | None = None,
-    new: Literal["missing", "appended", "refused"] = "missing",
 ) -> Any:
     """Return features whose categorical columns have the training set's categories in the same order.
 
@@ -323,9 +263,11 @@ def align(
         Name of X in messages.
     schema : Schema, optional
         Schema of X, where the model has other names for its columns. Default: ``schema_of(X)``.
-    new : str, default "missing"
-        Categories of X that the training set does not have: they become missing values with a warning, get the next
-        codes ("appended"), or are an error.
+
+    Warns
+    -----
+    UserWarning
+        If X holds categories that the training set does not have: they become missing values.
 
     Raises
     ------
@@ -343,11 +285,11 @@ def align(
         if here == known:
             continue
         column = X.iloc[:, place]
-        added = [category for category in here if category not in set(known)]
-        if new != "appended" and added:
-            _report_new(column[column.isin(added)], f"{name}, column {schema.column(place)}", refuse=new == "refused")
+        if new := [*dict.fromkeys(column[~column.isin(known)].dropna())]:
+            what = f"holds categories that the training set does not have, {shown(new)}; they become missing values"
+            warnings.warn(f"in {name}, column {schema.column(place)} {what}", UserWarning, stacklevel=4)
         aligned = X.copy(deep=False) if aligned is X else aligned
-        aligned.isetitem(place, column.cat.set_categories([*known, *(added if new == "appended" else ())]))
+        aligned.isetitem(place, column.cat.set_categories([*known]))
     return aligned
 
 
@@ -373,17 +315,6 @@ def is_number(value: Any) -> bool:
     return True
 
 
-def _report_new(values: Any, where: str, *, refuse: bool) -> None:
-    """Warn of values that are not among the known categories, or raise for them."""
-    found = list(dict.fromkeys(values))
-    if not found:
-        return
-    if refuse:
-        raise ValueError(f"in {where} has categories unknown to the model, {shown(found)}; make them missing values")
-    what = f"holds categories that the training set does not have, {shown(found)}; they become missing values"
-    warnings.warn(f"in {where} {what}", UserWarning, stacklevel=5)
-
-
 def refuse_other_categories(schema: Schema, fitted: Schema, name: str, other: str) -> None:
     """Raise where categorical columns have not the same categories in the same order as those of `fitted`."""
     here, there = schema.categories or {}, fitted.categories
@@ -398,21 +329,6 @@ def refuse_unknown_categories(schema: Schema, fitted: Schema, name: str) -> None
     if schema.categories and fitted.categories is None:
         column = schema.column(min(schema.categories))
         raise ValueError(f"{name} has the categorical column {column}, and the model no categories; pass the ranker")
-
-
-def refuse_sparse_beside_dense(schema: Schema, fitted: Schema, name: str = "X") -> None:
-    """Raise if only one of X and the training set is sparse.
-
-    XGBoost treats absent entries of a sparse matrix as missing, and zeros of an array as numbers.
-    """
-    if schema.sparse is None or fitted.sparse is None or schema.sparse == fitted.sparse:
-        return
-    kinds = "sparse and the training set is dense" if schema.sparse else "dense and the training set is sparse"
-    why = "to XGBoost absent entries are missing, and zeros are not"
-    raise ValueError(f"{name} is {kinds}: {why}; pass tables of one kind, or missing=0 for training too")
-
-
-# --- Values --------------------------------------------------------------------------------------------------------
 
 
 def columns_equal_to(X: Any, values: Any) -> list[str]:
@@ -445,17 +361,6 @@ def is_whole(column: Any) -> bool:
     return column.dtype.kind not in "fc" or bool((column % 1 == 0).all())
 
 
-def refuse_infinite(X: Any, name: str = "X") -> None:
-    """Raise for the first number that is infinite in float32, in which XGBoost reads features."""
-    X = X.select_dtypes("number") if hasattr(X, "iloc") else X
-    values = X.tocoo().data if hasattr(X, "nnz") else np.asarray(X)
-    with np.errstate(over="ignore"):
-        infinite = np.isinf(values.astype(np.float32, copy=False))
-    if infinite.any():
-        what = f"{values[infinite][0]:g}, which is infinite to XGBoost (beyond 3.4e38)"
-        raise ValueError(f"{name} holds {what}; replace it by NaN, which means missing, or by a smaller number")
-
-
 def with_used_categories(X: Any, file: str = "") -> Any:
     """Return features without categories that no row has; say which columns of a `file` are categories.
 
@@ -478,21 +383,12 @@ def with_text_categories(X: Any) -> Any:
 
     Other numbers and mixtures become text. XGBoost keeps categories by content, so the model stays the same.
     """
-    kinds = X.dtypes if hasattr(X, "iloc") else ()
-    changed = {}
-    for place, kind in enumerate(kinds):
+    for place, kind in enumerate(X.dtypes if hasattr(X, "iloc") else ()):
         known = getattr(kind, "categories", None)
         if known is None or known.inferred_type == "string" or known.dtype == np.int64:
             continue
-        column = X.iloc[:, place].cat
-        if known.inferred_type == "integer" and all(-(2**63) <= one < 2**63 for one in known):
-            changed[place] = column.rename_categories(np.array(known, np.int64))
-        elif len(known):
-            names = [str(one) for one in known]
-            changed[place] = column.rename_categories(names if len({*names}) == len(names) else [*map(repr, known)])
-        else:
-            changed[place] = np.full(len(X), np.nan)  # nothing but missing values
-    X = X.copy(deep=False) if changed else X
-    for place, column in changed.items():
-        X.isetitem(place, column)
+        names: Any = np.array(known, np.int64) if known.inferred_type == "integer" else [*map(str, known)]
+        names = names if len({*names}) == len(names) else [*map(repr, known)]
+        X = X.copy(deep=False)
+        X.isetitem(place, X.iloc[:, place].cat.rename_categories(names) if len(names) else np.full(len(X), np.nan))
     return X

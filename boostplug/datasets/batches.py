@@ -9,15 +9,13 @@ import numpy as np
 
 from boostplug.core.checks import check_column_names, check_integer, shown
 from boostplug.core.extras import needed_by
-from boostplug.datasets.letor import natural, texts_of
+from boostplug.datasets.letor import natural
 from boostplug.datasets.ranking_data import RankingData
 
 _ROWS = 1 << 17
 _AT_ONCE = 1 << 15  # rows read at once
 _BUFFER = 1 << 16  # bytes of each column that are read ahead; the default is complete row groups
 _INDEX = ("__index_level_", "__null_dask_index__")  # how names of columns begin that hold an index of pandas or Dask
-_NUMBERS = ("integer", "floating", "boolean", "decimal", "null")  # as in pyarrow.types.is_integer
-_IDS = ("integer", "string", "large_string", "string_view", "dictionary", "null")
 
 
 def batches_by_query(
@@ -118,7 +116,8 @@ class QueryBatches:
             raise ValueError(f"{shown([*map(str, files)])} hold no rows, or no features; check path and columns")
         for file, schema in zip(files, schemas, strict=True):
             for name in (*fields.values(), *self.feature_names):
-                _check_column(file, schema, name, _IDS if name == fields["qid"] else _NUMBERS)
+                if schema.get_field_index(name) < 0:
+                    raise ValueError(f"{file} must have one column {name!r}; it has {shown(schema.names)}")
         kinds = [schema.field(fields["qid"]).type for schema in schemas]
         fits = all(pa.types.is_null(kind) or (pa.types.is_integer(kind) and kind != pa.uint64()) for kind in kinds)
         columns = [*fields.values(), *self.feature_names]
@@ -159,7 +158,7 @@ class QueryBatches:
             X[:, j] = table[name]
         columns = {name: table[column].to_numpy() for name, column in self._fields.items()}
         y, ids = columns.pop("label"), columns.pop("qid")
-        ids = texts_of(ids.tolist()) if ids.dtype == object and None not in ids else ids
+        ids = ids.astype(np.str_) if ids.dtype == object and None not in ids else ids
         queries = {*ids.tolist()}
         if again := seen.intersection(queries):
             raise ValueError(f"rows up to {file}: query {shown(min(again))} appears again; sort the rows by query")
@@ -180,18 +179,6 @@ def _parquet_file(path: Path) -> Any:
         return parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} is not a Parquet file, or it is damaged ({shown(str(error))})") from None
-
-
-def _check_column(path: Path, schema: Any, name: str, kinds: Sequence[str]) -> None:
-    """Raise for a column that is not there once, or of another kind."""
-    from pyarrow import types
-
-    if schema.get_field_index(name) < 0:
-        raise ValueError(f"{path} must have one column {name!r}; it has {shown(schema.names)}")
-    kind = schema.field(name).type
-    if not any(getattr(types, f"is_{one}")(kind) for one in kinds):
-        what = f"{path}: the column {name!r} holds {kind}, not one of {', '.join(kinds)}"
-        raise ValueError(f"{what}; convert it, or choose other columns (features=[…])")
 
 
 def _files(path: Any) -> list[Path]:

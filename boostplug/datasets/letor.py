@@ -158,10 +158,6 @@ def load_files(
     if missing:
         what = "values beyond float32, as Istella's 1.79769313486e+308, are read as missing (NaN)"
         warnings.warn(f"{what}: {', '.join(missing)}; rescale the feature if they are not", UserWarning, stacklevel=3)
-    starts = [str(start) for file in files if (start := _beside(file.path, ".init"))]
-    if starts:
-        what = "scores to start from are not read; pass them as init_score to LGBMRanker.fit, or remove the file"
-        warnings.warn(f"{', '.join(starts)}: {what}", UserWarning, stacklevel=3)
     base, width = _shape(files, n_features, zero_based)
     found = []
     for file in files:
@@ -306,16 +302,6 @@ def _decoded(token: bytes) -> str:
     return token.decode("utf-8", errors="backslashreplace")
 
 
-def texts_of(texts: Sequence[str], times: NDArray[np.int64] | None = None) -> NDArray[Any]:
-    """Return texts as an array of fixed width, or of objects where one text would make the others dear.
-
-    `times` is how many rows each text will have; default 1.
-    """
-    lengths = [*map(len, texts)]
-    is_uneven = bool(lengths) and max(lengths) > 64 + 4 * np.average(lengths, weights=times)
-    return np.array(texts, dtype=object if is_uneven else np.str_)
-
-
 def _number(token: bytes) -> float | None:
     """Return the number that a token stands for, NaN for NULL; None if it is no number."""
     if token.lower() == b"null":
@@ -441,20 +427,20 @@ def _ranking_data(file: _File, base: int, width: int, *, sparse: bool) -> Rankin
     return RankingData(
         X=_sparse(file, base, width) if sparse else _dense(file, base, width),
         y=np.concatenate(file.labels),
-        qid=None if tokens == [b""] else np.repeat(_query_ids(tokens, counts), counts),
+        qid=None if tokens == [b""] else np.repeat(_query_ids(tokens), counts),
         group=group,
         weight=weight,
-        doc_ids=texts_of(doc_ids) if any(doc_ids) else None,
+        doc_ids=np.array(doc_ids) if any(doc_ids) else None,
         position=_numbers_beside(path, ".position"),
     )
 
 
-def _query_ids(tokens: Sequence[bytes], n_rows: NDArray[np.int64]) -> NDArray[Any]:
+def _query_ids(tokens: Sequence[bytes]) -> NDArray[Any]:
     """Return ids as integers if that loses nothing of what is written, else as str."""
     if all(map(_INTEGER.fullmatch, tokens)):
         with suppress(OverflowError):
             return np.array([*map(int, tokens)], np.int64)
-    return texts_of([*map(_decoded, tokens)], n_rows)
+    return np.array([*map(_decoded, tokens)])
 
 
 def _dense(file: _File, base: int, width: int) -> NDArray[np.float32]:

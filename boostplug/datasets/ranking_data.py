@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, refuse_other_order, shown, vector
-from boostplug.core.threads import Computed
 from boostplug.data.click_log import ClickLog, features_of_log
 from boostplug.data.inputs import Inputs
 from boostplug.data.queries import Queries
@@ -236,7 +235,7 @@ class RankingData(Mapping[str, Any]):
         """Number of columns of `X`."""
         return int(self.X.shape[1])
 
-    @Computed
+    @cached_property
     def queries(self) -> Queries:
         """Grades, queries and weights as `boostplug.Queries`, for losses and metrics; built once."""
         return Queries(self.y, group=self.group, weight=self.weight, labels_by_name=self.labels, position=self.position)

@@ -1,12 +1,10 @@
 """Input of both rankers: queries from ids, sizes or columns, checked before any training."""
 
-import ast
 import re
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,10 +13,9 @@ from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Schema, is_frame, read_features, refuse_repeated, without_columns
-from boostplug.estimators.parameter_names import knows_metric
+from boostplug.estimators.parameter_names import is_own_metric
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import METRICS, NDCG, Metric
-from boostplug.metrics.on_label import MetricOnLabel
 
 Floats = NDArray[np.float64]
 _Set = TypeVar("_Set", Inputs, CheckedInputs)
@@ -51,7 +48,7 @@ def loss_of(objective: Any) -> Loss | None:
 def metrics_of(eval_metric: Any, framework: str = "") -> list[Any]:
     """Return a ranker's metrics as a list, refusing losses, classes, and what is no metric.
 
-    A text is ours if it is spelt as a class of ours ("NDCG@10"), else the framework's ("ndcg") if that knows it, else
+    A text is ours if it is spelt as a class of ours ("NDCG@10"), else the framework's ("ndcg") if that has it, else
     what `score` reads in it ("ndcg@10" with LightGBM). Functions are metrics to a framework only.
     """
     metrics = [_metric_of(one.strip(), framework) if isinstance(one, str) else one for one in _each(eval_metric)]
@@ -72,19 +69,12 @@ def _each(metrics: Any) -> list[Any]:
 
 def _metric_of(text: str, framework: str) -> Metric | str:
     """Return the metric of ours that a text spells, or the framework's name as it is."""
-    if text.partition("@")[0].partition("(")[0] not in METRICS and framework and knows_metric(framework, text):
+    if text.partition("@")[0].partition("(")[0] not in METRICS and is_own_metric(framework, text):
         return text
     try:
         return Metric.parse(text)
     except ValueError as error:
         raise ValueError(f"eval_metric={text!r} is no metric{f' of {framework}' * bool(framework)}: {error}") from None
-
-
-def callbacks_of(callbacks: Any) -> list[Any]:
-    """Return callbacks as a new list."""
-    if callbacks is not None and not isinstance(callbacks, (list, tuple)):
-        raise ValueError(f"callbacks must be a list; got {shown(callbacks)}; pass [callback]")
-    return list(callbacks or ())
 
 
 def checked_set(inputs: Inputs, fitted: Schema | None = None) -> CheckedInputs:
@@ -135,55 +125,6 @@ def validation_sets(
 def columns_to_judge(columns: Mapping[str, str]) -> dict[str, str]:
     """Return the columns that a fit has named, for data to judge by, which need no positions."""
     return {"unused position" if role == "position" else role: name for role, name in columns.items()}
-
-
-class ColumnPlaces(NamedTuple):
-    """Places of the features among the columns of X as it was passed.
-
-    Arguments that count columns count those, although columns of ids, labels and weights are taken out.
-    """
-
-    passed: Sequence[Any]
-    taken: Collection[str]
-
-    @property
-    def kept(self) -> list[int]:
-        """Places of the features."""
-        return [place for place, name in enumerate(self.passed) if name not in self.taken]
-
-    def among_features(self, argument: str, given: Any) -> Any:
-        """Return a place, or nested lists of places and names, counted among the features."""
-        if not self.taken:
-            return given
-        given = _numbers_of_text(given)
-        if isinstance(given, (list, tuple, set, np.ndarray)):
-            return [self.among_features(argument, one) for one in given]
-        if not isinstance(given, (int, np.integer)):
-            return given
-        if given not in self.kept:
-            raise ValueError(f"{argument} names column {given} of X, which is not a feature; pass places of features")
-        return self.kept.index(int(given))
-
-    def of_features(self, _argument: str, given: Any) -> Any:
-        """Return a sequence with an entry per column of X without the entries of columns that are taken out."""
-        if not self.taken:
-            return given
-        given = _numbers_of_text(given)
-        if given is None or isinstance(given, (str, Mapping)) or len(given) != len(self.passed):
-            return given
-        return given[self.kept] if isinstance(given, np.ndarray) else type(given)([given[place] for place in self.kept])
-
-
-def places_of(train: CheckedInputs) -> ColumnPlaces:
-    """Return the places of the features of a training set."""
-    return ColumnPlaces(train.passed, {*train.columns.values()})
-
-
-def _numbers_of_text(given: Any) -> Any:
-    """Return what a text such as "1,0,-1", "(1,0,-1)", "[0,1],[2]" or "[[0,1],[2]]" holds; all else as it is."""
-    with suppress(ValueError, SyntaxError):
-        return ast.literal_eval(given)
-    return given
 
 
 def fitted_position_bias(
@@ -257,51 +198,21 @@ def is_training_set(one: CheckedInputs, train: CheckedInputs) -> bool:
     return one.queries is train.queries and np.array_equal(*starts)
 
 
-def labels_in_single(queries: Queries, name: str = "labels") -> Floats:
-    """Return labels that a framework can keep in single precision, refusing those beyond it."""
-    why = "is beyond single precision (1e38), in which the frameworks keep labels; rescale the labels"
-    refuse_where(name, np.abs(queries.labels) >= _INFINITE, queries.labels, why)
-    return queries.labels
-
-
-def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:
+def with_float32_labels(queries: Queries) -> Queries:
     """Return queries whose labels are those that the frameworks' datasets hold: rounded to single precision.
 
     All else of them stays. Queries whose labels single precision holds are returned as they are.
-
-    Parameters
-    ----------
-    queries : Queries
-    warn : bool, default True
-        False where the user has been warned before.
-
-    Warns
-    -----
-    UserWarning
-        If labels that differ within a query no longer do.
 
     Raises
     ------
     ValueError
         If a label is beyond single precision.
     """
-    labels = labels_in_single(queries)
+    labels = queries.labels
+    why = "is beyond single precision (1e38), in which the frameworks keep labels; rescale the labels"
+    refuse_where("labels", np.abs(labels) >= _INFINITE, labels, why)
     rounded = labels.astype(np.float32).astype(np.float64)
-    if np.array_equal(rounded, labels):
-        return queries
-    groups = queries.grade_groups
-    below, above = groups.group_grade[:-1], groups.group_grade[1:]
-    merged = below.astype(np.float32) == above.astype(np.float32)
-    merged[groups.query_group[1:-1] - 1] = False  # there the next query begins
-    if warn and merged.any():
-        at = int(np.argmax(merged))
-        warnings.warn(
-            f"labels such as {below[at]!s} and {above[at]!s} are equal in single precision, in which the frameworks "
-            "keep them; subtract an offset from all labels, or rescale them",
-            UserWarning,
-            stacklevel=3,
-        )
-    return queries.replaced(labels=rounded)
+    return queries if np.array_equal(rounded, labels) else queries.replaced(labels=rounded)
 
 
 def relative_weight(weight: Floats | None) -> Floats | None:
@@ -347,14 +258,6 @@ def check_uses(objective: Any, loss: Loss | None, given: Inputs) -> None:
             UserWarning,
             stacklevel=3,
         )
-
-
-def refuse_missing_labels(metrics: Iterable[Any], sets: Iterable[CheckedInputs]) -> None:
-    """Raise for a validation set without the label that a metric reads."""
-    for metric in metrics:
-        for one in sets:
-            if isinstance(metric, MetricOnLabel) and metric.label not in one.queries.labels_by_name:
-                raise ValueError(f"{one.where}labels hold no {metric.label!r}, for {metric.name}; pass eval_labels")
 
 
 class RankingScore:

@@ -18,19 +18,14 @@ from boostplug.data.pairs import Pairs
 from boostplug.data.tables import Schema, align, refuse_repeated, refuse_unknown_categories, schema_of
 from boostplug.estimators.inputs import (
     FIT,
-    ColumnPlaces,
     RankingScore,
-    callbacks_of,
     check_uses,
     checked_set,
     each_starting_from,
     fitted_position_bias,
     has_labels,
-    labels_in_single,
     loss_of,
     metrics_of,
-    places_of,
-    refuse_missing_labels,
     starting_from,
     validation_sets,
     warn_of_constant_model,
@@ -49,16 +44,6 @@ with needed_by("boostplug.LGBMRanker needs", "lightgbm"):
     import lightgbm as lgb
 
 _NO_FEATURE = "num_features()) > (0)"  # in LightGBM's error where no feature has a split
-_VECTORS = ("monotone_constraints", "feature_contri", "max_bin_by_feature")
-_PLACES = ("categorical_feature", "interaction_constraints")
-
-
-def count_features(params: dict[str, Any], places: ColumnPlaces) -> None:
-    """Count the features in parameters that count the columns of X as it was passed."""
-    for names, convert in ((_VECTORS, places.of_features), (_PLACES, places.among_features)):
-        aliases = [alias for name in names for alias in ALIASES[name]]
-        for name in params.keys() & aliases:
-            params[name] = convert(name, params[name])
 
 
 class LGBMRanker(RankingScore, lgb.LGBMRanker):
@@ -134,7 +119,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 
         Labels, ids, weights and positions may be names of columns of X, which then are no features: ``fit(frame,
         y="grade", qid="query_id")``. `predict`, `score` and validation sets know them from then on. Arguments that
-        count columns, such as `categorical_feature`, count those of X as it is passed.
+        count columns, such as `categorical_feature`, count the features that are left.
 
         Parameters
         ----------
@@ -163,7 +148,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         position : array-like of int of shape (n_rows,), optional
             Where users saw each row, from 1; for losses that learn from clicks (`Unbiased`). Validation needs none.
         init_model : Booster, LGBMModel, str or path, optional
-            The model that the training continues. Categories of a DataFrame go by content, new ones come after them.
+            The model that the training continues. Categories of a DataFrame go by content; new ones are
+            missing values, with a warning.
         eval_metric : Metric, str, callable or list of them, optional
             Our metrics, or what the parent takes. Default with our losses, where validation sets have labels:
             ``NDCG(10)``.
@@ -194,9 +180,6 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=eval_sample_weight,
         )  # fmt: skip
         sets = each_starting_from("eval_init_score", eval_init_score, sets, train)
-        refuse_missing_labels(metrics, sets)
-        for one in sets:
-            labels_in_single(one.queries, f"{one.where}labels")
         if not metrics and loss is not None and has_labels(sets):
             metrics = [NDCG(10)]
         if eval_names is not None:
@@ -205,8 +188,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             raise ValueError("LightGBM starts from init_model, not from init_score or eval_init_score; leave one out")
         warn_of_idle_part(loss, train.queries)
         assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)])
-        columns, places = train.schema, places_of(train)
-        self._fit_places = places
+        columns = train.schema
         try:
             super().fit(
                 train.X,
@@ -222,8 +204,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 eval_metric=[_Evaluating(m, assign_queries) if isinstance(m, Metric) else m for m in metrics] or None,
                 eval_at=eval_at,
                 feature_name=feature_name,
-                categorical_feature=places.among_features("categorical_feature", categorical_feature),
-                callbacks=[assign_queries, *callbacks_of(callbacks)],
+                categorical_feature=categorical_feature,
+                callbacks=[assign_queries, *(callbacks or ())],
                 init_model=init_model,
             )
         except lgb.basic.LightGBMError as error:
@@ -231,8 +213,6 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             if cause is None:
                 raise
             raise ValueError(cause) from error
-        finally:
-            del self._fit_places
         self._fitted_columns = columns._replace(reader=type(self).__name__)
         self._columns_by_role = {"qid": "qid", **train.columns}
         self.position_bias_ = fitted_position_bias(loss, self.predict, train)
@@ -330,8 +310,6 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Hand LightGBM the loss itself, as logs show it, and no default metric, which may refuse our labels."""
         params = without_nested(super()._process_params(stage))
-        if stage == "fit":
-            count_features(params, self._fit_places)
         if stage == "fit" and isinstance(self._objective, Loss):
             params["objective"] = self._objective
         if stage == "fit" and (isinstance(self._objective, Loss) or self._named_metrics()):
@@ -382,10 +360,7 @@ def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
 
 
 def model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any, Any]:
-    """Return the model to go on from, and features as it knows them: LightGBM goes by places of columns alone.
-
-    Its categories come first; LightGBM's trees take those that come after them as they take missing values.
-    """
+    """Return the model to go on from, and features as it knows them: LightGBM goes by places of columns alone."""
     if init_model is None:
         return None, X
     if isinstance(init_model, (str, Path)):
@@ -401,7 +376,7 @@ def model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any,
     categories = _categories_of(model, schema) if own is None or own.categories is None else own.categories
     fitted = Schema(len(known), tuple(known), categories)
     refuse_unknown_categories(schema, fitted, "X beside init_model")
-    return init_model, align(X, fitted, "X beside init_model", schema=schema._replace(names=names), new="appended")
+    return init_model, align(X, fitted, "X beside init_model", schema=schema._replace(names=names))
 
 
 def _categories_of(model: lgb.Booster, schema: Schema) -> dict[int, tuple[Any, ...]] | None:

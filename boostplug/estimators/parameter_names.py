@@ -6,8 +6,6 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 from boostplug.core.checks import shown
 from boostplug.core.extras import imported
 
@@ -83,7 +81,14 @@ OPTIONS: dict[str, dict[str, str]] = {
 """Options of the frameworks' own objectives, which have no effect on a loss of ours, with the remedy for each."""
 
 _OFF = ("false", "-", "0", "0.0", "1", "1.0", "none")  # values that turn an option off
-_NO_METRIC = ("", "none", "null", "custom", "na")  # LightGBM's names for none, and for the objective's own
+_METRICS = {
+    "lightgbm": " none null custom na ndcg lambdarank rank_xendcg xendcg xe_ndcg map mean_average_precision l1 mae l2"
+    " mse rmse quantile mape huber fair poisson gamma gamma_deviance tweedie r2 auc average_precision binary_logloss "
+    "binary_error cross_entropy cross_entropy_lambda kullback_leibler",
+    "xgboost": "ndcg map pre rmse rmsle mae mape mphe logloss error auc aucpr poisson-nloglik gamma-nloglik"
+    " gamma-deviance tweedie-nloglik quantile",
+}
+"""The frameworks' metrics of one score per row."""
 
 
 def refuse_options(framework: str, parameters: Mapping[str, Any], metrics: Iterable[Any]) -> None:
@@ -156,21 +161,7 @@ def _lightgbm() -> frozenset[str] | None:
     return frozenset({*aliases, *(alias for several in aliases.values() for alias in several), *estimators})
 
 
-@cache
-def knows_metric(framework: str, name: str) -> bool:
-    """Return whether a framework has a metric of this name, as a booster with it shows."""
-    library = imported(framework, "training needs")
-    if framework == "xgboost":
-        rows = library.DMatrix(np.zeros((2, 1)), np.zeros(2), nthread=1)
-        try:
-            library.Booster({"nthread": 1, "verbosity": 0, "eval_metric": name}, cache=[rows]).save_config()
-        except library.core.XGBoostError as error:  # a metric may ask for other parameters
-            return "Unknown metric" not in str(error)
-        return True
-    if name.strip().lower() in _NO_METRIC:
-        return True
-    rows = library.Dataset(np.eye(2), [1, 1], group=[2], params={"verbosity": -1})
-    try:
-        return bool(library.Booster({"objective": "none", "metric": name, "verbosity": -1}, rows).eval_train())
-    except library.basic.LightGBMError:  # the metric exists, and refuses these rows
-        return True
+def is_own_metric(framework: str, name: str) -> bool:
+    """Return whether a framework has a metric of this name."""
+    name = name.partition("@")[0].rstrip("-") if framework == "xgboost" else name.lower()
+    return name in _METRICS.get(framework, "").split(" ")

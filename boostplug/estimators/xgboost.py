@@ -3,7 +3,7 @@
 import copy
 import json
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,27 +16,20 @@ from boostplug.data.pairs import Pairs
 from boostplug.data.tables import (
     Schema,
     align,
-    refuse_sparse_beside_dense,
     refuse_unknown_categories,
-    schema_of,
     with_text_categories,
 )
 from boostplug.estimators.inputs import (
     FIT,
-    ColumnPlaces,
     RankingScore,
-    callbacks_of,
     check_uses,
     checked_set,
     each_starting_from,
     fitted_position_bias,
     has_labels,
     is_training_set,
-    labels_in_single,
     loss_of,
     metrics_of,
-    places_of,
-    refuse_missing_labels,
     starting_from,
     validation_sets,
     warn_of_constant_model,
@@ -53,23 +46,6 @@ from boostplug.model.export import export
 with needed_by("boostplug.XGBRanker needs", "xgboost"):
     import xgboost as xgb
     from xgboost.sklearn import ltr_metric_decorator
-
-
-_F = TypeVar("_F", bound=Callable[..., Any])
-
-# Arguments by position have the parent's warning; without this helper of XGBoost they are an error.
-_by_position: Callable[[_F], _F] = getattr(xgb.core, "_deprecate_positional_args", lambda function: function)
-
-
-def count_features(params: dict[str, Any], places: ColumnPlaces) -> None:
-    """Count the features in parameters that count the columns of X as it was passed."""
-    converters = {"interaction_constraints": places.among_features, "monotone_constraints": places.of_features}
-    for name, convert in converters.items():
-        if params.get(name) is not None:
-            params[name] = convert(name, params[name])
-    constraints = params.get("interaction_constraints")
-    if isinstance(constraints, list) and not any(isinstance(one, str) for group in constraints for one in group):
-        params["interaction_constraints"] = json.dumps(constraints)  # the only form of places beside names of columns
 
 
 class XGBRanker(RankingScore, xgb.XGBRanker):
@@ -96,7 +72,6 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
     True
     """
 
-    @_by_position
     def __init__(self, *, objective: Loss | str = "rank:ndcg", **xgboost_params: Any) -> None:
         built_in = objective if isinstance(objective, str) and loss_of(objective) is None else "rank:pairwise"
         if not built_in.startswith("rank:"):
@@ -129,7 +104,6 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         """Return the parameters that the training gets."""
         return without_nested(super().get_xgb_params())
 
-    @_by_position
     def fit(
         self,
         X: Any,
@@ -157,7 +131,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
 
         Labels, ids, weights and positions may be names of columns of X, which then are no features: ``fit(frame,
         y="grade", qid="query_id")``. `predict`, `score` and validation sets know them from then on. Arguments that
-        count columns, such as `feature_weights`, count those of X as it is passed.
+        count columns, such as `feature_weights`, count the features that are left.
 
         Parameters
         ----------
@@ -213,27 +187,19 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         if known is not None:
             name = "X beside xgb_model"
             refuse_unknown_categories(train.schema, known, name)
-            train = train._replace(X=align(train.X, known, name, new="refused"))
-            if self.missing != 0:
-                refuse_sparse_beside_dense(train.schema, known, name)
-        columns, places = train.schema, places_of(train)
+            train = train._replace(X=align(train.X, known, name))
+        columns = train.schema
         sets = validation_sets(
             eval_set, given, train, lambda one: checked_set(one, columns), "sample_weight_eval_set",
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=sample_weight_eval_set,
         )  # fmt: skip
         sets = each_starting_from("base_margin_eval_set", base_margin_eval_set, sets, train)
-        refuse_missing_labels(metrics, sets)
         warn_of_idle_part(loss, train.queries)
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
         feature_weights = self.feature_weights if feature_weights is None else feature_weights
-        feature_weights = native(places.of_features("feature_weights", feature_weights))
-        matrix = self._matrix(train, feature_weights=feature_weights)
-        if self.missing != 0:
-            for one in sets:
-                refuse_sparse_beside_dense(one.schema, columns, f"{one.where}X")
+        matrix = self._matrix(train, feature_weights=native(feature_weights))
         evals = [matrix if is_training_set(one, train) else self._matrix(one, ref=matrix) for one in sets]
         params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
-        count_features(params, places)
         results: dict[str, Any] = {}
         verbosity = self.verbosity if self.verbosity is not None else 1
         with xgb.config_context(verbosity=verbosity):
@@ -266,19 +232,15 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         Raises
         ------
         ValueError
-            If X has not the columns that `fit` had, in their order (names count where both have some), a column is
-            categorical in one of the two only, or one of the two is sparse. ``validate_features=False`` lets them pass.
+            If X has not the columns that `fit` had, in their order (names count where both have some), or a column
+            is categorical in one of the two only. ``validate_features=False`` lets them pass.
             If `base_margin` has the index of X in another order.
         """
         refuse_other_order(X=X, base_margin=kwargs.get("base_margin"))
         checks = self.__sklearn_is_fitted__() and kwargs.get("validate_features", True)
         fitted = self._columns() if checks else None
-        features = self._features(X, fitted)
-        if fitted is not None and self.missing != 0:
-            refuse_sparse_beside_dense(schema_of(features), fitted)
-        return super().predict(
-            with_text_categories(features), **{name: native(value) for name, value in kwargs.items()}
-        )
+        features = with_text_categories(self._features(X, fitted))
+        return super().predict(features, **{name: native(value) for name, value in kwargs.items()})
 
     def score(
         self,
@@ -365,14 +327,14 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
     ) -> xgb.DMatrix:
         """Return a (quantile) DMatrix whose labels and weights our losses and metrics read from the queries."""
         fields = {
-            "label": labels_in_single(given.queries, f"{given.where}labels"),
+            "label": given.queries.labels,
             "group": np.diff(given.queries.boundaries),
             "weight": weight_for(loss_of(self.objective), given.queries.query_weight),
             "base_margin": given.start,
             "feature_weights": feature_weights,
             "missing": self.missing,
             "enable_categorical": self.enable_categorical,
-            "feature_types": places_of(given).of_features("feature_types", self.feature_types),
+            "feature_types": self.feature_types,
             "nthread": self.n_jobs,
         }
         features = with_text_categories(given.X)
@@ -397,7 +359,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         """Return what is called each round, checked, as is early stopping."""
         if early_stopping_rounds is not None:
             check_integer("early_stopping_rounds", early_stopping_rounds, 1, ", or None")
-        given = callbacks_of(self.callbacks)
+        given = list(self.callbacks or ())
         stops = early_stopping_rounds is not None or any(isinstance(c, xgb.callback.EarlyStopping) for c in given)
         if stops and is_dart(self.get_xgb_params()):
             raise ValueError("booster='dart' has no best round to stop at; leave out early_stopping_rounds, or dart")
@@ -424,7 +386,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         if loss is not None:
             params["objective"] = "rank:pairwise"
         if model is not None:
-            _refuse_other_base_score(params.pop("base_score", None), model)
+            params.pop("base_score", None)  # the model has its own
         elif loss is not None and params.get("base_score") is None:
             params["base_score"] = 0.0
         return params, custom
@@ -478,11 +440,3 @@ def model_and_columns(xgb_model: Any, parameters: Mapping[str, Any]) -> tuple[xg
     if parameters.get("process_type") != "update":  # which adds no trees
         booster.set_attr(best_iteration=None, best_score=None)
     return booster, xgb_model._columns() if isinstance(xgb_model, XGBRanker) else _columns_of(booster)  # noqa: SLF001
-
-
-def _refuse_other_base_score(given: float | None, booster: xgb.Booster) -> None:
-    """Raise where base_score is not that of the model that the training goes on from, whose scores would move."""
-    parameters = json.loads(booster.save_config())["learner"]["learner_model_param"]
-    own = np.ravel(json.loads(parameters["base_score"]))  # a list since XGBoost 3.1
-    if given is not None and (np.float32(given) != np.float32(own)).any():
-        raise ValueError(f"base_score={given!r} differs from that of xgb_model, {own[0]:g}; leave out base_score")

@@ -5,7 +5,6 @@ up to t, and a the next one above b.
 """
 
 import json
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -20,7 +19,6 @@ Singles = NDArray[np.float32]
 
 _LARGEST = np.finfo(np.float32).max
 _SLACK = np.float32(1e-6)  # Solr adds it to each threshold when it loads a model
-_NEXT_TO_ZERO = np.float32(1.1e-35)  # just above what LightGBM takes for 0
 _STEPS = 2  # by which rounding may miss the threshold that gives the wanted sum
 
 
@@ -35,7 +33,6 @@ def all_trees(model: TreeModel, *, missing_is_zero: bool) -> list[Tree]:
 def solr(trees: Sequence[Tree], names: Sequence[str], name: str) -> str:
     """Return the JSON of Solr's `MultipleAdditiveTreesModel`; numbers are texts, which every version reads."""
     less_slack = [_less_slack(tree) for tree in trees]
-    _warn_of_slack(trees, names, less_slack)
 
     def node(at: int, left: Any, right: Any, tree: Tree, threshold: Singles) -> dict[str, Any]:
         split = {"feature": names[tree.feature[at]], "threshold": str(threshold[at])}
@@ -126,26 +123,6 @@ def _less_slack(tree: Tree) -> Singles:
         above = np.nextafter(chosen, _LARGEST)
         chosen = np.where(above + _SLACK <= bound, above, chosen)
     return chosen
-
-
-def _warn_of_slack(trees: Sequence[Tree], names: Sequence[str], less_slack: Sequence[Singles]) -> None:
-    """Warn of the features with values that go to the other side, because no threshold and slack sum to the bound.
-
-    Where the bound is 0 but for what LightGBM takes for 0, they are below 1.2e-13, and there is no warning.
-    """
-    found: dict[str, tuple[float, float]] = {}
-    for tree, threshold in zip(trees, less_slack, strict=True):
-        bound, reached = np.maximum(_at_most(tree), -_LARGEST), threshold + _SLACK
-        for at in np.flatnonzero(~tree.leaf & (reached < bound) & (np.abs(bound) > _NEXT_TO_ZERO)):
-            low, high = found.get(names[tree.feature[at]], (np.inf, -np.inf))
-            found[names[tree.feature[at]]] = (min(low, float(reached[at])), max(high, float(bound[at])))
-    if found:
-        listed = ", ".join(f"{name!r} from {low:.3g} to {high:.3g}" for name, (low, high) in found.items())
-        warnings.warn(
-            f"Solr adds 1e-6 to thresholds, so that some values near 0 go to the other side of a split: {listed}; "
-            "multiply these features by 1,000 before training if they have such values",
-            stacklevel=4,
-        )
 
 
 def _json(value: Any) -> str:

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from math import fsum
 from typing import Any, Self
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_integer, check_number, frozen, shown
 from boostplug.core.extras import imported
-from boostplug.core.threads import Computed
 from boostplug.data.tables import Schema, read_features
 from boostplug.model import saved
 from boostplug.model.lightgbm import booster_of, lightgbm_model
@@ -90,7 +89,7 @@ class Ensemble:
     def __reduce__(self) -> Any:  # what is derived stays out of pickles
         return partial(Ensemble, n_features=self.n_features, feature_names=self.feature_names), (self.rounds,)
 
-    @Computed
+    @cached_property
     def terms(self) -> tuple[tuple[WeakRanker, float], ...]:
         """Each weak ranker once, in order of first appearance, with its summed weight; without those that sum to 0."""
         weights: dict[WeakRanker, list[float]] = {}
@@ -98,18 +97,6 @@ class Ensemble:
             weights.setdefault(weak, []).append(weight)
         summed = ((weak, fsum(parts)) for weak, parts in weights.items())
         return tuple((weak, weight) for weak, weight in summed if weight)
-
-    def first(self, n: int) -> Self:
-        """Return the ensemble of the first `n` rounds.
-
-        Raises
-        ------
-        ValueError
-            If there are fewer.
-        """
-        if check_integer("n", n, 0) > len(self):
-            raise ValueError(f"n must be at most {len(self)}, the number of rounds; got {n!r}")
-        return type(self)(self.rounds[:n], n_features=self.n_features, feature_names=self.feature_names)
 
     def predict(self, X: Any) -> Floats:
         """Return scores, higher is better.
@@ -257,7 +244,7 @@ class Ensemble:
         booster.save_config()  # now, not at the first prediction, XGBoost warns
         return booster
 
-    @Computed
+    @cached_property
     def trees_and_slopes(self) -> tuple[list[Tree], dict[int, float]]:
         """The same function as one step function per feature with stumps, scaled trees, and slopes of features."""
         jumps: dict[int, dict[float, list[float]]] = {}
@@ -281,7 +268,7 @@ class Ensemble:
             steps.append(Tree.from_steps(feature, thresholds, values))
         return steps + trees, slopes
 
-    @Computed
+    @cached_property
     def _compiled(self) -> tuple[Forest, Line]:
         trees, slopes = self.trees_and_slopes
         columns, values = np.array([*slopes], np.int64), np.array([*slopes.values()], np.float64)

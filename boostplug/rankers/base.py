@@ -1,6 +1,5 @@
 """Base class of the reference rankers: input, rounds, validation, early stopping, prediction."""
 
-import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -226,13 +225,6 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         except KeyboardInterrupt:
             self._finish(rounds, watch, "interrupted")
             raise
-        if watch.cannot_choose and (watch.user_chooses or rounds[-1].keep is None):
-            warnings.warn(
-                f"eval_set's last entry holds no query on which {watch.metrics[-1].name} is defined, so that it cannot "
-                "choose the best round; pass queries with relevant documents, or no eval_set",
-                UserWarning,
-                stacklevel=2,
-            )
         self._finish(rounds, watch, stop_reason)
         return self
 
@@ -374,11 +366,6 @@ class _Watch:
         watched = self.metrics[-1].greater_is_better if self.metrics else True
         self.best = BestRound(greater_is_better=watched, patience=patience)
         self.user_chooses = bool(eval_metric) or patience is not None
-
-    @property
-    def cannot_choose(self) -> bool:
-        """Whether the metric on the validation set was undefined after every round."""
-        return bool(self.sets) and self.n_rounds > 0 and not self.best.number
 
     def stops_after(self, done: Round) -> bool:
         """Evaluate a round; return whether training stops early."""

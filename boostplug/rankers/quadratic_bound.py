@@ -32,7 +32,6 @@ _TOO_FAR = (
     "loss: its value falls without end in some direction, or its minimum lies beyond scores of 1e99; use a loss with a "
     "lower bound, or rescale the labels so that their gaps are about 1"
 )
-_LARGEST_EXPONENT = 300  # largest exponent of 2 in weights
 _ORDINARY = 10  # largest exponent of 2 in targets that are not rescaled
 
 
@@ -89,7 +88,7 @@ class _BoundRanker(ReferenceRanker):
             residuals = _residuals(gradient, bound)
             unit = unit or _unit(residuals)
             # the weak learner A fits g to r with the weights W
-            weak = fitted(residuals / unit, _weights(bound))
+            weak = fitted(residuals / unit, bound)
             direction = weak.predict(X)
             # the step s by line search on R
             step = line_search(risk, queries, scores, direction, whole=not self.line_search, unit=unit)
@@ -363,12 +362,6 @@ def _residuals(gradient: Floats, bound: Floats) -> Floats:
             "and > 0 where the gradient is not 0, so that their ratio is finite"
         )
     return residuals
-
-
-def _weights(bound: Floats) -> Floats:
-    """Return W, rescaled by a power of two if the squares of its sums would leave the range of float64."""
-    exponent = int(np.frexp(bound.max())[1])
-    return bound if abs(exponent) < _LARGEST_EXPONENT else np.ldexp(bound, -exponent)
 
 
 def _unit(residuals: Floats) -> float:

@@ -30,7 +30,7 @@ def warmup(progress: Callable[[str, float], object] | None = None) -> None:
     """Compile the kernels of losses, metrics and rankers for this machine, and keep them on disk for later processes.
 
     A second call takes a few seconds. It calls every registered loss on the data of `testing.check_loss` and on a long
-    list, then the metrics, the reference rankers, `Pairs.from_clicks` and the reader of LETOR files.
+    list, then the metrics, the reference rankers and the reader of LETOR files.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def warmup(progress: Callable[[str, float], object] | None = None) -> None:
         "settings with kernels of their own": partial(_call_losses, others),
         **{name: partial(_call_metric, kind) for name, kind in METRICS.items()},
         **{name: partial(_fit, rankers) for name, rankers in RANKERS.items()},
-        "clicks and LETOR files": _read_data,
+        "LETOR files": _read_data,
     }
     for name, call in calls.items():
         start = time.perf_counter()
@@ -85,9 +85,7 @@ def _fit(rankers: Iterable[Any]) -> None:
 
 
 def _read_data() -> None:
-    """List pairs of clicks, counting the pages that show both documents, and of purchases; read LETOR files."""
-    Pairs.from_clicks([0, 1, 0, 1], group=[2, 2], position=[1, 2, 1, 2], row=[0, 1, 0, 1], min_impressions=2)
-    Pairs.from_implicit([0, 1], group=[2])
+    """Read LETOR files."""
     with TemporaryDirectory(prefix="boostplug-") as folder:
         path = Path(folder, "lines.txt")
         for feature in (2, 300, 70_000):  # features are kept as integers of 8, 16 or 32 bits

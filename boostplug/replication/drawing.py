@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Sequence
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 from boostplug.core.extras import needed_by
-from boostplug.core.files import replacing
+from boostplug.core.files import write_file
 
 INK = "#7b828c"  # grey with enough contrast on white and on black: the background is transparent
 # The colours of Okabe and Ito, with a lighter blue, and grey instead of black.
@@ -84,8 +85,9 @@ def drawn(
         files = [path.with_name(f"{path.name}.{suffix}") for suffix in suffixes]
         for file in files:
             form = file.suffix[1:]
-            with replacing(file) as out:
-                canvas.savefig(out, format=form, dpi=_DPI, metadata={"Date": None} if form == "svg" else None)
+            out = BytesIO()
+            canvas.savefig(out, format=form, dpi=_DPI, metadata={"Date": None} if form == "svg" else None)
+            write_file(file, out.getvalue())
     return files
 
 

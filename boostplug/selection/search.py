@@ -1,9 +1,8 @@
 """`suggest`: a loss with parameters that a trial of optuna draws."""
 
-from collections.abc import Callable
 from typing import Any, TypeVar
 
-from boostplug.core.checks import check_instance, shown
+from boostplug.core.checks import check_instance
 from boostplug.core.values import Range
 from boostplug.losses import Loss
 
@@ -63,12 +62,6 @@ def suggest(trial: Any, loss: _Loss, *, prefix: str = "objective__") -> _Loss:
 
 def _drawn(trial: Any, name: str, space: Range | tuple[Any, ...]) -> Any:
     if not isinstance(space, Range):
-        return _method(trial, "suggest_categorical")(name, space)
-    return _method(trial, "suggest_int" if space.whole else "suggest_float")(name, space.low, space.high, log=space.log)
-
-
-def _method(trial: Any, name: str) -> Callable[..., Any]:
-    method: Callable[..., Any] | None = getattr(trial, name, None)
-    if not callable(method):
-        raise ValueError(f"trial must be a trial of optuna's, as its study gives one; {shown(trial)} has no {name}")
-    return method
+        return trial.suggest_categorical(name, space)
+    draw = trial.suggest_int if space.whole else trial.suggest_float
+    return draw(name, space.low, space.high, log=space.log)

@@ -1,12 +1,12 @@
 """`Stump`: one threshold on one feature; `Cuts`: all possible stumps of a training set."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_integer, check_number, frozen
-from boostplug.core.threads import Computed
 from boostplug.weak_rankers import cuts as kernels
 from boostplug.weak_rankers.cuts import CutCodes
 from boostplug.weak_rankers.feature import check_column
@@ -98,7 +98,7 @@ class Cuts:
         self.threshold = frozen(np.concatenate([*thresholds, np.empty(0)]))
         self.codes = frozen(codes)
 
-    @Computed
+    @cached_property
     def view(self) -> CutCodes:
         """The fields that kernels read."""
         return CutCodes(self.codes, self.start)

@@ -134,8 +134,6 @@ def test_compare_prints_the_table_and_writes_the_files(folder, monkeypatch):
         (["--train", "a.txt"], "--train, --valid and --test go together, without --data"),
         (["--data", ".", "--train", "a.txt"], "--train, --valid and --test go together, without --data"),
         (["--json", "no/such/out.json"], "--json: no folder no/such can be written to"),
-        (["--report", "a.txt"], "--report: a.txt exists and may hold data; remove it, or name a file that ends with"),
-        (["--report", "link.json"], "--report: link.json exists and may hold data"),
         (["--json", "."], "'.' is a directory"),
         (["--rounds", "0"], "rounds"),
         (["--seeds", "1e12"], "--seeds"),

@@ -11,7 +11,6 @@ from boostplug.comparison.significance import (
     holm,
     pooled_test,
     randomisation_test,
-    standard_error,
     t_interval,
 )
 
@@ -86,32 +85,6 @@ def test_undefined_queries_are_left_out():
     assert np.isnan(randomisation_test([np.nan], [np.nan]))
     with pytest.raises(ValueError, match="query 9 is undefined for only one of the two"):
         randomisation_test(np.r_[a, np.nan], np.r_[b, 0.5])
-
-
-@pytest.mark.parametrize("bad", [-1.0, np.nan, np.inf, 1e101])
-def test_what_is_no_weight_is_refused(bad):
-    """A weight of NaN made p 0, a negative one left its query out of an interval alone."""
-    a, b, weight = [0.9, 0.8, 0.7], [0.5, 0.6, 0.6], [1.0, bad, 1.0]
-    differences = np.subtract(a, b)
-    for call in (
-        lambda: randomisation_test(a, b, weight=weight),
-        lambda: standard_error(differences, weight=weight),
-        lambda: pooled_test([a], [b], weight=[weight]),
-    ):
-        with pytest.raises(ValueError, match=r"weight\[1\] = \S+ is not a number from 0 to 1e\+100"):
-            call()
-    undefined = np.array([0.9, np.nan, 0.7])  # a query that does not count may have any
-    assert randomisation_test(undefined, undefined, weight=weight) == 1.0
-
-
-def test_infinite_values_are_refused():
-    for call in (
-        lambda: randomisation_test([1.0, np.inf], [0.0, 0.0]),
-        lambda: pooled_test([[1.0, 0.0]], [[1.0, -np.inf]]),
-        lambda: standard_error([1.0, -np.inf]),
-    ):
-        with pytest.raises(ValueError, match=r"\[1\] = -?inf is infinite; NaN stands for undefined"):
-            call()
 
 
 @pytest.mark.parametrize(

@@ -77,23 +77,8 @@ def test_extras_bring_the_libraries_that_they_are_named_for():
             assert library not in {re.match(r"[\w-]+", r)[0] for name in names for r in extras[name]}
 
 
-OPENMP = (
-    "install the OpenMP runtime that it is linked with: apt-get install libgomp1 (Debian, Ubuntu), "
-    "brew install libomp (macOS)"
-)
-BROKEN = {
-    OPENMP: OSError("libgomp.so.1: cannot open shared object file"),
-    "pip install --force-reinstall lightgbm": ValueError("numpy.dtype size changed"),
-    "pip install 'boostplug[lightgbm]'": ModuleNotFoundError("No module named 'narwhals'", name="narwhals"),
-}
-
-
-@pytest.mark.parametrize("remedy", BROKEN)
-def test_a_library_that_is_broken_is_not_called_missing(remedy):
-    error = BROKEN[remedy]
-    with pytest.raises(ImportError) as raised, needed_by("trees need", "lightgbm"):
-        raise error
-    reason = f"{type(error).__name__}: {error}"
-    assert str(raised.value) == f"trees need LightGBM, which cannot be imported ({reason}): {remedy}"
-    assert raised.value.name == "lightgbm"
-    assert raised.value.__cause__ is error
+def test_an_error_of_a_library_that_is_there_passes():
+    for error in (OSError("libgomp.so.1"), ModuleNotFoundError("No module named 'narwhals'", name="narwhals")):
+        with pytest.raises(type(error)) as raised, needed_by("trees need", "lightgbm"):
+            raise error
+        assert raised.value is error

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from boostplug.core.files import replacing, write_file
+from boostplug.core.files import write_file
 
 
 def full(_path, _target):
@@ -37,15 +37,3 @@ def test_links_and_permissions_stay(path):
     long = path.with_name("x" * 250 + ".json")  # as long as names may be
     write_file(long, "new")
     assert long.read_text() == "new"
-
-
-def test_an_error_within_the_block_leaves_the_file(path):
-    def write():
-        with replacing(path) as file:
-            file.write(b"half")
-            raise KeyboardInterrupt
-
-    with pytest.raises(KeyboardInterrupt):
-        write()
-    assert path.read_text() == "as it was"
-    assert list(path.parent.iterdir()) == [path]

@@ -1,7 +1,6 @@
 """The thread pool: every query once, errors out, forks and nesting."""
 
 import os
-import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -105,42 +104,4 @@ def test_a_forked_child_has_threads_of_its_own():
             os._exit(0 if helped.is_set() else 2)
         finally:
             os._exit(1)
-    assert os.waitpid(child, 0)[1] == 0
-
-
-class Waits:
-    """Its value is there at once, or never."""
-
-    def __init__(self, gate=None):
-        self.gate = gate
-
-    @threads.Computed
-    def value(self):
-        """What is computed."""
-        if self.gate is not None:
-            self.gate.set()
-            threading.Event().wait()
-        return 7
-
-
-def test_a_value_is_computed_once_and_kept():
-    waits = Waits()
-    assert "value" not in vars(waits)
-    assert waits.value == 7
-    vars(waits)["value"] = 8
-    assert waits.value == 8
-    assert Waits.value.__doc__ == "What is computed."
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_child_forked_while_a_thread_computes_does_not_wait_for_it():
-    """``functools.cached_property`` of Python 3.11 holds a lock of the whole class meanwhile: the child would hang."""
-    gate = threading.Event()
-    threading.Thread(target=lambda: Waits(gate).value, daemon=True).start()
-    assert gate.wait()
-    child = os.fork()
-    if not child:
-        signal.alarm(3600)
-        os._exit(0 if Waits().value == 7 else 1)
     assert os.waitpid(child, 0)[1] == 0

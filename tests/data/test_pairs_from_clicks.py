@@ -1,6 +1,5 @@
 """`Pairs.from_clicks` and `Pairs.from_implicit` against plain double loops, on hand-made pages, and in a training."""
 
-import itertools
 from collections import defaultdict
 from types import SimpleNamespace
 
@@ -73,33 +72,11 @@ def test_the_rules_are_the_double_loop(rule):
         ({"row": row}, {"row": row}),
         ({"propensity": theta, "max_weight": 4}, {"theta": theta, "cap": 4.0}),
         ({"row": row, "weight": weight, "propensity": theta}, {"row": row, "weight": weight, "theta": theta}),
-        ({"row": row, "min_impressions": 9}, {"row": row, "least": 9}),
     ):
         found = as_dict(bp.Pairs.from_clicks(clicked, group=group, position=position, rule=rule, **options))
         expected = double_loop(clicked, group, position, rule, **of_loop)
         assert expected
         assert found == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("least", [2, 3])
-@pytest.mark.parametrize("seed", range(3))
-def test_a_page_that_shows_a_document_twice_is_one_page(seed, least):
-    """Also where it shows both documents of the pair twice."""
-    rng = np.random.default_rng(seed)
-    pages = [rng.integers(0, 9, size) for size in rng.integers(0, 9, 15)]
-    clicks = [rng.random(len(page)) < 0.4 for page in pages]
-    expected = defaultdict(int)
-    for page, clicked in zip(pages, clicks, strict=True):
-        for a, b in itertools.product(page[clicked].tolist(), page[~clicked].tolist()):
-            expected[a, b] += a != b and sum({a, b} <= {*shown} for shown in pages) >= least
-    pairs = bp.Pairs.from_clicks(
-        np.concatenate(clicks),
-        group=[len(page) for page in pages],
-        rule="all_unclicked",
-        row=np.concatenate(pages),
-        min_impressions=least,
-    )
-    assert as_dict(pairs) == {pair: weight for pair, weight in expected.items() if weight}
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -157,9 +134,9 @@ def test_a_log_is_its_columns():
 
 
 def test_an_empty_log_has_no_pairs():
-    for more in ({}, {"row": np.zeros(0, int)}, {"row": np.zeros(0, int), "min_impressions": 2}):
+    for more in ({}, {"row": np.zeros(0, int)}):
         assert len(bp.Pairs.from_clicks([], group=[], position=[], **more)) == 0
-    assert len(bp.Pairs.from_clicks([0, 0], group=[2], position=[1, 2], row=[1, 2], min_impressions=2)) == 0
+    assert len(bp.Pairs.from_clicks([0, 0], group=[2], position=[1, 2], row=[1, 2])) == 0
     assert len(bp.Pairs.from_implicit([], group=[])) == 0
 
 

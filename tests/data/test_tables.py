@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import csr_matrix
 
-from boostplug.data.tables import align, is_frame, read_features, schema_of, split_columns, without_columns
+from boostplug.data.tables import is_frame, read_features, schema_of, split_columns, without_columns
 
 VALUES = {"a": [1.5, 2.5, np.nan], "b": [1, 2, 3]}
 FRAMES = {
@@ -20,7 +20,7 @@ FRAMES = {
 @pytest.mark.parametrize("kind", FRAMES)
 def test_frames_keep_values_and_names(kind):
     X = read_features(FRAMES[kind](VALUES))
-    assert schema_of(X) == (2, ("a", "b"), {}, False, "the model")
+    assert schema_of(X) == (2, ("a", "b"), {}, "the model")
     np.testing.assert_array_equal(np.asarray(X, dtype=float), [[1.5, 1], [2.5, 2], [np.nan, 3]])
     assert isinstance(X, pd.DataFrame)
 
@@ -52,13 +52,3 @@ def test_the_users_frame_stays():
     read = read_features(frame)
     assert (str(frame.dtypes["a"]), str(read.dtypes["a"])) == ("Int64", "float64")
     assert np.shares_memory(read["b"].to_numpy(), frame["b"].to_numpy())
-
-
-def test_new_categories_may_come_after_the_known_ones():
-    kinds = [pd.DataFrame({"c": pd.Categorical(list(values))}) for values in ("ab", "cb")]
-    fitted = schema_of(kinds[0])
-    assert list(align(kinds[1], fitted, new="appended")["c"].cat.categories) == ["a", "b", "c"]
-    with pytest.raises(ValueError, match=r"column 'c' has categories unknown to the model, \['c'\]"):
-        align(kinds[1], fitted, new="refused")
-    with pytest.warns(UserWarning, match=r"that the training set does not have, \['c'\]"):
-        assert align(kinds[1], fitted)["c"].isna().tolist() == [True, False]

@@ -218,14 +218,6 @@ def test_weights_and_positions_in_side_files(write, name, newline, load):
     assert data.position.dtype == np.int64
 
 
-@pytest.mark.parametrize("name", ["train.txt", "train.txt.gz"])
-def test_scores_to_start_from_are_not_read_and_said(write, name):
-    path = write(LETOR3, name)
-    start = write("1\n2\n3\n", "train.txt.init")
-    with pytest.warns(UserWarning, match=rf"^{re.escape(str(start))}: scores to start from are not read; pass them as"):
-        assert load_letor(path).n_rows == 3
-
-
 def test_each_part_of_a_fold_has_its_own_side_files(write, tmp_path):
     for i, name in enumerate(("train", "vali", "test")):
         write("1 qid:1 1:1\n0 qid:1 1:2\n", f"Fold1/{name}.txt")

@@ -6,7 +6,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 from adapters.harness import FRAMEWORKS, QID, VQID, VX, VY, X, Y
-from scipy.sparse import csc_array, csr_matrix
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 import boostplug as bp
@@ -80,23 +80,6 @@ def test_arrays_of_another_width_are_refused(ranker, width):
 
 ZEROS = np.where(np.abs(X) < 0.5, 0.0, X)  # of which a sparse matrix holds none
 SPARSE = csr_matrix(ZEROS)
-
-
-@pytest.mark.parametrize(
-    ("train", "other"), [(ZEROS, SPARSE), (SPARSE, ZEROS), (csc_array(ZEROS), pd.DataFrame(ZEROS))]
-)
-def test_xgboosts_ranker_refuses_sparse_beside_dense_features(train, other):
-    model = fit("XGBRanker", train)
-    for use in (model.predict, lambda x: model.score(x, Y, qid=QID)):
-        with pytest.raises(
-            ValueError, match=r"^X is (sparse|dense) and the training set is .*pass tables of one kind, or missing=0"
-        ):
-            use(other)
-    with pytest.raises(ValueError, match=r"^eval_set\[0\]'s X is (sparse|dense) and the training set"):
-        fit("XGBRanker", train, eval_set=[(other, Y)], eval_qid=[QID])
-    with pytest.raises(ValueError, match=r"^X beside xgb_model is (sparse|dense) and the training set"):
-        fit("XGBRanker", other, xgb_model=model)
-    np.testing.assert_array_equal(model.predict(train), fit("XGBRanker", train).predict(train))
 
 
 def test_zeros_that_are_missing_values_mean_the_same_in_sparse_and_dense_features():

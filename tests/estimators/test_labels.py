@@ -16,8 +16,7 @@ TIMES = 1.7e9 + 60_000 * Y + np.arange(len(Y))  # seconds: single precision hold
 @every_framework
 def test_the_ranker_is_the_model_of_the_same_loss_on_a_dataset(F):
     loss = bp.QBRank()
-    with pytest.warns(UserWarning, match="labels such as .* are equal in single precision, .*; subtract an offset"):
-        ranker = F.fit(loss, y=TIMES)
+    ranker = F.fit(loss, y=TIMES)
     np.testing.assert_array_equal(ranker.predict(X), F.predict(F.train(loss, F.data(label=TIMES))[0]))
 
 
@@ -52,24 +51,3 @@ def test_queries_in_single_precision_keep_all_else():
         np.testing.assert_array_equal(getattr(rounded, name), getattr(queries, name))
     assert rounded.pairs is pairs
     assert with_float32_labels(rounded) is rounded
-
-
-@pytest.mark.parametrize(
-    ("labels", "labelled", "said"),
-    [
-        ([2.0**24, 2.0**24 + 1, 0.0, 0.0], None, r"16777216\.0 and 16777217\.0"),
-        ([0.0, 2.0**24, 2.0**24 + 1, 2.0**25], None, None),  # in two queries
-        ([2.0**24, 2.0**24 + 1, 0.0, 0.0], [True, False, True, True], None),
-        ([2.0**24, 2.0**24 + 2, 0.1, 0.2], None, None),
-    ],
-)
-def test_only_labels_merged_within_a_query_bring_the_warning(labels, labelled, said):
-    queries = bp.Queries(labels, group=[2, 2], labelled=labelled)
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        with_float32_labels(queries)
-    assert len(caught) == (said is not None)
-    if said:
-        expected = rf"^labels such as {said} are equal in single precision"
-        with pytest.warns(UserWarning, match=expected):
-            with_float32_labels(queries)

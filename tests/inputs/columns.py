@@ -86,8 +86,8 @@ KINDS = {
     "nothing but missing values": Kind((None,) * 4, "number", "yes", pa.null(), "object", "Int64", in_arrays=True),
     "Python numbers, dtype object": Kind((5, 0.5, None, -1), "number", "as a number", in_arrays=True, in_csv=False),
     "integers beyond 2^53": Kind(
-        tuple((k + 1) * 2**54 + 1 for k in (2, 0, 3, 1)), "number", "as a number, with a warning", pa.int64(), "int64",
-        "Int64", warns=True,
+        tuple((k + 1) * 2**54 + 1 for k in (2, 0, 3, 1)), "number", "as a number", pa.int64(), "int64",
+        "Int64",
     ),
     "categories of texts": _categories(FOUR, arrow=pa.string()),
     "categories of texts in an order": _categories(FOUR, arrow=pa.string(), ordered=True),

@@ -61,48 +61,6 @@ def test_a_row_with_too_many_cells_is_refused(tmp_path):
         bp.datasets.load_clicks(log)
 
 
-COMMAS = [
-    ["1,5", "2"],
-    ["+1,5", "-2,25"],
-    [" 1,5", "2 "],
-    ["1,5e3", "1"],
-    ["1", "2,5"],
-    ["0,123", "1,234"],
-    [",5", "1"],
-]
-
-
-@pytest.mark.parametrize("values", [*COMMAS, ["1234,567", "1,234"], ["1,234e0", "999"]])
-@pytest.mark.parametrize("separator", [";", "\t", "|"])
-def test_decimal_commas_are_numbers_beside_other_separators(tmp_path, values, separator):
-    rows = [[str(k), value] for k, value in enumerate([*["3"] * 150, *values])]
-    path = csv(tmp_path, "\n".join(separator.join(row) for row in [["qid", "a"], *rows]))
-    sample = next(value for value in values if "," in value)
-    with pytest.warns(UserWarning, match=re.escape(f"table.csv: the comma is read as a decimal point: a: {sample!r}")):
-        found = read_table_file(path, ids=["qid"])["a"].to_numpy()
-    np.testing.assert_array_equal(found[-2:], [float(value.replace(",", ".")) for value in values])
-
-
-@pytest.mark.parametrize(
-    ("values", "others"),
-    [
-        (["999", "1,234"], ["1", "2"]),  # thousands
-        (["-1,234", " 12,500 ", ""], ["1", "2"]),
-        (["1,234,567", "1,5"], ["1", "2"]),
-        (["1.234,5", "2"], ["1", "2"]),
-        (["1.5", "2,5"], ["1", "2"]),
-        (["1,5", "2"], ["0.5", "2"]),  # the file's decimals have a point
-    ],
-)
-@pytest.mark.parametrize("separator", [";", "\t", "|"])
-def test_a_comma_that_may_mean_something_else_is_no_decimal_point(tmp_path, values, others, separator):
-    rows = [["7", value, others[k % 2]] for k, value in enumerate(values)]
-    path = csv(tmp_path, "\n".join(separator.join(row) for row in [["qid", "a", "b"], *rows]))
-    found = read_table_file(path, ids=["qid"])
-    assert [str(kind) for kind in found.dtypes][1:2] == ["category"]
-    assert found["b"].dtype.kind in "if"
-
-
 def test_columns_that_become_categories_are_said_in_one_line(tmp_path):
     texts = {"price": [f"${a:.2f}" for a in A], "size": ["3.5", "n/a?"] * (N // 2), "k": KIND, "title": KIND}
     frame = pd.DataFrame({"a": A, **texts, "qid": QUERY, "grade": GRADE})
@@ -312,12 +270,6 @@ NAMED = pd.DataFrame({"query_id": QUERY, "a": A, "b": B, "c": B[::-1].copy(), "g
 PLAIN = NAMED[["a", "b", "c"]]
 
 
-def test_places_may_be_an_array():
-    named = fit("LGBMRanker", NAMED, "grade", categorical_feature=np.array([2]), qid="query_id")
-    plain = fit("LGBMRanker", PLAIN, categorical_feature=[1])
-    np.testing.assert_array_equal(named.predict(NAMED), plain.predict(PLAIN))
-
-
 @both_rankers
 def test_labels_by_name_need_not_be_repeated(name):
     table = NAMED.assign(sale=(A > 0.5).astype(float))
@@ -339,23 +291,6 @@ def test_a_fit_that_fails_leaves_the_reference_ranker_as_it_was():
     with pytest.raises(ValueError, match="has no value in row 0"):
         ranker.fit(NAMED.assign(grade=np.nan), "grade", qid="query_id")
     np.testing.assert_array_equal(ranker.predict(NAMED), expected)
-
-
-LARGE = [2**60 + k for k in range(N - 1)]
-
-
-@pytest.mark.parametrize(
-    "column",
-    [
-        lambda: pd.array([*LARGE, None], dtype="Int64"),
-        lambda: pd.Series([*LARGE, None], dtype=object),
-        lambda: pd.Series([*LARGE, None], dtype=pd.ArrowDtype(pa.int64())),
-        lambda: np.array([*LARGE, 0]),
-    ],
-)
-def test_large_integers_are_warned_of_beside_missing_ones(column):
-    with pytest.warns(UserWarning, match="column 'd' holds integers beyond 2\\^53"):
-        bp.RankingData(pd.DataFrame({"a": A, "d": column()}), GRADE, qid=QUERY)
 
 
 def test_a_truth_value_that_equals_the_labels_is_warned_of():
@@ -387,13 +322,12 @@ def test_ids_weights_and_positions_among_the_features_are_warned_of_once(tmp_pat
     given.to_csv(tmp_path / "t.csv", index=False)
     found = bp.compare(tmp_path / "t.csv", **{**SMALL, "label": "y", "losses": "CRR()", **columns}).document["warnings"]
     (line,) = (line for line in found if "tells the queries apart" in line)
-    assert line.endswith("(--drop w,place,id,id as a number,id as a category)")
+    assert line.endswith("what it must not know; drop it")
 
 
 @pytest.mark.parametrize(
     ("values", "content"),
     [
-        (pa.DictionaryArray.from_arrays(pa.array([0, 1] * (N // 2)), pa.array(["x", None])), "cannot be read"),
         (pd.Categorical([dt.date(2024, 1, 1 + k % 9) for k in range(N)]), "categories of date"),
         ([dt.timedelta(days=int(k)) for k in B], "timedelta"),
         ([b"x"] * N, "bytes"),

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from losses.functions import FUNCTIONS
+from pair_weights import with_pair_weights
 
 import boostplug as bp
 from boostplug.core.checks import frozen
@@ -115,7 +116,7 @@ def test_every_way_of_summing(name, n_grades, spread, cuts):
     n = int(group.sum())
     labels, scores = rng.integers(0, n_grades, n) / n_grades, spread * rng.normal(size=n)
     a, b, factor = 0.2 + rng.random(n), 0.2 + rng.random(n), np.array([1.0, 0.5, 2.0])
-    queries = bp.Queries(labels, group=group).with_pair_weights(a, b)
+    queries = with_pair_weights(bp.Queries(labels, group=group), a, b)
     groups, query = queries.grade_groups, queries.query_of_row
     above = (query[:, None] == query) & (labels[:, None] > labels)
     levels = frozen(np.exp(3.0 * groups.group_grade))

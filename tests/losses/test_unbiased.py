@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pair_weights import with_pair_weights
 from scipy.optimize import minimize_scalar
 
 import boostplug as bp
@@ -253,7 +254,7 @@ def test_long_lists_are_summed_as_short_ones():
     loss = bp.Unbiased(method=LAMBDAMART, max_position=30)
     curve = loss.position_bias(scores, queries)
     place = np.minimum(position, 30) - 1
-    w = queries.with_pair_weights(1.0 / curve["clicked"][place], 1.0 / curve["unclicked"][place])
+    w = with_pair_weights(queries, 1.0 / curve["clicked"][place], 1.0 / curve["unclicked"][place])
     np.testing.assert_allclose(loss.value(scores, queries), bp.RankNet().value(scores, w), rtol=1e-12)
 
 
@@ -263,7 +264,7 @@ def test_a_document_of_a_middle_grade_wins_and_loses():
     queries = bp.Queries(clicked.labels + bought, group=np.diff(clicked.boundaries), position=clicked.position)
     loss = bp.Unbiased(method=LAMBDAMART)
     curve, place = loss.position_bias(scores, queries), queries.position - 1
-    w = queries.with_pair_weights(1.0 / curve["clicked"][place], 1.0 / curve["unclicked"][place])
+    w = with_pair_weights(queries, 1.0 / curve["clicked"][place], 1.0 / curve["unclicked"][place])
     np.testing.assert_allclose(loss.value(scores, queries), bp.RankNet().value(scores, w), rtol=1e-12)
 
 

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from losses.functions import FUNCTIONS
+from pair_weights import with_pair_weights
 
 import boostplug as bp
 from boostplug.losses import LOSSES
@@ -223,7 +224,7 @@ def pair_by_pair(loss, scores, queries, winner, loser):
             one, other = np.full((2, queries.n_rows), NOTHING)
             one[i], other[j] = 1.0, 1.0
             total = total + winner[i] * loser[j] * derivatives(
-                loss, scores, queries.with_pair_weights(one, other), scale
+                loss, scores, with_pair_weights(queries, one, other), scale
             )
     return total
 
@@ -235,7 +236,7 @@ def test_derivatives_are_the_sum_over_weighted_pairs(loss, weight):
     queries = bp.Queries([0, 2, 1, 1, 0, 3, 2], group=[7], weight=weight)
     scores = rng.normal(size=7)
     winner, loser = rng.uniform(0.2, 3.0, (2, 7))
-    weighted = derivatives(loss, scores, queries.with_pair_weights(winner, loser), loss.scale(queries))
+    weighted = derivatives(loss, scores, with_pair_weights(queries, winner, loser), loss.scale(queries))
     np.testing.assert_allclose(weighted, pair_by_pair(loss, scores, queries, winner, loser), rtol=1e-6, atol=1e-9)
     plain = derivatives(loss, scores, queries, loss.scale(queries))
     np.testing.assert_allclose(plain, pair_by_pair(loss, scores, queries, *np.ones((2, 7))), rtol=1e-6, atol=1e-9)
@@ -254,7 +255,7 @@ def test_explicit_pairs_weigh_what_the_pairs_of_grades_do(loss, group, digits):
     listed = bp.Queries(labels, group=group, pairs=bp.Pairs(i, j, margin=labels[i] - labels[j]))
     assert len(pairs_to_learn(listed).winner) == len(i)
     by_grade, by_list = (
-        derivatives(loss, scores, queries.with_pair_weights(winner, loser), 1.0) for queries in (grades, listed)
+        derivatives(loss, scores, with_pair_weights(queries, winner, loser), 1.0) for queries in (grades, listed)
     )
     np.testing.assert_allclose(by_list, by_grade, rtol=1e-6, atol=1e-7 * np.abs(by_list).max())
 
@@ -271,5 +272,5 @@ def test_long_lists_weigh_as_by_row_weights(loss, labels):
     if labels == "two grades":
         winner, loser = np.where(y == 1.0, winner, 7.0), np.where(y == 0.0, loser, 7.0)
     expected = derivatives(loss, scores, bp.Queries(y, group=[n], weight=weight), 1.0)
-    found = derivatives(loss, scores, bp.Queries(y, group=[n]).with_pair_weights(winner, loser), 1.0)
+    found = derivatives(loss, scores, with_pair_weights(bp.Queries(y, group=[n]), winner, loser), 1.0)
     np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-7 * np.abs(expected).max())

@@ -3,7 +3,6 @@
 import json
 import re
 import warnings
-from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -11,9 +10,8 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import boostplug as bp
-from boostplug.model.engines import solr
 from boostplug.testing import check_export
-from boostplug.weak_rankers import Feature, Tree
+from boostplug.weak_rankers import Feature
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -417,21 +415,6 @@ def test_rows_to_check_are_those_that_predict_takes(kind, to):
 def test_arguments(options, words):
     with pytest.raises(ValueError, match=words):
         bp.export(boosted(objective="regression"), **options)
-
-
-def test_solr_warns_of_values_that_its_slack_sends_elsewhere():
-    step = Tree.from_steps(0, [1e-13], [0.0, 1.0])
-    with pytest.warns(UserWarning, match=r"'tiny' from 0 to 1e-13"):
-        text = solr([step], ["tiny"], "model")
-    check_export(text, "solr", [[0.0], [2e-13], [1.0]], [0.0, 1.0, 1.0])
-    for threshold in (0.0, 1e-5, -1e-5, 0.3, 7.0, -1e9, 3e38):
-        with warnings.catch_warnings():
-            warnings.simplefilter("error")
-            text = solr([replace(step, threshold=np.array([threshold, 0.0, 0.0]))], ["tiny"], "model")
-        at = np.float32(threshold)
-        at = np.nextafter(at, np.float32(-np.inf)) if float(at) > threshold else at
-        above = np.nextafter(at, np.float32(np.inf))
-        check_export(text, "solr", np.array([[at], [above]], np.float64), [0.0, 1.0])
 
 
 def test_an_ensemble_of_features_goes_nowhere():

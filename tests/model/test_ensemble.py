@@ -164,7 +164,7 @@ def test_staged_predictions_are_those_of_the_first_rounds(model):
     stages = list(model.staged_predict(X))
     assert len(stages) == len(model)
     for i in range(1, len(model) + 1, 7):
-        scores, expected = stages[i - 1], model.first(i).predict(X)
+        scores, expected = stages[i - 1], Ensemble(model.rounds[:i], n_features=N_FEATURES).predict(X)
         np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-14 * size(model) * np.nanmax(abs(X[:, [0, 1, 5]])))
     assert len({id(scores) for scores in stages}) == len(stages)
     for a, b in pairwise(stages):
@@ -243,11 +243,6 @@ def test_equality_hash_length_and_first(model):
     assert model != Ensemble(model.rounds, n_features=N_FEATURES + 1)
     assert model != Ensemble(model.rounds, n_features=N_FEATURES, feature_names=list("abcdef"))
     assert model != Ensemble([*model.rounds, [(Feature(0), 1.0)]], n_features=N_FEATURES)
-    assert model.first(len(model)) == model
-    assert len(model.first(0)) == 0
-    for n in (-1, len(model) + 1, 1.0, True):
-        with pytest.raises(ValueError, match="n must be"):
-            model.first(n)
 
 
 def test_pickles_and_copies(model):
@@ -335,7 +330,7 @@ def test_saving_is_all_or_nothing(tmp_path, monkeypatch):
 
     monkeypatch.setattr("pathlib.Path.replace", fail)
     with pytest.raises(OSError, match="disk full"):
-        model.first(1).save(path)
+        Ensemble(model.rounds[:1], n_features=N_FEATURES).save(path)
     assert [file.name for file in tmp_path.iterdir()] == ["model.json"]
     assert Ensemble.load(path) == model
 

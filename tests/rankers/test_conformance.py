@@ -226,14 +226,12 @@ def test_the_best_round_on_validation_is_kept_and_every_round_recorded(ranker, d
 
 
 @every_ranker
-def test_a_validation_set_that_cannot_judge_leaves_every_round_and_says_so(ranker, data):
+def test_a_validation_set_that_cannot_judge_leaves_every_round(ranker, data):
     X, y, qid = data
     sets = {"eval_set": [(X[:10], np.zeros(10))], "eval_group": [[10]], "eval_metric": bp.PairError()}
     if isinstance(ranker, bp.AdaRankRanker):
         ranker = clone(ranker).set_params(metric=bp.NDCG(3, empty=1))  # its own metric must be able to
-    with pytest.warns(UserWarning, match="no query on which PairError is defined, so that it cannot choose") as warned:
-        fitted = small(ranker).fit(X, y, qid=qid, **sets)
-    assert warned[0].filename == __file__
+    fitted = small(ranker).fit(X, y, qid=qid, **sets)
     assert np.isnan(fitted.evals_result_["validation_0"]["PairError"]).all()
     kept = 1 if isinstance(ranker, bp.AdaRankRanker) else 5  # the first round of which its own metric says 1
     assert fitted.best_iteration_ == len(fitted.model_) == kept

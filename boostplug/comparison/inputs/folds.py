@@ -3,6 +3,7 @@
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import combinations
 from os import PathLike
 from pathlib import Path
@@ -17,14 +18,13 @@ from boostplug.comparison.inputs.data import folds_of, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.summary import FEWEST_QUERIES
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.core.threads import Computed
 from boostplug.data.positions import propensities_of
 from boostplug.data.tables import is_whole, schema_of
-from boostplug.estimators.inputs import with_float32_labels
 
 _MOST_NAMED = 3
+
+
 _LEAST_ROWS = 50  # smallest number of rows in which different numbers are no accident
-_UNIQUE = 0.95
 _DENSE = 0.9  # share of the places of the queries that rows must have
 
 
@@ -60,8 +60,6 @@ class LoadedData:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             folds = folds_of(train, valid, test, columns)
-            for fold in folds:
-                with_float32_labels(fold[0].queries)
         given = {"data": train} if valid is None else dict(zip(PARTS, (train, valid, test), strict=True))
         paths = None
         if all(isinstance(path, (str, PathLike)) for path in given.values()):
@@ -75,7 +73,7 @@ class LoadedData:
         folds = weighed_by_propensity(self.folds, theta)
         return replace(self, folds=folds, propensity=tuple(theta.tolist())), notes_on_clicks(folds, theta)
 
-    @Computed
+    @cached_property
     def _clicked(self) -> tuple[str, ...]:
         return clicked_parts(self.folds)
 
@@ -99,7 +97,7 @@ class LoadedData:
         """Whether a column of the features is categorical."""
         return bool(schema_of(self.folds[0][0].X).categories)
 
-    @Computed
+    @cached_property
     def digests(self) -> list[str]:
         """A digest of the values of each part, fold by fold."""
         return [digest_of_part(part) for fold in self.folds for part in fold]
@@ -133,14 +131,9 @@ class LoadedData:
         return found
 
     def doubts(self) -> list[str]:
-        """Return warnings about columns that look like ids, about weights, and about too few test queries."""
+        """Return warnings about columns of places, about weights, and about too few test queries."""
         train, *_ = self.folds[0]
         found = [
-            f"Column {name!r} has another value in nearly every row of train, as an id or a row number has: a "
-            f"model can learn the rows by heart. If it is not a measurement, pass drop=[{name!r}]."
-            for name in _ids(train)
-        ]
-        found += [
             f"Column {name!r} numbers the rows of each query, as the places where users saw them do. If they are, pass "
             f"position={name!r}; else, if it is not a measurement, drop=[{name!r}]."
             for name in _places(train)
@@ -190,14 +183,6 @@ class LoadedData:
         return {
             "name": self.name, "folds": len(self.folds), "features": n_features, **sizes, "weighted": self.is_weighted,
         }  # fmt: skip
-
-
-def _ids(part: DataPart) -> list[str]:
-    """Return the columns of whole numbers or categories in which nearly every row has its own value."""
-    n = part.queries.n_rows
-    if not hasattr(part.X, "iloc") or n < _LEAST_ROWS:
-        return []
-    return [str(name) for name, column in part.X.items() if is_whole(column) and column.nunique() > _UNIQUE * n]
 
 
 def _places(part: DataPart) -> list[str]:

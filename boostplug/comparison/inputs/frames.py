@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import check_column_names, column_names, shown, vector
 from boostplug.data.files import read_table_file
-from boostplug.data.inputs import Inputs, Source, refuse_absent, refuse_several_ids
+from boostplug.data.inputs import Inputs, Source, refuse_absent
 from boostplug.data.tables import Schema, read_features, split_columns
 from boostplug.selection.folds import blocks_by_time, times_of_queries
 
@@ -48,8 +48,6 @@ class Columns(NamedTuple):
 
     def check(self) -> None:
         """Raise for arguments that are not names of columns, and for an invalid split."""
-        if isinstance(self.qid, (list, tuple)):
-            refuse_several_ids("qid", self.qid)
         given = self.given()
         check_column_names({what: given[what] for what in ("label", "qid", "weight", "position") if what in given})
         for what in ("labels", "features", "drop"):
@@ -87,7 +85,6 @@ class Columns(NamedTuple):
             labels={name: name for name in self.labels} or None,
             arguments={"y": "label"},
             source=source,
-            how_to_drop=how_to_drop,
         )
 
 
@@ -102,11 +99,6 @@ def read_table(path: Any, name: str, columns: Columns | None = None, train: Sche
         return read_table_file(path, ids=[columns.qid, *split], texts=texts)
     except FileNotFoundError as error:
         raise FileNotFoundError(f"{name}: {error}") from None
-
-
-def how_to_drop(names: list[str]) -> str:
-    """Return the advice of error messages on leaving columns out."""
-    return f"pass drop={names!r} (--drop {','.join(names)})"
 
 
 def _are_shares(split: Any) -> bool:
@@ -142,7 +134,7 @@ def split_by_query(frame: Any, columns: Columns, source: Source) -> list[Inputs]
         inputs = replace(inputs, X=X)
     inputs = inputs.take_columns()
     inputs = replace(inputs, y=inputs.labels_of_rows(), qid=inputs.ids_of_rows())
-    inputs = replace(inputs, X=read_features(inputs.X, source.file or "train", how_to_drop=how_to_drop))
+    inputs = replace(inputs, X=read_features(inputs.X, source.file or "train"))
     _, first, query = np.unique(inputs.qid.astype(str), return_index=True, return_inverse=True)
     if values is None:
         part = _drawn_parts(len(first), columns)[query]

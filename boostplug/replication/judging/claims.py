@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.best_round import above
+from boostplug.replication.judging.rounding import above
 from boostplug.replication.judging.study_results import StudyResults
 from boostplug.replication.judging.verdicts import LEVEL, Difference, Verdict, interval, positive, worst
 from boostplug.replication.training.task import marks
