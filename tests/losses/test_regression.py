@@ -163,8 +163,7 @@ def binary_data(n_queries=300, size=12):
     return features, (rng.random(n) < probability).astype(float), probability, np.full(n_queries, size)
 
 
-@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize("loss", [bp.LogisticError(), bp.CalibratedSoftmax()])
+@pytest.mark.parametrize(("framework", "loss"), [("lightgbm", bp.LogisticError()), ("xgboost", bp.CalibratedSoftmax())])
 def test_scores_are_logits_of_the_true_probabilities(framework, loss):
     pytest.importorskip(framework)
     features, labels, probability, group = binary_data()
