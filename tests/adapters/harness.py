@@ -114,7 +114,8 @@ class Framework:
         return {"train": train, "update": update, "ranker": ranker, "ranker, group": ranker_group}
 
     def grid_search(self, **keywords):
-        grid = {self.size: [2, 5], "objective": [LOSS, bp.MPBoost(distance=bp.LinearDistance())]}
+        linear = bp.MPBoost(distance=bp.LinearDistance())
+        grid = [{self.size: [5], "objective": [LOSS]}, {self.size: [2], "objective": [linear]}]
         ranker, folds = self.Ranker(objective=LOSS, **self.estimator), bp.group_folds(QID, 3)
         return GridSearchCV(ranker, grid, cv=folds, error_score="raise", **keywords)
 

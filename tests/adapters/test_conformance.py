@@ -245,7 +245,7 @@ def test_the_rankers_default_metric_is_ours(F):
 
 
 @every_route
-@pytest.mark.parametrize("labels", [Y - 2.5, Y * 20, Y + 1e6, -Y], ids=["negative", "80", "huge", "reversed"])
+@pytest.mark.parametrize("labels", [Y - 2.5, Y * 20], ids=["negative", "80"])
 def test_labels_that_the_built_in_ranker_refuses(F, route, labels):
     predicted = run(F, route, label=labels)
     np.testing.assert_allclose(predicted, F.predict(F.train(LOSS, F.data(label=labels))[0]), rtol=1e-4, atol=1e-5)
@@ -527,17 +527,22 @@ def test_grid_search_with_routed_qid(F):
 
 @pytest.mark.parametrize(("F", "suffix"), [(F, suffix) for F in FRAMEWORKS.values() for suffix in F.suffixes])
 def test_saved_models_load_in_the_plain_framework(F, suffix, tmp_path):
-    """In this process, and in one that cannot import boostplug."""
-    ranker = F.fit(LOSS)
-    expected = ranker.predict(X)
-    path, rows, out = tmp_path / f"model.{suffix}", tmp_path / "X.npy", tmp_path / "p.npy"
+    ranker, path = F.fit(LOSS), tmp_path / f"model.{suffix}"
     F.booster(ranker).save_model(path)
     for predicted in F.loaded(path):
-        np.testing.assert_array_equal(predicted, expected)
+        np.testing.assert_array_equal(predicted, ranker.predict(X))
+
+
+@pytest.mark.ci  # processes of their own
+@every_framework
+def test_saved_models_load_where_boostplug_cannot_be_imported(F, tmp_path):
+    ranker = F.fit(LOSS)
+    path, rows, out = tmp_path / f"model.{F.suffixes[-1]}", tmp_path / "X.npy", tmp_path / "p.npy"
+    F.booster(ranker).save_model(path)
     np.save(rows, X)
     code = f"import sys, numpy as np; sys.modules['boostplug'] = None\nx = np.load(sys.argv[2])\n{F.load}\n"
     subprocess.run([sys.executable, "-c", f"{code}np.save(sys.argv[3], p)", path, rows, out], check=True)
-    np.testing.assert_array_equal(np.load(out), expected)
+    np.testing.assert_array_equal(np.load(out), ranker.predict(X))
 
 
 # --- real data ----------------------------------------------------------------------------------------------------

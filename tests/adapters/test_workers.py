@@ -15,11 +15,11 @@ import pytest
 import boostplug as bp
 from boostplug.adapters.reading import assign
 from boostplug.adapters.workers import in_step
-from boostplug.losses import LOSSES
 
 xgb = pytest.importorskip("xgboost")
 
-EVERY_LOSS = [loss for variants in LOSSES.values() for loss in variants if not loss.needs_position]
+# One loss of each kind of sums; test_totals.py has every loss.
+EVERY_LOSS = [bp.MPBoost(), bp.QBRank(), bp.AdaRank(), bp.LambdaRank(), bp.CRR()]
 WEIGHTED = [bp.MPBoost(), bp.AdaRank()]
 ROUNDS = 4
 LIMIT = 3600  # seconds: only what hangs takes as long
@@ -134,7 +134,7 @@ def test_of_several_errors_the_first_workers_is_raised():
     assert {str(error) for error in found} == {"on worker 0 of 2: first"}
 
 
-# XGBoost's own workers, each in a process, without any engine.
+# XGBoost's own workers, each in a process, without any engine. By default, tests/dask trains on workers.
 
 
 def data():
@@ -281,31 +281,37 @@ def same_as_one_machine(of_workers, loss, **options):
             np.testing.assert_allclose(of_round[name], values, atol=2e-6)  # XGBoost prints them to six digits
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("k", range(len(EVERY_LOSS)), ids=map(repr, EVERY_LOSS))
 def test_every_loss_is_trained_as_on_one_machine(found, k):
     same_as_one_machine([worker["losses"][k] for worker in found], EVERY_LOSS[k])
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("k", range(len(EVERY_LOSS)), ids=map(repr, EVERY_LOSS))
 def test_a_worker_without_rows_takes_part(found, k):
     same_as_one_machine([worker["empty"][k] for worker in found], EVERY_LOSS[k])
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("k", range(len(WEIGHTED)), ids=map(repr, WEIGHTED))
 def test_weights_count_over_all_workers(found, k):
     same_as_one_machine([worker["weighted"][k] for worker in found], WEIGHTED[k], weighted=True)
 
 
+@pytest.mark.ci
 def test_metrics_are_those_of_all_queries_however_few_a_worker_has(found):
     same_as_one_machine([worker["few"] for worker in found], bp.RankNet())
 
 
+@pytest.mark.ci
 def test_one_workers_error_is_all_workers_error_and_the_job_goes_on(found):
     for worker in found:
         assert worker["fails"] == ("ZeroDivisionError", "on worker 1 of 2: a fault of this worker alone")
     same_as_one_machine([worker["again"] for worker in found], bp.RankNet())
 
 
+@pytest.mark.ci
 def test_a_metric_that_is_no_ratio_of_sums_is_refused(found):
     for worker in found:
         kind, text = worker["together"]
@@ -314,6 +320,7 @@ def test_a_metric_that_is_no_ratio_of_sums_is_refused(found):
         assert "not a ratio of sums" in text
 
 
+@pytest.mark.ci
 def test_warnings_are_of_all_rows(found):
     for worker in found:
         assert len(worker["nothing"]) == 1

@@ -108,6 +108,7 @@ def test_numba_may_be_switched_off(monkeypatch):
     assert compiling.inlined()(ast.dump) is ast.dump
 
 
+@pytest.mark.ci  # a process of its own that compiles
 def test_without_a_writable_folder_kernels_compile_in_memory_with_one_warning():
     code = (
         "from numba.core import caching\n"

@@ -19,16 +19,6 @@ def pages(rng, group=(4, 1, 0, 3, 4), **options):
     return bp.Queries(rng.integers(0, 2, n), group=group, position=position, **options)
 
 
-def test_by_hand():
-    """σ = ½ at θ = ½: a click has probability ¼, and its information is (¼)(½)² / (¾)."""
-    queries = bp.Queries([1, 0], group=[2], position=[2, 2])
-    loss = bp.ClickLogLoss(propensity=[1.0, 0.5])
-    assert loss.value(np.zeros(2), queries) == pytest.approx([-math.log(1 / 4) - math.log(3 / 4)])
-    gradient, hessian = loss.gradient_hessian(np.zeros(2), queries)
-    np.testing.assert_allclose(gradient, [-1 / 2, (1 / 2) * (1 / 4) / (3 / 4)])
-    np.testing.assert_allclose(hessian, 1 / 12)
-
-
 def test_equals_the_plain_loop():
     rng = np.random.default_rng(0)
     queries = pages(rng, weight=rng.integers(0, 4, 12) / 2.0, labelled=rng.random(12) < 0.8)
@@ -91,17 +81,6 @@ def test_extremes_keep_their_digits(theta, score, clicked):
     expected[2] = max(expected[2], 1e-16 * abs(expected[1]))
     found = [loss.value([score], queries)[0], *(x[0] for x in loss.gradient_hessian([score], queries))]
     np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
-
-
-def test_scores_of_any_size_are_finite():
-    queries = bp.Queries([1, 0, 1, 0], group=[4], position=[1, 1, 2, 2])
-    loss = bp.ClickLogLoss(propensity=[1.0, 1e-6])
-    for size in (1e3, 1e100):
-        for scores in (np.full(4, size), np.full(4, -size)):
-            assert np.isfinite(loss.value(scores, queries)).all()
-            gradient, hessian = loss.gradient_hessian(scores, queries)
-            assert np.isfinite(gradient).all()
-            assert (hessian[gradient != 0] > 0).all()
 
 
 def test_propensities_above_1_are_taken_for_1():

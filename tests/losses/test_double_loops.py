@@ -46,20 +46,23 @@ CASES = [
     *(
         (bp.MPBoost(distance=distance, hessian=hessian), 1e-9, [SHORT, MANY_GRADES], (0.0, 0.01, 1.0, 10.0))
         for i, distance in enumerate(DISTANCES)
-        for hessian in (("newton", "gentle", "bound") if i == 2 else ("newton", ("gentle", "bound")[i % 2]))
+        for hessian in (("newton", "gentle", "bound") if i == 2 else (("newton", "gentle", "bound", "newton")[i % 4],))
     ),
     *(
         (bp.QBRank(margin=margin, preference_weight=share, hessian=HESSIANS[(i + j) % 2]), 1e-9, [SHORT], SPREADS)
-        for i, margin in enumerate(("grade", 1.0, 0.3, 0.0))
-        for j, share in enumerate((0.0, 0.4, 1.0))
+        for i, margin in enumerate(("grade", 0.3, 0.0))
+        for j, share in enumerate((0.4, 1.0))
     ),
     (bp.QBRank(margin=0.3, normalization="documents"), 1e-9, [SHORT, MANY_GRADES], SPREADS),
     *((bp.NDCGBoost(hessian=hessian), 2e-7, [SHORT, LONG], SPREADS) for hessian in ("newton", "bound", "global")),
     *((bp.NDCGBoost(gain=gain), 2e-7, [SHORT, [150]], (1.0,)) for gain in ("linear", np.square, np.sign)),
     (bp.RankNet(), 5e-7, [SHORT, LONG], SPREADS),
     (bp.RankNet(sigmoid=2.0), 5e-7, [SHORT], SPREADS),
-    *((pairwise_loss(name), 5e-7, [[3, 7, 100]], SPREADS) for name in FUNCTIONS),
-    *((pairwise_loss(name, weight=gap_weight, hessian="bound"), 5e-7, [[4, 90]], (1.0,)) for name in FUNCTIONS),
+    *((pairwise_loss(name), 5e-7, [[3, 7, 60]], SPREADS) for name in FUNCTIONS),
+    *(
+        (pairwise_loss(name, weight=gap_weight, hessian="bound"), 5e-7, [[4, 60]], (1.0,))
+        for name in ("logistic", "squared hinge")
+    ),
     *(
         (bp.LambdaRank(metric=metric), 1e-9, [[7, 1, 0, 23, 31]], SPREADS)
         for metric in (
@@ -82,16 +85,16 @@ CASES = [
 ]
 
 
-# Grades for each case, and one of the other kinds in turn.
+# The kinds of labels take turns.
 @pytest.mark.parametrize(
     ("loss", "accuracy", "groups", "spreads", "kind"),
-    [(*case, kind) for i, case in enumerate(CASES) for kind in ("grades", [*KINDS][1 + i % 3])],
+    [(*case, [*KINDS][i % 4]) for i, case in enumerate(CASES)],
 )
 def test_equals_the_double_loop(loss, accuracy, groups, spreads, kind):
     if kind == "negative grades" and isinstance(
         loss, (bp.NDCGBoost, bp.LambdaRank, bp.LogisticError, bp.CalibratedSoftmax)
     ):
-        pytest.skip("its labels are at least 0")
+        kind = "grades"
     rng = np.random.default_rng(1)
     for group in groups:
         n = sum(group)
@@ -119,33 +122,29 @@ def test_equals_the_double_loop_with_weights_and_unlabelled_rows(loss, accuracy,
 @pytest.mark.parametrize("kind", ["grades", "real"])
 def test_bit_equal_for_any_number_of_threads(kind):
     rng = np.random.default_rng(3)
-    group = np.r_[rng.integers(1, 60, 1500), 700]
+    group = np.r_[rng.integers(1, 60, 600), 700]
     n = int(group.sum())
     queries = bp.Queries(KINDS[kind](rng, n), group=group, weight=rng.random(n))
     scores = np.round(rng.normal(size=n), 2)
     losses = [*(variants[0] for variants in LOSSES.values()), *(bp.MPBoost(distance=d) for d in DISTANCES)]
     for loss in [*losses, *(pairwise_loss(name, weight=gap_weight) for name in ("logistic", "pseudo-Huber"))]:
         found = []
-        for n_threads in (1, 2, 5):
+        for n_threads in (1, 5):
             with forced_threads(n_threads):
                 found.append(loss.gradient_hessian(scores, suited(loss, queries)))
         np.testing.assert_array_equal(found[0], found[1], err_msg=repr(loss))
-        np.testing.assert_array_equal(found[0], found[2], err_msg=repr(loss))
 
 
 LONG_LISTS = [
-    *(variants[0] for variants in LOSSES.values()),
-    *(bp.MPBoost(distance=distance) for distance in DISTANCES[:4]),
-    bp.QBRank(preference_weight=1.0),
-    pairwise_loss("squared softplus"),
+    *((variants[0], "grades") for variants in LOSSES.values()),
+    (bp.QBRank(preference_weight=1.0), "real"),
+    (bp.NDCGBoost(), "real"),
+    (pairwise_loss("squared softplus"), "real"),
 ]
 
 
-@pytest.mark.parametrize("labels", ["grades", "real"])
-@pytest.mark.parametrize("loss", LONG_LISTS)
+@pytest.mark.parametrize(("loss", "labels"), LONG_LISTS)
 def test_a_long_list_takes_memory_of_its_length(loss, labels):
-    if labels == "real" and isinstance(loss, bp.MPBoost):
-        pytest.skip("as many grades as rows are summed pair by pair")
     rng = np.random.default_rng(4)
     n = 50_000
     queries, scores = suited(loss, bp.Queries(KINDS[labels](rng, n), group=[n])), rng.normal(size=n)
@@ -172,12 +171,11 @@ DERIVED = [  # their Hessians are second derivatives
 ]
 
 
-@pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("loss", DERIVED)
-def test_derivatives_of_the_loops_are_those_of_their_values(loss, weighted):
+def test_derivatives_of_the_loops_are_those_of_their_values(loss):
     rng = np.random.default_rng(1)
     labels, scores = np.array([2, 0, 1, 1, 0, 3, 0, 1, 2, 3, 3, 0, 1, 4.0]), rng.normal(size=14)
-    given = {"weight": rng.integers(0, 3, 14) / 2.0, "labelled": rng.random(14) < 0.9} if weighted else {}
+    given = {"weight": rng.integers(0, 3, 14) / 2.0, "labelled": rng.random(14) < 0.9}
     queries = bp.Queries(labels, group=[5, 1, 0, 8], **given)
     value, g, h = loops.expected(loss, scores, queries)
     moved = scores + 1e-4 * np.r_[-np.eye(14), np.eye(14)]

@@ -47,8 +47,9 @@ def rounded(labels):
     return (np.bincount(level, labels) / np.maximum(np.bincount(level), 1))[level]
 
 
-@pytest.mark.parametrize("hessian", ["newton", "gentle", "bound"])
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize(
+    ("distance", "hessian"), [(d, ("newton", "gentle", "bound")[i % 3]) for i, d in enumerate(DISTANCES)]
+)
 def test_many_grades_of_a_long_list_are_rounded_to_256_levels(distance, hessian):
     rng = np.random.default_rng(8)
     labels, weight = rng.normal(size=320), rng.random(320) + 0.1
@@ -64,7 +65,7 @@ def test_many_grades_of_a_long_list_are_rounded_to_256_levels(distance, hessian)
 
 def test_256_grades_are_exact_in_lists_of_any_length():
     rng = np.random.default_rng(9)
-    for labels in (rng.integers(0, 256, 600) / 7.0, rng.normal(size=300)):
+    for labels in (rng.integers(0, 256, 400) / 7.0, rng.normal(size=300)):
         queries = bp.Queries(labels, group=[len(labels)])
         loops.assert_equal(bp.MPBoost(), rng.normal(size=len(labels)), queries)
 

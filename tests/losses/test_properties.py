@@ -39,7 +39,7 @@ def ranking_problems(draw):
 @pytest.mark.parametrize(
     "prop", [prop for prop in PROPERTIES if prop.__name__ != "threads_do_not_matter"], ids=lambda f: f.__name__
 )
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
+@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow], derandomize=True)
 @given(problem=ranking_problems(), loss=st.sampled_from([*EVERY_LOSS, *OPTIONS]), seed=st.integers(0, 99))
 def test_property_holds_on_random_data(prop, problem, loss, seed):
     scores, queries = problem

@@ -18,16 +18,6 @@ def data(rng, group=(9, 1, 0, 4, 30), labels=None):
     ), 2.0 * rng.normal(size=n)
 
 
-def test_queryrmse_by_hand():
-    """Labels 3, 1, 0 at scores 0, 0, 2 of weights 1, 2, 1: errors 3, 1, -2, of mean 3/4."""
-    queries = Queries([3, 1, 0], group=[3], weight=[1.0, 2.0, 1.0])
-    loss = SquaredError(centred=True)
-    assert loss.value([0, 0, 2], queries) == pytest.approx([0.5 * (2.25**2 + 2 * 0.25**2 + 2.75**2)])
-    gradient, hessian = loss.gradient_hessian([0, 0, 2], queries)
-    np.testing.assert_allclose(gradient, 0.75 * np.array([-2.25, -0.5, 2.75]))
-    np.testing.assert_allclose(hessian, 0.75 * np.array([1.0, 2.0, 1.0]))
-
-
 def test_centred_does_not_see_where_a_querys_labels_and_scores_stand():
     rng = np.random.default_rng(1)
     queries, scores = data(rng, labels=rng.integers(0, 5, 44).astype(float))
@@ -108,16 +98,6 @@ def test_xgboosts_regression_tree_for_tree(ranking):
 LOG_2 = math.log(2.0)
 
 
-def test_logistic_error_by_hand():
-    """Labels 4, 1, 0 of 4 at σ = ½: probabilities 1, ¼, 0, so each document costs log 2."""
-    queries = bp.Queries([4, 1, 0], group=[3], weight=[1.0, 2.0, 1.0])
-    loss = bp.LogisticError(max_grade=4.0)
-    assert loss.value(np.zeros(3), queries) == pytest.approx([4.0 * LOG_2])
-    gradient, hessian = loss.gradient_hessian(np.zeros(3), queries)
-    np.testing.assert_allclose(gradient, 0.75 * np.array([-0.5, 2 * 0.25, 0.5]))
-    np.testing.assert_allclose(hessian, 0.75 * np.array([0.25, 0.5, 0.25]))
-
-
 def test_calibrated_softmax_by_hand():
     """Labels 1, 0 at σ = ½, ¼: shares ⅔ and ⅓."""
     queries = bp.Queries([1, 0], group=[2])
@@ -163,8 +143,7 @@ def binary_data(n_queries=300, size=12):
     return features, (rng.random(n) < probability).astype(float), probability, np.full(n_queries, size)
 
 
-@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize("loss", [bp.LogisticError(), bp.CalibratedSoftmax()])
+@pytest.mark.parametrize(("framework", "loss"), [("lightgbm", bp.LogisticError()), ("xgboost", bp.CalibratedSoftmax())])
 def test_scores_are_logits_of_the_true_probabilities(framework, loss):
     pytest.importorskip(framework)
     features, labels, probability, group = binary_data()

@@ -41,7 +41,8 @@ class Squares(bp.Loss):
 
 
 LOSSES_TO_TRY = [
-    *(loss for variants in LOSSES.values() for loss in variants),
+    *(variants[0] for variants in LOSSES.values()),
+    *LOSSES["unbiased"][1:],
     *(
         bp.MPBoost(distance=bp.LinearDistance(), hessian=hessian, normalization=normalization)
         for hessian, normalization in (("gentle", "rows"), ("bound", "query"))
@@ -86,7 +87,7 @@ def test_powers_of_two_change_no_bit(loss):
             continue
         expected = loss.gradient_hessian(scores, queries)
         value = loss.value(scores, queries)
-        for c in (2.0**-20, 0.5, 2.0, 2.0**33, 2.0**-133, 2.0**100):
+        for c in (2.0**-133, 0.5, 2.0**100):
             found = loss.gradient_hessian(scores, times(queries, c))
             for one, other in zip(found, expected, strict=True):
                 np.testing.assert_array_equal(one, other, err_msg=f"{what}, times {c}")
@@ -229,22 +230,18 @@ def pair_by_pair(loss, scores, queries, winner, loser):
     return total
 
 
-@pytest.mark.parametrize("weight", [None, [0.5, 2.0, 1.0, 3.0, 0.7, 1.0, 1.5]], ids=["plain", "row weights"])
 @pytest.mark.parametrize("loss", WITH_PAIR_WEIGHTS)
-def test_derivatives_are_the_sum_over_weighted_pairs(loss, weight):
+def test_derivatives_are_the_sum_over_weighted_pairs(loss):
     rng = np.random.default_rng(0)
-    queries = bp.Queries([0, 2, 1, 1, 0, 3, 2], group=[7], weight=weight)
+    queries = bp.Queries([0, 2, 1, 1, 0, 3, 2], group=[7], weight=[0.5, 2.0, 1.0, 3.0, 0.7, 1.0, 1.5])
     scores = rng.normal(size=7)
     winner, loser = rng.uniform(0.2, 3.0, (2, 7))
     weighted = derivatives(loss, scores, with_pair_weights(queries, winner, loser), loss.scale(queries))
     np.testing.assert_allclose(weighted, pair_by_pair(loss, scores, queries, winner, loser), rtol=1e-6, atol=1e-9)
-    plain = derivatives(loss, scores, queries, loss.scale(queries))
-    np.testing.assert_allclose(plain, pair_by_pair(loss, scores, queries, *np.ones((2, 7))), rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("loss", [loss for loss in WITH_PAIR_WEIGHTS if loss.takes_pairs])
-@pytest.mark.parametrize("group", [[25, 15], [900]], ids=["short", "long"])
-@pytest.mark.parametrize("digits", [0, 2], ids=["grades", "real"])
+@pytest.mark.parametrize(("group", "digits"), [([25, 15], 2), ([600], 0)], ids=["short, real", "long, grades"])
 def test_explicit_pairs_weigh_what_the_pairs_of_grades_do(loss, group, digits):
     rng = np.random.default_rng(1)
     n = sum(group)
@@ -260,8 +257,14 @@ def test_explicit_pairs_weigh_what_the_pairs_of_grades_do(loss, group, digits):
     np.testing.assert_allclose(by_list, by_grade, rtol=1e-6, atol=1e-7 * np.abs(by_list).max())
 
 
-@pytest.mark.parametrize("loss", WITH_PAIR_WEIGHTS)
-@pytest.mark.parametrize("labels", ["two grades", "grades", "real"])
+@pytest.mark.parametrize(
+    ("loss", "labels"),
+    [
+        (loss, labels)
+        for i, loss in enumerate(WITH_PAIR_WEIGHTS)
+        for labels in ("two grades", ("grades", "real")[i % 2])
+    ],
+)
 def test_long_lists_weigh_as_by_row_weights(loss, labels):
     """Of two grades a document wins all its pairs or loses all; of more, both weights are the root of a row weight."""
     rng = np.random.default_rng(2)

@@ -41,7 +41,7 @@ VALUES = {
 OF_PROBABILITIES = {"LogLoss", "ECE"}  # which are no metrics of an order: test_calibration.py
 METRIC_VALUES = [value for values in VALUES.values() for value in values]
 OF_PAIRS = (bp.PairError, bp.SpearmanRho, bp.KendallTau)  # of different grades
-quick = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def each(applies=lambda metric: True):
@@ -109,7 +109,7 @@ def test_values_are_those_of_plain_loops(metrics):
     """Ties by every order of the tied documents, documents without label, queries without relevant ones."""
     rng = np.random.default_rng(0)
     compared = 0
-    for _ in range(60):
+    for _ in range(30):
         sizes = rng.integers(0, 6, 4)
         n = int(sizes.sum())
         labelled = rng.random(n) < 0.8 if rng.random() < 0.5 else None
@@ -125,7 +125,7 @@ def test_values_are_those_of_plain_loops(metrics):
             mean = plain.mean_of(metric, scores, queries, expected)
             np.testing.assert_allclose(metric(scores, queries), mean, rtol=1e-12, atol=1e-13)
             compared += 1
-    assert compared >= 20 * len(metrics)
+    assert compared >= 10 * len(metrics)
 
 
 RANKED = [
@@ -137,8 +137,9 @@ RANKED = [
 ]
 
 
-@pytest.mark.parametrize("metric", RANKED)
-@pytest.mark.parametrize("order", ["mixed", "rising", "falling"])
+@pytest.mark.parametrize(
+    ("metric", "order"), [(metric, ("mixed", "rising", "falling")[i % 3]) for i, metric in enumerate(RANKED)]
+)
 def test_values_on_long_lists_are_those_of_plain_loops(metric, order):
     """Selection, merge sort, sorted and reversed input, infinities, relevant documents that are rare or not."""
     rng = np.random.default_rng(9)

@@ -130,7 +130,7 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["losses/test_totals.py", "losses/test_ndcg_boost.py"],
+        ["losses/test_totals.py", "losses/test_double_loops.py"],
         (
             "the scale of a loss on pairs ignores its normalization",
             "losses.base.pair_loss.PairLoss.scale_terms",
@@ -145,7 +145,7 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
-        ["losses/test_totals.py", "losses/test_pairwise.py"],
+        ["losses/test_pairwise.py", "losses/test_double_loops.py"],
         (
             "global Hessians ignore the gaps of gains",
             "losses.base.smooth_pair_loss.SmoothPairLoss._pair_weight_of_rows.compute",

@@ -128,7 +128,8 @@ def first_failure(tests, changed):
         shutil.copytree(ROOT, copy, ignore=shutil.ignore_patterns(".*", "*.lock"))
         for path, text in changed.items():
             (copy / path.relative_to(ROOT)).write_text(text)
-        command = [sys.executable, "-m", "pytest", "-xq", "-p", "no:cacheprovider", "-m", "not benchmark and not fuzz"]
+        markers = "not benchmark and not fuzz and not ci and not frameworks"  # those of the default suite
+        command = [sys.executable, "-m", "pytest", "-xq", "-p", "no:cacheprovider", "-m", markers]
         result = subprocess.run(
             [*command, *(f"tests/{name}" for name in tests)],
             cwd=copy,

@@ -324,7 +324,7 @@ def test_grid_search_with_folds_of_queries(ranker, data):
     assert scores["test_score"].shape == (3,)
 
 
-@every_setting
+@every_ranker
 def test_any_number_of_threads_gives_the_same_bits(ranker):
     rng = np.random.default_rng(0)
     y, group = rng.integers(0, 3, 24_000), np.full(600, 40)

@@ -25,10 +25,10 @@ RANKERS = {
     "plus": RankBoostRanker(),
     "plus, optimal": OptimalRankBoost(),
 }
-# Each combination of grades, weights and explicit pairs (the seed modulo 2, 3 and 5) comes once.
+# The seed modulo 2, 3 and 5 chooses grades, weights and explicit pairs.
 PROBLEMS = [
     pytest.param(seed, id=str(seed))
-    for seed in range(30)
+    for seed in range(12)
     if has_pairs(problem(seed, weighted=seed % 3 == 0, explicit=seed % 5 == 0)[1])
 ]
 
@@ -110,7 +110,7 @@ def test_theorems_1_and_2(seed, name):
         assert (product <= history["bound"] * (1 + 1e-10)).all()
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(8))
 def test_training_errors_are_those_of_the_predictions(seed):
     X, queries = problem(seed + 100, weighted=seed % 2 == 0, n_features=6)
     if not has_pairs(queries):
