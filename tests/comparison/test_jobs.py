@@ -103,6 +103,7 @@ def test_the_death_of_a_process_is_an_error_and_costs_no_finished_training(tiny,
     assert not resumed.failed
 
 
+@pytest.mark.ci
 def test_losses_of_a_script_and_lambdas_go_to_other_processes(tmp_path):
     """The script needs no ``if __name__ == "__main__":``."""
     script = tmp_path / "script.py"
@@ -120,6 +121,7 @@ def test_losses_of_a_script_and_lambdas_go_to_other_processes(tmp_path):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.ci
 def test_large_data_give_the_same():
     """Arrays of more than a megabyte reach the processes as read-only files in memory."""
     parts = [bp.datasets.make_ranking(7000, n_features=3, random_state=seed) for seed in range(3)]

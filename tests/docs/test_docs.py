@@ -83,7 +83,7 @@ def python_blocks():
             continue  # told in order, with what they print
         for i, (_, block) in enumerate(blocks(page) if page not in TOLD else ()):
             marks = [pytest.mark.cluster] if CLUSTER in block else []
-            marks += [pytest.mark.ci] if page.stem != "README" else []
+            marks += [pytest.mark.ci] if page.stem != "README" or i > 0 else []
             yield pytest.param(block, id=f"{page.relative_to(ROOT)}:{i}", marks=marks)
 
 

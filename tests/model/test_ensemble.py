@@ -292,7 +292,7 @@ weak_rankers = st.one_of(
 )
 
 
-@settings(deadline=None)
+@settings(deadline=None, max_examples=30)
 @given(st.lists(st.lists(st.tuples(weak_rankers, st.floats(-1e5, 1e5)), max_size=3), max_size=4), st.booleans())
 def test_json_returns_every_bit(tmp_path_factory, rounds, named):
     names = ["a", "ä b", '"\\', "\n", ""] if named else None
