@@ -2,7 +2,7 @@
 
 from typing import Any, TypeVar
 
-from boostplug.core.checks import check_instance
+from boostplug.core.checks import check_instance, shown
 from boostplug.core.values import Range
 from boostplug.losses import Loss
 
@@ -51,6 +51,8 @@ def suggest(trial: Any, loss: _Loss, *, prefix: str = "objective__") -> _Loss:
     objective__normalization: one of ('none', 'rows', 'query')
     RankNet(sigmoid=0.25, normalization='query')
     """
+    if not hasattr(trial, "suggest_float"):
+        raise ValueError(f"trial must be a trial of optuna's, as its study gives one; got {shown(trial)}")
     check_instance("loss", loss, Loss, "MPBoost()")
     check_instance("prefix", prefix, str, "'objective__'")
     drawn = {name: _drawn(trial, prefix + name, space) for name, space in loss.search_space.items()}

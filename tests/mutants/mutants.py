@@ -248,7 +248,7 @@ MUTANTS = [
     ),
     # Kernels, caught through the losses, metrics and adapters that call them.
     *_caught_by(
-        ["losses/test_lambda_rank.py"],
+        ["losses/test_lambda_rank.py", "losses/test_double_loops.py"],
         (
             "LambdaRank's tied documents weigh nothing",
             "kernels.lists.lambdas._sum_list",
