@@ -101,8 +101,8 @@ def test_the_first_row_may_hold_newlines_and_separators_and_be_wide(tmp_path):
             found = read_table_file(csv(tmp_path, text), ids=["query"])
             assert list(found) == rows[0]
             assert found["grade"].tolist() == [2, 0]
-    wide = csv(tmp_path, ",".join(f"column{k:09}" for k in range(10_000)) + "\n" + ",".join("1" * 10_000))
-    assert read_table_file(wide).shape == (1, 10_000)
+    wide = csv(tmp_path, ",".join(f"column{k:09}" for k in range(2_000)) + "\n" + ",".join("1" * 2_000))
+    assert read_table_file(wide).shape == (1, 2_000)
 
 
 def test_the_separator_is_found_beside_others_in_names(tmp_path):

@@ -51,7 +51,7 @@ def thresholds_of(model):
     return table["Feature"].str[1:].astype(int), table["Split"]
 
 
-def rows_of(model, rng, *, missing, n=3_000):
+def rows_of(model, rng, *, missing, n=1_000):
     """Return rows with values on thresholds, one single-precision step beside them, zeros, negatives, and missing."""
     X = data(rng, n, missing=missing)[0]
     features, thresholds = (np.asarray(values) for values in thresholds_of(model))
@@ -129,7 +129,7 @@ def without_the_slack(rows, wanted):
 @pytest.mark.parametrize("ranker", RANKERS, ids=lambda ranker: type(ranker).__name__)
 def test_reference_rankers_score_in_each_engine_as_here(ranker):
     rng = np.random.default_rng(5)
-    X, y, group = data(rng, 400, missing=False)
+    X, y, group = data(rng, 200, missing=False)
     check_everywhere(ranker.fit(X, y, group=group).model_, rng, missing=False)
 
 
