@@ -27,7 +27,7 @@ def expected(loss, scores, queries):
         case bp.PairwiseLoss() if loss.hessian != "global":
             found = pairwise_loss(loss, scores, queries)
         case bp.ListNet():
-            found = list_net(scores, queries)
+            found = list_net(scores, queries, loss.target)
         case bp.LambdaRank():
             found = lambda_rank(loss, scores, queries)
         case bp.SquaredError():
@@ -268,13 +268,13 @@ def correlation(loss, scores, queries):
     return value, g, h
 
 
-def list_net(scores, queries):
+def list_net(scores, queries, target="softmax"):
     """Sum as ListNet does."""
     value, g, h = zeros(queries)
     weight, lists = judged_rows(queries)
     labels = queries.labels
     for q, judged in enumerate(lists):
-        if len(judged) < 2:
+        if len(judged) < 2 or (target == "labels" and not max(labels[judged])):
             continue
         v = weight[judged]
         of_list = sum(v * v) / sum(v)
@@ -284,7 +284,10 @@ def list_net(scores, queries):
         rho = [1.0 / (1.0 + x) for x in over]
         rest = [r * x for r, x in zip(rho, over, strict=True)]
         best = max(labels[judged])
-        phi = [w * math.exp(labels[i] - best) for i, w in zip(judged, v, strict=True)]
+        phi = [
+            w * (labels[i] if target == "labels" else math.exp(labels[i] - best))
+            for i, w in zip(judged, v, strict=True)
+        ]
         share = [x / sum(phi) for x in phi]
         value[q] = of_list * sum(s * math.log1p(x) for s, x in zip(share, over, strict=True))
         terms = []

@@ -74,7 +74,7 @@ LOSSES: dict[str, tuple[Loss, ...]] = {
     "adarank": (AdaRank(), AdaRank(base=NDCGBoost())),
     "ranknet": (RankNet(),),
     "lambda-rank": (LambdaRank(), LambdaRank(metric=MAP())),
-    "listnet": (ListNet(),),
+    "listnet": (ListNet(), ListNet(target="labels")),
     "squared-error": (SquaredError(), SquaredError(centred=True)),
     "crr": (CRR(),),
     "logistic-error": (LogisticError(max_grade=4.0),),

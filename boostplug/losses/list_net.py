@@ -1,32 +1,46 @@
-"""ListNet: softmax cross entropy over whole lists (Cao et al., ICML 2007)."""
+"""ListNet: softmax cross entropy over whole lists (Cao et al., ICML 2007), and the conditional logit."""
 
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import frozen
+from boostplug.core.checks import check_choice, frozen, refuse_where
+from boostplug.core.values import Space
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.lists import softmax as kernels
 from boostplug.losses.base.lists import sums_over_lists
-from boostplug.losses.base.loss import Loss
+from boostplug.losses.base.loss import LabelRange, Loss
 
 Floats = NDArray[np.float64]
+Target = Literal["softmax", "labels"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class ListNet(Loss):
-    r"""Cross entropy between the softmax of a list's grades and the softmax of its scores.
+    r"""Cross entropy between shares that a list's labels make and the softmax of its scores.
 
     .. math:: J_q(F) = -\bar v_q \sum_i P_i \log p_i, \qquad p_i = \frac{v_i\, e^{F_i}}{\sum_j v_j\, e^{F_j}}
 
-    over the judged documents of a query, with v the row weights. A list counts once, whatever its length. The target is
-    :math:`P_i \propto v_i\, e^{r_i}`, ListNet's top-one probabilities. Labels may be any real numbers. Their unit
-    matters: a gap of 1 makes a document e times as likely to be the best.
+    over the judged documents of a query, with v the row weights. A list counts once, whatever its length.
+
+    Parameters
+    ----------
+    target : {"softmax", "labels"}
+        "softmax": :math:`P_i \propto v_i\, e^{r_i}`, ListNet's top-one probabilities. Labels may be any real numbers.
+        Their unit matters: a gap of 1 makes a document e times as likely to be the best. "labels":
+        :math:`P_i \propto v_i\, r_i`, for lists of which one document was chosen: bought, booked, clicked, the winner.
+        Several chosen documents, grades and amounts count by their labels, which are ≥ 0.
 
     Notes
     -----
+    With ``target="labels"`` and one chosen document this is McFadden's conditional logit (1974): J is minus the log
+    likelihood of the choice, and the softmax of scores within a list estimates the probability of each choice. Other
+    names are softmax cross entropy (TF-Ranking, rax: ``softmax_loss``) and QuerySoftMax (CatBoost). A list without a
+    label above 0 teaches nothing, and its value is 0.
+
     The gradient is :math:`p - P`, the Hessian :math:`p\,(1 - p)`, the second derivative (kind "exact"). 1 - p is the
     sum of the other documents' shares, so all is finite for scores of any size. Where the Hessian vanishes beside the
     gradient, it is held at 1e-16 of the gradient, as XGBoost does.
@@ -35,17 +49,23 @@ class ListNet(Loss):
     those that were not. The list itself weighs :math:`\bar v = \sum v^2 / \sum v`, which is the weight of each of its
     documents if they all weigh the same. Weight 0 removes the document.
 
-    Equal grades teach too: P is then uniform (in proportion to weights), and the scores are pulled together. A document
+    Equal labels teach too: P is then uniform (in proportion to weights), and the scores are pulled together. A document
     alone in its list gets no step.
 
-    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q \bar v_q` over the lists of two documents and more. A
-    document then stands for about 1.
+    Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q \bar v_q` over the lists of two documents and more that
+    have a target. A document then stands for about 1.
 
     Cost: O(n), an exponential for each document.
+
+    Raises
+    ------
+    ValueError
+        If a label is below 0 with ``target="labels"``.
 
     References
     ----------
     Cao, Qin, Liu, Tsai, Li. Learning to rank: from pairwise approach to listwise approach. ICML 2007.
+    McFadden. Conditional logit analysis of qualitative choice behavior. Frontiers in Econometrics, 1974.
 
     Examples
     --------
@@ -59,50 +79,77 @@ class ListNet(Loss):
     array([-0.462,  0.462])
     >>> hessian
     array([0.5, 0.5])
+    >>> ListNet(target="labels").gradient_hessian(np.zeros(2), queries)[0]
+    array([-1.,  1.])
     """
+
+    target: Target = "softmax"
 
     hessian_kind = "exact"
 
+    def __post_init__(self) -> None:
+        check_choice("ListNet: target", self.target, get_args(Target))
+
+    @property
+    def label_range(self) -> LabelRange:
+        """Labels of 0 and more where they are shares."""
+        return LabelRange(0.0) if self.target == "labels" else LabelRange()
+
+    @property
+    def search_space(self) -> Space:
+        """The search space without `target`, which the meaning of the labels determines."""
+        space = dict(super().search_space)
+        del space["target"]
+        return space
+
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
-        """Return Σ n_q and Σ v̄_q over the lists of two documents and more."""
-        n = np.diff(queries.judged_lists.start)
-        return np.array([float(n[n > 1].sum())]), np.array([_weights(queries)[n > 1].sum()])
+        """Return Σ n_q and Σ v̄_q over the lists of two documents and more that have a target."""
+        n, weight = np.diff(queries.judged_lists.start), self._weights(queries)
+        learnt = (n > 1) & (weight > 0.0)
+        return np.array([float(n[learnt].sum())]), np.array([weight[learnt].sum()])
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
-        return sums_over_lists(kernels.values, scores, queries, _target(queries), _weights(queries)).value
+        how = self._target(queries), self._weights(queries)
+        return sums_over_lists(kernels.values, scores, queries, *how).value
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J, and p (1 - p)."""
-        how = _target(queries), scale * _weights(queries)
+        how = self._target(queries), scale * self._weights(queries)
         _, gradient, hessian = sums_over_lists(kernels.derivatives, scores, queries, *how)
         positive_beside(gradient, hessian)
         return gradient, hessian
 
+    def _target(self, queries: Queries) -> Floats:
+        """Return P of each judged document; 0 in a list without a label above 0 where labels are shares."""
 
-def _target(queries: Queries) -> Floats:
-    """Return P of each judged document."""
+        def compute() -> Floats:
+            judged = queries.judged_lists
+            if not len(judged.query):
+                return frozen(np.zeros(0))
+            first, sizes = judged.start[:-1], np.diff(judged.start)
+            best = np.repeat(np.maximum.reduceat(judged.grade, first), sizes)
+            if self.target == "labels":
+                negative = queries.judged & (queries.labels < 0.0)
+                refuse_where("labels", negative, queries.labels, "is below 0; ListNet(target='labels') takes shares")
+                # Over the best, so that no sum overflows.
+                shares = judged.weight * np.divide(judged.grade, best, out=np.zeros(len(best)), where=best > 0.0)
+            else:
+                shares = judged.weight * np.exp(judged.grade - best)
+            total = np.repeat(np.add.reduceat(shares, first), sizes)
+            return frozen(np.divide(shares, total, out=np.zeros(len(total)), where=total > 0.0))
 
-    def compute() -> Floats:
-        judged = queries.judged_lists
-        if not len(judged.query):
-            return frozen(np.zeros(0))
-        first, sizes = judged.start[:-1], np.diff(judged.start)
-        best = np.maximum.reduceat(judged.grade, first)
-        e = judged.weight * np.exp(judged.grade - np.repeat(best, sizes))
-        return frozen(e / np.repeat(np.add.reduceat(e, first), sizes))
+        return queries.remember((ListNet, self.target), compute)
 
-    return queries.remember((ListNet, "target"), compute)
+    def _weights(self, queries: Queries) -> Floats:
+        """Return v̄ of each list, 0 without a target."""
 
+        def compute() -> Floats:
+            judged = queries.judged_lists
+            if not len(judged.query):
+                return frozen(np.zeros(0))
+            first, v = judged.start[:-1], judged.weight
+            learnt = np.add.reduceat(self._target(queries), first) > 0.0
+            return frozen(learnt * np.add.reduceat(v**2, first) / np.add.reduceat(v, first))
 
-def _weights(queries: Queries) -> Floats:
-    """Return v̄ of each list."""
-
-    def compute() -> Floats:
-        judged = queries.judged_lists
-        if queries.row_weight is None or not len(judged.query):
-            return frozen(np.ones(len(judged.query)))
-        total, square = (np.add.reduceat(x, judged.start[:-1]) for x in (judged.weight, judged.weight**2))
-        return frozen(square / total)
-
-    return queries.remember((ListNet, "weights"), compute)
+        return queries.remember((ListNet, "weights", self.target), compute)

@@ -73,7 +73,7 @@ MUTANTS = [
         ),
         (
             "ListNet weights a query by the mean weight of its documents",
-            "losses.list_net._weights.compute",
+            "losses.list_net.ListNet._weights.compute",
             "square / total",
             "total / np.diff(judged.start)",
         ),
