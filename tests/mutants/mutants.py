@@ -74,8 +74,8 @@ MUTANTS = [
         (
             "ListNet weights a query by the mean weight of its documents",
             "losses.list_net.ListNet._weights.compute",
-            "square / total",
-            "total / np.diff(judged.start)",
+            "np.add.reduceat(v**2, first)",
+            "np.add.reduceat(v, first) ** 2 / np.diff(judged.start)",
         ),
         (
             "LambdaRank's ideal DCG ignores the cut-off",
