@@ -27,9 +27,9 @@ def doctor() -> tuple[list[str], list[str]]:
             findings.append(f"{name} is not installed{f': {install(name)}' if name in LIBRARIES else ''}")
     findings += [f"{name}={value}" for name, value in os.environ.items() if name.startswith(("NUMBA_", "OMP_", "KMP_"))]
     for module, name, parameters in _TRAININGS:
-        if not is_installed(module.rpartition(".")[2]) and module != "rankers":
-            continue
         try:
+            if module != "rankers" and not is_installed(module.rpartition(".")[2]):
+                continue
             with warnings.catch_warnings(record=True) as caught:
                 warnings.simplefilter("always", UserWarning)
                 kind = getattr(import_module(f"boostplug.{module}"), name)

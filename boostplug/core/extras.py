@@ -1,4 +1,4 @@
-"""Optional libraries: the extras that install them, and errors if one is missing or broken."""
+"""Optional libraries: the extras that install them, and an error if one is missing."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

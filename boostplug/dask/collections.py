@@ -182,7 +182,7 @@ def queries_of_rows(numbers: NDArray[Any], name: str) -> Queries:
         },
         position=None if parts[0].position is None else np.concatenate([part.position for part in parts]),
     )
-    return with_float32_labels(queries)  # the driver warns
+    return with_float32_labels(queries)
 
 
 def row_weights(queries: Queries) -> NDArray[np.float64]:

@@ -331,6 +331,9 @@ def refuse_unknown_categories(schema: Schema, fitted: Schema, name: str) -> None
         raise ValueError(f"{name} has the categorical column {column}, and the model no categories; pass the ranker")
 
 
+# --- Values --------------------------------------------------------------------------------------------------------
+
+
 def columns_equal_to(X: Any, values: Any) -> list[str]:
     """Return the names of a DataFrame's columns that hold given numbers themselves; none of arrays."""
     if values is None or not hasattr(X, "iloc") or len(np.unique(values)) < 2:

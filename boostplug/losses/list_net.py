@@ -110,13 +110,12 @@ class ListNet(Loss):
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
-        how = self._target(queries), self._weights(queries)
-        return sums_over_lists(kernels.values, scores, queries, *how).value
+        return sums_over_lists(kernels.values, scores, queries, self._target(queries), self._weights(queries)).value
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J, and p (1 - p)."""
-        how = self._target(queries), scale * self._weights(queries)
-        _, gradient, hessian = sums_over_lists(kernels.derivatives, scores, queries, *how)
+        target, factor = self._target(queries), scale * self._weights(queries)
+        _, gradient, hessian = sums_over_lists(kernels.derivatives, scores, queries, target, factor)
         positive_beside(gradient, hessian)
         return gradient, hessian
 

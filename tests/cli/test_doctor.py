@@ -60,3 +60,15 @@ def test_a_library_that_is_not_installed_is_no_problem(monkeypatch):
     assert problems == []
     assert "xgboost is not installed: pip install 'boostplug[xgboost]'" in findings
     assert not any(line.startswith("XGBRanker") for line in findings)
+
+
+def test_a_library_that_cannot_be_loaded_is_a_problem(monkeypatch):
+    """A missing libgomp is an OSError of the import."""
+
+    def fails(name):
+        raise OSError(f"libgomp.so.1, which {name} needs")
+
+    monkeypatch.setattr(doctor, "is_installed", fails)
+    monkeypatch.setattr(doctor, "_trained", lambda _: (1.0, "none"))
+    _, problems = doctor.doctor()
+    assert any("LGBMRanker fails (OSError: libgomp.so.1" in line for line in problems)
