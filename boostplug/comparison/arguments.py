@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks, required_metric_of_clicks
+from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.recommendation import DEFAULT_LOSSES, DEFAULT_METRICS
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Folds
 from boostplug.comparison.training.runs import Method, Plan
@@ -19,6 +20,7 @@ from boostplug.core.checks import check_flag, check_instance, check_integer, sho
 from boostplug.core.extras import install, is_installed
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
+from boostplug.data.tables import refuse_sparse_beside_dense, schema_of
 from boostplug.estimators.parameter_names import is_dart, refuse_unknown_parameters
 from boostplug.losses import LOSSES, Loss
 from boostplug.losses.composite.sums import CombinedLoss
@@ -281,8 +283,11 @@ def _why_undefined(metric: Metric, part: DataPart, name: str) -> str | None:
     return f"undefined on every query of {name}: it has no relevant document, with labels up to {most:g}"
 
 
-def check_trainable(frameworks: Sequence[str], plan: Plan) -> None:
-    """Raise for a parameter that a framework does not know, for dropout with early stopping, and without optuna."""
+def check_trainable(folds: Folds, frameworks: Sequence[str], plan: Plan) -> None:
+    """Raise where XGBoost would read parts differently, for wrong parameters, and without optuna."""
+    if "xgboost" in frameworks:
+        for fold, place in product(folds, range(len(PARTS))):
+            refuse_sparse_beside_dense(schema_of(fold[place].X), schema_of(fold[0].X), f"{PARTS[place]}: X")
     if plan.tune:
         require_optuna()
     for framework in frameworks:

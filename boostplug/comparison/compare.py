@@ -217,7 +217,7 @@ def compare(
         small=small,
     )
     names, absent = frameworks_of(frameworks)
-    check_trainable(names, plan)
+    check_trainable(folds, names, plan)
     methods, unsuited = suited_losses(methods_of(names, chosen, baselines, incumbent), losses, folds)
     path = store_of(store, resume=resume)
     digest = "" if path is None else digest_of(loaded.digests, plan)

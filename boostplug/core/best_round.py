@@ -7,12 +7,12 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 
-_ROUNDING = 1e-12  # relative difference that the order of summation or another processor's logarithm may cause
+ROUNDING = 1e-12  # relative difference that the order of summation or another processor's logarithm may cause
 
 
 def rounding(*values: float) -> float:
     """Return the largest difference between numbers of this size that rounding may cause."""
-    return _ROUNDING * max((abs(value) for value in values if math.isfinite(value)), default=0.0)
+    return ROUNDING * max((abs(value) for value in values if math.isfinite(value)), default=0.0)
 
 
 class BestRound:

@@ -182,7 +182,7 @@ def queries_of_rows(numbers: NDArray[Any], name: str) -> Queries:
         },
         position=None if parts[0].position is None else np.concatenate([part.position for part in parts]),
     )
-    return with_float32_labels(queries)
+    return with_float32_labels(queries, warn=False)  # the driver warns
 
 
 def row_weights(queries: Queries) -> NDArray[np.float64]:
@@ -306,7 +306,7 @@ def _sum_and_count(part: Partition, ranker: Any, metric: Metric) -> tuple[float,
 
 def _sums_and_fault(part: Partition, loss: Loss) -> tuple[NDArray[np.float64], str | None]:
     """Return `query_sums` at scores of 0, and the warning where the loss, or a part of it, has no gradient there."""
-    queries = with_float32_labels(part.queries)
+    queries = with_float32_labels(part.queries, warn=False)
     start = np.zeros(queries.n_rows)
     sums = loss.query_sums(start, queries)
     if loss.gradient_hessian(start, queries)[0].any():

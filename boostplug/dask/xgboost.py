@@ -213,7 +213,10 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         if known is not None:
             refuse_unknown_categories(train.schema, known, "X beside xgb_model")
         train.repeat_warnings()
-        return [train, *(partitioned_set(self._client(), s, local=_LOCAL, fitted=train.schema) for s in sets[1:])]
+        found = [train, *(partitioned_set(self._client(), s, local=_LOCAL, fitted=train.schema) for s in sets[1:])]
+        for one in found:
+            self._refuse_other_kind(one.schema, train.schema, f"{one.where}X")
+        return found
 
     def _matrices(self, sets: list[PartitionedSet], feature_weights: ArrayLike | None) -> list[Any]:
         """Return the matrix of each set; a validation set lies on the workers that hold rows of the training set."""

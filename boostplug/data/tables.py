@@ -31,6 +31,8 @@ class Schema(NamedTuple):
     """None if the columns have no names."""
     categories: Mapping[int, tuple[Any, ...]] | None = None
     """Categories of each categorical column, by the column's index; None if not known."""
+    sparse: bool | None = None
+    """True for a sparse matrix; None if not known."""
     reader: str = "the model"
     """What expects these columns, in messages: the class of the fitted ranker."""
 
@@ -92,7 +94,7 @@ def schema_of(X: Any) -> Schema:
     names = tuple(" ".join(map(str, name)) if isinstance(name, tuple) else str(name) for name in column_names(X))
     kinds = X.dtypes if hasattr(X, "iloc") else ()
     categories = {place: tuple(kind.categories) for place, kind in enumerate(kinds) if hasattr(kind, "categories")}
-    return Schema(int(X.shape[1]), names or None, categories)
+    return Schema(int(X.shape[1]), names or None, categories, hasattr(X, "nnz"))
 
 
 def read_features(
@@ -329,6 +331,18 @@ def refuse_unknown_categories(schema: Schema, fitted: Schema, name: str) -> None
     if schema.categories and fitted.categories is None:
         column = schema.column(min(schema.categories))
         raise ValueError(f"{name} has the categorical column {column}, and the model no categories; pass the ranker")
+
+
+def refuse_sparse_beside_dense(schema: Schema, fitted: Schema, name: str = "X") -> None:
+    """Raise if only one of X and the training set is sparse.
+
+    XGBoost treats absent entries of a sparse matrix as missing, and zeros of an array as numbers.
+    """
+    if schema.sparse is None or fitted.sparse is None or schema.sparse == fitted.sparse:
+        return
+    kinds = "sparse and the training set is dense" if schema.sparse else "dense and the training set is sparse"
+    why = "to XGBoost absent entries are missing, and zeros are not"
+    raise ValueError(f"{name} is {kinds}: {why}; pass tables of one kind, or missing=0 for training too")
 
 
 # --- Values --------------------------------------------------------------------------------------------------------

@@ -198,10 +198,16 @@ def is_training_set(one: CheckedInputs, train: CheckedInputs) -> bool:
     return one.queries is train.queries and np.array_equal(*starts)
 
 
-def with_float32_labels(queries: Queries) -> Queries:
+def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:
     """Return queries whose labels are those that the frameworks' datasets hold: rounded to single precision.
 
-    All else of them stays. Queries whose labels single precision holds are returned as they are.
+    All else of them stays. Queries whose labels single precision holds are returned as they are. `warn` is False where
+    the user has been warned before.
+
+    Warns
+    -----
+    UserWarning
+        If labels that differ within a query no longer do.
 
     Raises
     ------
@@ -212,7 +218,21 @@ def with_float32_labels(queries: Queries) -> Queries:
     why = "is beyond single precision (1e38), in which the frameworks keep labels; rescale the labels"
     refuse_where("labels", np.abs(labels) >= _INFINITE, labels, why)
     rounded = labels.astype(np.float32).astype(np.float64)
-    return queries if np.array_equal(rounded, labels) else queries.replaced(labels=rounded)
+    if np.array_equal(rounded, labels):
+        return queries
+    groups = queries.grade_groups
+    below, above = groups.group_grade[:-1], groups.group_grade[1:]
+    merged = below.astype(np.float32) == above.astype(np.float32)
+    merged[groups.query_group[1:-1] - 1] = False  # there the next query begins
+    if warn and merged.any():
+        at = int(np.argmax(merged))
+        warnings.warn(
+            f"labels such as {below[at]!s} and {above[at]!s} are equal in single precision, in which the frameworks "
+            "keep them; subtract an offset from all labels, or rescale them",
+            UserWarning,
+            stacklevel=3,
+        )
+    return queries.replaced(labels=rounded)
 
 
 def relative_weight(weight: Floats | None) -> Floats | None:

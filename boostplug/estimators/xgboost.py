@@ -16,7 +16,9 @@ from boostplug.data.pairs import Pairs
 from boostplug.data.tables import (
     Schema,
     align,
+    refuse_sparse_beside_dense,
     refuse_unknown_categories,
+    schema_of,
     with_text_categories,
 )
 from boostplug.estimators.inputs import (
@@ -188,11 +190,14 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             name = "X beside xgb_model"
             refuse_unknown_categories(train.schema, known, name)
             train = train._replace(X=align(train.X, known, name))
+            self._refuse_other_kind(train.schema, known, name)
         columns = train.schema
         sets = validation_sets(
             eval_set, given, train, lambda one: checked_set(one, columns), "sample_weight_eval_set",
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=sample_weight_eval_set,
         )  # fmt: skip
+        for one in sets:
+            self._refuse_other_kind(one.schema, columns, f"{one.where}X")
         sets = each_starting_from("base_margin_eval_set", base_margin_eval_set, sets, train)
         warn_of_idle_part(loss, train.queries)
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
@@ -232,15 +237,19 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         Raises
         ------
         ValueError
-            If X has not the columns that `fit` had, in their order (names count where both have some), or a column
-            is categorical in one of the two only. ``validate_features=False`` lets them pass.
+            If X has not the columns that `fit` had, in their order (names count where both have some), a column is
+            categorical in one of the two only, or one of the two is sparse. ``validate_features=False`` lets them pass.
             If `base_margin` has the index of X in another order.
         """
         refuse_other_order(X=X, base_margin=kwargs.get("base_margin"))
         checks = self.__sklearn_is_fitted__() and kwargs.get("validate_features", True)
         fitted = self._columns() if checks else None
-        features = with_text_categories(self._features(X, fitted))
-        return super().predict(features, **{name: native(value) for name, value in kwargs.items()})
+        features = self._features(X, fitted)
+        if fitted is not None:
+            self._refuse_other_kind(schema_of(features), fitted)
+        return super().predict(
+            with_text_categories(features), **{name: native(value) for name, value in kwargs.items()}
+        )
 
     def score(
         self,
@@ -322,6 +331,11 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         fitted: Schema | None = self.__dict__.get("_fitted_columns")
         return _columns_of(self.get_booster()) if fitted is None else fitted
 
+    def _refuse_other_kind(self, schema: Schema, fitted: Schema, name: str = "X") -> None:
+        """Raise if only one of X and the training set is sparse, where that changes scores."""
+        if self.missing != 0:
+            refuse_sparse_beside_dense(schema, fitted, name)
+
     def _matrix(
         self, given: CheckedInputs, *, ref: xgb.DMatrix | None = None, feature_weights: Any = None
     ) -> xgb.DMatrix:
@@ -386,7 +400,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         if loss is not None:
             params["objective"] = "rank:pairwise"
         if model is not None:
-            params.pop("base_score", None)  # the model has its own
+            _refuse_other_base_score(params.pop("base_score", None), model)
         elif loss is not None and params.get("base_score") is None:
             params["base_score"] = 0.0
         return params, custom
@@ -440,3 +454,11 @@ def model_and_columns(xgb_model: Any, parameters: Mapping[str, Any]) -> tuple[xg
     if parameters.get("process_type") != "update":  # which adds no trees
         booster.set_attr(best_iteration=None, best_score=None)
     return booster, xgb_model._columns() if isinstance(xgb_model, XGBRanker) else _columns_of(booster)  # noqa: SLF001
+
+
+def _refuse_other_base_score(given: float | None, booster: xgb.Booster) -> None:
+    """Raise where base_score is not that of the model that the training goes on from, whose scores would move."""
+    parameters = json.loads(booster.save_config())["learner"]["learner_model_param"]
+    own = np.ravel(json.loads(parameters["base_score"]))  # a list since XGBoost 3.1
+    if given is not None and (np.float32(given) != np.float32(own)).any():
+        raise ValueError(f"base_score={given!r} differs from that of xgb_model, {own[0]:g}; leave out base_score")

@@ -120,12 +120,14 @@ def test_names_of_columns_in_some_parts(parts, place):
 
 
 def test_the_best_is_trained_on_the_labels_of_the_run(parts):
-    """Labels that differ in float64 only: both train on float32, which the frameworks hold."""
+    """Labels that differ in float64 only: both train on float32, which the frameworks hold, and say so."""
     train, valid, test = (RankingData(p.X, 1.7e9 + 60.0 * p.y, qid=p.qid) for p in parts)
     asked = {**QUICK, "metric": bp.NDCG(5, gain="linear"), "metrics": bp.NDCG(5, gain="linear"), "baselines": []}
     for framework in ("lightgbm", "xgboost"):
         result = bp.compare(train, valid, test, losses=[bp.QBRank()], frameworks=framework, **asked)
-        best = result.best.fit(train.X, train.y, qid=train.qid)
+        assert any("single precision" in text for text in result.document["warnings"])
+        with pytest.warns(UserWarning, match="single precision"):
+            best = result.best.fit(train.X, train.y, qid=train.qid)
         found = asked["metric"](best.predict(test.X), test.queries)
         assert found == result.document["methods"][0]["runs"][0]["test"][asked["metric"].name]
     assert bp.compare(*parts, **IN_LIGHTGBM).document["warnings"] == []

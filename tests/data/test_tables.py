@@ -20,7 +20,7 @@ FRAMES = {
 @pytest.mark.parametrize("kind", FRAMES)
 def test_frames_keep_values_and_names(kind):
     X = read_features(FRAMES[kind](VALUES))
-    assert schema_of(X) == (2, ("a", "b"), {}, "the model")
+    assert schema_of(X) == (2, ("a", "b"), {}, False, "the model")
     np.testing.assert_array_equal(np.asarray(X, dtype=float), [[1.5, 1], [2.5, 2], [np.nan, 3]])
     assert isinstance(X, pd.DataFrame)
 

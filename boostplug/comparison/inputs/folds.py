@@ -20,6 +20,7 @@ from boostplug.comparison.summary import FEWEST_QUERIES
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.data.positions import propensities_of
 from boostplug.data.tables import is_whole, schema_of
+from boostplug.estimators.inputs import with_float32_labels
 
 _MOST_NAMED = 3
 
@@ -60,6 +61,8 @@ class LoadedData:
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             folds = folds_of(train, valid, test, columns)
+            for fold in folds:
+                with_float32_labels(fold[0].queries)
         given = {"data": train} if valid is None else dict(zip(PARTS, (train, valid, test), strict=True))
         paths = None
         if all(isinstance(path, (str, PathLike)) for path in given.values()):

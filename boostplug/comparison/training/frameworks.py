@@ -146,7 +146,7 @@ def lightgbm_dataset(X: Any, queries: Queries, params: Mapping[str, Any], refere
 
     Its weights are divided by their mean: LightGBM's own objectives compare weighted Hessians with constants.
     """
-    queries = with_float32_labels(queries)
+    queries = with_float32_labels(queries, warn=False)  # `compare` warns
     dataset = imported("lightgbm", "training needs").Dataset(
         X,
         queries.labels,
@@ -246,7 +246,7 @@ class XGBoost:
         if len({is_frame(part.X) for part in (train, valid, test)}) > 1:  # names in all parts or in none
             of_all["feature_names"] = [f"f{i}" for i in range(train.X.shape[1])]
         more = {"max_bin": self.params["max_bin"], **of_all}
-        queries = with_float32_labels(train.queries)
+        queries = with_float32_labels(train.queries, warn=False)
         weight = relative_weight(queries.query_weight)
         self.train_set = self.xgb.QuantileDMatrix(train.X, queries.labels, group=train.group, weight=weight, **more)
         assign(self.train_set, queries)  # XGBoost holds only the mean weight of each query
