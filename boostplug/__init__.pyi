@@ -111,6 +111,9 @@ from boostplug.metrics import (
     Bpref as Bpref,
 )
 from boostplug.metrics import (
+    ChoiceLogLoss as ChoiceLogLoss,
+)
+from boostplug.metrics import (
     KendallTau as KendallTau,
 )
 from boostplug.metrics import (
@@ -136,6 +139,9 @@ from boostplug.metrics import (
 )
 from boostplug.metrics import (
     SpearmanRho as SpearmanRho,
+)
+from boostplug.metrics import (
+    choice_probabilities as choice_probabilities,
 )
 from boostplug.model.ensemble import (
     Ensemble as Ensemble,

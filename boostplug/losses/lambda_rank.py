@@ -18,7 +18,7 @@ from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.logistic import LOGISTIC
 from boostplug.losses.base.loss import LARGEST_VALUE, LabelRange, Loss
 from boostplug.losses.base.pair_loss import PairCurve
-from boostplug.metrics import MAP, NDCG
+from boostplug.metrics import MAP, MRR, NDCG
 from boostplug.metrics.dcg import discounts
 
 Floats = NDArray[np.float64]
@@ -41,9 +41,13 @@ class LambdaRank(Loss):
     MAP: relevant documents (`MAP.relevant`) against the others. The swap also moves all relevant documents between the
     two. Here k does cut: ranks below k are worth nothing to AP@k.
 
+    MRR: relevant documents (`MRR.relevant`) against the others. Only the first relevant document counts, and k cuts.
+    With one relevant document per list it is NDCG with the discount 1/rank. Among tied documents the first relevant one
+    counts at the last of their places.
+
     Parameters
     ----------
-    metric : NDCG or MAP, default NDCG(10)
+    metric : NDCG, MAP or MRR, default NDCG(10)
         Its `gain`, `convention`, `relevant` and `k` count; its `ties` and `empty` do not.
     truncation : int, optional
         Only pairs count whose better-ranked document is among the best so many, as with LightGBM's
@@ -72,8 +76,8 @@ class LambdaRank(Loss):
     those among the judged documents of positive weight.
 
     Scale: outputs are multiplied by :math:`\sum_q n_q / \sum_q W_q` over the queries with documents of different
-    grades. :math:`n_q` is the number of documents, :math:`W_q` what the pairs weigh in a random order (without `norm`).
-    A document then stands for about 1.
+    grades. :math:`n_q` is the number of documents, :math:`W_q` what the pairs weigh in a random order (without `norm`;
+    for MRR as if one of the relevant documents were the first). A document then stands for about 1.
 
     Cost: O(n²) time for a list of n documents, O(n T) with a truncation T, and O(n) memory. One thread takes some 1.5
     ms for a list of 1,000 documents, 25 ms for 5,000 and 400 ms for 20,000. With ``truncation=30`` it takes 30 ms for
@@ -97,7 +101,7 @@ class LambdaRank(Loss):
     'LambdaRank(30, norm=True)'
     """
 
-    metric: NDCG | MAP = field(default_factory=lambda: NDCG(10))
+    metric: NDCG | MAP | MRR = field(default_factory=lambda: NDCG(10))
     truncation: int | None = None
     sigmoid: float = 1.0
     norm: bool = False
@@ -107,8 +111,10 @@ class LambdaRank(Loss):
     search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # around lambdarank's 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.metric, (NDCG, MAP)):
-            raise ValueError(f"LambdaRank: metric must be an NDCG or a MAP, such as NDCG(10); got {shown(self.metric)}")
+        if not isinstance(self.metric, (NDCG, MAP, MRR)):
+            raise ValueError(
+                f"LambdaRank: metric must be an NDCG, a MAP or an MRR, such as NDCG(10); got {shown(self.metric)}"
+            )
         if self.truncation is not None:
             otherwise = ", or None for all pairs of a list"
             object.__setattr__(
@@ -135,7 +141,7 @@ class LambdaRank(Loss):
     @property
     def label_range(self) -> LabelRange:
         """From 0 with the two named gains of NDCG."""
-        return LabelRange() if isinstance(self.metric, MAP) or callable(self.metric.gain) else LabelRange(0.0)
+        return LabelRange() if not isinstance(self.metric, NDCG) or callable(self.metric.gain) else LabelRange(0.0)
 
     @property
     def pair_curve(self) -> PairCurve:
@@ -171,7 +177,8 @@ class LambdaRank(Loss):
         """Return the sums in the unit of weights, by the score times sigmoid."""
         weights = self._swap_weights(queries)
         top = queries.n_rows if self.truncation is None else self.truncation
-        pairing = Pairing(weights.discount, weights.cutoff, top, self.truncation is None, self.norm)
+        first_alone = isinstance(self.metric, MRR)
+        pairing = Pairing(weights.discount, first_alone, weights.cutoff, top, self.truncation is None, self.norm)
         how = float(self.sigmoid), weights.of_rows(queries), queries.grade_groups.unit, pairing, with_value
         return sums_over_lists(sum_lists, frozen(scores.view()), queries, *how)
 
@@ -182,14 +189,14 @@ class _SwapWeights:
     Attributes
     ----------
     level : ndarray
-        Of each row: its gain over Z_q, or its relevance over the number of relevant documents; 0 if it is in no pair.
+        Of each row: its gain over Z_q, or its relevance (MAP: over the number of relevant documents); 0 without pairs.
     discount, cutoff
         See `Pairing`.
     pair_weight_of_queries : ndarray
         W_q of each query that holds a pair, over the unit of weights.
     """
 
-    def __init__(self, queries: Queries, metric: NDCG | MAP, truncation: int | None) -> None:
+    def __init__(self, queries: Queries, metric: NDCG | MAP | MRR, truncation: int | None) -> None:
         groups = queries.grade_groups
         longest = int(groups.n_documents.max(initial=0))
         if isinstance(metric, NDCG):
@@ -209,9 +216,12 @@ class _SwapWeights:
             self.discount, self.cutoff = frozen(np.zeros(0)), k
             # At random ranks: u = ρ ([j ≤ k] - Σ 1/j), v = u + [j ≤ k]/j, with ρ the share of relevant documents.
             inverse = np.where(np.arange(longest) < k, 1.0 / np.arange(1.0, longest + 1.0), 0.0)
-            of_share = _mean_distance(np.where(np.arange(longest) < k, 1.0, 0.0) - np.cumsum(inverse), truncation)
             n = groups.n_documents
+            of_share = _mean_distance(np.where(np.arange(longest) < k, 1.0, 0.0) - np.cumsum(inverse), truncation)
             mean_distance = of_share[n] * (ideal / n) + 0.5 * _mean_distance(inverse, truncation)[n]
+            if isinstance(metric, MRR):
+                mean_distance = _mean_distance(inverse, truncation)[n] / np.maximum(ideal, 1.0)
+                ideal = np.minimum(ideal, 1.0)
         known = ideal > 0
         of_group = ideal[groups.query_of_group]
         level = np.divide(level, of_group, out=np.zeros_like(level), where=of_group > 0)

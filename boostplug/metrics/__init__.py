@@ -3,6 +3,8 @@
 from boostplug.metrics.bpref import Bpref as Bpref
 from boostplug.metrics.calibration import ECE as ECE
 from boostplug.metrics.calibration import LogLoss as LogLoss
+from boostplug.metrics.choice import ChoiceLogLoss as ChoiceLogLoss
+from boostplug.metrics.choice import choice_probabilities as choice_probabilities
 from boostplug.metrics.correlation import KendallTau as KendallTau
 from boostplug.metrics.correlation import SpearmanRho as SpearmanRho
 from boostplug.metrics.dcg import DCG as DCG

@@ -21,7 +21,13 @@ def test_nothing_is_lost_where_all_are_far_apart_in_the_right_order(truncation):
 
 
 @pytest.mark.parametrize(
-    "metric", [bp.NDCG(None), bp.NDCG(None, convention="letor", gain="linear"), bp.MAP(), bp.MAP(3), bp.MAP(5, 2)]
+    "metric",
+    [
+        bp.NDCG(None),
+        bp.NDCG(None, convention="letor", gain="linear"),
+        *(bp.MAP(), bp.MAP(3), bp.MAP(5, 2)),
+        *(bp.MRR(), bp.MRR(3), bp.MRR(relevant=3)),
+    ],
 )
 def test_weights_are_what_the_metric_loses_by_a_swap(metric):
     """With two documents of different grades at a time weighing anything, the value is |Δ| log(1 + e^-d)."""
@@ -41,9 +47,13 @@ def test_weights_are_what_the_metric_loses_by_a_swap(metric):
 
 
 @pytest.mark.parametrize(
-    "loss", [LambdaRank(metric=bp.NDCG(30), truncation=t, norm=n) for t in (3, None) for n in (False, True)]
+    "loss",
+    [
+        *(LambdaRank(metric=bp.NDCG(30), truncation=t, norm=n) for t in (3, None) for n in (False, True)),
+        *(LambdaRank(metric=bp.MRR(5), truncation=t) for t in (3, None)),
+    ],
 )
-def test_properties_hold_with_a_truncation_and_a_norm(loss):
+def test_properties_hold_with_a_truncation_a_norm_and_mrr(loss):
     testing.check_loss(loss)
 
 
@@ -64,6 +74,14 @@ def test_a_truncation_ranks_ties_in_row_order_and_losses_of_losses_say_so():
 )
 def test_losses_of_losses_keep_the_properties_with_ties_in_row_order(loss):
     testing.check_loss(loss)
+
+
+def test_ties_and_the_scale_of_mrr_are_those_of_a_random_order_with_one_relevant_document():
+    queries = bp.Queries([0, 1, 0, 0], group=[4])
+    pairs = [[abs(1 / a - 1 / b) for b in range(1, 5) if b != a] for a in range(1, 5)]
+    loss, expected = LambdaRank(metric=bp.MRR()), np.mean(pairs)  # of a pair
+    np.testing.assert_allclose(loss.value(np.zeros(4), queries), 3 * expected * math.log(2.0))
+    np.testing.assert_allclose(loss.scale_terms(queries), [[4.0], [3 * expected]])
 
 
 @pytest.mark.parametrize("metric", [bp.NDCG(10), bp.MAP()])

@@ -22,7 +22,9 @@ of the higher grade, and j has the weight
 
 with a and b the weights of winner and loser, and G the gains of their grades. For NDCG u and v are the discounts. For
 MAP gains are 0 and 1, :math:`u_j = P_j/j - S_j` and :math:`v_j = (P_j + 1)/j - S_j`. P_j is the number of relevant
-documents among the best j, and S_j = Σ rel/position over them. S covers the changes of precision between i and j.
+documents among the best j, and S_j = Σ rel/position over them. S covers the changes of precision between i and j. For
+MRR gains are 0 and 1, :math:`v_j = \max(1/j, 1/p_1)` and :math:`u_j = \max(1/j, 1/p_2)`, with :math:`p_1` and
+:math:`p_2` the positions of the first two relevant documents.
 """
 
 from typing import Any, NamedTuple
@@ -62,9 +64,11 @@ class Pairing(NamedTuple):
     Attributes
     ----------
     discount : ndarray
-        NDCG's discounts, down to the length of the longest list; empty for average precision.
+        NDCG's discounts, down to the length of the longest list; empty for other metrics.
+    first_alone : bool
+        Whether only the first relevant document counts (MRR); else average precision.
     cutoff : int
-        The k of average precision.
+        The k of average precision and of MRR.
     top : int
         Only pairs count whose better-ranked document is among the best `top`.
     average_ties : bool
@@ -75,6 +79,7 @@ class Pairing(NamedTuple):
     """
 
     discount: Floats
+    first_alone: bool
     cutoff: int
     top: int
     average_ties: bool
@@ -112,6 +117,8 @@ def _write_position_values(keys: Any, n: int, pairing: Pairing, ordered: _Ordere
     if len(pairing.discount):
         for j in range(n):
             u[j] = v[j] = pairing.discount[j]
+    elif pairing.first_alone:
+        _write_first_ranks(keys, n, pairing, gain, u, v)
     else:
         _write_relevance(keys, n, pairing, gain, u, v)
     if pairing.average_ties:
@@ -141,6 +148,25 @@ def _write_relevance(keys: Any, n: int, pairing: Pairing, gain: Any, u: Any, v: 
             else:
                 u[j] = v[j] = -passed
         a = b
+
+
+@inlined()
+def _write_first_ranks(keys: Any, n: int, pairing: Pairing, gain: Any, u: Any, v: Any) -> None:
+    """Write the reciprocal rank's u and v; a relevant document among tied ones stands at the last of their places."""
+    relevant, first, second = 0, n, n
+    a = 0
+    while a < n and relevant < 2:
+        b = a
+        while b < n and (b == a or (pairing.average_ties and keys[b] == keys[a])):
+            relevant += 1 if gain[b] > 0.0 else 0
+            b += 1
+        first = b - 1 if relevant > 0 and first == n else first
+        second = b - 1 if relevant > 1 else second
+        a = b
+    for j in range(n):
+        at = min(j, first), min(j, second)
+        v[j] = 1.0 / (at[0] + 1.0) if at[0] < pairing.cutoff else 0.0
+        u[j] = 1.0 / (at[1] + 1.0) if at[1] < pairing.cutoff else 0.0
 
 
 @numba.njit(inline="always")
