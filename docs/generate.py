@@ -248,7 +248,7 @@ PAGES = {
             Section("Relevant or not", ("MAP", "MRR", "Precision", "Recall", "RPrecision", "WTA")),
             Section("Models of a reader", ("ERR", "RBP")),
             Section("Pairs and correlations", ("PairError", "Bpref", "KendallTau", "SpearmanRho")),
-            Section("Probabilities", ("LogLoss", "ECE")),
+            Section("Probabilities", ("LogLoss", "ECE", "ChoiceLogLoss", "choice_probabilities")),
             Section("Base class", ("Metric",)),
         ),
         metrics,

@@ -11,8 +11,8 @@ import numpy as np
 
 from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks, required_metric_of_clicks
 from boostplug.comparison.inputs.frames import PARTS
-from boostplug.comparison.recommendation import DEFAULT_LOSSES, DEFAULT_METRICS
-from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Folds
+from boostplug.comparison.recommendation import CHOICE_LOSSES, CHOICE_METRICS, DEFAULT_LOSSES, DEFAULT_METRICS
+from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM, DataPart, Folds
 from boostplug.comparison.training.runs import Method, Plan
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import require_optuna
@@ -29,7 +29,13 @@ from boostplug.metrics import Metric
 ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
 
-_BUILT_IN = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
+_DEFAULT_BASELINES = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
+_BUILT_IN = [*_DEFAULT_BASELINES, WITHOUT_NORM]
+ON_ONE_CHOSEN = (
+    f"No query has more than one relevant document. So lambdarank is trained without its norm too ({WITHOUT_NORM}), "
+    "which harms such lists, and CRR is left out, which gains less on them. ChoiceLogLoss reads scores as log odds of "
+    "the choice, which ListNet(target='labels') and RankNet fit; scores of the others have other scales."
+)
 _BY_RANK = [loss for variants in LOSSES.values() for loss in variants if getattr(loss, "propensity", None)]  # 1/rank
 _LARGEST_SEED = 2**31 - 1
 _MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
@@ -96,8 +102,12 @@ def store_of(store: str | PathLike[str] | None, *, resume: bool) -> Path | None:
     return path / "compare.jsonl" if path.is_dir() else path
 
 
-def losses_of(losses: Losses, folds: Folds, propensity: Sequence[float] | None) -> dict[str, Loss]:
+def losses_of(
+    losses: Losses, folds: Folds, propensity: Sequence[float] | None, *, one_chosen: bool = False
+) -> dict[str, Loss]:
     """Return the losses to train, by name: by default those for clicks if clicks judge by propensities."""
+    if losses is None and one_chosen:
+        return parse_losses(CHOICE_LOSSES)
     by_default = losses_on_clicks(folds, propensity) if losses is None and propensity is not None else None
     return by_default or parse_losses(losses, propensity)
 
@@ -179,6 +189,7 @@ def metrics_of(
     metrics: Metric | str | Iterable[Metric | str],
     *,
     weighed: Sequence[str] = (),
+    one_chosen: bool = False,
 ) -> tuple[Metric, Metric, list[Metric], list[str]]:
     """Return the metric that judges, the one that chooses, all that judge, and a note on each that is left out.
 
@@ -186,7 +197,7 @@ def metrics_of(
     cannot estimate; `weighed` names the parts that these judge, "valid" and "test".
     """
     main, by_default = Metric.parse(metric), metrics is DEFAULT_METRICS
-    columns = list(dict.fromkeys([*parse_metrics(metrics), main]))
+    columns = list(dict.fromkeys([*parse_metrics(CHOICE_METRICS if by_default and one_chosen else metrics), main]))
     choosing, left_out = main, list[str]()
     if "valid" in weighed:
         choosing = required_metric_of_clicks(main)
@@ -331,9 +342,12 @@ def methods_of(
     losses: Mapping[str, Loss],
     baselines: str | Iterable[str] | None,
     incumbent: str | Loss | None = None,
+    *,
+    one_chosen: bool = False,
 ) -> list[Method]:
     """Return what is compared: in each framework the baselines, and then the losses; `incumbent` is the reference."""
-    wanted = _BUILT_IN if baselines is None else _several(baselines, "baselines", str)
+    by_default = _BUILT_IN if one_chosen else _DEFAULT_BASELINES
+    wanted = by_default if baselines is None else _several(baselines, "baselines", str)
     unknown = [name for name in wanted if name not in _BUILT_IN]
     if unknown:
         raise ValueError(f"there is no baseline {unknown[0]!r}; there are: {', '.join(_BUILT_IN)}")
@@ -342,7 +356,7 @@ def methods_of(
         raise ValueError(f"losses has the name {taken[0]!r}, which is that of a built-in objective; choose another")
     methods = []
     for framework in frameworks:
-        own = FRAMEWORKS[framework].baselines
+        own = [*FRAMEWORKS[framework].baselines, *[WITHOUT_NORM] * (framework == "lightgbm")]
         methods += [Method(name, framework, name, name == own[0]) for name in own if name in wanted]
         methods += [Method(name, framework, loss, is_reference=False) for name, loss in losses.items()]
     if not methods:

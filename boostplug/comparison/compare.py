@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 from boostplug.comparison.arguments import (
+    ON_ONE_CHOSEN,
     Losses,
     as_tuple,
     check_trainable,
@@ -86,10 +87,12 @@ def compare(
     losses : name, loss, iterable of names and losses, or mapping of names to losses, optional
         A name stands for all its variants in ``boostplug.losses.LOSSES``, or is an expression that `Loss.parse` reads:
         ".7*NDCGBoost() + .3*QBRank()". "all": every variant in the registry that takes the labels. Default: the
-        recommended losses `CRR`, `QBRank` and `MPBoost`; for clicks see `propensity`.
+        recommended losses `CRR`, `QBRank` and `MPBoost`; where no query has more than one relevant document,
+        ``ListNet(target="labels")``, `QBRank` and `RankNet`; for clicks see `propensity`.
     baselines : name or iterable of names, optional
         LightGBM has ``lambdarank``, ``rank_xendcg``, ``regression``; XGBoost has ``rank:ndcg``, ``rank:pairwise``,
-        ``reg:squarederror``. Default: all.
+        ``reg:squarederror``. Default: all. ``lambdarank(norm=False)`` is lambdarank without its normalisation, and a
+        default where no query has more than one relevant document.
     incumbent : str or Loss, optional
         The method that you use now: a loss, or a name in the table ("QBRank in lightgbm" if both frameworks have one of
         that name). The methods of its framework are compared with it. It is recommended unless another method is
@@ -104,7 +107,8 @@ def compare(
         Seeds of the row and column samples, or their number.
     metrics : metric, name, or iterable of metrics and names
         Columns of the table, on the test part. The last default metric is for the complete list. A default metric that
-        is undefined on every query is left out with a note: MAP, for example, if no label reaches 1.
+        is undefined on every query is left out with a note: MAP, for example, if no label reaches 1. Where no query has
+        more than one relevant document, the default is NDCG@10, MRR and ChoiceLogLoss.
     metric : Metric or name, default "NDCG@10"
         Stops training early. The difference, its interval and its p-value are of this metric.
     early_stopping_rounds : int or None, default 30
@@ -198,9 +202,10 @@ def compare(
     if propensity is not None:
         loaded, about_clicks = loaded.weighed(propensity)
     folds = loaded.folds
-    chosen = losses_of(losses, folds, loaded.propensity)
+    one_chosen = loaded.has_one_chosen
+    chosen = losses_of(losses, folds, loaded.propensity, one_chosen=one_chosen)
     weighed = loaded.weighed_clicks
-    main, choosing, table_metrics, left_out = metrics_of(folds, metric, metrics, weighed=weighed)
+    main, choosing, table_metrics, left_out = metrics_of(folds, metric, metrics, weighed=weighed, one_chosen=one_chosen)
     small = is_small(folds)
     jobs = jobs_of(jobs, small=small)
     plan = plan_of(
@@ -218,7 +223,10 @@ def compare(
     )
     names, absent = frameworks_of(frameworks)
     check_trainable(folds, names, plan)
-    methods, unsuited = suited_losses(methods_of(names, chosen, baselines, incumbent), losses, folds)
+    if one_chosen and losses is None:
+        left_out.append(ON_ONE_CHOSEN)
+    methods = methods_of(names, chosen, baselines, incumbent, one_chosen=one_chosen)
+    methods, unsuited = suited_losses(methods, losses, folds)
     path = store_of(store, resume=resume)
     digest = "" if path is None else digest_of(loaded.digests, plan)
     kept = KeptRuns(path, digest, plan, methods, resume=resume)

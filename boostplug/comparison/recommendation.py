@@ -9,14 +9,14 @@ import numpy as np
 
 from boostplug import losses, metrics
 from boostplug.comparison.outcomes import FoldSeed, Outcomes
-from boostplug.comparison.training.frameworks import FRAMEWORKS
+from boostplug.comparison.training.frameworks import FRAMEWORKS, framework_objective
 from boostplug.comparison.training.runs import Method
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import Setting
 from boostplug.core.extras import imported
 from boostplug.core.naming import distinct_names
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
-from boostplug.losses import CRR, Loss, MPBoost, QBRank
+from boostplug.losses import CRR, ListNet, Loss, MPBoost, QBRank, RankNet
 from boostplug.metrics import Metric
 
 # Parameters that change trees no more than a seed does. The estimator has them, the line of code does not.
@@ -41,7 +41,8 @@ def estimator_of(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -
     if method.framework == "xgboost" and outcomes.data.has_categories:
         params["enable_categorical"] = True  # trainings set it on their DMatrix; an estimator needs the parameter
     rounds = max(1, int(np.mean([run.rounds for run in done]) + 0.5))
-    return {"framework": method.framework, "objective": setting.objective, "params": params, "rounds": rounds}
+    objective = framework_objective(setting.objective)
+    return {"framework": method.framework, "objective": objective, "params": params, "rounds": rounds}
 
 
 def estimator(framework: str, objective: Loss | str, params: Mapping[str, Any], rounds: int) -> Any:
@@ -130,6 +131,9 @@ DEFAULT_METRICS = ("NDCG@5", "NDCG@10", "MAP", "KendallTau")
 """Those that `compare` shows by default."""
 DEFAULT_LOSSES = (CRR(), QBRank(), MPBoost())
 """The losses that `compare` trains by default: see docs/guides/which_loss.md."""
+CHOICE_METRICS = ("NDCG@10", "MRR", "ChoiceLogLoss")
+CHOICE_LOSSES = (ListNet(target="labels"), QBRank(), RankNet())
+"""The same where no query has more than one relevant document."""
 
 
 def call(outcomes: Outcomes) -> str:

@@ -38,7 +38,7 @@ VALUES = {
     "RPrecision": [bp.RPrecision(), bp.RPrecision(relevant=2.5), bp.RPrecision(2, empty=1)],
     "Bpref": [bp.Bpref(), bp.Bpref(relevant=2, empty=0)],
 }
-OF_PROBABILITIES = {"LogLoss", "ECE"}  # which are no metrics of an order: test_calibration.py
+OF_PROBABILITIES = {"ChoiceLogLoss", "LogLoss", "ECE"}  # no metrics of an order: test_calibration.py, test_choice.py
 METRIC_VALUES = [value for values in VALUES.values() for value in values]
 OF_PAIRS = (bp.PairError, bp.SpearmanRho, bp.KendallTau)  # of different grades
 quick = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -91,6 +91,14 @@ class LoadedData:
         return () if self.propensity is None else self._clicked
 
     @property
+    def has_one_chosen(self) -> bool:
+        """Whether no query has more than one relevant document, as where one was bought; False for weighted clicks."""
+        queries = [part.queries for fold in self.folds for part in fold]
+        n_relevant = [np.bincount(q.query_of_row, q.labels > 0.0).max(initial=0.0) for q in queries]
+        least = min(q.labels.min(initial=0.0) for q in queries)
+        return self.propensity is None and bool(least == 0.0 and max(n_relevant) == 1.0)
+
+    @property
     def tests(self) -> list[DataPart]:
         """The test part of each fold."""
         return [test for _, _, test in self.folds]

@@ -25,6 +25,8 @@ Floats = NDArray[np.float64]
 
 _LEAST_SHARE = 0.7  # least share of a training's time in which this process had a processor
 _NONE: Mapping[str, Any] = MappingProxyType({})
+WITHOUT_NORM = "lambdarank(norm=False)"
+"""LightGBM's lambdarank with its normalisation off, which harms lists of one relevant document."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +193,9 @@ class LightGBM:
         # `seed` would also set data_random_seed, but the data are already binned.
         names = ("bagging_seed", "feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed")
         params = {**trees.for_lightgbm(num_threads), **parameters, **dict.fromkeys(names, seed)}
-        return params if isinstance(objective, str) else without_options("lightgbm", params)
+        if not isinstance(objective, str):
+            return without_options("lightgbm", params)
+        return {**params, "lambdarank_norm": False} if objective == WITHOUT_NORM else params
 
     def run(
         self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
@@ -209,7 +213,7 @@ class LightGBM:
 
         params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
         booster = self.lgb.train(
-            {**params, "objective": objective},
+            {**params, "objective": framework_objective(objective)},
             self.train_set,
             num_boost_round=rounds,
             valid_sets=[self.valid_set],
@@ -298,6 +302,11 @@ class XGBoost:
         )
         scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, watch.best_round))
         return np.asarray(scores, dtype=np.float64)
+
+
+def framework_objective(objective: Loss | str) -> Loss | str:
+    """Return the framework's own name of an objective; its parameters are in `params_of_run`."""
+    return "lambdarank" if objective == WITHOUT_NORM else objective
 
 
 FRAMEWORKS: dict[str, type[LightGBM] | type[XGBoost]] = {LightGBM.name: LightGBM, XGBoost.name: XGBoost}
