@@ -200,4 +200,6 @@ def train(folder: str, store: str, *frameworks: str) -> None:
 COMMANDS: Mapping[str, Callable[..., None]] = {"train": train}
 
 if __name__ == "__main__":
-    COMMANDS[sys.argv[1]](*sys.argv[2:])
+    from studies import chosen  # under its own name, so that other processes find what is in it
+
+    chosen.COMMANDS[sys.argv[1]](*sys.argv[2:])
