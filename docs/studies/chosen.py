@@ -43,12 +43,12 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug import choice_probabilities
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM, DataPart, Watch
 from boostplug.comparison.training.trees import Trees
 from boostplug.data.queries import Queries
 from boostplug.losses import LambdaRank, ListNet, LogisticError, Loss, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import MRR, NDCG, WTA, ChoiceLogLoss, Metric
+from boostplug.metrics.choice import choice_bins
 from studies.quality.run import CatBoost
 from studies.quality.sets import SETS, Fold, with_one_relevant
 from studies.store import finished
@@ -81,7 +81,6 @@ WITH_NOTHING: dict[str, Loss | str] = {
 _TREES = Trees(learning_rate=0.08, num_leaves=24, row_fraction=0.8, column_fraction=0.8)
 _LEAST_BEST = 3.0  # grade of Yandex from which something was chosen
 _SEED, _N_LISTS, _N_SHOWN, _NOTHING = 2027, 3000, 12, 3.6
-_BINS = 10
 
 
 class Job(NamedTuple):
@@ -162,30 +161,13 @@ def trained(folder: Path, job: Job) -> dict[Any, Any]:
         start = process_time()
         scores = framework.run(objective, job.seed, ROUNDS, watch)
         of_query = {metric.name: metric.per_query(scores, test.queries) for metric in METRICS}
-        sums = reliability(scores, test.queries)
         found[name] = {
             "values": of_query,
-            "bins": sums,
+            "bins": choice_bins(scores, test.queries)[1:],
             "rounds": watch.best_round,
             "seconds": process_time() - start,
         }
     return found
-
-
-def reliability(scores: Floats, queries: Queries) -> Floats:
-    """Return how many choices are expected and were made in bins of the probability, of equal expected choices.
-
-    Returns
-    -------
-    ndarray of shape (2, 10)
-    """
-    made = np.bincount(queries.query_of_row, queries.labels, queries.n_queries)
-    kept = made[queries.query_of_row] > 0.0
-    p = choice_probabilities(scores, group=np.diff(queries.boundaries))
-    order = np.flatnonzero(kept)[np.argsort(p[kept], kind="stable")]
-    expected = np.cumsum(p[order]) - 0.5 * p[order]
-    place = np.minimum((expected / p[order].sum() * _BINS).astype(np.int64), _BINS - 1)
-    return np.array([np.bincount(place, of_row[order], _BINS) for of_row in (p, queries.labels)])
 
 
 def train(folder: str, store: str, *frameworks: str) -> None:
@@ -200,6 +182,6 @@ def train(folder: str, store: str, *frameworks: str) -> None:
 COMMANDS: Mapping[str, Callable[..., None]] = {"train": train}
 
 if __name__ == "__main__":
-    from studies import chosen  # under its own name, so that other processes find what is in it
+    from studies import chosen  # noqa: PLW0406 (under its own name, so that other processes find what is in it)
 
     chosen.COMMANDS[sys.argv[1]](*sys.argv[2:])

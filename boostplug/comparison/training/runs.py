@@ -15,7 +15,8 @@ from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import Setting
 from boostplug.core.threads import threads_of_framework
 from boostplug.losses import Loss
-from boostplug.metrics import Metric
+from boostplug.metrics import ChoiceLogLoss, Metric
+from boostplug.metrics.choice import choice_bins
 
 Floats = NDArray[np.float64]
 
@@ -77,6 +78,8 @@ class Run:
     notes: list[str] = field(default_factory=list)
     curve: list[float] = field(default_factory=list)
     """The metric on the validation part after each round."""
+    choices: list[list[float]] = field(default_factory=list)
+    """Documents, expected choices and choices made on test by bins of the probability, for `ChoiceLogLoss`."""
     per_query: dict[str, Floats] = field(default_factory=dict)
     valid_per_query: Floats = field(default_factory=lambda: np.zeros(0))
 
@@ -184,6 +187,7 @@ class FoldRuns:
                 "test": {m.name: float(m(scores, queries)) for m in plan.metrics},
                 "tuned": self.tuned.get(method),
                 "curve": watch.values,
+                "choices": choice_bins(scores, queries).tolist() if ChoiceLogLoss() in plan.metrics else [],
                 "per_query": {m.name: m.per_query(scores, queries) for m in plan.metrics if m.has_per_query},
                 "valid_per_query": plan.valid_metric.per_query(watch.scores, watch.queries),
             }
