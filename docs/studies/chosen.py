@@ -33,7 +33,7 @@ with five seeds, judged on lists with a choice. A sum gains if it is ahead of Li
 """
 
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
 from time import process_time
@@ -43,15 +43,21 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.comparison.document import as_json
+from boostplug.comparison.summary import to_json
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM, DataPart, Watch
 from boostplug.comparison.training.trees import Trees
+from boostplug.core.files import write_file
 from boostplug.data.queries import Queries
 from boostplug.losses import LambdaRank, ListNet, LogisticError, Loss, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import MRR, NDCG, WTA, ChoiceLogLoss, Metric
 from boostplug.metrics.choice import choice_bins
+from boostplug.replication.drawing import drawn
+from boostplug.replication.tables import markdown, rounded
 from studies.quality.run import CatBoost
 from studies.quality.sets import SETS, Fold, with_one_relevant
 from studies.store import finished
+from studies.tables import FRAMEWORK_TITLES, decimals, fill, line_style
 
 Floats = NDArray[np.float64]
 
@@ -179,7 +185,199 @@ def train(folder: str, store: str, *frameworks: str) -> None:
     joblib.Parallel(n_jobs=-1)(work(Path(store), job.name, partial(trained, Path(folder), job)) for job in wanted)
 
 
-COMMANDS: Mapping[str, Callable[..., None]] = {"train": train}
+LAMBDAMART = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg", CatBoost.name: "lambdarank"}
+TITLES = {data: SETS[data].title.partition(",")[0] for data in REAL} | {SIMULATED: "Simulated"}
+
+
+class Estimate(NamedTuple):
+    """A mean over queries, and how many standard errors it is from 0."""
+
+    mean: float
+    z: float
+
+    def __str__(self) -> str:
+        text = f"{decimals(self.mean, 4, '+')} ({decimals(self.z, 1)})"
+        return f"**{text}**" if abs(self.z) >= 3.0 else text
+
+
+def _estimate(values: Floats) -> Estimate:
+    known = values[~np.isnan(values)]
+    return Estimate(float(known.mean()), float(known.mean() / known.std() * np.sqrt(len(known))))
+
+
+class Results:
+    """What the store holds, by query: each with its mean over seeds."""
+
+    def __init__(self, store: Path) -> None:
+        self._kept = {job: joblib.load(path) for job, path in self._paths(store) if path.is_file()}
+
+    @staticmethod
+    def _paths(store: Path) -> Iterator[tuple[Job, Path]]:
+        for framework in METHODS:
+            yield from ((job, store / f"{job.name}.joblib") for job in jobs(framework))
+
+    def of(self, key: str, data: str, framework: str, method: str, *, nothing: bool = False) -> list[list[Any]]:
+        """Return what is kept of a method on a set, by fold and seed."""
+        return [
+            [
+                self._kept[job][method][key]
+                for seed in range(N_SEEDS)
+                if (job := Job(data, fold, seed, framework, nothing)) in self._kept
+            ]
+            for fold in range(N_FOLDS)
+        ]
+
+    def values(self, metric: str, sets: Iterable[str], framework: str, method: str, *, nothing: bool = False) -> Floats:
+        """Return a metric of each test query, the mean over seeds."""
+        runs = [fold for data in sets for fold in self.of("values", data, framework, method, nothing=nothing)]
+        return np.concatenate([np.mean([run[metric] for run in fold], axis=0) for fold in runs])
+
+    def gap(self, metric: str, sets: Iterable[str], framework: str, method: str, other: str, **options: Any) -> Floats:
+        """Return the differences of a method and another of LightGBM or of its framework, by query."""
+        where = "lightgbm" if framework == CatBoost.name else framework
+        return self.values(metric, sets, framework, method, **options) - self.values(
+            metric, sets, where, other, **options
+        )
+
+    def calibration_error(self, data: str, framework: str, method: str) -> float:
+        """Return the mean |made - expected| choices over the number of lists, by bins of the probability."""
+        runs = [run for fold in self.of("bins", data, framework, method) for run in fold]
+        return float(np.mean([np.abs(expected - made).sum() / made.sum() for expected, made in runs]))
+
+    def seconds(self, framework: str, method: str) -> float:
+        """Return the processor seconds of all trainings on the real sets."""
+        return float(
+            np.sum([run for data in REAL for fold in self.of("seconds", data, framework, method) for run in fold])
+        )
+
+
+def summary(results: Results) -> dict[str, Any]:
+    """Return the numbers of the page."""
+    pooled, of_sets = [], []
+    for framework, methods in METHODS.items():
+        for method in methods:
+            base = LAMBDAMART[framework]
+            gap = partial(results.gap, framework=framework, method=method, other=base)
+            row: dict[str, Any] = {"framework": framework, "method": method}
+            for metric in METRICS:
+                row[metric.name] = float(np.nanmean(results.values(metric.name, REAL, framework, method)))
+                row[f"difference in {metric.name}"] = _estimate(gap(metric.name, REAL)) if method != base else None
+            row["calibration error"] = float(np.mean([results.calibration_error(d, framework, method) for d in REAL]))
+            row["calibration error, simulated"] = results.calibration_error(SIMULATED, framework, method)
+            where = "lightgbm" if framework == CatBoost.name else framework
+            row["time"] = results.seconds(framework, method) / results.seconds(where, base)
+            pooled.append(row)
+            if method != base:
+                of_set = {data: _estimate(gap("NDCG@10", [data])) for data in (*REAL, SIMULATED)}
+                of_sets.append({"framework": framework, "method": method, **of_set})
+    normed = [
+        {
+            "method": method,
+            **{d: _estimate(results.gap("NDCG@10", [d], "lightgbm", method, WITHOUT_NORM)) for d in (*REAL, SIMULATED)},
+            "pooled": _estimate(results.gap("NDCG@10", REAL, "lightgbm", method, WITHOUT_NORM)),
+        }
+        for method in OURS
+    ]
+    return {"pooled": pooled, "sets": of_sets, "norm": normed, "both": _both(results), "nothing": _nothing(results)}
+
+
+def _both(results: Results) -> list[dict[str, Any]]:
+    """Return each of our losses over both frameworks: the rule reads this."""
+    rows = []
+    for method in OURS:
+        gaps = [results.gap("NDCG@10", REAL, framework, method, LAMBDAMART[framework]) for framework in FRAMEWORKS]
+        losses = [np.nanmean(results.values(ChoiceLogLoss().name, REAL, name, method)) for name in FRAMEWORKS]
+        rows.append(
+            {"method": method, "difference": _estimate(np.mean(gaps, axis=0)), "log loss": float(np.mean(losses))}
+        )
+    return rows
+
+
+def named_first(both: list[dict[str, Any]]) -> str:
+    """Return the loss that the rule names first."""
+    best = max(row["difference"].mean for row in both)
+    near = [row for row in both if row["difference"].mean >= best - 0.001]
+    return str(min(near, key=lambda row: row["log loss"])["method"])
+
+
+def _nothing(results: Results) -> list[dict[str, Any]]:
+    """Return what losses gain on lists with a choice over ListNet, where others hold none."""
+    first, *others = WITH_NOTHING
+    rows = []
+    for data in ("yandex", SIMULATED):
+        own = partial(results.values, sets=[data], framework="lightgbm", nothing=True)
+        rows.append({"set": data, "method": first, "NDCG@10": float(np.nanmean(own("NDCG@10", method=first)))})
+        for method in others:
+            values = own("NDCG@10", method=method)
+            gap = _estimate(values - own("NDCG@10", method=first))
+            rows.append({"set": data, "method": method, "NDCG@10": float(np.nanmean(values)), "difference": gap})
+    return rows
+
+
+def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the page's tables; bold: at least three standard errors from 0."""
+    title = FRAMEWORK_TITLES
+    pooled = [
+        [
+            row["method"],
+            title[row["framework"]],
+            *(str(row[f"difference in {name}"] or "–") for name in ("NDCG@10", "MRR", "WTA")),
+            *(
+                decimals(row[name], 3)
+                for name in ("ChoiceLogLoss", "calibration error", "calibration error, simulated")
+            ),
+            decimals(row["time"], 2),
+        ]
+        for row in found["pooled"]
+    ]
+    head = ["loss", "framework", "NDCG@10", "MRR", "hit rate at 1", "log loss", "calibration", "simulated", "time"]
+    of_sets = [[row["method"], title[row["framework"]], *(str(row[data]) for data in TITLES)] for row in found["sets"]]
+    normed = [[row["method"], *(str(row[data]) for data in TITLES), str(row["pooled"])] for row in found["norm"]]
+    both = [[row["method"], str(row["difference"]), decimals(row["log loss"], 3)] for row in found["both"]]
+    nothing = [
+        [TITLES[row["set"]], row["method"], decimals(row["NDCG@10"]), str(row.get("difference", "–"))]
+        for row in found["nothing"]
+    ]
+    return {
+        "pooled": markdown(head, pooled, numbers=True),
+        "sets": markdown(["loss", "framework", *TITLES.values()], of_sets, numbers=True),
+        "norm": markdown(["loss", *TITLES.values(), "five sets"], normed, numbers=True),
+        "both": markdown(["loss", "NDCG@10 beside LambdaMART", "log loss"], both, numbers=True),
+        "nothing": markdown(["set", "loss", "NDCG@10", "beside ListNet(labels)"], nothing, numbers=True),
+    }
+
+
+def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
+    """Draw the pooled differences with 95 % intervals, the best at the top."""
+    rows = sorted(rows, key=lambda row: row["difference in NDCG@10"].mean)
+    for y, row in enumerate(rows):
+        found = row["difference in NDCG@10"]
+        style = line_style([*FRAMEWORK_TITLES].index(row["framework"]))
+        half = 1.96 * abs(found.mean / found.z)
+        label = FRAMEWORK_TITLES[row["framework"]]
+        known = axes.get_legend_handles_labels()[1]
+        axes.errorbar(
+            [found.mean], [y], xerr=[half], color=style["color"], marker=style["marker"],
+            label=None if label in known else label,
+        )  # fmt: skip
+    axes.set_yticks(range(len(rows)), [row["method"] for row in rows])
+    axes.axvline(0.0, color="grey", linewidth=0.8)
+    axes.set_xlabel("NDCG@10 beside LambdaMART: lambdarank (LightGBM, CatBoost), rank:ndcg (XGBoost)")
+    axes.legend()
+
+
+def page(_folder: str, store: str, result: str, page: str) -> None:
+    """Write the numbers, fill the page and draw."""
+    found = summary(Results(Path(store)))
+    fill(Path(page), tables(found))
+    rows = [row for row in found["pooled"] if row["difference in NDCG@10"]]
+    drawn(partial(_plot, rows), "One chosen document per list", Path(page).parent / "figures" / "chosen", (8.0, 7.0))
+    write_file(
+        Path(result), as_json(rounded(to_json({**found, "named first": named_first(found["both"])}, finite=True)))
+    )
+
+
+COMMANDS: Mapping[str, Callable[..., None]] = {"train": train, "page": page}
 
 if __name__ == "__main__":
     from studies import chosen  # noqa: PLW0406 (under its own name, so that other processes find what is in it)
