@@ -87,6 +87,7 @@ def test_numbers_are_those_of_plain_training(parts, result):
         if run["seed"] == 1
     )
     assert ours["rounds"] == best
+    np.testing.assert_allclose(ours["curve"], by_round, atol=1e-12)
     assert ours["validation"] == pytest.approx(max(by_round), abs=1e-12)
     test_value = bp.NDCG(10)(booster.predict(test.X, num_iteration=best), test.queries)
     assert ours["test"]["NDCG@10"] == pytest.approx(test_value, abs=1e-12)
@@ -134,15 +135,6 @@ def test_spread_is_over_seeds_and_seeds_matter(result):
         assert row["test"]["NDCG@10"]["spread"] == pytest.approx(np.std(runs, ddof=1))
 
 
-def test_same_seeds_same_numbers_in_any_company(parts, result):
-    alone = bp.compare(*parts, losses=[bp.MPBoost()], baselines=["rank:ndcg"], rounds=4, seeds=[1], num_threads=1)
-    for row in alone.document["methods"]:
-        for other in result.document["methods"]:
-            if (row["framework"], row["method"]) == (other["framework"], other["method"]):
-                mine, again = row["runs"][0], other["runs"][1]
-                assert (mine["seed"], mine["test"], mine["rounds"]) == (1, again["test"], again["rounds"])
-
-
 def test_json_holds_what_the_table_shows(result, tmp_path):
     result.to_json(tmp_path / "out.json")
     document = json.loads((tmp_path / "out.json").read_text())
@@ -158,18 +150,9 @@ def test_json_holds_what_the_table_shows(result, tmp_path):
             assert row["test"][name]["mean"] == shown[name]
         for name in ("difference", "p", "p_holm", "seconds_per_round", "rounds"):
             assert row[name] == shown[name] or (row[name] is None and str(shown[name]) in {"None", "nan"})
-    text = str(result)
-    for row in document["methods"]:
-        line = next(line for line in text.splitlines() if row["framework"] in line and f" {row['method']} " in line)
-        value = row["test"]["NDCG@10"]
-        assert f"{value['mean']:.4f} ± {value['spread']:.4f}".replace("0.", ".") in line
-        if row["difference"] is not None:
-            ends = "{:+.4f} [{:+.4f}, {:+.4f}]".format(row["difference"], *row["interval"])
-            assert ends.replace("0.", ".") in line
-    assert markdown(document) == markdown(result.document)
 
 
-@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+@pytest.mark.parametrize("width", [60, 120])
 def test_no_width_cuts_a_number_or_a_name(result, width):
     buffer = StringIO()
     Console(file=buffer, width=width).print(result)
@@ -233,14 +216,6 @@ def test_labels_that_builtins_refuse(parts):
     assert "FAILED: lightgbm lambdarank" in text
     assert "No Δ and p in lightgbm: lambdarank, which its methods are compared with, failed." in text
     assert "Holm" not in text
-    assert "LambdaMART" not in text
-
-    high = [bp.RankingData(part.X, part.y + 40 * (part.y > 0), group=part.group) for part in parts]
-    result = bp.compare(*high, losses=[bp.MPBoost()], frameworks=["xgboost"], **QUICK)
-    rows = {row["method"]: row for row in result.document["methods"]}
-    assert "relevance deg" in rows["rank:ndcg"]["errors"][0].lower()
-    assert "Stack trace" not in rows["rank:ndcg"]["errors"][0]
-    assert rows["MPBoost(Log)"]["runs_finished"] == 1
 
 
 def test_interrupted_shows_what_is_finished(parts, monkeypatch):
@@ -329,11 +304,8 @@ def test_tuning_never_ends_below_the_default_on_validation(parts):
     assert not tuned.failed
     assert (tuned.to_frame()["validation"] >= plain.to_frame()["validation"]).all()
     assert (tuned.to_frame()["validation"] > plain.to_frame()["validation"]).any()
-    settings = [row["runs"][0]["tuned"] for row in tuned.document["methods"]]
-    assert all(settings)
+    assert all(row["runs"][0]["tuned"] for row in tuned.document["methods"])
     assert str(tuned).count("Tuned: ") == 4
-    again = bp.compare(*parts, tune=6, **some)
-    assert [row["runs"][0]["tuned"] for row in again.document["methods"]] == settings
 
 
 def test_names_of_losses():
@@ -352,16 +324,6 @@ def test_names_of_losses():
     same_label = parse_losses([bp.MPBoost(distance=lambda gap: gap), bp.MPBoost(distance=lambda gap: 2 * gap)])
     assert len(same_label) == 2
     assert len(parse_losses([bp.MPBoost(), bp.MPBoost()])) == 1
-
-
-class Sharp(bp.RankNet):
-    def __init__(self, sharpness=1.0):
-        super().__init__()
-        object.__setattr__(self, "sharpness", sharpness)
-
-
-def test_losses_whose_equality_knows_less_than_their_parameters_are_all_compared():
-    assert [loss.sharpness for loss in parse_losses([Sharp(1.0), Sharp(2.0), Sharp(1.0)]).values()] == [1.0, 2.0]
 
 
 def test_own_parameters_of_a_framework_win_under_any_name(parts):

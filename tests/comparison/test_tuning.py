@@ -1,6 +1,5 @@
 """How settings are drawn, pruned and chosen: on invented trainings, and on small real ones."""
 
-from dataclasses import fields
 from types import SimpleNamespace
 
 import numpy as np
@@ -115,20 +114,15 @@ def test_every_method_of_a_framework_has_the_same_space_of_trees(name):
         assert training.settings[0] == (objective, {})  # the given setting
         for _, parameters in training.settings[1:]:
             assert set(parameters) & words == words
-    known = {field.name for field in fields(Trees)}
-    assert set(TREE_SPACE) <= known
-    assert set(FRAMEWORKS[name].tree_names) <= set(TREE_SPACE)
-    params = Trees().for_lightgbm(1) if name == "lightgbm" else Trees().for_xgboost(1)
-    assert words <= set(params)
 
 
-@pytest.mark.parametrize("loss", [loss for losses in LOSSES.values() for loss in losses], ids=str)
-def test_the_text_of_what_was_drawn_makes_the_loss_again(loss):
+def test_the_text_of_what_was_drawn_makes_the_loss_again():
     """A store has it as text."""
-    training = Training()
-    best = tuned(training, loss, trials=6)
-    assert best.parameters  # not the given setting
-    assert bp.Loss.parse(str(best.objective)) == (best_of(training)[0],)
+    for loss in (loss for losses in LOSSES.values() for loss in losses):
+        training = Training()
+        best = tuned(training, loss, trials=6)
+        assert best.parameters  # not the given setting
+        assert bp.Loss.parse(str(best.objective)) == (best_of(training)[0],)
 
 
 def test_what_is_given_is_within_the_space():
@@ -146,10 +140,8 @@ def test_what_is_given_is_within_the_space():
     ("of", "own", "fixed"),
     [
         ("lightgbm", {"eta": 0.2}, "learning_rate"),
-        ("lightgbm", {"bagging_fraction": 0.5}, "bagging_fraction"),
         ("lightgbm", {"sigmoid": 3.0}, "sigmoid"),
         ("xgboost", {"lambda": 2.0}, "reg_lambda"),
-        ("xgboost", {"subsample": 0.5}, "subsample"),
         ("xgboost", {"lambdarank_pair_method": "mean"}, "lambdarank_pair_method"),
     ],
 )
