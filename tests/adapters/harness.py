@@ -215,6 +215,7 @@ class LightGBM(Framework):
         return lgb.cv(params, data, rounds, folds=folds, feval=metric, callbacks=callbacks)[f"valid {metric.name}-mean"]
 
     continues = "init_model"
+    objective = "lambdarank"
 
     @staticmethod
     def booster(ranker):
@@ -314,6 +315,7 @@ class XGBoost(Framework):
         return table[f"test-pre_{metric.name}-mean"]
 
     continues = "xgb_model"
+    objective = "rank:ndcg"
 
     @staticmethod
     def booster(ranker):

@@ -11,7 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import boostplug as bp
 from boostplug.testing import check_export
-from boostplug.weak_rankers import Feature
+from boostplug.weak_rankers import Feature, Stump
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -225,6 +225,9 @@ def test_a_missing_value_goes_where_0_goes_unless_the_model_knows_better():
             check_export(
                 text, "opensearch-ltr", holes, scores(model, np.nan_to_num(holes)), feature_names=names, missing=missing
             )
+    at_zero = bp.Ensemble([[(Stump(0, 0.0), 1.0)]], n_features=1)
+    text = bp.export(at_zero, to="opensearch-ltr")
+    check_export(text, "opensearch-ltr", np.array([[np.nan], [1.0]]), [0.0, 1.0])
 
 
 def boosted(**params):
