@@ -119,7 +119,7 @@ def test_equal_propensities_are_no_bias():
 
 
 def test_propensities_are_harvested_by_default():
-    log = log_of(3_000)
+    log = log_of(300)
     harvested = bp.clicks.propensity(log, method="harvesting", smoothing="power_law")
     assert correction(log).power == correction(log, propensity=harvested).power
 

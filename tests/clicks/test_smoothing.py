@@ -3,8 +3,6 @@
 import numpy as np
 import pytest
 
-import boostplug as bp
-from boostplug.clicks import propensity, simulate
 from boostplug.clicks.smoothing import shrunk_to_power_law
 
 P = np.arange(1.0, 11.0)
@@ -55,13 +53,3 @@ def test_two_positions_stay(n):
     """One deviation tells nothing of the variance around a curve through it."""
     assert shrunk_to_power_law(1.0 / P[:n], np.full(n, 0.1)) == pytest.approx(1.0 / P[:n])
     assert shrunk_to_power_law(np.array([1.0, 0.3]), np.full(2, 0.1)) == pytest.approx([1.0, 0.3])
-
-
-def test_harvested_propensities_are_nearer_to_the_truth():
-    data = bp.datasets.make_ranking(300, n_features=10, random_state=0)
-    scores = data.y / 4.0 + np.random.default_rng(0).normal(size=(2, data.n_rows))
-    log = simulate(data, ranker=[*scores], sessions=3000, max_position=6, random_state=0)
-    raw, smooth = (propensity(log, method="harvesting", smoothing=kind) for kind in (None, "power_law"))
-    error, smaller = (np.abs(found.propensity * P[:6] - 1.0).mean() for found in (raw, smooth))
-    assert smaller < 0.7 * error
-    assert (smooth.high - smooth.low)[1:].mean() < (raw.high - raw.low)[1:].mean()
