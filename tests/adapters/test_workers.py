@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.adapters.reading import assign
+from boostplug.adapters.reading import ADAPTERS, assign
 from boostplug.adapters.workers import in_step
 
 xgb = pytest.importorskip("xgboost")
@@ -183,6 +183,20 @@ def half(rank, first):
     """Return a worker's rows: the queries before `first` are the first worker's."""
     qid = data()[2]
     return qid < first if rank == 0 else qid >= first
+
+
+def test_a_loss_is_scaled_by_the_rows_of_all_workers():
+    meet, said = Barrier(2, timeout=LIMIT), [None, None]
+    loss, adapter = bp.MPBoost(), next(one for one in ADAPTERS if one.framework == "xgboost")
+
+    def gradient(rank):
+        matrix = matrix_of(half(rank, 20))[0]
+        return loss._on_worker(Threads(rank, meet, said), adapter, np.zeros(matrix.num_row()), matrix)
+
+    with ThreadPoolExecutor(2) as pool:
+        found = np.concatenate([*pool.map(gradient, range(2))], axis=1)
+    everything = matrix_of(np.ones(len(data()[0]), bool))[0]
+    np.testing.assert_allclose(found, loss(np.zeros(everything.num_row()), everything), rtol=1e-6)
 
 
 class Breaks(bp.RankNet):

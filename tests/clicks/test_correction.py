@@ -1,5 +1,7 @@
 """`correction`: powers that grow with the log, and what production knows, from logs whose truth is known."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -118,9 +120,10 @@ def test_equal_propensities_are_no_bias():
     assert found.order == 0.0
 
 
-def test_propensities_are_harvested_by_default():
-    log = log_of(300)
-    harvested = bp.clicks.propensity(log, method="harvesting", smoothing="power_law")
+def test_propensities_are_harvested_by_default(monkeypatch):
+    log, harvest = log_of(300), partial(bp.clicks.propensity, n_bootstrap=10)
+    monkeypatch.setitem(correction.__globals__, "estimated_propensity", harvest)
+    harvested = harvest(log, method="harvesting", smoothing="power_law")
     assert correction(log).power == correction(log, propensity=harvested).power
 
 
