@@ -223,14 +223,6 @@ def test_labels_that_the_built_in_ranker_refuses(F):
 
 
 @every_framework
-def test_the_training_set_as_validation_set_is_recognised(F, spy):
-    ranker = F.fit(spy, valid=(X, Y, None), metric=bp.NDCG(5))
-    assert F.history(ranker)[named(F, bp.NDCG(5))][-1] == pytest.approx(
-        ranker.score(X, Y, qid=QID, metric=bp.NDCG(5)), abs=F.digits
-    )
-
-
-@every_framework
 @pytest.mark.parametrize("per", ["row", "query"])
 def test_validation_weights_count(F, per):
     weight = np.arange(len(VGROUP) if per == "query" else len(VY)) + 1.0
@@ -345,17 +337,6 @@ def test_frames(F, kind):
     assert ranker.score(data, series(Y)) == bp.make_scorer(bp.NDCG(10))(ranker, data, series(Y)) == ndcg
     column = pa.chunked_array([Y]) if kind == "pyarrow" else series(Y)
     np.testing.assert_array_equal(F.predict(F.train(LOSS, F.data(data=frame(X), label=column))[0], frame(X)), expected)
-
-
-@every_framework
-def test_labels_beyond_single_precision_in_the_ranker(F):
-    loss, metric = bp.RankNet(), bp.PairError()
-    expected = F.fit(loss, valid=VALID, metric=metric)
-    ranker = F.fit(loss, y=Y * 1e36, valid=(VX, VY * 1e36, VQID), metric=metric)
-    np.testing.assert_array_equal(ranker.predict(X), expected.predict(X))
-    assert F.history(ranker) == F.history(expected)
-    with pytest.raises(ValueError, match=r"labels\[\d+\] = .* is beyond single precision"):
-        F.fit(loss, y=Y * 1e39)
 
 
 @every_framework

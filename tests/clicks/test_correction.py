@@ -43,13 +43,6 @@ def test_the_power_grows_with_the_log():
     assert powers[-1] >= 0.8
 
 
-def test_what_production_knows_is_given_up_later():
-    weak, strong = (correction(log_of(6_000, strength), propensity=THETA) for strength in (0.0, 3.0))
-    assert abs(weak.order) < 0.1
-    assert strong.order > 0.2
-    assert strong.power < weak.power
-
-
 def test_the_rule_is_its_formula():
     log = log_of(20_000)
     found = correction(log, propensity=THETA)

@@ -48,12 +48,6 @@ def test_precision_in_exact_arithmetic():
     assert found.largest_weight == 4.0
 
 
-def test_snips_does_not_change_with_a_factor_of_the_propensities():
-    one, other = (evaluate(NEW, LOG, method="snips", propensity=np.multiply(THETA, f)) for f in (1.0, 0.3))
-    assert one.estimate == pytest.approx(other.estimate, rel=1e-14)
-    assert (one.low, one.high) == pytest.approx((other.low, other.high), rel=1e-12)
-
-
 def test_discounts_are_those_of_the_metric():
     for metric in (bp.DCG(2, convention="letor"), bp.DCG(None, ties="order"), bp.DCG(gain="linear")):
         found = evaluate(NEW, LOG, metric=metric, propensity=[1, 1, 1]).estimate

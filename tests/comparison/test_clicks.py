@@ -144,15 +144,6 @@ def test_the_default_losses_are_the_usual_ones_without_propensities_or_positions
     assert [*trained(judged).values()] == usual
 
 
-def test_the_line_of_code_makes_the_chosen_loss(parts):
-    chosen = "Unbiased(ips, power=.25)"
-    result = compared(*parts[:3], losses=None, baselines=[], incumbent=chosen, propensity=THETA, rounds=2)
-    assert result.document["recommendation"]["method"] == chosen
-    line = result.recommendation.splitlines()[-1].strip()
-    made = eval(line, {"bp": bp})  # noqa: S307
-    assert made.objective == bp.Unbiased(method="ips", propensity=THETA, power=0.25)
-
-
 def test_what_cannot_be_estimated_is_refused(parts):
     """Before anything is trained, also where only the training pages have a position without a propensity."""
     train, valid, test, truth = parts

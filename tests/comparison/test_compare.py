@@ -202,22 +202,6 @@ def test_a_failing_cell_is_reported_and_the_rest_shows(parts):
     assert "RuntimeError" in result.to_frame()["error"].iloc[2]
 
 
-def test_labels_that_builtins_refuse(parts):
-    def halved(part):
-        return bp.RankingData(part.X, part.y / 2, group=part.group)
-
-    result = bp.compare(*map(halved, parts), losses=[bp.MPBoost()], frameworks=["lightgbm"], **QUICK)
-    rows = {row["method"]: row for row in result.document["methods"]}
-    assert result.failed
-    assert "label" in rows["lambdarank"]["errors"][0]
-    assert rows["MPBoost(Log)"]["runs_finished"] == rows["regression"]["runs_finished"] == 1
-    assert rows["MPBoost(Log)"]["difference"] is None  # nothing to compare with
-    text = str(result)
-    assert "FAILED: lightgbm lambdarank" in text
-    assert "No Δ and p in lightgbm: lambdarank, which its methods are compared with, failed." in text
-    assert "Holm" not in text
-
-
 def test_interrupted_shows_what_is_finished(parts, monkeypatch):
     run = FRAMEWORKS["lightgbm"].run
     calls = []

@@ -82,16 +82,6 @@ def test_new_categories_are_missing_values_with_a_warning(parts):
     assert any("in test, column 'a' holds" in text and "'highest'" in text for text in warned), warned
 
 
-def test_names_of_columns_in_some_parts(parts):
-    """An array among DataFrames, or the other way round, trains as arrays do, in both frameworks."""
-    names = list("abcdef")
-    mixed = [
-        RankingData(pd.DataFrame(p.X, columns=names) if i == 1 else p.X, p.y, qid=p.qid) for i, p in enumerate(parts)
-    ]
-    asked = {"losses": [bp.RankNet()], "baselines": "rank:ndcg", **QUICK}
-    assert values(bp.compare(*mixed, **asked)) == values(bp.compare(*parts, **asked))
-
-
 # --- Boosters, warnings -----------------------------------------------------------------------------------------
 
 

@@ -55,16 +55,6 @@ def test_silence_without_progress(clock, capsys):
         assert capsys.readouterr() == ("", "")
 
 
-def test_a_closed_stderr_is_no_error(clock, monkeypatch):
-    def fail(_):
-        raise BrokenPipeError
-
-    monkeypatch.setattr(console.sys.stderr, "write", fail)
-    with progress_bar(True, 3) as advance:
-        clock[0] += 60
-        advance("something", 1)
-
-
 def test_a_bar_in_a_terminal_and_lines_in_a_dumb_one(clock, monkeypatch, capsys):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("TERM", "xterm")

@@ -250,12 +250,6 @@ def found_in(store, *keys):
     return {key: again.get(key) for key in keys}
 
 
-def test_what_is_added_is_there(store):
-    assert found_in(store, "a", "b", "c") == {**RESULTS, "c": None}
-    store.add("a", 2)
-    assert found_in(store, "a") == {"a": 2}
-
-
 @pytest.mark.parametrize("content", [b"\x00\xff\n" * 9, b"query,grade\n1,2\n"])
 def test_a_file_that_is_no_store_is_refused_and_left_alone(store, content):
     store.path.write_bytes(content)
@@ -274,18 +268,3 @@ def test_a_line_that_was_cut_off_costs_only_itself(store):
         assert found_in(store, "a", "c") == {"a": RESULTS["a"], "c": 3}
     store.path.write_bytes(content[:9])
     assert found_in(store, "a") == {"a": None}
-
-
-def test_a_full_disk_ends_no_run(store):
-    """The system refuses to let files grow."""
-    resource = pytest.importorskip("resource")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (store.path.stat().st_size, limits[1]))
-    try:
-        with pytest.warns(
-            RuntimeWarning, match=r"results cannot be written \(.*\): .*not kept there, and the run goes"
-        ):
-            store.add("c", "x" * 20_000)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert found_in(store, *RESULTS, "c") == {**RESULTS, "c": None}

@@ -314,18 +314,6 @@ def test_an_error_on_one_worker_ends_the_fit_and_spoils_no_other(client, name, n
 # --- LightGBM alone -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.ci
-def test_saved_models_of_lightgbm_know_nothing_of_the_workers(client, tmp_path):
-    ranker = fit(client, "LGBMRanker", bp.RankNet(), on_workers(client, TRAIN))
-    local = ranker.to_local()
-    local.booster_.save_model(tmp_path / "model.txt")
-    plain = lgb.Booster(model_file=tmp_path / "model.txt")
-    np.testing.assert_array_equal(plain.predict(TRAIN[FEATURES]), ranker.predict(TRAIN[FEATURES]))
-    of_cluster = {"machines", "num_machines", "local_listen_port", "time_out"}
-    assert not of_cluster & (plain.params.keys() | local.booster_.params.keys())
-    assert ranker.best_iteration_ == alone("LGBMRanker", bp.RankNet()).best_iteration_
-
-
 # --- XGBoost alone ------------------------------------------------------------------------------------------------
 
 

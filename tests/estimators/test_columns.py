@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from adapters.harness import QID, VQID, VX, VY, X, Y
-from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 import boostplug as bp
@@ -65,16 +64,3 @@ def test_arrays_of_another_width_are_refused(ranker, width):
         model.score(x, VY, qid=VQID)
     with pytest.raises(ValueError, match=rf"eval_set\[0\]'s X has {width} features, but the model is expecting 4"):
         fit(ranker, X, eval_set=[(x, VY)], eval_qid=[VQID])
-
-
-ZEROS = np.where(np.abs(X) < 0.5, 0.0, X)  # of which a sparse matrix holds none
-SPARSE = csr_matrix(ZEROS)
-
-
-def test_zeros_that_are_missing_values_mean_the_same_in_sparse_and_dense_features():
-    models = [
-        MAKE["XGBRanker"]().set_params(missing=0.0).fit(x, Y, qid=QID, eval_set=[(v, Y)], eval_qid=[QID], verbose=False)
-        for x, v in ((ZEROS, SPARSE), (SPARSE, ZEROS))
-    ]
-    for model in models:
-        np.testing.assert_array_equal(model.predict(SPARSE), models[0].predict(ZEROS))

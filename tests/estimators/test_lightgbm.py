@@ -52,14 +52,6 @@ def test_every_alias_of_objective(alias):
 # --- cross-validation ---------------------------------------------------------------------------------------------
 
 
-def test_cv_keeps_row_weights(spy):
-    weight = np.random.default_rng(3).uniform(0.5, 2, len(Y)).astype(np.float32)
-    folds = bp.group_folds(QID, 3)
-    lgb.cv({**PARAMS, "objective": spy, "metric": "None"}, dataset(weight=weight), 1, folds=folds)
-    for (rows, _), seen in zip(folds, spy.log, strict=True):
-        np.testing.assert_array_equal(seen.queries.row_weight, weight[rows])
-
-
 def test_subsets():
     data = dataset().construct()
     whole = data.subset(np.flatnonzero(QID < 12).tolist())
@@ -165,10 +157,3 @@ def test_a_model_that_is_constant_for_too_few_rows_gets_a_warning(objective, par
     with pytest.warns(UserWarning, match=f"the model is constant: LightGBM makes no split, since 20 rows .*{named};"):
         ranker = fit_few(20, objective, **params)
     assert np.ptp(ranker.predict(FEW.X)) == 0
-
-
-def test_new_trees_of_too_few_rows_leave_a_model_that_is_continued_without_a_warning():
-    first = fit_few(20, min_child_samples=2)
-    again = bp.LGBMRanker(objective=LOSS, verbose=-1, n_jobs=1, n_estimators=2, feature_pre_filter=False)
-    again.fit(FEW.X[:20], FEW.y[:20], group=[20], init_model=first)
-    assert np.ptp(again.predict(FEW.X)) > 0

@@ -98,12 +98,6 @@ def test_a_misspelt_metric_is_refused(kind, frame):
             evaluated(kind, frame, params, **more)
 
 
-def test_reference_rankers_take_names_of_metrics(frame):
-    X, y = frame
-    ranker = bp.MPBoostRanker(n_estimators=2).fit(X, y, qid="session", eval_set=[(X, y)], eval_metric="NDCG@5")
-    assert [*ranker.evals_result_["validation_0"]] == ["NDCG@5"]
-
-
 def test_objectives_that_differ_in_case_only_are_told_apart(kind, frame):
     X, y = frame
     for name, loss in {"LambdaRank": bp.LambdaRank(), "CRR": bp.CRR()}.items():

@@ -66,16 +66,3 @@ def test_misspelt_names_of_lightgbm_are_refused():
     names.refuse_unknown_parameters("lightgbm", [*known, "class_weight", "importance_type", "extra_trees"])
     with pytest.raises(ValueError, match="num_leafs is not a parameter of LightGBM; did you mean num_leaf"):
         bp.LGBMRanker(objective=LOSS, num_leafs=3).fit(X, Y, qid=QID)
-
-
-def test_a_subclass_may_have_parameters_of_its_own():
-    class Named(bp.XGBRanker):
-        def __init__(self, *, label="", **more):
-            self.label = label
-            super().__init__(**more)
-
-        def get_xgb_params(self):
-            return {name: value for name, value in super().get_xgb_params().items() if name != "label"}
-
-    ranker = Named(label="a", objective=bp.MPBoost(), n_estimators=2, n_jobs=1)
-    assert ranker.fit(X, Y, qid=QID, verbose=False).predict(X).std() > 0

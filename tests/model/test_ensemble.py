@@ -320,21 +320,6 @@ def test_format_of_files(tmp_path):
     )
 
 
-def test_saving_is_all_or_nothing(tmp_path, monkeypatch):
-    path = tmp_path / "model.json"
-    model = Ensemble(ROUNDS["all"], n_features=N_FEATURES)
-    model.save(str(path))
-
-    def fail(*_):
-        raise OSError("disk full")
-
-    monkeypatch.setattr("pathlib.Path.replace", fail)
-    with pytest.raises(OSError, match="disk full"):
-        Ensemble(model.rounds[:1], n_features=N_FEATURES).save(path)
-    assert [file.name for file in tmp_path.iterdir()] == ["model.json"]
-    assert Ensemble.load(path) == model
-
-
 SAVED = Ensemble(
     [[(Stump(0, 0.5), 1.0)], [(Feature(1), 1.0), (Tree.from_steps(0, [0.5], [0.0, 1.0]), 1.0)]],
     n_features=2,

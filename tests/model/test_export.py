@@ -96,14 +96,6 @@ def test_xgboost(params):
     assert json.loads(booster.save_config())["learner"]["objective"]["name"] == "rank:pairwise"
 
 
-def test_converters_read_thresholds_as_they_are_met():
-    """Numbers at each threshold, in single precision as a server gets them, and one step beside."""
-    rows = np.random.default_rng(0).integers(-6, 7, X.shape).astype(np.float32) / 4
-    for booster in (trained_by_lightgbm(rows), trained_by_xgboost(rows)):
-        assert len(np.unique(scores_of(booster, rows))) > 20
-        check(booster, rows)
-
-
 def test_a_training_that_stopped_is_exported_up_to_its_best_round():
     stop = lgb.early_stopping(2, verbose=False)
     valid = lgb.Dataset(VX, VY, group=VGROUP)
