@@ -29,7 +29,6 @@ from adapters.harness import (
     best_round,
     gradient_of,
 )
-from sklearn.base import clone
 
 import boostplug as bp
 from boostplug.adapters.reading import ADAPTERS, queries_of
@@ -401,20 +400,6 @@ def test_nothing_to_learn_warns_once_with_the_cause(F):
 
 
 # --- scikit-learn -------------------------------------------------------------------------------------------------
-
-
-@every_framework
-def test_clone_and_parameters(F):
-    ranker = F.Ranker(objective=bp.MPBoost(distance=bp.BinaryDistance()), **F.estimator, reg_lambda=2.0)
-    again = clone(ranker)
-    assert type(again) is F.Ranker
-    for name, value in ranker.get_params().items():
-        np.testing.assert_equal(again.get_params()[name], value)
-    assert again.objective == ranker.objective
-    assert again.get_params()["reg_lambda"] == 2.0
-    again.set_params(**{"objective": LOSS, F.size: 3})
-    assert (again.objective, again.get_params()[F.size]) == (LOSS, 3)
-    assert ranker.objective != LOSS
 
 
 def check_grid(F, search, metric=bp.NDCG(5)):  # noqa: B008 (a value)

@@ -9,7 +9,6 @@ import boostplug as bp
 from boostplug.comparison.training import tuning
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
 from boostplug.comparison.training.trees import Trees
-from boostplug.comparison.training.tuning import TREE_SPACE
 from boostplug.losses import LOSSES
 
 pytest.importorskip("optuna")
@@ -123,17 +122,6 @@ def test_the_text_of_what_was_drawn_makes_the_loss_again():
         best = tuned(training, loss, trials=6)
         assert best.parameters  # not the given setting
         assert bp.Loss.parse(str(best.objective)) == (best_of(training)[0],)
-
-
-def test_what_is_given_is_within_the_space():
-    """And draws have three digits, which is what a line of code shows."""
-    trees = Trees(learning_rate=0.9, num_leaves=200, l2=0.0)
-    training = Training()
-    tuned(training, trees=trees, trials=40)
-    rates = [parameters["learning_rate"] for _, parameters in training.settings[1:]]
-    assert max(rates) > TREE_SPACE["learning_rate"].high
-    assert all(0.02 <= rate <= 0.9 and rate == float(f"{rate:.3g}") for rate in rates)
-    assert max(parameters["num_leaves"] for _, parameters in training.settings[1:]) > 63
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """What both rankers make of collections before they train, on two workers."""
 
-from itertools import pairwise
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -29,11 +27,11 @@ def table():
     )
 
 
-def frame(of=None, cut=(0, 4, 10, 20)):
+def frame(of=None):
     import dask.dataframe as dd
 
     of = table() if of is None else of
-    return dd.from_map(lambda at: of.iloc[at], [slice(*at) for at in pairwise(cut)])
+    return dd.from_map(lambda at: of.iloc[at], [slice(0, 4), slice(4, 10), slice(10, 20)])
 
 
 def parts(client, ddf=None, X=("a", "b"), fitted=None, **changes):
@@ -81,14 +79,6 @@ def test_a_column_named_qid_and_arrays_are_taken_alike(client):
             np.testing.assert_array_equal(np.asarray(part.X), np.asarray(other.X))
             np.testing.assert_array_equal(part.queries.labels, other.queries.labels)
             np.testing.assert_array_equal(part.queries.boundaries, other.queries.boundaries)
-
-
-def test_blocks_are_those_of_partitions_with_rows(client):
-    found = parts(client, frame(cut=(0, 4, 4, 20)))
-    assert [summary.n_rows for summary in found.summaries] == [4, 16]
-    blocks = found.blocks(lambda part, number, first: part.queries.query_of_row + first)
-    assert blocks.npartitions == 2
-    np.testing.assert_array_equal(blocks.compute(), np.repeat(np.arange(6), SIZES))
 
 
 def test_a_shuffle_over_workers_gives_features_and_labels_one_order(client):

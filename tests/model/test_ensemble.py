@@ -203,12 +203,6 @@ def test_xgboost_has_no_model_that_adds_features():
         Ensemble(ROUNDS["features"], n_features=N_FEATURES).to_xgboost()
 
 
-def test_takes_arrays_of_any_layout():
-    model, X = Ensemble(ROUNDS["all"], n_features=N_FEATURES), data()
-    for same in (np.asfortranarray(X), np.repeat(X, 2, axis=0)[::2], X.tolist()):
-        assert np.array_equal(model.predict(same), model.predict(X))
-
-
 @pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame])
 def test_takes_dataframes_by_name(frame):
     model = Ensemble([[(Stump(1, 0.5), 1.0)]], n_features=2, feature_names=["a", "b"])
@@ -223,17 +217,6 @@ def test_takes_dataframes_by_name(frame):
 
 
 # A value
-
-
-def test_is_immutable():
-    model = Ensemble(ROUNDS["all"], n_features=N_FEATURES)
-    for name in ("rounds", "n_features", "feature_names", "terms", "anything"):
-        with pytest.raises(AttributeError):
-            setattr(model, name, ())
-        with pytest.raises(AttributeError):
-            delattr(model, name)
-    assert isinstance(model.rounds, tuple)
-    assert all(isinstance(terms, tuple) for terms in model.rounds)
 
 
 def test_equality_hash_length_and_first(model):
