@@ -21,7 +21,7 @@ PARAMS = {
 BOTH = pytest.mark.parametrize("name", PARAMS)
 THETA = 1.0 / np.arange(1.0, 25.0)
 SEVERAL = bp.QBRank().on("click") + 2.0 * bp.RankNet().on("sale") + 0.5 * bp.SquaredError()
-# adapters/test_workers.py trains a loss of each kind on several of XGBoost's workers.
+# adapters/test_workers.py has a loss of each kind on several workers.
 CASES = [
     *((name, SEVERAL) for name in PARAMS),
     pytest.param("XGBRanker", bp.AdaRank(), marks=pytest.mark.ci),
@@ -367,3 +367,17 @@ def test_a_metric_that_several_workers_cannot_compute(client):
     ranker = distributed_ranker(client, "XGBRanker", bp.MPBoost(), eval_metric=bp.ECE(max_grade=4.0))
     with pytest.raises(TypeError, match="ECE"):
         ranker.fit(**arguments(frame), **validation(frame))
+
+
+@pytest.mark.ci
+def test_xgboosts_own_training_on_dask_is_right_through_the_loss(client):
+    from xgboost import dask as xgb_dask
+
+    data = TRAIN.assign(y=np.where(TRAIN["query"] < 20, TRAIN["y"] > 0, TRAIN["y"]).astype(float))
+    frame = on_workers(client, data)
+    params = {"max_depth": 3, "min_child_weight": 0.1, "objective": "rank:pairwise", "base_score": 0.0, "nthread": 1}
+    matrix = xgb_dask.DaskQuantileDMatrix(client, frame[FEATURES], frame["y"], qid=frame["query"])
+    params["disable_default_eval_metric"] = 1
+    booster = xgb_dask.train(client, params, matrix, 6, obj=bp.MPBoost())["booster"]
+    expected = alone("XGBRanker", bp.MPBoost(), data).predict(TRAIN[FEATURES])
+    np.testing.assert_allclose(booster.predict(xgb.DMatrix(TRAIN[FEATURES])), expected, rtol=0, atol=1e-6)
