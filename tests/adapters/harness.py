@@ -134,16 +134,11 @@ class LightGBM(Framework):
     size = "num_leaves"
     Ranker, Plain = bp.LGBMRanker, lgb.LGBMRanker
     kinds = (lgb.Dataset,)
-    built_in = ("ndcg@5", "map@5")
     start, default_metrics = "init_score", ["NDCG@10"]
     modes = (
         {"boosting": "dart"},
-        {"data_sample_strategy": "goss"},
         {"linear_tree": True},
-        {"monotone_constraints": [1, 0, 0, 0]},
         {"use_quantized_grad": True},
-        {"bagging_freq": 1, "bagging_fraction": 0.5},
-        {"extra_trees": True},
     )
     unrepeatable = ("dart",)  # under a callable: docs/compatibility.md
     changes: ClassVar = {
@@ -176,11 +171,7 @@ class LightGBM(Framework):
             more = {"valid_sets": [valid], "valid_names": ["v"], "feval": metric}
             callbacks.append(lgb.record_evaluation(history))
         more["init_model"] = params.pop("init_model", None)
-        params = {
-            "objective": loss,
-            **({"metric": "None"} if isinstance(loss, str) else {}),
-            **self.params(n_jobs, **params),
-        }
+        params = {"objective": loss, **self.params(n_jobs, **params)}
         booster = lgb.train(params, data, rounds, callbacks=callbacks, **more)
         return booster, history.get("v", {})
 
@@ -225,14 +216,6 @@ class LightGBM(Framework):
 
     continues = "init_model"
     objective = "lambdarank"
-    mq2008: ClassVar = {"num_leaves": 15, "min_data_in_leaf": 20, "learning_rate": 0.1, "seed": 1}
-
-    @staticmethod
-    def validation(train, x, y, group):
-        return train.create_valid(x, y, group=group)
-
-    def beside_built_in(self, metrics):
-        return self.train(LOSS, valid=True, metric=metrics, metrics=["ndcg", "map"], eval_at=[5])[1]
 
     @staticmethod
     def booster(ranker):
@@ -242,7 +225,6 @@ class LightGBM(Framework):
     def histories(ranker):
         return ranker.evals_result_.values()
 
-    load = "import lightgbm\np = lightgbm.Booster(model_file=sys.argv[1]).predict(x)"
     suffixes = ("txt",)
 
     def loaded(self, path, rows=X):
@@ -261,16 +243,11 @@ class XGBoost(Framework):
     size = "max_depth"
     Ranker, Plain = bp.XGBRanker, xgb.XGBRanker
     kinds = (xgb.DMatrix, xgb.QuantileDMatrix)
-    built_in = ("ndcg@5", "map@5", "pre@5")
     start, default_metrics = "base_margin", ["pre_NDCG@10"]
     modes = (
         {"booster": "dart", "rate_drop": 0.2, "verbosity": 0},  # 3.4 warns that the two names are deprecated
         {"booster": "gblinear", "verbosity": 0},
-        {"subsample": 0.6, "seed": 1},
-        {"monotone_constraints": (1, 0, 0, 0)},
-        {"grow_policy": "lossguide", "max_leaves": 4},
         {"num_parallel_tree": 2},
-        {"colsample_bytree": 0.5},
     )
     unrepeatable = ()
     changes: ClassVar = {
@@ -299,10 +276,9 @@ class XGBoost(Framework):
             several = (lambda s, d: [m(s, d) for m in metric]) if isinstance(metric, list) else metric
             more = {"evals": [(valid, "v")], "custom_metric": several, "evals_result": history}
         init = {"xgb_model": params.pop("init_model")} if "init_model" in params else {}
-        objective = {"objective": loss} if isinstance(loss, str) else {}
         booster = xgb.train(
-            self.params(n_jobs, **objective, **params), data, rounds, obj=None if objective else loss,
-            early_stopping_rounds=patience, verbose_eval=False, **more, **init,
+            self.params(n_jobs, **params), data, rounds, obj=loss, early_stopping_rounds=patience, verbose_eval=False,
+            **more, **init,
         )  # fmt: skip
         return booster, history.get("v", {})
 
@@ -340,17 +316,6 @@ class XGBoost(Framework):
 
     continues = "xgb_model"
     objective = "rank:ndcg"
-    mq2008: ClassVar = {
-        "max_leaves": 15, "max_depth": 0, "min_child_weight": 1, "grow_policy": "lossguide", "learning_rate": 0.1,
-        "seed": 1,
-    }  # fmt: skip
-
-    def validation(self, _train, *data):
-        return self.data(xgb.DMatrix, *data)
-
-    def beside_built_in(self, metrics):
-        binary = xgb.DMatrix(VX, VY > 2, group=VGROUP, nthread=1)
-        return self.train(LOSS, valid=binary, metric=metrics, eval_metric=list(self.built_in))[1]
 
     @staticmethod
     def booster(ranker):
@@ -360,7 +325,6 @@ class XGBoost(Framework):
     def histories(ranker):
         return ranker.evals_result().values()
 
-    load = "import xgboost\nr = xgboost.XGBRanker()\nr.load_model(sys.argv[1])\np = r.predict(x)"
     suffixes = ("json", "ubj")
 
     def loaded(self, path, rows=X):

@@ -1,12 +1,7 @@
 """Sums over several workers: in step at every call of a loss or metric, and one error for all."""
 
-import os
-import pickle
-import subprocess
-import sys
-import warnings
+import threading
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from threading import Barrier
 
 import numpy as np
@@ -15,14 +10,13 @@ import pytest
 import boostplug as bp
 from boostplug.adapters.reading import assign
 from boostplug.adapters.workers import in_step
+from boostplug.adapters.xgboost import XGBoost
 
 xgb = pytest.importorskip("xgboost")
 
 # One loss of each kind of sums; test_totals.py has every loss.
 EVERY_LOSS = [bp.MPBoost(), bp.QBRank(), bp.AdaRank(), bp.LambdaRank(), bp.CRR()]
-WEIGHTED = [bp.MPBoost(), bp.AdaRank()]
-ROUNDS = 4
-LIMIT = 3600  # seconds: only what hangs takes as long
+LIMIT = 120  # seconds: only what hangs takes as long
 
 
 class Threads:
@@ -134,67 +128,80 @@ def test_of_several_errors_the_first_workers_is_raised():
     assert {str(error) for error in found} == {"on worker 0 of 2: first"}
 
 
-# XGBoost's own workers, each in a process, without any engine. By default, tests/dask trains on workers.
+# Losses and metrics on two datasets of XGBoost's. tests/dask trains on its own workers, each in a process.
 
 
-def data():
-    """Return features that every worker bins alike, grades (0 and 1 in the first half), ids and weights."""
+def at(rows):
+    """Return scores and a dataset: grades (0 and 1 in the first half of the queries), ids and weights of some rows."""
     rng = np.random.default_rng(0)
     sizes = rng.integers(2, 30, 40)
-    n = int(sizes.sum())
-    X = rng.integers(0, 8, (n, 6)).astype(np.float32)
+    X = rng.integers(0, 8, (int(sizes.sum()), 3)).astype(np.float32)
     qid = np.repeat(np.arange(40), sizes)
-    noisy = X[:, 0] + X[:, 1] * X[:, 2] / 8 + rng.normal(size=n)
+    noisy = X.sum(axis=1) / 2 + rng.normal(size=len(X))
     y = np.where(qid < 20, (noisy > 6) & (qid > 0), np.clip(noisy // 3, 0, 4)).astype(float)  # nothing in the first
     weight = (rng.random(40) + 0.5)[qid]
-    return X, y, qid, weight
+    chosen = rows(qid)
+    group = np.unique(qid[chosen], return_counts=True)[1]
+    matrix = xgb.DMatrix(X[chosen], y[chosen], group=group if chosen.any() else None)
+    assign(matrix, bp.Queries(y[chosen], group=group, weight=weight[chosen]))
+    return X[chosen, 0].astype(np.float64), matrix
 
 
-def matrix_of(rows):
-    X, y, qid, weight = data()
-    group = np.unique(qid[rows], return_counts=True)[1]
-    matrix = xgb.QuantileDMatrix(X[rows], y[rows], group=group) if rows.any() else xgb.QuantileDMatrix(X[rows], y[rows])
-    return matrix, bp.Queries(y[rows], group=group, weight=weight[rows])
+def everything(qid):
+    return qid >= 0
 
 
-PARAMETERS = {"objective": "rank:pairwise", "base_score": 0.0, "max_depth": 3, "nthread": 1}
-PARAMETERS |= {"disable_default_eval_metric": 1}
-METRICS = [bp.NDCG(5), bp.PairError(pooled=True)]
+@pytest.fixture
+def on_workers(monkeypatch):
+    """Return what a loss or metric returns or raises on two workers, of which the first has the first queries."""
+    local = threading.local()
+    monkeypatch.setattr(XGBoost, "workers", lambda _: getattr(local, "worker", None))
+
+    def called(function, first):
+        meet, said = Barrier(2, timeout=LIMIT), [None, None]
+
+        def run(rank):
+            local.worker = Threads(rank, meet, said)
+            try:
+                return function(*at(lambda qid: (qid < first) == (rank == 0)))
+            except Exception as error:  # noqa: BLE001 (whatever it is, it is looked at)
+                return error
+
+        with ThreadPoolExecutor(2) as pool:
+            return [*pool.map(run, range(2))]
+
+    return called
 
 
-def all_metrics(scores, matrix):
-    return [metric(scores, matrix) for metric in METRICS]
+@pytest.mark.parametrize("loss", EVERY_LOSS, ids=repr)
+def test_every_loss_is_that_of_one_machine(on_workers, loss):
+    """Also where a worker has no rows, or only a query that teaches nothing, which brings no warning."""
+    for first in (20, 40, 1):
+        np.testing.assert_allclose(
+            np.concatenate(on_workers(loss, first), axis=1), loss(*at(everything)), rtol=1e-6, atol=1e-7
+        )
 
 
-def trained(loss, rows, *, weighted=False, rounds=ROUNDS, metric=all_metrics):
-    """Return all rows' predictions, and the metrics of each round."""
-    matrix, queries = matrix_of(rows)
-    if weighted:
-        assign(matrix, queries)
-    seen = {}
-    booster = xgb.train(
-        PARAMETERS, matrix, rounds, obj=loss, evals=[(matrix, "train")], custom_metric=metric, evals_result=seen,
-        verbose_eval=False,
-    )  # fmt: skip
-    return booster.predict(xgb.DMatrix(data()[0])), {name: list(values) for name, values in seen["train"].items()}
-
-
-def half(rank, first):
-    """Return a worker's rows: the queries before `first` are the first worker's."""
-    qid = data()[2]
-    return qid < first if rank == 0 else qid >= first
+@pytest.mark.parametrize("metric", [bp.NDCG(5), bp.PairError(pooled=True)], ids=repr)
+def test_metrics_are_those_of_all_queries_however_few_a_worker_has(on_workers, metric):
+    name, value = metric(*at(everything))
+    for first in (20, 3, 40):
+        assert on_workers(metric, first) == 2 * [(name, pytest.approx(value, rel=1e-12))]
 
 
 class Breaks(bp.RankNet):
-    """A loss of a user's that fails on the second worker, from its third call on."""
-
-    calls = 0
+    """A loss of a user's that fails on the worker with 30 queries."""
 
     def compute_gradient_hessian(self, scores, queries, scale):
-        type(self).calls += 1
-        if xgb.collective.get_rank() == 1 and self.calls > 2:
+        if queries.n_queries == 30:
             raise ZeroDivisionError("a fault of this worker alone")
         return super().compute_gradient_hessian(scores, queries, scale)
+
+
+def test_one_workers_error_is_all_workers_error(on_workers):
+    for error in on_workers(Breaks(), 10):
+        assert type(error) is ZeroDivisionError
+        assert str(error) == "on worker 1 of 2: a fault of this worker alone"
 
 
 class NoStep(bp.RankNet):
@@ -204,129 +211,7 @@ class NoStep(bp.RankNet):
         return np.zeros(queries.n_rows), np.zeros(queries.n_rows)
 
 
-def error_of(loss, rows, **options):
-    try:
-        trained(loss, rows, **options)
-    except Exception as error:  # noqa: BLE001 (whatever it is, it is looked at)
-        return type(error).__name__, str(error)
-    return None
-
-
-def warnings_of(loss, rows):
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        trained(loss, rows, rounds=1)
-    return [str(warning.message) for warning in caught]
-
-
-def work(rank, port, out):
-    """Train everything on one worker and write what came of it."""
-    warnings.simplefilter("error")
-    with xgb.collective.CommunicatorContext(
-        dmlc_tracker_uri="127.0.0.1", dmlc_tracker_port=port, dmlc_task_id=str(rank), dmlc_timeout=LIMIT
-    ):
-        rank = xgb.collective.get_rank()
-        rows, all_or_none = half(rank, 20), half(rank, 40)
-        found = {
-            "rank": rank,
-            "losses": [trained(loss, rows) for loss in EVERY_LOSS],
-            "weighted": [trained(loss, rows, weighted=True) for loss in WEIGHTED],
-            "empty": [trained(loss, all_or_none) for loss in EVERY_LOSS],
-            "few": trained(bp.RankNet(), half(rank, 3)),
-            "fails": error_of(Breaks(), rows),
-            "together": error_of(bp.RankNet(), rows, metric=bp.ECE(max_grade=4.0)),
-            "nothing": warnings_of(NoStep(), rows),
-            "silent": [warnings_of(bp.RankNet(), some) for some in (all_or_none, half(rank, 1))],
-            "again": trained(bp.RankNet(), rows),
-        }
-    Path(out).write_bytes(pickle.dumps(found))
-
-
-@pytest.fixture(scope="module")
-def found(tmp_path_factory):
-    """Return what two workers made, by rank; they end within the limit."""
-    from xgboost.tracker import RabitTracker
-
-    tracker = RabitTracker(host_ip="127.0.0.1", n_workers=2)
-    tracker.start()
-    port = str(tracker.worker_args()["dmlc_tracker_port"])
-    files = [tmp_path_factory.mktemp("worker") / "found" for _ in range(2)]
-    workers = [
-        subprocess.Popen(
-            [sys.executable, __file__, str(rank), port, file],
-            env=os.environ | {"OMP_NUM_THREADS": "1"},
-            stderr=subprocess.PIPE,
-            text=True,
-        )
-        for rank, file in enumerate(files)
-    ]
-    try:
-        errors = [worker.communicate(timeout=LIMIT)[1] for worker in workers]
-    finally:
-        for worker in workers:
-            worker.kill()
-    assert [worker.returncode for worker in workers] == [0, 0], errors
-    results = sorted((pickle.loads(file.read_bytes()) for file in files), key=lambda result: result["rank"])
-    assert [result["rank"] for result in results] == [0, 1]
-    return results
-
-
-def same_as_one_machine(of_workers, loss, **options):
-    everything = np.ones(len(data()[0]), bool)
-    predictions, metrics = trained(loss, everything, **options)
-    for found, of_round in of_workers:
-        np.testing.assert_allclose(found, predictions, atol=1e-6)
-        assert found.std() > 0.01
-        for name, values in metrics.items():
-            np.testing.assert_allclose(of_round[name], values, atol=2e-6)  # XGBoost prints them to six digits
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("k", range(len(EVERY_LOSS)), ids=map(repr, EVERY_LOSS))
-def test_every_loss_is_trained_as_on_one_machine(found, k):
-    same_as_one_machine([worker["losses"][k] for worker in found], EVERY_LOSS[k])
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("k", range(len(EVERY_LOSS)), ids=map(repr, EVERY_LOSS))
-def test_a_worker_without_rows_takes_part(found, k):
-    same_as_one_machine([worker["empty"][k] for worker in found], EVERY_LOSS[k])
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("k", range(len(WEIGHTED)), ids=map(repr, WEIGHTED))
-def test_weights_count_over_all_workers(found, k):
-    same_as_one_machine([worker["weighted"][k] for worker in found], WEIGHTED[k], weighted=True)
-
-
-@pytest.mark.ci
-def test_metrics_are_those_of_all_queries_however_few_a_worker_has(found):
-    same_as_one_machine([worker["few"] for worker in found], bp.RankNet())
-
-
-@pytest.mark.ci
-def test_one_workers_error_is_all_workers_error_and_the_job_goes_on(found):
-    for worker in found:
-        assert worker["fails"] == ("ZeroDivisionError", "on worker 1 of 2: a fault of this worker alone")
-    same_as_one_machine([worker["again"] for worker in found], bp.RankNet())
-
-
-@pytest.mark.ci
-def test_a_metric_that_is_no_ratio_of_sums_is_refused(found):
-    for worker in found:
-        kind, text = worker["together"]
-        assert kind == "TypeError"
-        assert "ECE" in text
-        assert "not a ratio of sums" in text
-
-
-@pytest.mark.ci
-def test_warnings_are_of_all_rows(found):
-    for worker in found:
-        assert len(worker["nothing"]) == 1
-        assert "nothing to learn" in worker["nothing"][0]
-        assert worker["silent"] == [[], []]
-
-
-if __name__ == "__main__":
-    work(int(sys.argv[1]), int(sys.argv[2]), sys.argv[3])
+def test_each_worker_warns_where_none_learns(on_workers):
+    with pytest.warns(UserWarning, match="nothing to learn") as caught:
+        on_workers(NoStep(), 20)
+    assert len(caught) == 2

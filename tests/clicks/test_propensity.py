@@ -73,8 +73,11 @@ def test_harvesting_equals_the_ratio_where_there_are_two_positions():
     assert found == pytest.approx((c[1] / n[1]).sum() / (c[0] / n[0]).sum(), rel=1e-4)
 
 
+@pytest.mark.ci  # some ten seconds of gradient boosting
 def test_em_with_features():
-    check(propensity(log_of(SCORES[0]), method="em", X=dict(enumerate(DATA.X)), n_bootstrap=3), 0.15)
+    log = log_of(SCORES[0], sessions=6_000)
+    found = propensity(log, method="em", X=dict(enumerate(DATA.X)), n_bootstrap=2).propensity
+    assert np.abs(found / TRUTH - 1).max() < 0.3
 
 
 def test_em_without_features():
@@ -105,19 +108,12 @@ def test_an_aggregated_log_says_the_same(method):
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say():
-    held = np.array(
-        [
-            (p.low <= TRUTH[:3]) & (TRUTH[:3] <= p.high)
-            for p in (
-                propensity(
-                    simulate(DATA, ranker="random", sessions=2000, max_position=3, random_state=seed),
-                    method="randomised",
-                )
-                for seed in range(40)
-            )
-        ]
-    )
-    assert 0.82 < held[:, 1:].mean() <= 1.0
+    held = []
+    for seed in range(40):
+        log = simulate(DATA, ranker="random", sessions=2000, max_position=3, random_state=seed)
+        found = propensity(log, method="randomised")
+        held.append((found.low <= TRUTH[:3]) & (TRUTH[:3] <= found.high))
+    assert 0.82 < np.mean(held, axis=0)[1:].mean() <= 1.0
 
 
 def test_the_result_is_an_array_and_a_table(shuffled):
@@ -130,10 +126,10 @@ def test_the_result_is_an_array_and_a_table(shuffled):
 
 
 def test_equal_calls_are_equal(of_two_rankers):
-    log = of_two_rankers.pages(np.arange(3000))
-    one, other = propensity(log, method="harvesting"), propensity(log, method="harvesting")
+    log = of_two_rankers.pages(np.arange(1500))
+    one, other = (propensity(log, method="harvesting", n_bootstrap=10) for _ in range(2))
     assert np.array_equal(one.low, other.low)
-    assert not np.array_equal(one.low, propensity(log, method="harvesting", random_state=1).low)
+    assert not np.array_equal(one.low, propensity(log, method="harvesting", n_bootstrap=10, random_state=1).low)
 
 
 def test_positions_without_clicks_are_named():
@@ -145,12 +141,12 @@ def test_positions_without_clicks_are_named():
 
 @pytest.mark.parametrize("method", ["harvesting", "em"])
 def test_without_clicks_a_position_has_0_and_with_smoothing_the_curve(of_two_rankers, method):
-    log = of_two_rankers.pages(np.arange(0, 60_000, 20))
+    log = of_two_rankers.pages(np.arange(0, 60_000, 60))
     ids = {name: getattr(log, name) for name in ("position", "query", "document")}
     cut = ClickLog(log.clicked * (log.position < N_POSITIONS), group=log.group, **ids)
     with pytest.warns(UserWarning, match="no clicks to estimate the propensity of position 6"):
-        assert propensity(cut, method=method).propensity[-1] == 0.0
-    found = propensity(cut, method=method, smoothing="power_law")
+        assert propensity(cut, method=method, n_bootstrap=10).propensity[-1] == 0.0
+    found = propensity(cut, method=method, smoothing="power_law", n_bootstrap=20)
     assert 0.05 < found.propensity[-1] < 0.3
     assert 0 < found.low[-1] <= found.propensity[-1] <= found.high[-1]
 
@@ -176,11 +172,12 @@ def test_harvesting_needs_clicks_at_position_1_of_a_document_that_moved():
         propensity(log, method="harvesting")
 
 
-@pytest.mark.parametrize(("ids", "missing"), [(["document"], "query"), (["query"], "document")])
-@pytest.mark.parametrize("method", ["harvesting", "em"])
-def test_missing_ids_are_named(of_two_rankers, method, ids, missing):
+@pytest.mark.parametrize(
+    ("method", "given", "missing"), [("harvesting", "document", "query"), ("em", "query", "document")]
+)
+def test_missing_ids_are_named(of_two_rankers, method, given, missing):
     log = of_two_rankers.pages(np.arange(1000))
-    bare = ClickLog(log.clicked, group=log.group, position=log.position, **{name: getattr(log, name) for name in ids})
+    bare = ClickLog(log.clicked, group=log.group, position=log.position, **{given: getattr(log, given)})
     with pytest.raises(ValueError, match=f'log.{missing} is missing, and method="{method}" needs it'):
         propensity(bare, method=method)
 

@@ -46,12 +46,6 @@ def test_clicks_are_as_frequent_as_the_model_says(model, stops):
         assert np.add.reduceat(log.clicked, log.boundaries[:-1]).max() == 1
 
 
-def test_documents_of_one_page_are_independent_under_position():
-    log = simulate(DATA, eta=0.0, noise=0.2, ranker=SCORES, sessions=100_000, random_state=2)
-    first, second = log.clicked[log.document == 5], log.clicked[log.document == 4]
-    assert abs(np.corrcoef(first, second)[0, 1]) < 5 / np.sqrt(len(first))
-
-
 def test_a_page_is_the_order_of_the_scores():
     log = simulate(DATA, ranker=SCORES, sessions=100, max_position=3, random_state=0)
     assert log.n_pages == 100
@@ -118,9 +112,3 @@ def test_one_seed_gives_one_log():
     assert np.array_equal(columns(7), columns(7))
     assert np.array_equal(columns(np.random.default_rng(7)), columns(7))
     assert not np.array_equal(columns(7)[:500], columns(8)[:500])
-
-
-def test_labels_of_one_grade_attract_by_noise_only():
-    data = bp.RankingData(np.zeros((2, 1)), np.zeros(2), group=[2])
-    assert simulate(data, ranker="random", noise=0.0, random_state=0).clicked.sum() == 0
-    assert simulate(data, ranker="random", noise=1.0, eta=0.0, random_state=0).clicked.min() == 1

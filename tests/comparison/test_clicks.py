@@ -1,25 +1,15 @@
 """Clicks as labels: without propensities nothing is recommended; with them the metric is what the clicks estimate."""
 
-import json
-
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import boostplug as bp
-from boostplug.cli.app import app
-from boostplug.comparison.arguments import parse_losses
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import Columns
 
 pytest.importorskip("xgboost")
 
 THETA = 1.0 / np.arange(1.0, 11.0)
-ON_CLICKS = [
-    "RankNet",
-    *(f"Unbiased(ips, power={power})" for power in (".25", ".5", ".75", "1")),
-    *(f"Unbiased(additive, ridge={ridge})" for ridge in (".003", ".03", ".3")),
-]
 
 
 @pytest.fixture(scope="module")
@@ -120,28 +110,17 @@ def trained(result):
     return {method["method"]: bp.Loss.parse(method["objective"])[0] for method in own}
 
 
-@pytest.mark.parametrize("estimated", [False, True])
-def test_the_default_losses_correct_the_bias_more_and_less(parts, estimated):
+def test_the_default_losses_correct_the_bias_more_and_less(parts):
     train = parts[0]
     log = bp.clicks.ClickLog(train.y, group=train.group, position=train.position)
-    given = bp.clicks.propensity(log, method="randomised") if estimated else THETA**0.5
-    theta = tuple((given.propensity if estimated else given).tolist())
-    result = compared(*parts[:3], losses=None, propensity=given, rounds=2)
-    assert not result.failed
-    losses = trained(result)
-    assert list(losses) == ON_CLICKS
+    given = bp.clicks.propensity(log, method="randomised")
+    theta = tuple(given.propensity.tolist())
+    losses = trained(compared(*parts[:3], losses=None, propensity=given, rounds=2))
     assert [*losses.values()] == [
         bp.RankNet(),
         *(bp.Unbiased(method="ips", propensity=theta, power=power) for power in (0.25, 0.5, 0.75, 1.0)),
         *(bp.Unbiased(method="additive", ridge=ridge) for ridge in (0.003, 0.03, 0.3)),
     ]
-
-
-def test_the_default_losses_are_the_usual_ones_without_propensities_or_positions(parts):
-    usual = [bp.CRR(), bp.QBRank(), bp.MPBoost()]
-    assert [*trained(compared(*parts[:3], losses=None, rounds=2)).values()] == usual
-    judged = compared(parts[3], *parts[1:3], losses=None, rounds=2, propensity=THETA)
-    assert [*trained(judged).values()] == usual
 
 
 def test_named_losses_train_with_the_propensities_that_judge(parts):
@@ -155,69 +134,26 @@ def test_named_losses_train_with_the_propensities_that_judge(parts):
         ("ips", theta),
         ("ips", (1, 0.5, 0.4, 0.3, *6 * [0.2])),
     ]
-    every = {repr(loss) for loss in parse_losses("all", theta).values()}
-    named = [*parse_losses("unbiased", theta).values(), bp.ClickLogLoss(propensity=theta)]
-    assert every >= {repr(loss) for loss in named}
     assert bp.losses.LOSSES["unbiased"][2].propensity == tuple(THETA)  # the registry's stay
-    pasted = repr(bp.losses.LOSSES["unbiased"][2])
-    assert [*parse_losses(pasted, theta).values()] == [bp.losses.LOSSES["unbiased"][2]]
 
 
-def test_the_line_of_code_makes_the_chosen_loss(parts):
-    chosen = "Unbiased(ips, power=.25)"
-    result = compared(*parts[:3], losses=None, baselines=[], incumbent=chosen, propensity=THETA, rounds=2)
-    assert result.document["recommendation"]["method"] == chosen
-    line = result.recommendation.splitlines()[-1].strip()
-    made = eval(line, {"bp": bp})  # noqa: S307
-    assert made.objective == bp.Unbiased(method="ips", propensity=THETA, power=0.25)
+def test_the_default_losses_are_the_usual_ones_without_propensities_or_positions(parts):
+    usual = [bp.CRR(), bp.QBRank(), bp.MPBoost()]
+    assert [*trained(compared(*parts[:3], losses=None, rounds=2)).values()] == usual
+    judged = compared(parts[3], *parts[1:3], losses=None, rounds=2, propensity=THETA)
+    assert [*trained(judged).values()] == usual
 
 
-def test_positions_of_training_pages_need_propensities(parts):
-    """Refused before anything is trained, as those of the other parts are."""
-    train = parts[0]
+def test_what_cannot_be_estimated_is_refused(parts):
+    """Before anything is trained, also where only the training pages have a position without a propensity."""
+    train, valid, test, truth = parts
     further = bp.RankingData(train.X, train.y, group=train.group, position=train.position + 1)
-    with pytest.raises(ValueError, match=r"= 11 has no propensity"):
-        compared(further, *parts[1:3], losses=None, propensity=THETA)
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"propensity": [1.0, 0.5]}, r"position\[\d+\] = 3 has no propensity"),
-        ({"propensity": THETA, "metric": "MAP"}, "estimate only DCG"),
-        ({"propensity": []}, "propensity is empty"),
-    ],
-)
-def test_what_cannot_be_estimated_is_refused(parts, options, words):
-    with pytest.raises(ValueError, match=words):
-        compared(*parts[:3], **options)
-
-
-def test_propensities_without_positions_are_refused(parts):
-    truth = parts[3]
-    with pytest.raises(ValueError, match="neither has positions"):
-        compared(truth, truth, truth, propensity=THETA)
-
-
-def test_pages_that_are_shown_again_are_no_leak(parts):
-    assert not [w for w in compared(*parts[:3]).document["warnings"] if "shares" in w]
-
-
-def test_the_command_line_takes_propensities(parts, tmp_path):
-    pd = pytest.importorskip("pandas")
-    frames = []
-    for name, part in zip(("train", "valid", "test"), parts[:3], strict=True):
-        pages = np.repeat([f"{name}{i}" for i in range(len(part.group))], part.group)
-        frame = pd.DataFrame(part.X).add_prefix("f")
-        frames.append(frame.assign(qid=pages, click=part.y, place=part.position, part=name))
-    pd.concat(frames).to_csv(tmp_path / "log.csv", index=False)
-    command = ["compare", "--data", str(tmp_path / "log.csv"), "--label", "click", "--position", "place"]
-    command += ["--split", "part"]
-    command += ["--baselines", "rank:ndcg", "--frameworks", "xgboost", "--rounds", "5", "--jobs", "1"]
-    command += ["--seeds", "1", "--json", str(tmp_path / "r.json"), "--propensity", ",".join(map(str, THETA))]
-    done = CliRunner().invoke(app, command)
-    assert done.exit_code == 0, done.output
-    document = json.loads((tmp_path / "r.json").read_text())
-    assert document["settings"]["metric"] == "DCG@10(linear).on(ips)"
-    assert [method["method"] for method in document["methods"]] == ["rank:ndcg", *ON_CLICKS]
-    assert f"propensity={tuple(THETA.tolist())}" in document["methods"][2]["objective"]
+    for given, options, words in (
+        ((train, valid, test), {"propensity": [1.0, 0.5]}, r"position\[\d+\] = 3 has no propensity"),
+        ((train, valid, test), {"propensity": THETA, "metric": "MAP"}, "estimate only DCG"),
+        ((train, valid, test), {"propensity": []}, "propensity is empty"),
+        ((truth, truth, truth), {"propensity": THETA}, "neither has positions"),
+        ((further, valid, test), {"propensity": THETA, "losses": None}, "= 11 has no propensity"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            compared(*given, **options)

@@ -87,6 +87,7 @@ def test_numbers_are_those_of_plain_training(parts, result):
         if run["seed"] == 1
     )
     assert ours["rounds"] == best
+    np.testing.assert_allclose(ours["curve"], by_round, atol=1e-12)
     assert ours["validation"] == pytest.approx(max(by_round), abs=1e-12)
     test_value = bp.NDCG(10)(booster.predict(test.X, num_iteration=best), test.queries)
     assert ours["test"]["NDCG@10"] == pytest.approx(test_value, abs=1e-12)
@@ -134,15 +135,6 @@ def test_spread_is_over_seeds_and_seeds_matter(result):
         assert row["test"]["NDCG@10"]["spread"] == pytest.approx(np.std(runs, ddof=1))
 
 
-def test_same_seeds_same_numbers_in_any_company(parts, result):
-    alone = bp.compare(*parts, losses=[bp.MPBoost()], baselines=["rank:ndcg"], rounds=4, seeds=[1], num_threads=1)
-    for row in alone.document["methods"]:
-        for other in result.document["methods"]:
-            if (row["framework"], row["method"]) == (other["framework"], other["method"]):
-                mine, again = row["runs"][0], other["runs"][1]
-                assert (mine["seed"], mine["test"], mine["rounds"]) == (1, again["test"], again["rounds"])
-
-
 def test_json_holds_what_the_table_shows(result, tmp_path):
     result.to_json(tmp_path / "out.json")
     document = json.loads((tmp_path / "out.json").read_text())
@@ -158,18 +150,9 @@ def test_json_holds_what_the_table_shows(result, tmp_path):
             assert row["test"][name]["mean"] == shown[name]
         for name in ("difference", "p", "p_holm", "seconds_per_round", "rounds"):
             assert row[name] == shown[name] or (row[name] is None and str(shown[name]) in {"None", "nan"})
-    text = str(result)
-    for row in document["methods"]:
-        line = next(line for line in text.splitlines() if row["framework"] in line and f" {row['method']} " in line)
-        value = row["test"]["NDCG@10"]
-        assert f"{value['mean']:.4f} ± {value['spread']:.4f}".replace("0.", ".") in line
-        if row["difference"] is not None:
-            ends = "{:+.4f} [{:+.4f}, {:+.4f}]".format(row["difference"], *row["interval"])
-            assert ends.replace("0.", ".") in line
-    assert markdown(document) == markdown(result.document)
 
 
-@pytest.mark.parametrize("width", [60, 80, 100, 120, 200])
+@pytest.mark.parametrize("width", [60, 120])
 def test_no_width_cuts_a_number_or_a_name(result, width):
     buffer = StringIO()
     Console(file=buffer, width=width).print(result)
@@ -217,30 +200,6 @@ def test_a_failing_cell_is_reported_and_the_rest_shows(parts):
     assert "FAILED: lightgbm broken: RuntimeError: broken on purpose" in text
     assert re.search(r"lightgbm\s+broken\s+failed", text)
     assert "RuntimeError" in result.to_frame()["error"].iloc[2]
-
-
-def test_labels_that_builtins_refuse(parts):
-    def halved(part):
-        return bp.RankingData(part.X, part.y / 2, group=part.group)
-
-    result = bp.compare(*map(halved, parts), losses=[bp.MPBoost()], frameworks=["lightgbm"], **QUICK)
-    rows = {row["method"]: row for row in result.document["methods"]}
-    assert result.failed
-    assert "label" in rows["lambdarank"]["errors"][0]
-    assert rows["MPBoost(Log)"]["runs_finished"] == rows["regression"]["runs_finished"] == 1
-    assert rows["MPBoost(Log)"]["difference"] is None  # nothing to compare with
-    text = str(result)
-    assert "FAILED: lightgbm lambdarank" in text
-    assert "No Δ and p in lightgbm: lambdarank, which its methods are compared with, failed." in text
-    assert "Holm" not in text
-    assert "LambdaMART" not in text
-
-    high = [bp.RankingData(part.X, part.y + 40 * (part.y > 0), group=part.group) for part in parts]
-    result = bp.compare(*high, losses=[bp.MPBoost()], frameworks=["xgboost"], **QUICK)
-    rows = {row["method"]: row for row in result.document["methods"]}
-    assert "relevance deg" in rows["rank:ndcg"]["errors"][0].lower()
-    assert "Stack trace" not in rows["rank:ndcg"]["errors"][0]
-    assert rows["MPBoost(Log)"]["runs_finished"] == 1
 
 
 def test_interrupted_shows_what_is_finished(parts, monkeypatch):
@@ -312,16 +271,6 @@ def test_the_same_stopping_rule_for_both(parts):
     assert endless.best_value == endless.values[1] < endless.values[0]
 
 
-@pytest.mark.parametrize("name", list(FRAMEWORKS))
-def test_training_stops_early_at_the_best_round(parts, name):
-    train, valid, test = (DataPart(part.X, part.queries) for part in parts)
-    framework = FRAMEWORKS[name](train, valid, test, Trees(), 1)
-    watch = Watch(bp.NDCG(10), valid.queries, patience=3, num_threads=1)
-    framework.run(framework.baselines[0], 0, 200, watch)
-    assert len(watch.values) == watch.best_round + 3 < 200
-    assert watch.values[watch.best_round - 1] == max(watch.values)
-
-
 def test_tuning_never_ends_below_the_default_on_validation(parts):
     pytest.importorskip("optuna")
     some = {"losses": [bp.MPBoost()], "baselines": ["lambdarank", "rank:ndcg"], **QUICK}
@@ -329,11 +278,8 @@ def test_tuning_never_ends_below_the_default_on_validation(parts):
     assert not tuned.failed
     assert (tuned.to_frame()["validation"] >= plain.to_frame()["validation"]).all()
     assert (tuned.to_frame()["validation"] > plain.to_frame()["validation"]).any()
-    settings = [row["runs"][0]["tuned"] for row in tuned.document["methods"]]
-    assert all(settings)
+    assert all(row["runs"][0]["tuned"] for row in tuned.document["methods"])
     assert str(tuned).count("Tuned: ") == 4
-    again = bp.compare(*parts, tune=6, **some)
-    assert [row["runs"][0]["tuned"] for row in again.document["methods"]] == settings
 
 
 def test_names_of_losses():
@@ -341,27 +287,12 @@ def test_names_of_losses():
         *(f"MPBoost({d})" for d in ("Binary", "Linear", "Log", "Logistic")),
         "MPBoost(Log, none)",
     ]
-    assert list(parse_losses([bp.MPBoost(distance=bp.LogDistance(lam=1), hessian="gentle")])) == [
-        "MPBoost(Log(1), gentle)"
-    ]
     assert list(parse_losses("qbrank")) == ["QBRank", "QBRank(.3)", "QBRank(none)", "QBRank(.9, documents)"]
     clash = [bp.QBRank(margin=0.9), bp.QBRank(preference_weight=0.9), bp.QBRank(preference_weight=0.25)]
     assert list(parse_losses(clash)) == [*map(repr, clash[:2]), "QBRank(.25)"]
-    close = parse_losses([bp.QBRank(preference_weight=0.3), bp.QBRank(preference_weight=0.1 + 0.2)])
-    assert list(close) == [repr(loss) for loss in close.values()]
     same_label = parse_losses([bp.MPBoost(distance=lambda gap: gap), bp.MPBoost(distance=lambda gap: 2 * gap)])
     assert len(same_label) == 2
     assert len(parse_losses([bp.MPBoost(), bp.MPBoost()])) == 1
-
-
-class Sharp(bp.RankNet):
-    def __init__(self, sharpness=1.0):
-        super().__init__()
-        object.__setattr__(self, "sharpness", sharpness)
-
-
-def test_losses_whose_equality_knows_less_than_their_parameters_are_all_compared():
-    assert [loss.sharpness for loss in parse_losses([Sharp(1.0), Sharp(2.0), Sharp(1.0)]).values()] == [1.0, 2.0]
 
 
 def test_own_parameters_of_a_framework_win_under_any_name(parts):

@@ -1,11 +1,5 @@
 """Progress of a comparison: a bar in a terminal, a line now and then elsewhere."""
 
-import os
-import select
-import signal
-import subprocess
-import sys
-
 import pytest
 from reports import without_times
 
@@ -15,62 +9,18 @@ from boostplug.comparison.console import progress_bar
 from boostplug.datasets import make_ranking
 
 
-@pytest.mark.parametrize("shown", [None, True, False])
-def test_it_changes_no_result(monkeypatch, capsys, shown):
+def test_it_changes_no_result(monkeypatch, capsys):
     parts = [make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3)]
     some = {"losses": "ranknet", "baselines": "lambdarank", "rounds": 3, "seeds": 2, "num_threads": 1}
     without = bp.compare(*parts, **some, progress=False)
     for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": "80", "LINES": "24"}.items():
         monkeypatch.setenv(name, value)
-    found = bp.compare(*parts, **some, progress=shown)
+    found = bp.compare(*parts, **some, progress=True)
     out, err = capsys.readouterr()
     assert out == ""
-    assert (err != "") == (shown is not False)
+    assert err
     assert found.per_query.equals(without.per_query)
     assert without_times(found) == without_times(without)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="has no pseudo-terminals")
-@pytest.mark.ci
-def test_ctrl_c_leaves_the_terminal_as_it_was(tmp_path):
-    """In a terminal of its own: the bars are there, then they are gone, and the cursor and a message are there."""
-    import fcntl
-    import struct
-    import termios
-
-    ours, theirs = os.openpty()
-    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    before = termios.tcgetattr(theirs)
-    command = (
-        "compare --losses ranknet --frameworks lightgbm --rounds 1000000 --early-stopping-rounds none --num-threads 1"
-    )
-    process = subprocess.Popen(
-        [sys.executable, "-m", "boostplug.cli", *command.split(), "--store", str(tmp_path / "runs.jsonl")],
-        stdin=theirs, stdout=theirs, stderr=theirs, env={**os.environ, "TERM": "xterm", "NO_COLOR": "1"},
-    )  # fmt: skip
-    seen, asked = b"", False
-    try:
-        while True:
-            if select.select([ours], [], [], 0.2)[0]:
-                seen += os.read(ours, 65536)
-                if b"seed 0" in seen and not asked:
-                    process.send_signal(signal.SIGINT)
-                    asked = True
-            elif process.poll() is not None:
-                break
-    finally:
-        process.kill()
-        process.wait()
-    text = seen.decode()
-    assert process.returncode == 130
-    drawn, _, rest = text.rpartition("\x1b[?25h")  # the cursor is shown
-    assert "\x1b[?25l" in drawn
-    assert "seed 0" in drawn
-    assert "\x1b[?25l" not in rest
-    assert "INCOMPLETE: interrupted after 0 of" in rest
-    assert termios.tcgetattr(theirs) == before
-    os.close(ours)
-    os.close(theirs)
 
 
 @pytest.fixture
@@ -97,22 +47,12 @@ def test_lines_where_there_is_no_terminal(clock, capsys):
     assert err.startswith("boostplug: 0:00:00, ")
 
 
-@pytest.mark.parametrize("shown", [None, False])
-def test_silence_without_progress(clock, capsys, shown):
-    with progress_bar(shown, 3) as advance:
-        clock[0] += 60
-        advance("something", 1)
-    assert capsys.readouterr() == ("", "")
-
-
-def test_a_closed_stderr_is_no_error(clock, monkeypatch):
-    def fail(_):
-        raise BrokenPipeError
-
-    monkeypatch.setattr(console.sys.stderr, "write", fail)
-    with progress_bar(True, 3) as advance:
-        clock[0] += 60
-        advance("something", 1)
+def test_silence_without_progress(clock, capsys):
+    for shown in (None, False):
+        with progress_bar(shown, 3) as advance:
+            clock[0] += 60
+            advance("something", 1)
+        assert capsys.readouterr() == ("", "")
 
 
 def test_a_bar_in_a_terminal_and_lines_in_a_dumb_one(clock, monkeypatch, capsys):

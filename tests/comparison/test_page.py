@@ -10,7 +10,6 @@ from itertools import pairwise
 import pytest
 from browser import chromium
 
-from boostplug.comparison.report import words
 from boostplug.comparison.report.formats import probability
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.table import markdown
@@ -52,11 +51,6 @@ class Read(HTMLParser):
     def of_tag(self, tag):
         return [attributes for name, attributes, _ in self.elements if name == tag]
 
-    def of_class(self, name):
-        return [
-            (tag, attributes) for tag, attributes, _ in self.elements if name in attributes.get("class", "").split()
-        ]
-
 
 MACHINE = {"date": "2024-05-06", "processor": "a processor", "cores": 2, "memory_gib": 8.0, "system": "a system"}
 
@@ -81,21 +75,6 @@ def whole(document):
     return page(document, MACHINE)
 
 
-def many(document, n=46):
-    """Return a document with so many methods, each of 3 runs of 100 rounds."""
-    document = deepcopy(document)
-    methods = []
-    for i in range(n):
-        method = deepcopy(document["methods"][i % 8])
-        method["method"] += f" {i}" if i >= 8 else ""
-        one = method["runs"][0]
-        curve = [one["validation"] - 1 / (2 + i + k) for k in range(100)]
-        run = one | {"rounds": 90, "rounds_trained": 100, "curve": curve}
-        method["runs"] = [run | {"seed": seed} for seed in range(3)]
-        methods.append(method)
-    return document | {"methods": methods}
-
-
 def failed(document):
     document = deepcopy(document)
     for method in document["methods"]:
@@ -112,41 +91,10 @@ def failed(document):
     return document | {"recommendation": None}
 
 
-def alone(document):
-    """Return a document of one method, the reference itself."""
-    document = deepcopy(document)
-    document["methods"] = document["methods"][:1]
-    reference = document["methods"][0]
-    name = {"framework": reference["framework"], "method": reference["method"]}
-    document["recommendation"] |= {
-        **name, "incumbent": name, "outcome": "unchallenged", "difference": None, "interval": None, "p": None,
-        "queries": None, "within_one_standard_error": [],
-    }  # fmt: skip
-    return document
-
-
-def without_reference(document):
-    document = deepcopy(document)
-    document["methods"] = [m for m in document["methods"] if m["reference"]]
-    for method in document["methods"]:
-        method.update(dict.fromkeys(("reference", "difference", "interval", "p", "p_holm")))
-    first = document["methods"][0]
-    document["recommendation"] |= {"framework": first["framework"], "method": first["method"]}
-    document["recommendation"] |= dict.fromkeys(("incumbent", "difference", "interval", "p", "queries"))
-    document["recommendation"]["outcome"] = "no incumbent"
-    return document
-
-
 def lower(document):
     """Return the document as of a metric of which less is better."""
     document = deepcopy(document)
     document["settings"] |= {"greater_is_better": False, "lower_is_better": [document["settings"]["metric"]]}
-    return document
-
-
-def folds(document):
-    document = deepcopy(document)
-    document["data"] |= {"folds": 3, "weighted": True}
     return document
 
 
@@ -160,30 +108,17 @@ def interrupted(document):
     return deepcopy(document) | {"interrupted": True}
 
 
-def unknown_interval(document):
-    """Return the document as of a single test query: no interval is known."""
-    document = deepcopy(document)
-    for method in document["methods"]:
-        if method["difference"] is not None:
-            method |= {"difference": 0.0, "interval": [None, None], "p": 1.0, "p_holm": 1.0}
-    return document
-
-
-SITUATIONS = [
-    many, failed, alone, without_reference, lower, folds, partial, interrupted, unknown_interval
-]  # fmt: skip
+SITUATIONS = [failed, lower, partial, interrupted]
 
 
 @pytest.mark.parametrize("situation", [deepcopy, *SITUATIONS])
 def test_every_situation_gives_a_whole_page(document, situation):
     document = situation(document)
-    text = page(document, None if situation is alone else MACHINE)
+    text = page(document, MACHINE)
     read = Read(text)  # all elements are closed, in order
     ids = [attributes["id"] for _, attributes, _ in read.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
     for _, attributes, _ in read.elements:
-        for name in ("aria-labelledby", "aria-describedby"):
-            assert attributes.get(name, ids[0]) in ids
         assert attributes.get("href", "#").removeprefix("#") in {*ids, ""}
     levels = [int(tag[1]) for tag, *_ in read.elements if re.fullmatch("h[1-6]", tag)]
     assert levels.count(1) == 1
@@ -191,51 +126,22 @@ def test_every_situation_gives_a_whole_page(document, situation):
     assert all(after <= before + 1 for before, after in pairwise(levels))
     assert "None" not in read.text
     assert not re.search(r"\bnan\b|\binf\b", text.partition("<script>")[0].partition("</style>")[2])
-    for tag, attributes, _ in read.elements:
-        if tag == "figure" or attributes.get("role") in {"img", "region"}:
-            assert attributes.get("aria-label") or attributes.get("aria-labelledby")
     for method in document["methods"]:
         assert method["method"] in read.text
 
 
-def test_the_largest_default_stays_below_a_megabyte(document):
-    document = many(document)
-    assert len(page(document, MACHINE).encode()) < 1_000_000
-
-
 def test_names_are_text_wherever_they_stand(document):
-    plain, hostile = deepcopy(document), deepcopy(document)
-    for of_all in (plain, hostile):
-        of_all["methods"][3]["errors"] = ["harmless"]
-        of_all |= {"notes": ["harmless"], "warnings": ["harmless"], "command": "harmless"}
+    hostile = deepcopy(document)
     for i, method in enumerate(hostile["methods"]):
-        old, new = method["method"], f"{HOSTILE}{i}"
-        method["objective"] = new
-        found = hostile["recommendation"]
-        for other in [*hostile["methods"], found, found["challenger"], found["incumbent"]]:
-            for key in ("method", "reference"):
-                if (other["framework"], other.get(key)) == (method["framework"], old):
-                    other[key] = new
+        method["method"] = method["objective"] = f"{HOSTILE}{i}"
     hostile["recommendation"] |= {"code": HOSTILE, "objective": HOSTILE}
     hostile["methods"][3]["errors"] = [HOSTILE]
     hostile |= {"notes": [HOSTILE], "warnings": [HOSTILE], "command": HOSTILE, "call": HOSTILE}
     hostile["data"]["name"] = hostile["versions"]["numpy"] = hostile["settings"]["params"]["num_leaves"] = HOSTILE
-
-    read, harmless = Read(page(hostile, MACHINE)), Read(page(plain, MACHINE))
-    assert [tag for tag, *_ in read.elements] == [tag for tag, *_ in harmless.elements]
-    assert [attributes.keys() for _, attributes, _ in read.elements] == [
-        attributes.keys() for _, attributes, _ in harmless.elements
-    ]
-    assert read.text.count(HOSTILE) > 60
+    read = Read(page(hostile, MACHINE))  # all elements are closed, in order
+    assert read.text.count(HOSTILE) > 30
     assert len(read.of_tag("script")) == 1
-    assert "\\u202egnp" in page(plain | {"notes": ["\u202egnp"]})
-
-
-def test_each_explanation_stands_once(document):
-    text = " ".join(Read(page(document)).text.split())
-    for line in [*words.about_differences(document), words.about_means(document), words.about_times(document)]:
-        assert text.count(line) == 1, line
-    assert text.count("is better. Filled and bold") == 1
+    assert not any(read.of_tag("b"))  # the page's own have no attributes
 
 
 def test_only_the_pages_own_script_may_run(whole):
@@ -250,7 +156,6 @@ def test_only_the_pages_own_script_may_run(whole):
 @pytest.mark.parametrize(
     ("situation", "loud"),
     [
-        (interrupted, "INCOMPLETE: interrupted after 16 of 16 runs."),
         (partial, "INCOMPLETE: interrupted after 15 of 16 runs."),
         (failed, "FAILED: xgboost MPBoost(Log): RuntimeError: on purpose"),
     ],
@@ -260,17 +165,6 @@ def test_what_is_missing_stands_first(document, situation, loud):
     read = Read(page(document))
     main = read.text.index("Before you rely on it")
     assert main < read.text.index(loud) < read.text.index("ecommend", main)
-
-
-@pytest.mark.parametrize(("outcome", "kind"), [("better", "better"), ("worse", "worse"), ("level", "open")])
-def test_the_verdict_is_what_the_test_part_says(document, outcome, kind):
-    document = deepcopy(document)
-    found, (incumbent, ours) = document["recommendation"], document["methods"][:2]
-    names = [{"framework": one["framework"], "method": one["method"]} for one in (ours, incumbent)]
-    found |= names[outcome != "better"] | {"outcome": outcome, "incumbent": names[1]}
-    found["challenger"] |= names[0]
-    found |= {"difference": 0.01, "interval": [-0.1, 0.1], "queries": 20, "p": 0.01}
-    assert f'<p class="verdict {kind}">' in page(document)
 
 
 def forest(text):
@@ -320,73 +214,22 @@ def test_a_comparison_writes_its_page_with_all_sections(result, tmp_path):
     assert f"result = {result.document['call']}" in read.text
 
 
-# In a browser
-
-
-class Watched:
-    """A tab with the page in it, and all that it said and asked for."""
-
-    def __init__(self, browser, file, **options):
-        self.said, self.asked = [], []
-        self.context = browser.new_context(**options)
-        self.tab = self.context.new_page()
-        self.tab.on("console", lambda message: self.said.append(message.text))
-        self.tab.on("pageerror", lambda error: self.said.append(str(error)))
-        self.tab.on("request", lambda request: self.asked.append(request.url))
-        self.tab.goto(file.as_uri())
-        assert self.asked == [file.as_uri()]
-
-
-@pytest.fixture(scope="module")
-def file(whole, tmp_path_factory):
-    path = tmp_path_factory.mktemp("page") / "report.html"
-    path.write_text(whole)
-    return path
-
-
-@pytest.fixture(scope="module")
-def browser():
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def light(browser, file):
-    return Watched(browser, file, color_scheme="light", viewport={"width": 1400, "height": 900})
-
-
-@pytest.fixture(scope="module")
-def dark(browser, file):
-    return Watched(browser, file, color_scheme="dark", viewport={"width": 1400, "height": 900})
-
-
-OVERFLOW = "() => document.documentElement.scrollWidth - document.documentElement.clientWidth"
-OPEN_ALL = "() => document.querySelectorAll('details').forEach((part) => { part.open = true; })"
-
-
 @pytest.mark.ci
-@pytest.mark.parametrize("mode", ["light", "dark"])
-def test_nothing_overflows_in_either_colour_scheme(mode, request):
-    watched = request.getfixturevalue(mode)
-    tab = watched.tab
-    background = tab.evaluate("() => getComputedStyle(document.body).backgroundColor")
-    assert (background == "rgb(255, 255, 255)") == (mode == "light")
-    tab.evaluate(OPEN_ALL)
-    for width in (400, 700, 1000, 1400):
-        tab.set_viewport_size({"width": width, "height": 900})
-        assert tab.evaluate(OVERFLOW) == 0, width
-    assert watched.said == []
-
-
-def names_of(table):
-    return table.locator("tbody th .name").all_inner_texts()
-
-
-@pytest.mark.ci
-def test_without_its_script_all_is_there(browser, file, document):
-    tab = Watched(browser, file, java_script_enabled=False).tab
-    assert tab.get_by_role("button").count() == tab.get_by_role("checkbox").count() == 0
-    assert tab.get_by_role("radio").count() == 0
-    assert len(names_of(tab.locator("#methods table"))) == len(document["methods"])
-    assert tab.locator("#differences li.row").count() == 6
-    assert tab.locator("#curves .curves polyline").count() == 8
+def test_nothing_overflows_in_a_browser(whole, tmp_path):
+    """The page runs its script without an error and asks for nothing else."""
+    file = tmp_path / "report.html"
+    file.write_text(whole)
+    with chromium() as browser:
+        tab = browser.new_page()
+        said, asked = [], []
+        tab.on("console", lambda message: said.append(message.text))
+        tab.on("pageerror", lambda error: said.append(str(error)))
+        tab.on("request", lambda request: asked.append(request.url))
+        tab.goto(file.as_uri())
+        tab.evaluate("() => document.querySelectorAll('details').forEach((part) => { part.open = true; })")
+        for width in (400, 1400):
+            tab.set_viewport_size({"width": width, "height": 900})
+            page_width = tab.evaluate("() => document.documentElement.scrollWidth")
+            assert page_width == tab.evaluate("() => document.documentElement.clientWidth"), width
+        assert asked == [file.as_uri()]
+        assert said == []

@@ -1,10 +1,7 @@
 """A comparison that was ended goes on where it was, never from another's results; its store survives kills."""
 
-import subprocess
-import sys
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -122,27 +119,18 @@ def test_results_of_other_data_and_versions_are_not_taken(tiny, trained, tmp_pat
         other = bp.RankingData(**{"X": train.X, "y": train.y, "group": train.group} | changed)
         with pytest.raises(ValueError, match=OTHERS):
             bp.compare(other, valid, test, **SMALL, store=tmp_path / "kept.jsonl", resume=True)
-    bp.compare(
-        bp.RankingData(train.X.copy(), train.y, group=train.group),
-        valid,
-        test,
-        **SMALL,
-        store=tmp_path / "kept.jsonl",
-        resume=True,
-    )
+    same = bp.RankingData(train.X.copy(), train.y, group=train.group)
+    bp.compare(same, valid, test, **SMALL, store=tmp_path / "kept.jsonl", resume=True)
     plain = module.versions
-    for name in ("boostplug", "python", "lightgbm", "numpy", "numba"):
-        with monkeypatch.context() as patch:
-            patch.setattr(module, "versions", lambda *more, name=name: {**plain(*more), name: "0.0.1"})
-            with pytest.raises(ValueError, match=OTHERS):
-                bp.compare(*tiny, **SMALL, store=tmp_path / "kept.jsonl", resume=True)
+    monkeypatch.setattr(module, "versions", lambda *more: {**plain(*more), "numba": "0.0.1"})
+    with pytest.raises(ValueError, match=OTHERS):
+        bp.compare(*tiny, **SMALL, store=tmp_path / "kept.jsonl", resume=True)
     assert not trained
 
 
-@pytest.mark.parametrize("kind", [str, Path])
-def test_a_file_named_by_a_parameter_is_part_of_the_settings(tiny, tmp_path, kind):
+def test_a_file_named_by_a_parameter_is_part_of_the_settings(tiny, tmp_path):
     splits = tmp_path / "splits.json"
-    some = {**SMALL, "params": {"lightgbm": {"forcedsplits_filename": kind(splits)}}, "store": tmp_path / "kept.jsonl"}
+    some = {**SMALL, "params": {"lightgbm": {"forcedsplits_filename": str(splits)}}, "store": tmp_path / "kept.jsonl"}
     splits.write_text('{"feature": 0, "threshold": 0.5}')
     bp.compare(*tiny, **some)
     splits.write_text('{"feature": 1, "threshold": 0.5}')
@@ -262,51 +250,7 @@ def found_in(store, *keys):
     return {key: again.get(key) for key in keys}
 
 
-def test_what_is_added_is_there(store):
-    assert found_in(store, "a", "b", "c") == {**RESULTS, "c": None}
-    store.add("a", 2)
-    assert found_in(store, "a") == {"a": 2}
-
-
-@pytest.mark.ci
-@pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
-def test_a_kill_costs_at_most_the_row_that_is_being_written(store):
-    code = (
-        "import pathlib, sys\n"
-        "from boostplug.comparison.training.store import Store\n"
-        "store = Store(pathlib.Path(sys.argv[1]))\n"
-        "for i in range(10**6):\n"
-        "    store.add(str(i), [i] * 1000)\n"
-        "    print(i, flush=True)\n"
-    )
-    with subprocess.Popen([sys.executable, "-c", code, str(store.path)], stdout=subprocess.PIPE, text=True) as process:
-        for _ in range(20):
-            process.stdout.readline()
-        process.kill()
-        done = 20 + len(process.communicate()[0].splitlines())
-    store = Store(store.path)
-    assert all(store.get(str(i)) == [i] * 1000 for i in range(done))
-    assert store.get(str(done + 1)) is None
-    assert found_in(store, *RESULTS) == RESULTS
-
-
-@pytest.mark.ci
-def test_several_processes_add_at_once(store):
-    code = (
-        "import pathlib, sys\n"
-        "from boostplug.comparison.training.store import Store\n"
-        "for i in range(30):\n"
-        "    Store(pathlib.Path(sys.argv[1])).add(f'{sys.argv[2]} {i}', i)\n"
-    )
-    others = [subprocess.Popen([sys.executable, "-c", code, str(store.path), name]) for name in ("x", "y")]
-    for i in range(30):
-        store.add(f"here {i}", i)
-    assert [other.wait() for other in others] == [0, 0]
-    added = {f"{name} {i}": i for name in ("x", "y", "here") for i in range(30)}
-    assert found_in(store, *added) == added
-
-
-@pytest.mark.parametrize("content", [b"null", b"\x00\xff\n" * 9, b"x" * 9999, b"query,grade\n1,2\n"])
+@pytest.mark.parametrize("content", [b"\x00\xff\n" * 9, b"query,grade\n1,2\n"])
 def test_a_file_that_is_no_store_is_refused_and_left_alone(store, content):
     store.path.write_bytes(content)
     with pytest.raises(ValueError, match=r"results holds no results; remove it to start anew"):
@@ -324,18 +268,3 @@ def test_a_line_that_was_cut_off_costs_only_itself(store):
         assert found_in(store, "a", "c") == {"a": RESULTS["a"], "c": 3}
     store.path.write_bytes(content[:9])
     assert found_in(store, "a") == {"a": None}
-
-
-def test_a_full_disk_ends_no_run(store):
-    """The system refuses to let files grow."""
-    resource = pytest.importorskip("resource")
-    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (store.path.stat().st_size, limits[1]))
-    try:
-        with pytest.warns(
-            RuntimeWarning, match=r"results cannot be written \(.*\): .*not kept there, and the run goes"
-        ):
-            store.add("c", "x" * 20_000)
-    finally:
-        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    assert found_in(store, *RESULTS, "c") == {**RESULTS, "c": None}

@@ -26,14 +26,6 @@ def test_exact_equals_enumeration(n):
     assert randomisation_test(a, b) == by_enumeration(a - b)
 
 
-def test_exact_equals_scipy():
-    a, b = np.random.default_rng(3).random((2, 11))
-    theirs = stats.permutation_test(
-        (a, b), lambda x, y, axis: (x - y).mean(axis), permutation_type="samples", vectorized=True
-    )
-    assert randomisation_test(a, b) == pytest.approx(theirs.pvalue)
-
-
 def test_random_flips_agree_with_scipy():
     rng = np.random.default_rng(5)
     b = rng.random(80)
@@ -50,12 +42,6 @@ def test_random_flips_agree_with_scipy():
     # Two Monte-Carlo estimates of 20,000 flips: standard error of the difference below .005.
     assert randomisation_test(a, b) == pytest.approx(theirs.pvalue, abs=0.015)
     assert 0.02 < theirs.pvalue < 0.98
-
-
-def test_random_flips_approach_the_exact_value():
-    a, b = np.random.default_rng(8).random((2, 13))
-    assert randomisation_test(a, b, flips=2**13) == by_enumeration(a - b)
-    assert randomisation_test(a, b, flips=8_000) == pytest.approx(by_enumeration(a - b), abs=0.025)
 
 
 def test_equal_rankers_have_p_1_and_p_is_never_0():

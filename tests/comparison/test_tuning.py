@@ -1,6 +1,5 @@
 """How settings are drawn, pruned and chosen: on invented trainings, and on small real ones."""
 
-from dataclasses import fields
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,7 +9,6 @@ import boostplug as bp
 from boostplug.comparison.training import tuning
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
 from boostplug.comparison.training.trees import Trees
-from boostplug.comparison.training.tuning import TREE_SPACE
 from boostplug.losses import LOSSES
 
 pytest.importorskip("optuna")
@@ -115,41 +113,23 @@ def test_every_method_of_a_framework_has_the_same_space_of_trees(name):
         assert training.settings[0] == (objective, {})  # the given setting
         for _, parameters in training.settings[1:]:
             assert set(parameters) & words == words
-    known = {field.name for field in fields(Trees)}
-    assert set(TREE_SPACE) <= known
-    assert set(FRAMEWORKS[name].tree_names) <= set(TREE_SPACE)
-    params = Trees().for_lightgbm(1) if name == "lightgbm" else Trees().for_xgboost(1)
-    assert words <= set(params)
 
 
-@pytest.mark.parametrize("loss", [loss for losses in LOSSES.values() for loss in losses], ids=str)
-def test_the_text_of_what_was_drawn_makes_the_loss_again(loss):
+def test_the_text_of_what_was_drawn_makes_the_loss_again():
     """A store has it as text."""
-    training = Training()
-    best = tuned(training, loss, trials=6)
-    assert best.parameters  # not the given setting
-    assert bp.Loss.parse(str(best.objective)) == (best_of(training)[0],)
-
-
-def test_what_is_given_is_within_the_space():
-    """And draws have three digits, which is what a line of code shows."""
-    trees = Trees(learning_rate=0.9, num_leaves=200, l2=0.0)
-    training = Training()
-    tuned(training, trees=trees, trials=40)
-    rates = [parameters["learning_rate"] for _, parameters in training.settings[1:]]
-    assert max(rates) > TREE_SPACE["learning_rate"].high
-    assert all(0.02 <= rate <= 0.9 and rate == float(f"{rate:.3g}") for rate in rates)
-    assert max(parameters["num_leaves"] for _, parameters in training.settings[1:]) > 63
+    for loss in (loss for losses in LOSSES.values() for loss in losses):
+        training = Training()
+        best = tuned(training, loss, trials=6)
+        assert best.parameters  # not the given setting
+        assert bp.Loss.parse(str(best.objective)) == (best_of(training)[0],)
 
 
 @pytest.mark.parametrize(
     ("of", "own", "fixed"),
     [
         ("lightgbm", {"eta": 0.2}, "learning_rate"),
-        ("lightgbm", {"bagging_fraction": 0.5}, "bagging_fraction"),
         ("lightgbm", {"sigmoid": 3.0}, "sigmoid"),
         ("xgboost", {"lambda": 2.0}, "reg_lambda"),
-        ("xgboost", {"subsample": 0.5}, "subsample"),
         ("xgboost", {"lambdarank_pair_method": "mean"}, "lambdarank_pair_method"),
     ],
 )

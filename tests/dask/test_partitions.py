@@ -4,21 +4,15 @@ import numpy as np
 import pandas as pd
 import pytest
 
-dd = pytest.importorskip("dask.dataframe")
-import dask  # noqa: E402
-
-import boostplug as bp  # noqa: E402
+import boostplug as bp
 
 N = 400
 QUERY = np.random.default_rng(0).integers(0, 30, N)
 IDS = {
     "int64 beyond 2^32": QUERY.astype(np.int64) * 2**33,
     "uint64 beyond 2^63": QUERY.astype(np.uint64) + np.uint64(2**63),
-    "int32": QUERY.astype(np.int32),
-    "negative": -QUERY,
     "float": QUERY * 1.5,
     "strings": np.array([f"q{i}" for i in QUERY], dtype=object),
-    "categories": pd.Categorical([f"q{i}" for i in QUERY]),
     "nullable": pd.array(QUERY, dtype="Int64"),
     "arrow": pd.array([f"q{i}" for i in QUERY], dtype="string[pyarrow]"),
     "dates": pd.Timestamp("2020-01-01") + pd.to_timedelta(QUERY, "D"),
@@ -28,18 +22,25 @@ IDS = {
 @pytest.fixture(autouse=True)
 def _here():
     """Compute in this process, also while other tests have a cluster."""
+    dask = pytest.importorskip("dask")
     with dask.config.set({"scheduler": "synchronous", "dataframe.shuffle.method": "tasks"}):
         yield
 
 
 def frame(ids, npartitions=5):
+    import dask.dataframe as dd
+
     return dd.from_pandas(pd.DataFrame({"query": ids, "place": np.arange(len(ids))}), npartitions=npartitions)
 
 
 @pytest.mark.ci
 @pytest.mark.parametrize("kind", IDS)
 def test_queries_come_together_with_their_rows_in_order(kind):
+    import dask
+
     ids = IDS[kind]
+    with pytest.raises(ValueError, match=r"of 30 queries lie in several partitions: .*partition_by_query"):
+        bp.dask.check_partitions(frame(ids), "query")
     whole = bp.dask.partition_by_query(frame(ids), "query", npartitions=4)
     parts = dask.compute(*whole.to_delayed())
     assert len(parts) == whole.npartitions == 4
@@ -54,18 +55,6 @@ def test_queries_come_together_with_their_rows_in_order(kind):
     bp.dask.check_partitions(whole, "query")
 
 
-@pytest.mark.ci
-def test_the_number_of_partitions_remains_unless_it_is_given():
-    assert bp.dask.partition_by_query(frame(QUERY), "query").npartitions == 5
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("kind", IDS)
-def test_split_queries_are_named_with_their_partitions(kind):
-    with pytest.raises(ValueError, match=r"of 30 queries lie in several partitions: .*partition_by_query"):
-        bp.dask.check_partitions(frame(IDS[kind]), "query")
-
-
 def test_a_split_query_is_named():
     ids = np.repeat(["a", "b", "c", "d"], 5)  # two partitions: rows 0 to 9, 10 to 19
     bp.dask.check_partitions(frame(ids, 2), "query")
@@ -76,12 +65,14 @@ def test_a_split_query_is_named():
 
 def parts_with(other):
     """Return a frame whose second partition holds the ids as numbers of another type."""
+    import dask.dataframe as dd
+
     parts = [pd.DataFrame({"query": [1, 1, 2, 0]}), pd.DataFrame({"query": pd.array([3, 4, 2, 4], dtype=other)})]
     return dd.from_map(lambda number: parts[number], range(2), meta=parts[0][:0])
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("other", ["int8", "Int64", "uint32"])
+@pytest.mark.parametrize("other", ["int8", "Int64"])
 def test_an_id_is_the_same_whatever_type_of_integer_holds_it(other):
     with pytest.raises(ValueError, match=r"^1 of 5 queries lie in several partitions: 2 in 0 and 1; bring"):
         bp.dask.check_partitions(parts_with(other), "query")
@@ -89,7 +80,7 @@ def test_an_id_is_the_same_whatever_type_of_integer_holds_it(other):
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("other", ["float64", "float32", "uint64", "object"])
+@pytest.mark.parametrize("other", ["float64", "uint64", "object"])
 def test_partitions_with_ids_of_other_types_are_refused(other):
     with pytest.raises(ValueError, match="query ids have other types in some partitions; convert them to one"):
         bp.dask.check_partitions(parts_with(other), "query")
@@ -97,33 +88,29 @@ def test_partitions_with_ids_of_other_types_are_refused(other):
 
 @pytest.mark.ci
 def test_floating_ids_that_may_be_rounded_are_refused():
-    frame = dd.from_pandas(pd.DataFrame({"query": np.float32([1, 2, 3, 2**24])}), npartitions=2)
+    ids = frame(np.float32([1, 2, 3, 2**24]), 2)
     for check in (bp.dask.check_partitions, lambda ddf, qid: bp.dask.partition_by_query(ddf, qid).compute()):
         with pytest.raises(ValueError, match=r"query\[1\] = 16777216.0 is too large an id for float32"):
-            check(frame, "query")
+            check(ids, "query")
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("missing", [np.nan, np.inf])
-def test_missing_ids_are_refused_when_computed(missing):
-    ddf = frame(np.r_[np.arange(9.0), missing], 2)
-    with pytest.raises(ValueError, match=r"query of partition 1: query\[4\] = (nan|inf) is not an id"):
+def test_missing_ids_are_refused_when_computed():
+    ddf = frame(np.r_[np.arange(9.0), np.nan], 2)
+    with pytest.raises(ValueError, match=r"query of partition 1: query\[4\] = nan is not an id"):
         bp.dask.check_partitions(ddf, "query")
-    with pytest.raises(ValueError, match=r"query\[4\] = (nan|inf) is not an id"):
+    with pytest.raises(ValueError, match=r"query\[4\] = nan is not an id"):
         bp.dask.partition_by_query(ddf, "query").compute()
 
 
 @pytest.mark.ci
-@pytest.mark.parametrize("function", [bp.dask.partition_by_query, bp.dask.check_partitions])
-def test_what_is_no_frame_or_column_is_refused(function):
-    with pytest.raises(TypeError, match=r"dask\.dataframe\.DataFrame, got 'DataFrame'; for data in memory"):
-        function(pd.DataFrame({"query": [1]}), "query")
-    with pytest.raises(ValueError, match=r"qid must name a column of ddf; got 'qid', the columns are \['query', 'pl"):
-        function(frame(QUERY), "qid")
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("npartitions", [0, 1.5, "2", True])
-def test_wrong_numbers_of_partitions_are_refused(npartitions):
+def test_arguments_that_make_no_sense_are_refused():
+    for function in (bp.dask.partition_by_query, bp.dask.check_partitions):
+        with pytest.raises(TypeError, match=r"dask\.dataframe\.DataFrame, got 'DataFrame'; for data in memory"):
+            function(pd.DataFrame({"query": [1]}), "query")
+        with pytest.raises(
+            ValueError, match=r"qid must name a column of ddf; got 'qid', the columns are \['query', 'pl"
+        ):
+            function(frame(QUERY), "qid")
     with pytest.raises(ValueError, match="npartitions must be an integer of at least 1"):
-        bp.dask.partition_by_query(frame(QUERY), "query", npartitions=npartitions)
+        bp.dask.partition_by_query(frame(QUERY), "query", npartitions=1.5)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pandas as pd
-import polars as pl
 import pytest
 
 import boostplug as bp
@@ -118,15 +117,3 @@ def test_a_loaded_model_of_xgboost_knows_its_categories(tmp_path):
     np.testing.assert_array_equal(loaded.predict(REORDERED), ranker.predict(X))
     with pytest.warns(UserWarning, match="'grey'"):
         loaded.predict(WITH_GREY)
-
-
-def of_polars(categories):
-    return pl.DataFrame({"kind": pl.Series(VALUES).cast(pl.Enum(categories)), "size": SIZE})
-
-
-@both_rankers
-def test_categories_of_polars_go_by_content_too(name):
-    one, other = of_polars(["red", "green", "blue"]), of_polars(["blue", "red", "green"])
-    model = fit(name, one)
-    np.testing.assert_array_equal(model.predict(other), model.predict(one))
-    np.testing.assert_array_equal(fit(name, other, model=model).predict(one), fit(name, one, model=model).predict(one))

@@ -1,8 +1,6 @@
 """Exported rankers: plain ones that need no boostplug."""
 
 import pickle
-import subprocess
-import sys
 
 import numpy as np
 import pandas as pd
@@ -51,22 +49,6 @@ def check(fitted, rows=X):
     for same in (plain, pickle.loads(pickle.dumps(plain))):
         np.testing.assert_array_equal(same.predict(rows), expected)
     return plain
-
-
-@pytest.mark.ci
-def test_predicts_where_boostplug_is_not_installed(tmp_path):
-    fitted = [fit(framework) for framework in RANKERS]
-    path, rows, out = tmp_path / "rankers.pkl", tmp_path / "X.npy", tmp_path / "p.npy"
-    path.write_bytes(pickle.dumps([ranker.export() for ranker in fitted]))
-    np.save(rows, VX)
-    code = (
-        "import pickle, sys, numpy as np\nsys.modules['boostplug'] = None\n"
-        "rankers = pickle.loads(open(sys.argv[1], 'rb').read())\n"
-        "np.save(sys.argv[3], [ranker.predict(np.load(sys.argv[2])) for ranker in rankers])\n"
-    )
-    subprocess.run([sys.executable, "-c", code, path, rows, out], check=True)
-    np.testing.assert_array_equal(np.load(out), [ranker.predict(VX) for ranker in fitted])
-    assert all(b"boostplug" in pickle.dumps(ranker) for ranker in fitted)
 
 
 @each

@@ -7,9 +7,6 @@ from adapters.harness import (
     GROUP,
     LOSS,
     QID,
-    VGROUP,
-    VX,
-    VY,
     Spy,
     X,
     Y,
@@ -35,10 +32,6 @@ def dataset(**changes):
     return lgb.Dataset(**{"data": X, "label": Y, "group": GROUP, "free_raw_data": False, **changes})
 
 
-def validation(train=None):
-    return (train or dataset()).create_valid(VX, VY, group=VGROUP)
-
-
 def train(loss=LOSS, rounds=5, data=None, params=None, **keywords):
     return lgb.train({**PARAMS, "objective": loss, **(params or {})}, data or dataset(), rounds, **keywords)
 
@@ -46,7 +39,7 @@ def train(loss=LOSS, rounds=5, data=None, params=None, **keywords):
 # --- one objective, every route -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("alias", ["objective", "application", "loss", "objective_type", "app"])
+@pytest.mark.parametrize("alias", ["objective", "application"])
 def test_every_alias_of_objective(alias):
     booster = lgb.train({**PARAMS, alias: LOSS}, dataset(), 5)
     np.testing.assert_array_equal(booster.predict(X), train().predict(X))
@@ -56,31 +49,7 @@ def test_every_alias_of_objective(alias):
         np.testing.assert_array_equal(predicted, booster.predict(X))
 
 
-# --- metrics and early stopping -----------------------------------------------------------------------------------
-
-
 # --- cross-validation ---------------------------------------------------------------------------------------------
-
-
-def test_cv_with_group_folds(spy):
-    folds = bp.group_folds(QID, 3, shuffle=True, random_state=0)
-    metric = bp.NDCG(5)
-    params = {**PARAMS, "objective": spy, "metric": "None"}
-    result = lgb.cv(params, dataset(), 5, folds=folds, feval=metric, return_cvbooster=True)
-    values = []
-    for (rows, test), groups, seen in zip(folds, folds.groups, spy.log, strict=False):
-        np.testing.assert_array_equal(np.diff(seen.queries.boundaries), groups.train)
-        booster = train(rounds=5, data=lgb.Dataset(X[rows], Y[rows], group=groups.train, reference=dataset()))
-        values.append(metric(booster.predict(X[test]), bp.Queries(Y[test], group=groups.test)))
-    np.testing.assert_allclose(result["valid NDCG@5-mean"][-1], np.mean(values), rtol=1e-6)
-
-
-def test_cv_keeps_row_weights(spy):
-    weight = np.random.default_rng(3).uniform(0.5, 2, len(Y)).astype(np.float32)
-    folds = bp.group_folds(QID, 3)
-    lgb.cv({**PARAMS, "objective": spy, "metric": "None"}, dataset(weight=weight), 1, folds=folds)
-    for (rows, _), seen in zip(folds, spy.log, strict=True):
-        np.testing.assert_array_equal(seen.queries.row_weight, weight[rows])
 
 
 def test_subsets():
@@ -94,10 +63,8 @@ def test_subsets():
 
 # --- parameters ---------------------------------------------------------------------------------------------------
 
-BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
 
-
-@pytest.mark.parametrize("key", ["num_threads", "num_thread", "nthread", "nthreads", "n_jobs"])
+@pytest.mark.parametrize("key", ["num_threads", "n_jobs"])
 def test_threads_are_those_of_the_dataset(spy, key):
     """Which has the parameters of its first training."""
     params = {k: v for k, v in PARAMS.items() if k != "num_threads"}
@@ -142,13 +109,12 @@ NAMED = pd.DataFrame(X, columns=["a", "b c", "d", "e"])
 PERMUTED = NAMED[["d", "a", "e", "b c"]]
 
 
-@pytest.mark.parametrize("form", ["ranker", "booster", "path", "plain"])
+@pytest.mark.parametrize("form", ["ranker", "path"])
 def test_a_model_to_go_on_from_has_the_same_columns(form, tmp_path):
     """LightGBM goes by their places alone."""
     first = ranker(X=NAMED)
     first.booster_.save_model(tmp_path / "model.txt")
-    plain = lgb.LGBMRanker(objective="lambdarank", **RANKER).fit(NAMED, Y, group=GROUP)
-    model = {"ranker": first, "booster": first.booster_, "path": tmp_path / "model.txt", "plain": plain}[form]
+    model = {"ranker": first, "path": tmp_path / "model.txt"}[form]
     assert ranker(X=NAMED, init_model=model).booster_.num_trees() == 10
     assert ranker(X=X, init_model=model).booster_.num_trees() == 10
     with pytest.raises(ValueError, match="X beside init_model has the training set's columns in another order"):
@@ -158,9 +124,6 @@ def test_a_model_to_go_on_from_has_the_same_columns(form, tmp_path):
     names = {"feature_name": list(PERMUTED)}
     with pytest.raises(ValueError, match="X beside init_model has the training set's columns in another order"):
         ranker(X=X, init_model=model, **names)
-
-
-# --- scikit-learn -------------------------------------------------------------------------------------------------
 
 
 # --- too few rows for a split -------------------------------------------------------------------------------------
@@ -186,8 +149,6 @@ def test_the_error_for_too_few_rows_names_the_minimum_of_a_leaf_and_a_value_that
     ("objective", "params", "named"),
     [
         (LOSS, {"feature_pre_filter": False}, "min_child_samples=20"),
-        ("lambdarank", {}, "min_child_samples=20"),
-        ("lambdarank", {"min_data_in_leaf": 11}, "min_data_in_leaf=11"),
         ("lambdarank", {"min_data": 11}, "min_data=11"),
     ],
 )
@@ -196,19 +157,3 @@ def test_a_model_that_is_constant_for_too_few_rows_gets_a_warning(objective, par
     with pytest.warns(UserWarning, match=f"the model is constant: LightGBM makes no split, since 20 rows .*{named};"):
         ranker = fit_few(20, objective, **params)
     assert np.ptp(ranker.predict(FEW.X)) == 0
-
-
-def test_the_minimum_of_a_leaf_is_no_cause_where_the_rows_suffice():
-    """Here the features are constant."""
-    y, ones = FEW.y[:20].astype(int), np.ones((20, 2))
-    params = {"verbose": -1, "n_jobs": 1, "n_estimators": 3, "min_child_samples": 10}
-    with pytest.raises(lgb.basic.LightGBMError, match="num_features"):
-        bp.LGBMRanker(objective=LOSS, **params).fit(ones, y, group=[20])
-    assert np.ptp(bp.LGBMRanker(objective="lambdarank", **params).fit(ones, y, group=[20]).predict(ones)) == 0
-
-
-def test_new_trees_of_too_few_rows_leave_a_model_that_is_continued_without_a_warning():
-    first = fit_few(20, min_child_samples=2)
-    again = bp.LGBMRanker(objective=LOSS, verbose=-1, n_jobs=1, n_estimators=2, feature_pre_filter=False)
-    again.fit(FEW.X[:20], FEW.y[:20], group=[20], init_model=first)
-    assert np.ptp(again.predict(FEW.X)) > 0

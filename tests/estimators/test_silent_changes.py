@@ -59,3 +59,10 @@ def test_a_warning_says_that_single_precision_makes_labels_equal(kind):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ranker.fit(X, Y + 0.1, qid=QID)  # rounded, and still different
+
+
+def test_compare_warns_of_labels_that_single_precision_makes_equal():
+    parts = [bp.RankingData(X, np.where(Y.max() == Y, 2e9, Y + 1e9), qid=QID) for _ in range(3)]
+    asked = {"losses": bp.RankNet(), "baselines": [], "frameworks": "lightgbm", "rounds": 1, "seeds": 1}
+    result = bp.compare(*parts, metric="SpearmanRho", metrics="SpearmanRho", **asked)
+    assert any("equal in single precision" in text for text in result.document["warnings"])

@@ -16,16 +16,11 @@ from boostplug.adapters.xgboost import XGBoost
 xgb = pytest.importorskip("xgboost")
 
 PARAMS = {"nthread": 1, "max_depth": 2, "min_child_weight": 0.1, "objective": "rank:pairwise", "base_score": 0.0}
-NO_METRIC = {"disable_default_eval_metric": True}
 RANKER = {"n_jobs": 1, "max_depth": 2, "min_child_weight": 0.1, "n_estimators": 5}
 
 
 def matrix(kind=xgb.QuantileDMatrix, **changes):
     return kind(**{"data": X, "label": Y, "group": GROUP, "nthread": 1, **changes})
-
-
-def validation():
-    return xgb.DMatrix(VX, VY, group=VGROUP, nthread=1)
 
 
 def train(loss=LOSS, rounds=5, data=None, params=None, **keywords):
@@ -46,7 +41,7 @@ def fit(loss=LOSS, ranker=None, **keywords):
 # --- one objective, every route -----------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("tree_method", ["hist", "exact", "approx"])
+@pytest.mark.parametrize("tree_method", ["hist", "exact"])
 def test_tree_methods_in_the_ranker(tree_method):
     kind = xgb.QuantileDMatrix if tree_method == "hist" else xgb.DMatrix
     expected = predict(train(data=matrix(kind), params={"tree_method": tree_method}))
@@ -70,19 +65,6 @@ def test_base_margin_of_validation_sets():
 # --- metrics and early stopping -----------------------------------------------------------------------------------
 
 
-def watch(metrics, rounds=30, params=None, **keywords):
-    history = {}
-    booster = train(
-        rounds=rounds,
-        evals=[(validation(), "v")],
-        custom_metric=metrics,
-        evals_result=history,
-        params={**NO_METRIC, **(params or {})},
-        **keywords,
-    )
-    return booster, history["v"]
-
-
 def test_several_metrics_are_all_reported_and_the_last_one_stops():
     metrics = [Misses(2), bp.NDCG(5)]
     ranker = fit(ranker={"n_estimators": 30, "eval_metric": metrics}, eval_set=[(VX, VY)], eval_qid=[VQID])
@@ -99,9 +81,6 @@ def test_several_metrics_are_all_reported_and_the_last_one_stops():
     )
     assert stopped.best_iteration == best - 1
     assert stopped.best_score == history["pre_NDCG@5"][best - 1]
-    booster, by_list = watch(lambda s, d: [m(s, d) for m in metrics], early_stopping_rounds=4)
-    assert booster.best_iteration == best - 1
-    assert list(by_list) == list(history)
 
 
 def test_errors_are_never_maximised():
@@ -118,7 +97,6 @@ def test_errors_are_never_maximised():
         assert result(metric) == (name, 0.5)
     for metric in (bp.NDCG(3, convention="letor", ties="order", gain="linear"), bp.MAP(relevant=0.5)):
         assert not {":", " ", "\t"} & set(result(metric)[0])
-        watch(metric, 1)
 
 
 # --- inputs -------------------------------------------------------------------------------------------------------
@@ -128,16 +106,12 @@ def test_errors_are_never_maximised():
     "ids",
     [
         QID[-1] - QID,
-        -QID,
         QID.astype(np.int64) * 2**32,
-        QID.astype(np.uint64) + 2**63,
         np.array([int(i) * 2**70 for i in QID], dtype=object),
-        QID + 0.5,
         np.char.add("q", QID.astype(str)),
-        np.datetime64("2020-01-01") + QID,
         pd.Series(QID).astype("category"),
     ],
-    ids=["falling", "negative", "2^32", "uint64", "2^70", "fractions", "words", "days", "categories"],
+    ids=["falling", "2^32", "2^70", "words", "categories"],
 )
 def test_query_ids_of_any_kind(ids):
     """XGBoost wants ids that rise, and takes them modulo 2^32; our ranker wants the rows of a query together."""
@@ -157,7 +131,7 @@ def test_saved_models_name_a_ranking_objective():
     assert float(learner["learner_model_param"]["base_score"].strip("[]")) == 0
 
 
-@pytest.mark.parametrize("trained_by", [LOSS, "rank:ndcg", "rank:pairwise"])
+@pytest.mark.parametrize("trained_by", [LOSS, "rank:ndcg"])
 def test_a_loaded_model_leaves_the_loss_as_it_is(trained_by, tmp_path):
     """XGBoost takes the file's objective, and a later fit would train that."""
     path, model = tmp_path / "model.ubj", fit(trained_by)

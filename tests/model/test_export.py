@@ -65,17 +65,13 @@ def check(booster, rows=X, converted=True):
     [
         {},
         {"boosting": "dart"},
-        {"data_sample_strategy": "goss", "learning_rate": 0.3},
         {"use_missing": False},
         {"num_leaves": 2},
-        {"monotone_constraints": [1, 0, 0, -1]},
-        {"extra_trees": True, "max_bin": 3},
     ],
     ids=str,
 )
-@pytest.mark.parametrize("rows", [X, holes(X)], ids=["whole", "holes"])
-def test_lightgbm(params, rows):
-    booster = trained_by_lightgbm(rows, params=params)
+def test_lightgbm(params):
+    booster = trained_by_lightgbm(holes(X), params=params)
     exported = check(booster, holes(X, 1))
     assert "\nobjective=lambdarank\n" in exported.model_to_string()
     assert exported.params["objective"] == "lambdarank"
@@ -87,29 +83,17 @@ def test_lightgbm(params, rows):
     "params",
     [
         {},
-        {"tree_method": "exact"},
         {"num_parallel_tree": 3, "subsample": 0.5},
         {"base_score": 2.5},
-        {"max_leaves": 5, "grow_policy": "lossguide"},
-        {"max_depth": 1},
     ],
     ids=str,
 )
-@pytest.mark.parametrize("rows", [X, holes(X)], ids=["whole", "holes"])
-def test_xgboost(params, rows):
-    rows = np.where(np.isinf(rows), np.nan, rows)  # XGBoost refuses infinities
+def test_xgboost(params):
+    rows = np.where(np.isinf(holes(X)), np.nan, holes(X))  # XGBoost refuses infinities
     booster = trained_by_xgboost(rows, params=params)
     exported = check(booster, np.where(np.isinf(holes(X, 1)), np.nan, holes(X, 1)))
     assert json.loads(exported.save_config())["learner"]["objective"]["name"] == "reg:squarederror"
     assert json.loads(booster.save_config())["learner"]["objective"]["name"] == "rank:pairwise"
-
-
-def test_converters_read_thresholds_as_they_are_met():
-    """Numbers at each threshold, in single precision as a server gets them, and one step beside."""
-    rows = np.random.default_rng(0).integers(-6, 7, X.shape).astype(np.float32) / 4
-    for booster in (trained_by_lightgbm(rows), trained_by_xgboost(rows)):
-        assert len(np.unique(scores_of(booster, rows))) > 20
-        check(booster, rows)
 
 
 def test_a_training_that_stopped_is_exported_up_to_its_best_round():

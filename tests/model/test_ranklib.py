@@ -12,7 +12,6 @@ import subprocess
 import numpy as np
 import pytest
 
-import boostplug as bp
 from boostplug.testing import check_export
 
 JAR = os.environ.get("BOOSTPLUG_RANKLIB_JAR")
@@ -60,61 +59,17 @@ def scores_of_ranklib(text, X, folder):
     )
     for name, content in (("model", text), ("rows", "\n".join(lines) + "\n")):
         (folder / name).write_text(content)
-    command = [
-        "java",
-        "-cp",
-        JAR,
-        "ciir.umass.edu.eval.Evaluator",
-        "-load",
-        "model",
-        "-rank",
-        "rows",
-        "-score",
-        "scores",
-    ]
+    command = ["java", "-cp", JAR, "ciir.umass.edu.eval.Evaluator"]
+    command += ["-load", "model", "-rank", "rows", "-score", "scores"]
     subprocess.run(command, cwd=folder, check=True, capture_output=True)
     return np.loadtxt(folder / "scores", usecols=2)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_ranklib_computes_the_same_scores(seed, tmp_path):
-    rng = np.random.default_rng(seed)
+def test_ranklib_computes_the_same_scores(tmp_path):
+    rng = np.random.default_rng(0)
     text, X = ensemble(rng), rows(rng)
     scores = scores_of_ranklib(text, X, tmp_path)
     assert len(np.unique(scores)) > 100
     check_export(text, "ranklib", X, scores)
     for row in range(len(X)):  # alone, since the tolerance is beside the largest score
         check_export(text, "ranklib", X[row : row + 1], scores[row : row + 1])
-
-
-@pytest.mark.parametrize(
-    "broken",
-    [
-        ("## LambdaMART", "## LightGBM"),
-        ("</feature><threshold>", "</feature> <threshold>"),
-        ("<split><feature>", "<split> <feature>"),
-        ("\n<split>", " <split>"),
-        ("<threshold> ", "<threshold> x"),
-        ('weight="', 'factor="'),
-        ("</ensemble>", ""),
-    ],
-    ids=str,
-)
-def test_both_refuse(broken, tmp_path):
-    text = ensemble(np.random.default_rng(0)).replace(*broken)
-    X = np.zeros((1, 3))
-    with pytest.raises(ValueError, match=r"line 1|tree 0|XML"):
-        check_export(text, "ranklib", X, [0.0])
-    with pytest.raises(subprocess.CalledProcessError):
-        scores_of_ranklib(text, X, tmp_path)
-
-
-def test_ranklib_scores_an_export_as_the_model_does(tmp_path):
-    lgb = pytest.importorskip("lightgbm")
-    data = bp.datasets.make_ranking(40, n_features=3, missing=0.0, random_state=0)
-    train = lgb.Dataset(data.X, data.y, group=data.group)
-    booster = lgb.train({"objective": bp.QBRank(), "num_leaves": 15, "verbose": -1, "num_threads": 1}, train, 40)
-    X = data.X.astype(np.float32)
-    scores = scores_of_ranklib(bp.export(booster, to="ranklib"), X, tmp_path)
-    expected = booster.predict(X.astype(np.float64))
-    np.testing.assert_allclose(scores, expected, rtol=0, atol=1e-5 * np.abs(expected).max())

