@@ -49,14 +49,6 @@ def test_queries_of_l1_have_one_grade_and_all_others_several():
     assert "2 seeds; on average L1 of 12 queries" in loaded.notes[0]
 
 
-def test_grades_mean_the_same_in_all_queries():
-    """So query means of grades follow those of the features."""
-    part = SharedGrades(n_tasks=1, n_queries=(1, 200, 1, 1), small=True).load(None).splits[0].train
-    rows = [rows for rows in queries_of(part) if len(rows) == 30]
-    grades = [part.y[own].mean() for own in rows]
-    assert np.corrcoef(grades, [part.X[own, 6].mean() for own in rows])[0, 1] > 0.3
-
-
 def test_preferences_in_use():
     given = Use("L1", preferences=True)(toy())
     assert len(given["y"]) == 8
