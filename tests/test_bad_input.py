@@ -643,7 +643,7 @@ def message(case):
         warnings.simplefilter("error")
         try:
             case.run()
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (any of them is a message)
             text = f"{type(error).__name__}: {error}".replace(folder().name, "FOLDER")
             text = re.sub(r" at 0x[0-9a-f]+", "", text)  # where a function lies
             return " ".join(text.split()).replace("|", "\\|")
