@@ -21,11 +21,6 @@ from boostplug.replication.sources import BundledQueries
 from boostplug.replication.training.preferences import SharedGrades
 
 STUDIES = {name: {study.name: study for study in paper.studies} for name, paper in PAPERS.items()}
-JUDGED = [
-    pytest.param(name, part, id=f"{name}, {part.study}: {part.text[:50]}")
-    for name, paper in PAPERS.items()
-    for part in (*paper.claims, *paper.theorems, *paper.baselines)
-]
 
 
 def named(keywords, *fields):
@@ -34,9 +29,15 @@ def named(keywords, *fields):
     return {name for one in found for name in ((one,) if isinstance(one, str) else one)}
 
 
-@pytest.mark.parametrize(("name", "part"), JUDGED)
-def test_what_is_judged_is_in_the_study(name, part):
-    study, keywords = STUDIES[name][part.study], part.judge.keywords
+@pytest.mark.parametrize("name", PAPERS)
+def test_what_is_judged_is_in_the_study(name):
+    paper = PAPERS[name]
+    for part in (*paper.claims, *paper.theorems, *paper.baselines):
+        is_in_the_study(STUDIES[name][part.study], part)
+
+
+def is_in_the_study(study, part):
+    keywords = part.judge.keywords
     beside = keywords.get("beside", ())
     learners = named(keywords, "learners", "others", "learner", "other", "order", "near", "far")
     assert learners | {of for of, _ in beside} <= {learner.name for learner in study.learners}
@@ -72,40 +73,28 @@ def test_rankboost_plus_runs():
     assert (len(document["claims"]), len(document["theorems"])) == (29, 10)
 
 
-def halting_and_not(rounds, *, perfect):
-    """Fit discrete RankBoost that halts and that goes on; `perfect`: one stump makes no error from the start."""
-    data = make_ranking(1, n_features=3, mean_list_size=30, n_grades=3, random_state=5)
-    X = data.X.copy()
-    if perfect:
-        X[:, 0] = data.y == data.y.max()
-    params = {"variant": "discrete", "n_estimators": rounds, "random_state": 0}
-    return X, *(kind(**params).fit(X, data.y, group=data.group) for kind in (HaltingRankBoost, RankBoostRanker))
-
-
 def test_rb_d_halts_before_the_round_in_which_its_weight_is_undefined():
-    X, halting, whole = halting_and_not(100, perfect=False)
+    data = make_ranking(1, n_features=3, mean_list_size=30, n_grades=3, random_state=5)
+    params = {"variant": "discrete", "n_estimators": 100, "random_state": 0}
+    halting, whole = (
+        kind(**params).fit(data.X, data.y, group=data.group) for kind in (HaltingRankBoost, RankBoostRanker)
+    )
     at = int(np.argmax(whole.history_["undefined"] > 0))
     assert at > 1
     assert halting.stop_reason_ == "(14) is undefined"
     assert halting.history_["halted"].tolist() == [0.0] * at + [1.0]
     assert halting.history_["e1"][:at].tolist() == whole.history_["e1"][:at].tolist()
     assert halting.history_["e1"][at] == halting.history_["e1"][at - 1] > whole.history_["e1"][at]
-    np.testing.assert_allclose(halting.predict(X), list(whole.staged_predict(X))[at - 1], rtol=1e-12)
+    np.testing.assert_allclose(halting.predict(data.X), list(whole.staged_predict(data.X))[at - 1], rtol=1e-12)
 
 
 # --- AdaRank ---------------------------------------------------------------------------------------------------------
 
 
-def test_adarank_runs_and_its_figures_are_of_the_groups_that_are_judged():
+def test_adarank_runs():
     toy = Toy(n_queries=12, n_features=45, n_grades=3)
     document = document_of(small("adarank", ("OHSUMED", "OHSUMED, LETOR's measures", "MQ2008"), 5, toy))
     assert (len(document["claims"]), len(document["baselines"])) == (26, 8)
-    own = document["studies"][0]["learners"][0]
-    groups = dict(next(figure.measures for figure in PAPERS["adarank"].figures if figure.number == "Figure 8"))
-    assert [*groups] == ["0-1k", *(f"{k}k-{k + 1}k" for k in range(1, 10)), "10k+"]
-    few = own["test"]["MAP below 3k, by pairs of the query"]  # all queries of the toy set
-    assert few == pytest.approx(own["test"]["MAP"])
-    assert own["test"][groups["0-1k"]] == pytest.approx(few)
 
 
 # --- QBRank ----------------------------------------------------------------------------------------------------------

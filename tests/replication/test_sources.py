@@ -1,7 +1,7 @@
 """Where data are found, MovieLens among them, and how tasks and folds are made of them."""
 
 import gzip
-from itertools import combinations, pairwise
+from itertools import combinations
 
 import numpy as np
 import pytest
@@ -11,7 +11,6 @@ from boostplug.replication.movielens import load_movielens, user_tasks
 from boostplug.replication.sources import (
     Fifths,
     LetorFolds,
-    most_pairs,
     split_rows,
 )
 
@@ -44,19 +43,6 @@ def test_rows_are_split_three_to_one_to_one_and_rotate():
     assert all(row[tuple(x)] == y for x, y in zip(splits[0].train.X, splits[0].train.y, strict=True))
 
 
-def test_queries_with_the_most_pairs():
-    data = make_ranking(30, n_features=3, mean_list_size=20, random_state=1)
-
-    def n_pairs(y):
-        return sum(a > b for a in y for b in y)
-
-    starts = data.queries.boundaries
-    counts = [n_pairs(data.y[a:b]) for a, b in pairwise(starts)]
-    below = sorted(counts)[-3]
-    expected = sorted((c for c in counts if c < below), reverse=True)[:5]
-    assert [n_pairs(query.y) for query in most_pairs([data], 5, below)] == expected
-
-
 def test_letor_sets_are_found_by_name_at_and_below_a_folder(tmp_path):
     for name in ("OHSUMED/QueryLevelNorm", "ohsumed_null", "letor4/MQ-2008"):
         for f in (1, 2):
@@ -85,21 +71,16 @@ def assert_folds(loaded):
         assert set.union(*parts) == set(tested.tolist())
 
 
-def write_fifths(folder, suffix=".txt"):
+def write_fifths(folder):
     """Write five files of two queries, of judgements .0, .1, .2, …; the third and the fourth use a feature more."""
     folder.mkdir()
     for k in range(1, 6):
         lines = [f"{0.1 * i} qid:{10 * k + i // 2} 1:{k}" + " 3:1" * (k in {3, 4}) for i in range(4)]
-        text = "\n".join(lines) + "\n"
-        if suffix == ".txt":
-            (folder / f"S{k}.txt").write_text(text)
-        else:
-            (folder / f"S{k}.txt.gz").write_bytes(gzip.compress(text.encode()))
+        (folder / f"S{k}.txt.gz").write_bytes(gzip.compress("\n".join([*lines, ""]).encode()))
 
 
-@pytest.mark.parametrize("suffix", [".txt", ".txt.gz"])
-def test_a_set_in_fifths(tmp_path, suffix):
-    write_fifths(tmp_path / "Yandex", suffix)
+def test_a_set_in_fifths(tmp_path):
+    write_fifths(tmp_path / "Yandex")
     (tmp_path / "Yandex" / "S6.txt").write_text("0 qid:1 1:1\n")
     source = Fifths(("yandex",), scale=10.0)
     loaded = source.load(tmp_path)
@@ -115,7 +96,7 @@ def test_a_set_in_fifths(tmp_path, suffix):
     assert five.splits[0].test.y.tolist() == [0.0, 1.0, 2.0, 2.0]
     assert source.load(None) is None
     assert Fifths(("other",)).load(tmp_path) is None
-    (tmp_path / "Yandex" / f"S3{suffix}").unlink()
+    (tmp_path / "Yandex" / "S3.txt.gz").unlink()
     assert source.load(tmp_path) is None
 
 
