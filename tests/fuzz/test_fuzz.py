@@ -15,12 +15,12 @@ import traceback
 import warnings
 from decimal import Decimal
 from fractions import Fraction
+from functools import cache
 from inspect import Parameter, signature
 from pathlib import Path
 from types import NoneType
 from typing import Literal, get_args, get_origin, get_type_hints
 
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -53,8 +53,6 @@ FOLDER = tempfile.TemporaryDirectory(prefix="boostplug-fuzz-")
 QUIET = {"verbose": -1, "num_threads": 1, "min_data_in_leaf": 1}
 X = np.array([[0.0, 0.5], [1.0, 3.0], [2.0, 0.5], [-1.0, 3.0], [0.0, 3.0], [2.0, 0.5]])
 Y, GROUP, QID, SCORES = [2, 0, 1, 1, 0, 3], [2, 4], [1, 1, 2, 2, 2, 2], [0.0, 1.0, -0.5, 0.0, 30.0, 1e6]
-BOOSTER = lgb.train(QUIET, lgb.Dataset(np.eye(9), np.arange(9.0), params=QUIET), 2)
-LOG = clicks.simulate(datasets.make_ranking(4, random_state=0), sessions=300, ranker="random", random_state=1)
 FRAME = pd.DataFrame({"x": X[:, 0], "y": Y, "qid": QID})
 LISTED = {bool: ("False", "True"), NoneType: ("None",), int: ("1", "2"), float: ("0.5", "1.0", "2")}  # by annotation
 SIMPLE = ("bp.MPBoost()", "bp.QBRank()", "bp.RankNet()", "bp.LambdaRank()", "bp.SquaredError()")
@@ -66,12 +64,12 @@ VALID = {  # by name, beside what the annotation lists
     **dict.fromkeys(("train", "valid", "test", "data"), ("bp.RankingData(X, Y, group=GROUP)",)),
     **dict.fromkeys(("n_estimators", "rounds", "n_queries", "n_bootstrap"), ("2",)),
     "baselines": ("[]",),
-    "booster": ("BOOSTER",),
+    "booster": ("booster()",),
     "classifier": ("None",),
     "client": ("None",),
     "confidence": ("0.5",),
     "dataset": ("lgb.Dataset(X, Y, group=GROUP, params=QUIET)", "xgb.DMatrix(X, Y, group=GROUP)"),
-    "ddf": ("dd.from_pandas(FRAME, npartitions=1)",),
+    "ddf": ("of_dask(FRAME)",),
     "distance": ("bp.LogDistance(lam=1e-3)", "bp.BinaryDistance()", "np.sqrt"),
     "doc_ids": ("list('abcdef')",),
     "document": ('{"format": "boostplug.Ensemble", "version": 1, "n_features": 1, "rounds": []}',),
@@ -86,7 +84,7 @@ VALID = {  # by name, beside what the annotation lists
     "group": ("GROUP",),
     "label": ("'y'",),
     "labelled": ("[True, False, True, True, True, False]",),
-    "log": ("LOG",),
+    "log": ("log()",),
     "loser": ("[1, 3]",),
     "mapping": ("{'sale': Y}",),
     "max_grade": ("4",),
@@ -121,10 +119,10 @@ OF_FUNCTION = {  # arguments with another meaning than elsewhere: names of colum
     "batches_by_query": {"label": ("'y'",), "qid": ("'qid'",), "weight": ("None",)},
     "from_frame": {"label": ("'y'",), "qid": ("'qid'",), "weight": ("None",), "labels": ("()",), "position": ("None",)},
     "RankingData": {"labels": ("{'sale': Y}",)},
-    "correction": {"log": ("LOG",)},
-    "evaluate": {"log": ("LOG",), "scores": ("range(LOG.n_rows)",), "metric": ("bp.DCG(2)",)},
+    "correction": {"log": ("log()",)},
+    "evaluate": {"log": ("log()",), "scores": ("range(log().n_rows)",), "metric": ("bp.DCG(2)",)},
     "check_partitions": {"qid": ("'qid'",)},
-    "export": {"model": ("BOOSTER",), "to": ("None", "'treelite'"), "feature_names": ("None",), "X": ("None",)},
+    "export": {"model": ("booster()",), "to": ("None", "'treelite'"), "feature_names": ("None",), "X": ("None",)},
     "make_ranking": {"mean_list_size": ("2.5",), "missing": ("0", "0.05"), "empty_queries": ("0", "0.5")},
     "parse": {"text": ("'NDCG@10'",)},
     "propensity": {"method": ("'em'",), "X": ("None",)},
@@ -148,6 +146,22 @@ CONTENTS = {  # of files, by the function that reads them
     "load": json.dumps(bp.Ensemble([[(Stump(0, 0.5), 1.0)], [(Feature(1), 2.0)]], n_features=2).to_dict()).encode(),
 }
 CONTENTS["load_fold"] = CONTENTS["load_folds"] = CONTENTS["load_letor"]
+
+
+@cache
+def booster():
+    return lgb.train(QUIET, lgb.Dataset(np.eye(9), np.arange(9.0), params=QUIET), 2)
+
+
+@cache
+def log():
+    return clicks.simulate(datasets.make_ranking(4, random_state=0), sessions=300, ranker="random", random_state=1)
+
+
+def of_dask(frame):
+    import dask.dataframe as dd
+
+    return dd.from_pandas(frame, npartitions=1)
 
 
 def file(content, function):
