@@ -1,6 +1,5 @@
 """Bad input and the message it gets. `python tests/test_bad_input.py` writes docs/bad_input.md from the same list."""
 
-import bz2
 import gzip
 import re
 import sys
@@ -11,7 +10,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import dask.dataframe as dd
 import numpy as np
 import pandas as pd
 import pytest
@@ -49,9 +47,6 @@ class Case:
 
     what: str
     run: Callable[[], object]
-    # Of a framework's own message, which changes with versions, the page has only this much, and the test a pattern.
-    match: str = ""
-    shown: str = ""
 
 
 def at(values, row, value):
@@ -86,8 +81,11 @@ def train_xgb(params=None, valid=None, objective=LOSS, **data):
     return xgb.train({**XGB, **(params or {})}, dmatrix, 2, obj=objective, verbose_eval=False, **more)
 
 
-def whole():
-    return lgb.Dataset(X, Y, group=GROUP, params=LGB).construct()
+def of_dask(frame):
+    """Return a DataFrame in two partitions."""
+    import dask.dataframe as dd
+
+    return dd.from_pandas(frame, npartitions=2)
 
 
 def with_pairs(dataset):
@@ -186,6 +184,7 @@ CASES = {
         Case(
             "`compare`: labels as text", lambda: compare(TABLE.assign(grade=np.where(TABLE.grade > 1, "good", "bad")))
         ),
+        Case("ranker: ids in several columns", lambda: fit_lgb(X=FRAME, qid=["a", "b"])),
         Case("ranker: sizes do not add up", lambda: fit_lgb(qid=None, group=[4, 3])),
         Case("`compare`: one query", lambda: compare(TABLE.assign(query=1))),
         Case("ranker: an empty validation set", lambda: fit_lgb(eval_set=[(X[:0], Y[:0])], eval_group=[[]])),
@@ -209,17 +208,11 @@ CASES = {
     "Labels": [
         Case("a NaN label", lambda: queries(at(Y, 2, np.nan))),
         Case("an infinite label", lambda: queries(at(Y, 2, np.inf))),
-        Case("two bad labels", lambda: queries(at(at(Y, 2, np.nan), 5, -np.inf))),
         Case("no labels: `Queries(None, …)`", lambda: queries(None)),
         Case("strings as labels", lambda: queries(["good"] * N)),
-        Case("strings of digits as labels, dtype object", lambda: queries(np.array(["1"] * N, dtype=object))),
         Case("None among the labels", lambda: queries([None, *Y[1:]])),
-        Case("complex labels", lambda: queries(Y + 1j)),
-        Case("an integer label past 1e308", lambda: queries([10**400, *Y[1:]])),
-        Case("labels of several lengths", lambda: queries([[1, 2], *Y[1:]])),
         Case("masked labels", lambda: queries(np.ma.masked_array(Y, mask=Y > 2))),
         Case("a column of labels, shape (n, 1)", lambda: queries(Y[:, None])),
-        Case("a single number as labels", lambda: queries(3.0)),
     ],
     "Queries": [
         Case("neither group nor qid", lambda: bp.Queries(Y)),
@@ -227,26 +220,18 @@ CASES = {
         Case("sizes that do not add up", lambda: queries(group=[4, 3])),
         Case("ids passed as group", lambda: queries(group=QID)),
         Case("a negative size", lambda: queries(group=[-1, N + 1])),
-        Case("a size past 2^62", lambda: queries(group=[2**62, 2**62])),
-        Case("a fractional size", lambda: queries(group=[3.5, N - 3.5])),
-        Case("a NaN size", lambda: queries(group=[np.nan, N])),
-        Case("one size as a number", lambda: queries(group=N)),
         Case("qid of another length", lambda: queries(qid=QID[1:])),
         Case("a query in two places", lambda: queries(qid=[1, 1, 2, 2, 1, 1, 3, 3, 3, 3, 3, 3])),
-        Case("an id of 5,000 digits in two places", lambda: queries(qid=[10**5000] + [1] * 10 + [10**5000])),
         Case("a NaN id", lambda: queries(qid=at(QID, 3, np.nan))),
         Case("ids that single precision rounds", lambda: queries(qid=np.float32(at(QID, 0, 2**24)))),
         Case(
             "labels in another order than the ids",
             lambda: queries(pd.Series(Y, index=range(12)), qid=pd.Series(QID, index=range(11, -1, -1))),
         ),
-        Case("None as an id", lambda: queries(qid=["a"] * 11 + [None])),
         Case("a missing id of pandas", lambda: queries(qid=pd.Series([1] * 11 + [pd.NA], dtype=object))),
-        Case("ids of several types", lambda: queries(qid=np.array([1] * 6 + ["a"] * 6, dtype=object))),
     ],
     "`RankingData`": [
         Case("no queries", lambda: bp.RankingData(X, Y)),
-        Case("a NaN grade", lambda: bp.RankingData(X, at(Y, 2, np.nan), qid=QID)),
         Case("a row too few", lambda: bp.RankingData(X[1:], Y, qid=QID)),
         Case("ids and sizes that disagree", lambda: bp.RankingData(X, Y, qid=QID, group=[3, 4, 5])),
         Case("ids as an argument and as a column", lambda: bp.RankingData(FRAME.assign(qid=QID), Y, qid=QID)),
@@ -263,56 +248,39 @@ CASES = {
         Case("a weight of 1e-150", lambda: queries(weight=[1, 1e-150, 1])),
         Case("a pair's margin of 1e150", lambda: bp.Pairs([0], [1], margin=[1e150])),
         Case("a NaN weight", lambda: queries(weight=[1, np.nan, 1])),
-        Case("an infinite weight", lambda: queries(weight=at(Y, 0, np.inf))),
         Case("labelled as 0 and 1", lambda: queries(labelled=[1] * N)),
-        Case("labelled of another length", lambda: queries(labelled=[True])),
     ],
     "Scores": [
         Case("scores of another length", lambda: gradient(LOSS, scores=np.zeros(3))),
         Case("a matrix of scores", lambda: gradient(LOSS, scores=np.zeros((N, 3)))),
         Case("a NaN score", lambda: gradient(LOSS, scores=at(ZERO, 1, np.nan))),
-        Case("an infinite score", lambda: gradient(LOSS, scores=at(ZERO, 1, np.inf))),
-        Case("strings as scores", lambda: gradient(LOSS, scores=["a"] * N)),
         Case("a NaN score in a metric", lambda: bp.NDCG()(at(ZERO, 1, np.nan), queries())),
         Case("scores of another length in a metric", lambda: bp.NDCG()(np.zeros(3), queries())),
         Case("a NaN grade in `metric.score`", lambda: bp.NDCG().score(at(Y, 1, np.nan), ZERO, qid=QID)),
         Case("`metric.score` without queries", lambda: bp.NDCG().score(Y, ZERO)),
         Case("`metric.score` of rows in any order", lambda: bp.NDCG().score(Y, ZERO, qid=np.roll(QID, 1))),
         Case("`RBP(p=1)`", lambda: bp.RBP(1)),
-        Case("`RBP(relevant=2, max_grade=4)`", lambda: bp.RBP(relevant=2, max_grade=4)),
     ],
     "Losses and distances": [
-        Case('`MPBoost(hessian="exact")`', lambda: bp.MPBoost(hessian="exact")),
         Case("`MPBoost(normalization=None)`", lambda: bp.MPBoost(normalization=None)),
-        Case('`MPBoost(distance="log")`', lambda: bp.MPBoost(distance="log")),
         Case("`MPBoost(distance=LogDistance)`, the class", lambda: bp.MPBoost(distance=bp.LogDistance)),
         Case("`LogDistance(lam=0)`", lambda: bp.LogDistance(lam=0)),
         Case("`LinearDistance(alpha=-1)`", lambda: bp.LinearDistance(alpha=-1)),
-        Case("`QBRank(margin=10**400)`", lambda: bp.QBRank(margin=10**400)),
         Case("`LambdaRank(metric=DCG())`", lambda: bp.LambdaRank(metric=bp.DCG())),
         Case("`LambdaRank(truncation=0)`", lambda: bp.LambdaRank(truncation=0)),
         Case("pairs for `LambdaRank`", lambda: bp.LambdaRank().value(np.zeros(N), queries(pairs=bp.Pairs([0], [1])))),
-        Case("`SquaredError(centred=1)`", lambda: bp.SquaredError(centred=1)),
         Case(
             "a label above `max_grade`",
             lambda: bp.CalibratedSoftmax().value(np.zeros(2), bp.Queries([0, 4], group=[2])),
         ),
-        Case("`CalibratedSoftmax(list_weight=2)`", lambda: bp.CalibratedSoftmax(list_weight=2)),
-        Case("`Correlation(epsilon=0)`", lambda: bp.Correlation(epsilon=0)),
         Case("`CRR(pair_loss='ranknet')`", lambda: bp.CRR(pair_loss="ranknet")),
-        Case("`LogisticDistance(beta=nan)`", lambda: bp.LogisticDistance(beta=np.nan)),
-        Case("`LogDistance(lam=True)`", lambda: bp.LogDistance(lam=True)),
         Case("a distance that is negative", lambda: gradient(bp.MPBoost(distance=np.negative))),
-        Case("a distance that returns one number", lambda: gradient(bp.MPBoost(distance=np.sum))),
         Case("a distance that does not grow (a warning)", lambda: gradient(bp.MPBoost(distance=np.ones_like))),
         Case("grades whose distance overflows", far_apart),
         Case("the class as objective, `LGBMRanker(objective=MPBoost)`", lambda: fit_lgb(bp.MPBoost)),
-        Case("the dataset before the scores", lambda: LOSS(lgb.Dataset(X, Y, group=GROUP), ZERO)),
     ],
     "Sums of losses, and losses as text": [
         Case("a negative weight", lambda: bp.NDCGBoost() + -0.3 * bp.SquaredError()),
-        Case("a weight that is no number", lambda: [0.7, 0.3] * bp.NDCGBoost()),
-        Case("a number as a part", lambda: bp.NDCGBoost() + 0.3),
         Case("a class as a part", lambda: 0.7 * bp.NDCGBoost() + bp.QBRank),
         Case(
             "pairs for a part that takes none",
@@ -320,21 +288,14 @@ CASES = {
         ),
         Case("a parameter of no part", lambda: (bp.MPBoost() + bp.RankNet()).with_params(sigmoid=2.0)),
         Case("a sum of unknown names", lambda: bp.Loss.parse(".7*ndgc+.3*qbrank")),
-        Case("another parameter in a text", lambda: bp.Loss.parse("QBRank(w=0.3)")),
         Case("code in a text", lambda: bp.Loss.parse("RankNet(sigmoid=min(1, 2))")),
     ],
     "Metrics, folds, threads": [
         Case("`NDCG(0)`", lambda: bp.NDCG(0)),
-        Case("`MAP(10**30)`", lambda: bp.MAP(10**30)),
-        Case("`NDCG(2.5)`", lambda: bp.NDCG(2.5)),
         Case('`NDCG(convention="trec")`', lambda: bp.NDCG(convention="trec")),
-        Case('`NDCG(gain="exp")`', lambda: bp.NDCG(gain="exp")),
-        Case("`NDCG(ties=None)`", lambda: bp.NDCG(ties=None)),
         Case("`NDCG(empty=2)`", lambda: bp.NDCG(empty=2)),
-        Case("`MAP(relevant=nan)`", lambda: bp.MAP(relevant=np.nan)),
         Case("negative grades in NDCG", lambda: bp.NDCG()(ZERO, queries(Y - 1))),
         Case("a grade of 1000 in NDCG", lambda: bp.NDCG()(ZERO, queries(Y + 1000))),
-        Case("labels in place of Queries", lambda: bp.NDCG()(ZERO, Y)),
         Case(
             "a validation set without any relevant document",
             lambda: train_lgb(valid=lambda d: d.create_valid(X, ZERO, group=GROUP)),
@@ -347,13 +308,11 @@ CASES = {
         ),
         Case('`make_scorer("ndcg")`', lambda: bp.make_scorer("ndcg")),
         Case("more folds than queries", lambda: bp.group_folds(QID, 4)),
-        Case("one fold", lambda: bp.group_folds(QID, 1)),
         Case("a seed without shuffle", lambda: bp.group_folds(QID, 2, random_state=0)),
         Case(
             "folds made for other rows",
             lambda: lgb.cv({**LGB, "objective": LOSS}, lgb.Dataset(X, Y, group=GROUP), folds=bp.group_folds([1, 2], 2)),
         ),
-        Case("`set_num_threads(0)`", lambda: bp.set_num_threads(0)),
     ],
     "LightGBM's Dataset and parameters": [
         Case("no group", lambda: train_lgb(group=None)),
@@ -361,15 +320,7 @@ CASES = {
         Case("all labels equal (a warning)", lambda: train_lgb(label=ZERO + 3)),
         Case("all weights 0 (a warning)", lambda: train_lgb(weight=ZERO)),
         Case("an infinite label", lambda: train_lgb(label=at(Y, 2, np.inf))),
-        Case("an infinite weight", lambda: train_lgb(weight=at(Y, 2, np.inf))),
-        Case("a negative weight", lambda: train_lgb(weight=at(Y, 2, -1))),
         Case("a negative size", lambda: train_lgb(group=[-1, N + 1])),
-        Case(
-            "sizes that do not add up",
-            lambda: train_lgb(group=[4, 3]),
-            match=r"Sum of query counts",
-            shown="LightGBM: … Sum of query counts …",
-        ),
         Case("a validation set without group", lambda: train_lgb(valid=lambda d: d.create_valid(X, Y))),
         Case(
             "`lgb.cv` without folds of whole queries",
@@ -404,14 +355,7 @@ CASES = {
             "`bagging_by_query` with bagging",
             lambda: train_lgb({"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}),
         ),
-        Case(
-            '`boosting="rf"`',
-            lambda: train_lgb({"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.5}),
-            match="custom objective",
-            shown="LightGBM: … do not support custom objective …",
-        ),
         Case("an option of lambdarank", lambda: fit_lgb(ranker={"lambdarank_truncation_level": 30})),
-        Case("`sigmoid` beside the loss", lambda: fit_lgb(ranker={"sigmoid": 2.0})),
         Case("`label_gain` without LightGBM's own ndcg", lambda: fit_lgb(ranker={"label_gain": [0, 1, 3]})),
         Case("`position=…` in the Dataset", lambda: train_lgb(position=np.arange(N, dtype=np.int32))),
         Case(
@@ -429,30 +373,6 @@ CASES = {
         ),
         Case("no label", lambda: train_xgb(label=None)),
         Case("all labels equal (a warning)", lambda: train_xgb(label=ZERO + 3)),
-        Case(
-            "a NaN label",
-            lambda: train_xgb(label=at(Y, 2, np.nan)),
-            match="Label contains NaN, infinity",
-            shown="XGBoost: … Label contains NaN, infinity or a value too large.",
-        ),
-        Case(
-            "a negative weight",
-            lambda: train_xgb(weight=[1, -1, 1]),
-            match="Weights must be positive",
-            shown="XGBoost: … Weights must be positive values.",
-        ),
-        Case(
-            "weights per row (`bp.XGBRanker` takes them)",
-            lambda: train_xgb(weight=np.ones(N)),
-            match="must equal to the number of query groups",
-            shown="XGBoost: … Size of weight must equal to the number of query groups when ranking group is used.",
-        ),
-        Case(
-            "sizes that do not add up",
-            lambda: train_xgb(group=[4, 3]),
-            match="Invalid query group structure",
-            shown="XGBoost: … Invalid query group structure …",
-        ),
         Case(
             "a slice, which has lost its groups",
             lambda: xgb.train(
@@ -480,7 +400,6 @@ CASES = {
             "LGBMRanker: fewer rows than two leaves need",
             lambda: bp.LGBMRanker(objective=LOSS, verbose=-1, n_jobs=1).fit(X, Y, qid=QID),
         ),
-        Case("a negative weight", lambda: fit_lgb(sample_weight=[1, -1, 1])),
         Case("ids in two places", lambda: fit_lgb(qid=np.roll(QID, 2))),
         Case("no ids for the validation set", lambda: fit_lgb(eval_set=[(X[1:], Y[1:])])),
         Case("a list of ids for two validation sets", lambda: fit_xgb(eval_set=[(X, Y), (X, Y)], eval_qid=[QID])),
@@ -491,7 +410,6 @@ CASES = {
             for name, fit in (("LGBMRanker", fit_lgb), ("XGBRanker", fit_xgb))
             for case in (
                 Case(f"{name}: X of one dimension", lambda fit=fit: fit(X=X[:, 0])),
-                Case(f"{name}: X without columns", lambda fit=fit: fit(X=X[:, :0])),
                 Case(f"{name}: X of words", lambda fit=fit: fit(X=X.astype(str))),
                 Case(f"{name}: a masked X", lambda fit=fit: fit(X=np.ma.masked_array(X, X > 0))),
                 Case(f"{name}: permuted columns in `predict`", lambda fit=fit: fit(X=FRAME).predict(FRAME[["b", "a"]])),
@@ -499,28 +417,10 @@ CASES = {
                     f"{name}: other columns in `eval_set`",
                     lambda fit=fit: fit(X=FRAME, eval_set=[(FRAME.rename(columns={"b": "c"}), Y)], eval_qid=[QID]),
                 ),
-                Case(
-                    f"{name}: fewer features in `eval_set`",
-                    lambda fit=fit: fit(eval_set=[(X[:, :1], Y)], eval_qid=[QID]),
-                ),
-                Case(f"{name}: `eval_set=5`", lambda fit=fit: fit(eval_set=5)),
-                Case(f"{name}: ids of one set for `eval_qid`", lambda fit=fit: fit(eval_set=[(X, Y)], eval_qid=QID)),
-                Case(f"{name}: a size of -1", lambda fit=fit: fit(qid=None, group=[-1, 13])),
                 Case(f"{name}: a word as sample_weight", lambda fit=fit: fit(sample_weight="balanced")),
             )
         ),
-        Case("labels beyond single precision", lambda: fit_xgb(y=at(Y, 2, 1e40))),
         Case("a misspelt parameter of LightGBM", lambda: fit_lgb(ranker={"bagging_fracton": 0.5})),
-        Case(
-            "an infinite feature in XGBoost's ranker",
-            lambda: fit_xgb(X=FRAME.replace(FRAME.iloc[3, 1], np.inf)),
-            match="Input data contains `inf` or a value too large",
-            shown="XGBoost: … Input data contains inf or a value too large, while missing is not set to inf …",
-        ),
-        Case(
-            "another categorical column in `predict`",
-            lambda: fit_lgb(X=FRAME).predict(FRAME.assign(b=pd.Categorical(Y))),
-        ),
         Case(
             "new categories in `predict` (a warning)",
             lambda: fit_lgb(X=KINDS).predict(KINDS.assign(b=pd.Categorical(["z"] * N))),
@@ -542,25 +442,14 @@ CASES = {
             "a NaN in `eval_init_score`",
             lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_init_score=[at(ZERO, 1, np.nan)]),
         ),
-        Case("a number as `eval_metric`", lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_metric=5)),
         Case("a loss as `eval_metric`", lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_metric=LOSS)),
-        Case("a number as `callbacks`", lambda: fit_lgb(callbacks=5)),
         Case("`eval_X` without `eval_y`", lambda: fit_lgb(eval_X=X, eval_qid=[QID])),
         Case("a NaN `init_score` (of which LightGBM makes 0)", lambda: fit_lgb(init_score=at(ZERO, 1, np.nan))),
-        Case(
-            "early stopping without a validation set",
-            lambda: fit_lgb(callbacks=[lgb.early_stopping(3, verbose=False)]),
-            match="at least one dataset and eval metric is required",
-            shown="LightGBM: … at least one dataset and eval metric is required for evaluation",
-        ),
         Case(
             "the class as metric, `eval_metric=NDCG`",
             lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_metric=bp.NDCG),
         ),
         Case("no rows", lambda: fit_xgb(X=X[:0], y=[], qid=[])),
-        Case("two objectives", lambda: fit_lgb(ranker={"application": "regression"})),
-        Case("a function as objective of XGBRanker", lambda: fit_xgb(lambda y, s: (s - y, s))),
-        Case("an `eval_metric` that is none", lambda: fit_xgb(ranker={"eval_metric": [5]})),
         Case(
             "base margins for another number of validation sets",
             lambda: fit_xgb(eval_set=[(X, Y)], eval_qid=[QID], base_margin_eval_set=[ZERO, ZERO]),
@@ -581,26 +470,15 @@ CASES = {
             lambda: bp.LGBMRanker(objective__hessian="bound"),
         ),
         Case("`set_params` of the loss itself", lambda: LOSS.set_params(hessian="bound")),
-        Case("the class, `suggest(trial, MPBoost)`", lambda: bp.suggest(None, bp.MPBoost)),
     ],
     "Files": [
         Case("no such file", lambda: load_letor(Path(folder().name) / "no.txt")),
-        Case("an empty file", lambda: load_letor(file("empty.txt", ""))),
         Case("lines without qid", lambda: load_letor(file("noqid.txt", "1 1:0.5\n0 1:1\n"))),
         Case("one line without qid", lambda: load_letor(file("one.txt", GOOD_LINES + "1 1:2\n"))),
         Case("a malformed value", lambda: load_letor(file("value.txt", "1 qid:1 1:x\n"))),
         Case("a grade that is no number", lambda: load_letor(file("grade.txt", "good qid:1 1:2\n"))),
-        Case("a NaN grade", lambda: load_letor(file("nan.txt", "nan qid:1 1:2\n"))),
-        Case("lines ended by a form feed", lambda: load_letor(file("feed.txt", "1 qid:1 1:2 # a\x0c1 qid:1 1:3\n"))),
-        Case(
-            "a file compressed by bzip2", lambda: load_letor(file("train.txt.bz2", bz2.compress(GOOD_LINES.encode())))
-        ),
         Case("a file in UTF-16", lambda: load_letor(file("utf16.txt", GOOD_LINES.encode("utf-16")))),
-        Case(
-            "a feature of a hundred million", lambda: load_letor(file("far.txt", "1 qid:1 1:2\n0 qid:1 100000000:1\n"))
-        ),
         Case("a feature twice", lambda: load_letor(file("twice.txt", "1 qid:1 1:2 1:3\n"))),
-        Case("a negative feature", lambda: load_letor(file("neg.txt", "1 qid:1 -1:2\n"))),
         Case("a query in two places", lambda: load_letor(file("again.txt", GOOD_LINES + "1 qid:2 1:2\n1 qid:1 1:2\n"))),
         Case(
             "a `.query` file that does not add up",
@@ -612,10 +490,6 @@ CASES = {
         ),
         Case("a `.weight` file that is too short", lambda: load_letor(file("short.txt", GOOD_LINES, weight="1\n"))),
         Case(
-            "a negative weight in a `.weight` file",
-            lambda: load_letor(file("light.txt", GOOD_LINES, weight="1\n-1\n")),
-        ),
-        Case(
             "a `.position` file that counts from 0",
             lambda: load_letor(file("zero.txt", GOOD_LINES, position="0\n1\n")),
         ),
@@ -624,12 +498,9 @@ CASES = {
             lambda: load_letor(file("cut.txt.gz", gzip.compress(GOOD_LINES.encode() * 99, mtime=0)[:-20])),
         ),
         Case("more features than `n_features`", lambda: load_letor(file("wide.txt", "1 qid:1 7:2\n"), n_features=5)),
-        Case("`n_features=0`", lambda: load_letor(file("good.txt", GOOD_LINES), n_features=0)),
-        Case("`zero_based=2`", lambda: load_letor(file("good.txt", GOOD_LINES), zero_based=2)),
         Case("a folder in place of a file", lambda: load_letor(folder().name)),
         Case("a fold without vali.txt", lambda: load_fold(file("Fold9/train.txt", GOOD_LINES).parent)),
         Case("a folder without folds", lambda: load_folds(file("none/x.txt", GOOD_LINES).parent)),
-        Case("a file in place of a fold", lambda: load_fold(file("good.txt", GOOD_LINES))),
     ],
     "Click logs": [
         Case("a click that is neither 0 nor 1", lambda: from_clicks([0, 2, 0])),
@@ -638,21 +509,16 @@ CASES = {
         Case("a position of 0", lambda: from_clicks(position=[0, 1, 2])),
         Case("one position in all rows", lambda: from_clicks(position=[1, 1, 1])),
         Case("a position twice on a page", lambda: from_clicks(position=[1, 2, 2])),
-        Case('`rule="skip_below"`', lambda: from_clicks(rule="skip_below")),
         Case("a propensity of 0", lambda: from_clicks(propensity=[1.0, 0.5, 0.0])),
-        Case("a propensity too few", lambda: from_clicks(propensity=[1.0, 0.5])),
         Case(
             "propensities without positions",
             lambda: from_clicks(rule="all_unclicked", position=None, propensity=[1.0]),
         ),
         Case("`min_impressions=2` without `impressions`", lambda: from_clicks(min_impressions=2)),
-        Case("rows of another length", lambda: from_clicks(row=[0, 1])),
         Case("a `ClickLog` and its positions", lambda: bp.Pairs.from_clicks(LOG, position=[1, 2])),
         Case("a negative amount in `from_implicit`", lambda: bp.Pairs.from_implicit([0, -1], group=[2])),
-        Case("`n_negatives=0`", lambda: bp.Pairs.from_implicit([0, 1], group=[2], n_negatives=0)),
         Case("a column that a log's file lacks", lambda: clicks_of("", qid="session")),
         Case("text as a position in a file", lambda: clicks_of("2,top,0\n")),
-        Case("a row of a file without a page", lambda: clicks_of(",2,0\n")),
     ],
     "Losses on clicks": [
         Case("`Unbiased` without positions", lambda: on_clicks(position=None)),
@@ -660,19 +526,15 @@ CASES = {
         Case("positions that LightGBM keeps as categories", on_categories),
         Case('`method="ips"` without propensities', lambda: bp.Unbiased(method="ips")),
         Case("propensities for a method that estimates", lambda: bp.Unbiased(propensity=[1.0, 0.5])),
-        Case("a propensity of 0 in a loss", lambda: bp.Unbiased(method="ips", propensity=[1.0, 0.0])),
-        Case("a position without a propensity", lambda: on_clicks("ips", propensity=[1.0])),
         Case("a base that is no loss on pairs", lambda: bp.Unbiased(base=bp.SquaredError())),
         Case("`ClickLogLoss` without positions", lambda: click_log_loss(position=None)),
         Case("grades in place of clicks for `ClickLogLoss`", lambda: click_log_loss(clicks=(2, 0, 0, 1))),
         Case("a position without a propensity for `ClickLogLoss`", lambda: click_log_loss(position=(1, 3, 1, 2))),
-        Case("a propensity of 0 for `ClickLogLoss`", lambda: bp.ClickLogLoss(propensity=[1.0, 0.0])),
         Case(
             "positions that LightGBM keeps as categories, for `ClickLogLoss`",
             lambda: on_categories(bp.ClickLogLoss(propensity=[1.0, 0.5, 0.3])),
         ),
         Case("a position below 1", lambda: bp.set_positions(xgb.DMatrix(X, Y, group=GROUP), np.zeros(len(Y)))),
-        Case("propensities by an unknown method", lambda: bp.clicks.propensity(CLICKED, method="swapped")),
         Case(
             "harvesting without documents",
             lambda: bp.clicks.propensity(bp.datasets.ClickLog([1, 0], group=[2], position=[1, 2]), method="harvesting"),
@@ -695,7 +557,6 @@ CASES = {
             "a metric in which a click counts nothing",
             lambda: bp.clicks.evaluate([1, 2], LOG, metric=bp.Precision(5, relevant=2), propensity=[1, 1]),
         ),
-        Case("an evaluation with a propensity too few", lambda: bp.clicks.evaluate([1, 2], LOG, propensity=[1])),
         Case(
             "a negative value of a click",
             lambda: bp.clicks.evaluate([1, 2], LOG, propensity=[1, 1], click_value=[-1, -1]),
@@ -717,7 +578,6 @@ CASES = {
         ),
         Case("a label of another length", lambda: queries(labels_by_name={"sale": Y[1:]})),
         Case("an infinite label by name", lambda: queries(labels_by_name={"sale": at(Y, 1, np.inf)})),
-        Case("a blank in the name of a label", lambda: bp.RankNet().on("add to cart")),
         Case("a loss on a label, on another one", lambda: bp.RankNet().on("sale").on("click")),
     ],
     "Reference rankers": [
@@ -731,7 +591,6 @@ CASES = {
     ],
     "TREC's files": [
         Case("an empty run", lambda: load_run(file("empty.run", ""))),
-        Case("a column too few", lambda: load_run(file("5.run", "1 Q0 a 1 2.5\n"))),
         Case("a run in place of qrels", lambda: load_qrels(file("a.run", "1 Q0 a 1 2.5 t\n"))),
         Case("a NaN in a run", lambda: load_run(file("nan.run", "1 Q0 a 1 nan t\n"))),
         Case("a document twice", lambda: load_qrels(file("twice.txt", "1 0 a 1\n1 0 b 0\n1 0 a 2\n"))),
@@ -750,28 +609,19 @@ CASES = {
         Case(
             "a query that appears again", lambda: batches({"y": [1, 0, 2], "q": ["a", "b", "a"], "x": [0.0, 1.0, 2.0]})
         ),
-        Case(
-            "strings as a feature",
-            lambda: batches({"y": [1, 0], "q": [1, 1], "x": ["de", "fr"]}),
-            match="Failed to parse string",
-            shown="ArrowInvalid: Failed to parse string: 'fr' as a scalar of type float",
-        ),
-        Case("no rows in a batch", lambda: batches(rows=0)),
     ],
     "Several machines": [
         Case(
             "a query in two partitions",
-            lambda: bp.dask.check_partitions(dd.from_pandas(TWO_QUERIES, npartitions=2), "qid"),
+            lambda: bp.dask.check_partitions(of_dask(TWO_QUERIES), "qid"),
         ),
-        Case("a frame in memory", lambda: bp.dask.partition_by_query(FRAME, "a")),
         Case(
             "a column of ids that is not there",
-            lambda: bp.dask.partition_by_query(dd.from_pandas(FRAME, npartitions=2), "qid"),
+            lambda: bp.dask.partition_by_query(of_dask(FRAME), "qid"),
         ),
         Case("`group=` with collections", lambda: bp.dask.XGBRanker().fit(X, Y, group=GROUP)),
         Case("`pairs=` with collections", lambda: bp.dask.XGBRanker().fit(X, Y, pairs=PAIRS)),
-        Case("`set_labels` on a collection", lambda: bp.set_labels(dd.from_pandas(FRAME, npartitions=2), a=[1.0])),
-        Case("`set_pairs` on a collection", lambda: bp.set_pairs(dd.from_pandas(FRAME, npartitions=2), PAIRS)),
+        Case("`set_labels` on a collection", lambda: bp.set_labels(of_dask(FRAME), a=[1.0])),
         Case(
             "a function as a metric of all workers",
             lambda: bp.dask.XGBRanker(objective=LOSS, eval_metric=len).fit(X, Y),
@@ -793,10 +643,8 @@ def message(case):
         warnings.simplefilter("error")
         try:
             case.run()
-        except Exception as error:
-            if not re.search(case.match, str(error)):
-                raise AssertionError(f"the message is not {case.match!r}") from error
-            text = case.shown or f"{type(error).__name__}: {error}".replace(folder().name, "FOLDER")
+        except Exception as error:  # noqa: BLE001 (any of them is a message)
+            text = f"{type(error).__name__}: {error}".replace(folder().name, "FOLDER")
             text = re.sub(r" at 0x[0-9a-f]+", "", text)  # where a function lies
             return " ".join(text.split()).replace("|", "\\|")
     raise AssertionError(f"accepted: {case.what}")

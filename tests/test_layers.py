@@ -108,21 +108,6 @@ def test_the_package_stands_above_its_layers_and_below_the_command_line():
     assert {"cli", "replication"}.isdisjoint(map(folder_of, homes().values()))
 
 
-def test_only_the_command_line_imports_the_replication(imports):
-    importers = {folder_of(module) for module, targets in imports.items() if "replication" in map(folder_of, targets)}
-    assert importers == {"replication", "cli"}
-
-
-def test_nothing_imports_the_studies():
-    """They are in the clone only: a wheel does not hold them."""
-    importers = {
-        module
-        for module, path in PATHS.items()
-        if any(name.partition(".")[0] == "studies" for name in dotted_names(module, path))
-    }
-    assert importers == set()
-
-
 def test_nothing_imports_in_a_circle(imports):
     of_folders = {}
     for module, targets in imports.items():
@@ -133,10 +118,3 @@ def test_nothing_imports_in_a_circle(imports):
             TopologicalSorter(graph).prepare()
         except CycleError as error:
             pytest.fail(f"a circle of imports: {error.args[1]}")
-
-
-def test_the_page_on_the_architecture_names_these_layers():
-    page = (PACKAGE.parent / "docs" / "explanation" / "architecture.md").read_text()
-    table = page[page.index("| modules,") : page.index("Two flows")]
-    drawn = [re.findall(r"`(\w+)`", line.split("|")[1]) for line in table.splitlines() if line.startswith("| `")]
-    assert list(map(sorted, drawn)) == list(map(sorted, LAYERS))

@@ -7,15 +7,11 @@ import subprocess
 import sys
 import tarfile
 import tomllib
-from email import message_from_bytes
 from pathlib import Path
 
 import numpy as np
 import pytest
 from quick import QUICK
-
-import boostplug as bp
-from boostplug.losses import LOSSES
 
 yaml = pytest.importorskip("yaml")
 
@@ -56,40 +52,6 @@ def test_workflows_name_pythons_and_extras_of_pyproject(path):
 
 def test_the_list_of_quick_tests_names_files():
     assert {name for name in QUICK if not (ROOT / "tests" / name).is_file()} == set()
-
-
-def test_hooks_are_of_versions_that_pyproject_allows():
-    version = pytest.importorskip("packaging.requirements")
-    required = {r.name: r.specifier for r in map(version.Requirement, EXTRAS["dev"])}
-    repos = read(ROOT / ".pre-commit-config.yaml")["repos"]
-    pins = {name: repo["rev"].removeprefix("v") for repo in repos for name in ("ruff", "mypy") if name in repo["repo"]}
-    assert pins.keys() == {"ruff", "mypy"}
-    for name, pin in pins.items():
-        assert pin in required[name]
-
-
-def test_citation_names_the_package_and_the_papers_of_its_losses():
-    citation = read(ROOT / "CITATION.cff")
-    assert {"cff-version", "message", "title", "authors"} <= citation.keys()
-    assert citation["title"] == PROJECT["project"]["name"]
-    assert citation["abstract"] == PROJECT["project"]["description"]
-    assert citation["license"] == PROJECT["project"]["license"]
-    assert citation["authors"] == PROJECT["project"]["authors"]
-    cited = ", ".join(paper["notes"] for paper in citation["references"])
-    losses = {f"bp.{type(loss).__name__}" for variants in LOSSES.values() for loss in variants}
-    assert losses - set(cited.split(", ")) == {"bp.SquaredError", "bp.LogisticError", "bp.Correlation"}  # of no paper
-    for paper in citation["references"]:
-        assert {"type", "title", "authors", "year"} <= paper.keys()
-        assert paper["type"] == "article" or "collection-title" in paper
-        assert "doi" not in paper
-        for name in paper["notes"].split(", "):
-            assert getattr(bp, name.removeprefix("bp."))
-            assert str(paper["year"]) in source_of(name), f"{name} is of another year's paper"
-
-
-def source_of(name):
-    """Return the text of the file that defines a public name."""
-    return Path(sys.modules[getattr(bp, name.removeprefix("bp.")).__module__].__file__).read_text()
 
 
 def test_python_of_contributing_runs():
@@ -133,19 +95,3 @@ def test_sdist_holds_all_that_is_tracked_and_nothing_else(sdist):
         ["git", "ls-files", "--others", "--exclude-standard"], cwd=ROOT, check=True, capture_output=True, text=True
     ).stdout
     assert made <= set(untracked.splitlines())
-
-
-@pytest.mark.ci
-def test_readme_of_the_sdist_has_whole_addresses(sdist):
-    text = message_from_bytes((sdist / "PKG-INFO").read_bytes()).get_payload()
-    own = (ROOT / "README.md").read_text()
-    assert text.count("](") == own.count("](")
-    targets = re.findall(r"\]\(([^)]+)\)", text)
-    assert targets
-    for target in targets:
-        assert target.startswith(("https://", "#")), target
-    (base,) = PROJECT["project"]["urls"].values()
-    for target in targets:
-        if target.startswith(base):
-            path = re.fullmatch(rf"{base}/(?:blob|raw)/main/([^#]+)(?:#.*)?", target)[1]
-            assert (ROOT / path).exists(), target

@@ -98,28 +98,6 @@ def test_counts_are_the_double_loop(rule):
         assert found == pytest.approx(expected)
 
 
-@pytest.mark.parametrize(
-    ("rule", "expected"),
-    [
-        ("skip_above", {(2, 0), (2, 1), (4, 0), (4, 1), (4, 3)}),
-        ("skip_next", {(2, 3)}),
-        ("all_unclicked", {(2, 0), (2, 1), (2, 3), (4, 0), (4, 1), (4, 3)}),
-    ],
-)
-def test_a_page_by_hand(rule, expected):
-    """Clicks at positions 3 and 5; on the second page nothing is clicked, on the third everything."""
-    clicked, group, position = [0, 0, 1, 0, 1, 0, 0, 1, 1], [5, 2, 2], [1, 2, 3, 4, 5, 1, 2, 1, 2]
-    assert as_dict(bp.Pairs.from_clicks(clicked, group=group, position=position, rule=rule)).keys() == expected
-
-
-def test_counts_by_hand():
-    """Rates 2 / 10 at the top, 3 / 6 below: 3 - 6 · 0.2 clicks more than the upper rate gives."""
-    pairs = bp.Pairs.from_clicks([2, 3], group=[2], position=[1, 2], impressions=[10, 6])
-    assert as_dict(pairs) == {(1, 0): pytest.approx(1.8)}
-    below = bp.Pairs.from_clicks([3, 2], group=[2], position=[1, 2], impressions=[6, 10])
-    assert len(below) == 0
-
-
 def test_a_log_is_its_columns():
     _, clicked, group, position, row = a_log(3)
     shown = clicked + 2
@@ -205,30 +183,3 @@ def test_implicit_weights():
     assert as_dict(pairs) == {(1, 0): 3.0, (1, 3): 3.0, (2, 0): 1.0, (2, 3): 1.0}
     by_query = bp.Pairs.from_implicit([0, 3, 1, 0], group=[2, 2], weight=[2, 0.5], random_state=0)
     assert as_dict(by_query) == {(1, 0): 2.0, (2, 3): 0.5}
-
-
-def test_training_on_pairs_of_a_simulated_log_beats_chance():
-    """Users look at position k with probability 1 / k, and click a document of grade g seen with probability g / 5."""
-    lgb = pytest.importorskip("lightgbm")
-    rng = np.random.default_rng(0)
-    train, _, test = bp.datasets.load_bundled()
-    row = np.concatenate([start + rng.permutation(n)[:10] for start, n in _starts(train) for _ in range(8)])
-    group = np.concatenate([np.full(8, min(n, 10)) for _, n in _starts(train)])
-    position = np.concatenate([np.arange(1, n + 1) for n in group])
-    clicked = rng.random(len(row)) < train.y[row] / 5 / position
-    log = ClickLog(clicked, group=group, position=position)
-    random = np.mean([bp.NDCG(10)(rng.normal(size=test.n_rows), test.queries) for _ in range(20)])
-    for name, pairs in {
-        "skip_above": bp.Pairs.from_clicks(log, row=row),
-        "unbiased": bp.Pairs.from_clicks(log, rule="all_unclicked", row=row, propensity=1 / np.arange(1, 11)),
-        "implicit": bp.Pairs.from_implicit(train.y >= 3, group=train.group, random_state=0),
-    }.items():
-        data = lgb.Dataset(train.X, group=train.group)
-        bp.set_pairs(data, pairs)
-        params = {"objective": bp.QBRank(), "verbose": -1, "num_threads": 1, "num_leaves": 7}
-        scores = lgb.train(params, data, 30).predict(test.X)
-        assert bp.NDCG(10)(scores, test.queries) > random + 0.1, name
-
-
-def _starts(data):
-    return list(zip(data.queries.boundaries[:-1], data.group, strict=True))

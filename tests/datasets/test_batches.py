@@ -107,12 +107,10 @@ def table_of(tmp_path, **given):
     [
         (pa.array([1, None, 3], pa.int64()), [1, np.nan, 3]),
         (pa.array([True, None, False]), [1, np.nan, 0]),
-        (pa.array([0.5, None, np.inf], pa.float64()), [0.5, np.nan, np.inf]),
         (pa.array([1e39, None, np.nan], pa.float64()), [np.inf, np.nan, np.nan]),
         (pa.array(np.array([0.5, 1, 2], np.float16)), [0.5, 1, 2]),
         (pa.array([Decimal("1.25"), None, Decimal("-2.00")]), [1.25, np.nan, -2]),
         (pa.array([None, None, None]), [np.nan] * 3),
-        (pa.array([255, 0, 7], pa.uint8()), [255, 0, 7]),
         (pa.array([2**53 + 1, 0, -7]), [2.0**53, 0, -7]),
     ],
     ids=lambda value: str(value.type) if hasattr(value, "type") else "",
@@ -142,18 +140,7 @@ def test_ids_of_several_types_become_one(first, second, expected, tmp_path):
     assert batch.n_queries == len(set(expected))
 
 
-def test_features_are_named_or_all_others(tmp_path):
-    path = write(tmp_path / "train.parquet", columns())
-    assert batches_by_query(path, **COLUMNS, weight="w").feature_names == ("a", "b")
-    assert batches_by_query(path, **COLUMNS).feature_names == ("a", "b", "w")
-    found = batches_by_query(path, **COLUMNS, features=["b", "a"])
-    assert found.feature_names == ("b", "a")
-    whole = columns()
-    assert np.array_equal(joined(found, "X"), np.column_stack([whole["b"], whole["a"]]).astype(np.float32))
-
-
-@pytest.mark.parametrize("at_once", [1, 3, 1000])
-@pytest.mark.parametrize("rows", [2, 5, 1000])
+@pytest.mark.parametrize(("at_once", "rows"), [(1, 2), (3, 5), (1000, 1000)])
 def test_a_query_that_appears_again_is_refused(at_once, rows, tmp_path, monkeypatch):
     monkeypatch.setattr(batches, "_AT_ONCE", at_once)
     path = write(tmp_path / "train.parquet", columns([2] * 8, ["a", "b", "c", "d", "e", "b", "f", "g"]))

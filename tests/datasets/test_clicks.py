@@ -52,14 +52,3 @@ def test_pages_whose_rows_are_apart_are_refused(tmp_path):
     frame = FRAME.iloc[[0, 2, 1, 3, 4]]
     with pytest.raises(ValueError, match=r"log.csv: qid must be contiguous: 'b' appears again in row 2 .*session"):
         load_clicks(written(tmp_path, "log.csv", frame), **NAMES)
-
-
-def test_default_names_and_absent_columns(tmp_path):
-    frame = pd.DataFrame({"qid": [1, 1], "position": [1, 2], "clicked": [False, True]})
-    log = load_clicks(written(tmp_path, "log.csv", frame))
-    assert log.clicked.tolist() == [0, 1]
-    assert log.query is log.document is log.ranker is log.impressions is None
-
-
-def test_a_file_without_rows_is_an_empty_log(tmp_path):
-    assert len(load_clicks(written(tmp_path, "log.csv", FRAME[:0]), **NAMES)) == 0

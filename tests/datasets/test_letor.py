@@ -46,13 +46,11 @@ def float32(token):
 # --- Formats -------------------------------------------------------------------------------------------------------
 
 LETOR3 = "2 qid:1 1:0.5 2:0 3:-1.25 #docid = 244338\n0 qid:1 1:1 2:2 3:3 #docid = 9897\n1 qid:22 1:0 2:0 3:7 #docid=5\n"
-LETOR4 = (
-    "0 qid:10 1:0.007477 2:1.0 #docid = GX008-86-4444840 inc = 1 prob = 0.086622\n"
-    "1 qid:11 1:0.603738 2:0.0 #docid = GX037-06-11625428 inc = 0.0031586555555558 prob = 0.0897452\n"
-)
+LETOR4 = "0 qid:10 1:0.007477 2:1.0 #docid = GX008-86-4444840 inc = 1 prob = 0.086622\n"
+MSLR = "2 qid:1 1:3 2:3 \n0 qid:1 1:1 2:0.019231 \n"
 
 
-def test_letor_3(write):
+def test_letor_and_mslr(write):
     data = load_letor(write(LETOR3))
     assert data.X.dtype == np.float32
     assert data.X.flags.c_contiguous
@@ -64,16 +62,8 @@ def test_letor_3(write):
     assert data.group.dtype == np.int64
     np.testing.assert_array_equal(data.group, [2, 1])
     assert data.doc_ids.tolist() == ["244338", "9897", "5"]
-
-
-def test_letor_4_doc_ids_stop_before_inc(write):
-    assert load_letor(write(LETOR4)).doc_ids.tolist() == ["GX008-86-4444840", "GX037-06-11625428"]
-
-
-def test_mslr_has_no_doc_ids(write):
-    data = load_letor(write("2 qid:1 1:3 2:3 \n0 qid:1 1:1 2:0.019231 \n"))
-    assert data.doc_ids is None
-    assert data["doc_ids"] is None
+    assert load_letor(write(LETOR4)).doc_ids.tolist() == ["GX008-86-4444840"]
+    assert load_letor(write(MSLR)).doc_ids is None
 
 
 def test_lines_of_svmlight_leave_out_zeros(write):  # Istella, Yahoo
@@ -81,7 +71,7 @@ def test_lines_of_svmlight_leave_out_zeros(write):  # Istella, Yahoo
     np.testing.assert_array_equal(data.X, np.float32([[0, 0.5, 0, 0, 1], [0] * 5, [0.25, 0, 0, 0, 0]]))
 
 
-@pytest.mark.parametrize("word", ["NULL", "null", "nan", "NaN", "NAN"])
+@pytest.mark.parametrize("word", ["NULL", "nan"])
 def test_missing_values_are_nan(write, word):
     path = write(f"0 qid:1 1:{word} 2:1\n0 qid:1 2:{word}\n")
     expected = np.float32([[NAN, 1], [0, NAN]])
@@ -104,10 +94,9 @@ def test_values_beyond_float32_are_missing(write, sparse):  # Istella
     np.testing.assert_array_equal(c, np.float32([[NAN, 0]]))
 
 
-@pytest.mark.parametrize("block", [16, 23, 64, 1 << 22])
+@pytest.mark.parametrize("block", [16, 23, 1 << 22])
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize("last", ["", "newline", "blank lines"])
-@pytest.mark.parametrize("name", ["a.txt", "a.txt.gz"])
+@pytest.mark.parametrize(("last", "name"), [("", "a.txt"), ("newline", "a.txt.gz"), ("blank lines", "a.txt.gz")])
 def test_blank_lines_comments_line_ends_and_blocks_change_nothing(write, monkeypatch, block, newline, last, name):
     monkeypatch.setattr(letor, "_BLOCK", block)
     lines = [
@@ -126,13 +115,6 @@ def test_blank_lines_comments_line_ends_and_blocks_change_nothing(write, monkeyp
     assert data.doc_ids.tolist() == ["a", "b", ""]
     sparse = load_letor(write(text, name), sparse=True)
     np.testing.assert_array_equal(sparse.X.toarray(), data.X)
-
-
-def test_gzip_is_known_by_its_content(write, tmp_path):
-    path = write(LETOR3, "train.txt.gz")
-    renamed = path.rename(tmp_path / "data")
-    assert load_letor(renamed).n_rows == 3
-    assert load_letor(str(renamed)).n_rows == 3
 
 
 def test_ids_that_are_no_integers_are_strings(write):
@@ -169,12 +151,6 @@ def test_sparse_holds_entries_as_written(write):
 
 
 @pytest.mark.parametrize("sparse", [False, True])
-def test_n_features_widens(write, sparse):
-    X = load_letor(write("1 qid:1 2:5\n"), n_features=4, sparse=sparse).X
-    np.testing.assert_array_equal(X.toarray() if sparse else X, np.float32([[0, 5, 0, 0]]))
-
-
-@pytest.mark.parametrize("sparse", [False, True])
 def test_a_feature_0_makes_a_file_zero_based(write, sparse):
     X = load_letor(write("1 qid:1 2:5\n1 qid:1 0:3\n"), sparse=sparse).X
     np.testing.assert_array_equal(X.toarray() if sparse else X, np.float32([[0, 0, 5], [3, 0, 0]]))
@@ -183,9 +159,8 @@ def test_a_feature_0_makes_a_file_zero_based(write, sparse):
 # --- Side files ----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["rank.train", "rank.train.gz"])
-@pytest.mark.parametrize("side", [".query", ".group"])
-@pytest.mark.parametrize("sizes", ["2\n1\n", "2\r\n1", "2 1\n\n", "2\r1\r", "\r\n\ufeff2\t+1".strip()])
+@pytest.mark.parametrize(("name", "side"), [("rank.train", ".query"), ("rank.train.gz", ".group")])
+@pytest.mark.parametrize("sizes", ["2\n1\n", "2\r\n1", "2 1\n\n"])
 def test_sizes_in_a_side_file(write, name, side, sizes):
     path = write("1 1:1\n0 1:2\n2 2:3\n", name)
     write(sizes, "rank.train" + side)
@@ -204,14 +179,12 @@ def test_a_side_file_beside_qids_must_agree(write):
         load_letor(path)
 
 
-@pytest.mark.parametrize("name", ["rank.train", "rank.train.gz"])
-@pytest.mark.parametrize("newline", ["\n", "\r\n"])
-@pytest.mark.parametrize("load", ["load_letor", "load_files"])
-def test_weights_and_positions_in_side_files(write, name, newline, load):
+@pytest.mark.parametrize(("name", "newline"), [("rank.train", "\n"), ("rank.train.gz", "\r\n")])
+def test_weights_and_positions_in_side_files(write, name, newline):
     path = write("1 1:1\n0 1:2\n2 2:3\n", name)
     for suffix, lines in {"query": "21", "weight": ["1", "0.5", "2e0"], "position": "312"}.items():
         write(newline.join(lines), f"rank.train.{suffix}")
-    data = load_letor(path) if load == "load_letor" else letor.load_files([path])[0]
+    data = load_letor(path)
     np.testing.assert_array_equal(data.group, [2, 1])
     np.testing.assert_array_equal(data.weight, [1, 0.5, 2])
     np.testing.assert_array_equal(data.position, [3, 1, 2])
@@ -272,13 +245,6 @@ def test_tokens_without_a_value_fit_into_the_memory_of_a_block(write):
     path = write(("0 qid:1 " + "1: " * 300 + "\n") * 20_000)
     with pytest.raises(ValueError, match="line 1: cannot read '1:'"):
         load_letor(path)
-
-
-@pytest.mark.parametrize("sparse", [False, True])
-def test_rows_without_features_have_no_columns(write, sparse):
-    path = write("1 qid:1\n0 qid:1 # nothing\n")
-    assert load_letor(path, sparse=sparse).X.shape == (2, 0)
-    assert load_letor(path, sparse=sparse, n_features=3).X.shape == (2, 3)
 
 
 # --- Folds ---------------------------------------------------------------------------------------------------------
@@ -354,7 +320,7 @@ def files(draw):
 
 
 @given(files(), st.sampled_from([64, 1 << 16]))
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_equals_scikit_learn(scratch, monkeypatch, text, block):
     monkeypatch.setattr(letor, "_BLOCK", block)
     scratch.write_bytes(text.encode())
@@ -370,7 +336,7 @@ def test_equals_scikit_learn(scratch, monkeypatch, text, block):
 # --- Real data -----------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", ["ohsumed/Fold1/vali.txt", "mq2008/Fold2/test.txt", "mslr_sample/test.txt"])
+@pytest.mark.parametrize("name", ["mq2008/Fold2/test.txt", "mslr_sample/test.txt"])
 def test_real_files_equal_scikit_learn(data_folder, name):
     path = data_folder / name
     X, y, qid = load_svmlight_file(str(path), query_id=True, dtype=np.float32, zero_based=False)

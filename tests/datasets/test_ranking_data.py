@@ -106,11 +106,3 @@ def test_data_in_memory_stay_as_they_are(make):
     assert all(given.flags.writeable for given in (X, Y_GIVEN, QID_GIVEN, NAMES))
     for given in (Y_GIVEN, QID_GIVEN, NAMES):
         assert not any(np.shares_memory(given, array) for _, array in arrays_of(data))
-
-
-def test_labels_by_name_are_not_exchanged_in_place():
-    data = MADE["RankingData"]()
-    for one in (data, pickle.loads(pickle.dumps(data))):
-        with pytest.raises(TypeError):
-            one.labels["sale"] = Y
-        assert one.queries.labels_by_name["sale"].tolist() == Y

@@ -46,16 +46,6 @@ def test_the_share_of_queries_without_relevant_documents(share):
     assert (top_grades(data) == 0).sum() == 200 * share
 
 
-def test_some_columns_are_near_copies_some_differ_by_query_only_some_say_nothing():
-    data = make_ranking(300, n_features=10, missing=0, random_state=4)
-    correlation = np.corrcoef(data.X.T)
-    assert np.sort(np.abs(np.triu(correlation, 1)).ravel())[-1] > 0.9
-    starts = data.queries.boundaries[:-1]
-    spread = np.maximum.reduceat(data.X, starts) - np.minimum.reduceat(data.X, starts)
-    assert (spread.max(axis=0) == 0).sum() == 1
-    assert abs(np.corrcoef(data.X[:, 9], data.y)[0, 1]) < 0.03
-
-
 def test_the_bundled_set():
     fold = load_bundled()
     assert [(part.n_queries, part.n_rows, part.n_features) for part in fold] == [

@@ -24,13 +24,6 @@ def written(tmp_path):
     return write
 
 
-def test_qrels_are_read(written):
-    qrels = load_qrels(written("qrels", QRELS))
-    assert qrels.qid.tolist() == ["q1", "q1", "q1", "q2", "q2", "q3"]
-    assert qrels.doc_ids.tolist() == ["d1", "d2", "d3", "d1", "d9", "d4"]
-    np.testing.assert_array_equal(qrels.y, [1, 0, 2, 0, 1, 1])
-
-
 def test_runs_are_read_and_the_rows_of_a_query_stand_together(written):
     run = load_run(written("run", RUN))
     assert run.qid.tolist() == ["q2", "q2", "q1", "q1", "q1"]
@@ -133,8 +126,3 @@ def test_ranks_are_of_the_query_and_ties_stay_in_row_order(tmp_path):
         ("1", "0", "3"),
         ("2", "3", "1"),
     ]
-
-
-def test_rows_of_a_query_are_written_together(tmp_path):
-    save_qrels(tmp_path / "qrels", [1, 0, 2], qid=["a", "b", "a"])
-    assert (tmp_path / "qrels").read_text() == "a 0 0 1\na 0 2 2\nb 0 1 0\n"

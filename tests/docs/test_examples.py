@@ -1,6 +1,5 @@
 """Every example runs in a clean folder, prints something, draws a picture, leaves nothing behind, and stays short."""
 
-import ast
 import runpy
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
@@ -39,14 +38,6 @@ def test_example_runs(example, tmp_path, monkeypatch, capsys):
     assert len(plt.get_fignums()) == 1  # its picture in the gallery
     plt.close("all")
     assert not list(tmp_path.iterdir())  # where the gallery is built, files would be left in the repository
-
-
-@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
-def test_example_has_a_title_for_the_gallery(example):
-    title, line, empty, *rest = ast.get_docstring(ast.parse(example.read_text())).splitlines()
-    assert line == "=" * len(title)
-    assert empty == ""
-    assert rest
 
 
 @pytest.fixture(params=[("lambda_loss", "NDCGLoss2"), ("approx_ndcg", "ApproxNDCG")], ids=lambda names: names[0])

@@ -33,10 +33,3 @@ def test_the_notebook_runs(tmp_path, monkeypatch):
     assert printed[-1] == "the same scores\n"
     assert not [text for text in printed if "Warning" in text and "tqdm" not in text]  # optuna's bars ask for widgets
     assert [path.name for path in work.iterdir()] == ["model.txt"]
-
-
-def test_the_notebook_holds_no_outputs():
-    notebook = nbformat.read(NOTEBOOK, as_version=4)
-    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    assert len(code) > 10
-    assert not any(cell.outputs or cell.execution_count for cell in code)

@@ -1,7 +1,5 @@
 """What LightGBM itself does with custom ranking objectives: one test per trap, named in its docstring (4.7.0)."""
 
-import inspect
-
 import numpy as np
 import pytest
 from sklearn.model_selection import GroupKFold
@@ -51,13 +49,6 @@ def seen_in_objective(data, *, read, **keywords):
     return seen
 
 
-def validation(n=20):
-    """Give the validation arguments of LGBMRanker.fit: eval_set was deprecated in 4.7."""
-    X, y = features()[:n], labels()[:n]
-    new = "eval_X" in inspect.signature(lgb.LGBMRanker.fit).parameters
-    return {**({"eval_X": (X,), "eval_y": (y,)} if new else {"eval_set": [(X, y)]}), "eval_group": [[n // 2, n // 2]]}
-
-
 # --- the call -----------------------------------------------------------------------------------------------------
 
 
@@ -97,12 +88,6 @@ def test_a_second_objective_silently_drops_the_callable(params):
     assert booster.dump_model()["objective"] == "regression"
 
 
-def test_random_forests_refuse_custom_objectives():
-    """boosting=rf fails with any custom objective, even with its bagging set."""
-    with pytest.raises(lgb.basic.LightGBMError, match="do not support custom objective"):
-        train(params={"boosting": "rf", "bagging_freq": 1, "bagging_fraction": 0.5})
-
-
 BY_QUERY = {"bagging_by_query": True, "bagging_freq": 1, "bagging_fraction": 0.5}
 
 
@@ -126,15 +111,6 @@ def test_bagging_by_query_of_more_than_half_leaves_nothing_out():
     np.testing.assert_allclose(seen[1][0], (1 + left_out) * first[0])
 
 
-def test_a_second_training_shows_the_parameters_of_the_first():
-    """A Dataset used twice still shows the first training's parameters in the second."""
-    data = dataset()
-    train(data=data, params={"learning_rate": 0.5})
-    seen = seen_in_objective(data, read=lambda s, d: dict(d.params), params=BY_QUERY, rounds=1)
-    assert seen[0]["learning_rate"] == 0.5
-    assert "bagging_by_query" not in seen[0]
-
-
 def test_positions_are_ignored_by_custom_objectives():
     """Dataset(position=…) changes lambdarank, not a custom objective; get_position() reads it, None without."""
     position = np.tile(np.arange(SIZE), N_QUERIES).astype(np.int32)
@@ -147,17 +123,6 @@ def test_positions_are_ignored_by_custom_objectives():
     read = {"read": lambda s, d: d.get_position(), "rounds": 1}
     np.testing.assert_array_equal(seen_in_objective(dataset(position=position), **read)[0], position)
     assert seen_in_objective(dataset(), **read) == [None]
-
-
-def test_a_subset_loses_the_positions():
-    """subset(), and so lgb.cv, keeps weights and initial scores but drops positions."""
-    position = np.tile(np.arange(SIZE), N_QUERIES).astype(np.int32)
-    weight = np.arange(N_ROWS) + 1.0
-    data = dataset(position=position, weight=weight, init_score=weight).construct()
-    part = data.subset(list(range(10, 30))).construct()
-    np.testing.assert_array_equal(part.get_weight(), weight[10:30])
-    np.testing.assert_array_equal(part.get_init_score(), weight[10:30])
-    assert part.get_position() is None
 
 
 # --- the Dataset's fields -----------------------------------------------------------------------------------------
@@ -182,14 +147,6 @@ def test_values_that_are_not_finite_are_silently_replaced(field, given, stored):
     data = dataset(**{field: values})
     np.testing.assert_equal(getattr(data, f"get_{field}")()[3], given)  # the truth can be seen before construction
     assert getattr(data.construct(), f"get_{field}")()[3] == stored
-
-
-def test_zero_sized_and_negative_groups_are_accepted():
-    """Groups of size 0 are kept as empty queries, and a negative size passes if the sum is right."""
-    zero = dataset(group=[0, 60, 0, 60, 0]).construct()
-    np.testing.assert_array_equal(zero.get_group(), [0, 60, 0, 60, 0])
-    np.testing.assert_array_equal(zero.get_field("group"), [0, 0, 60, 60, 120, 120])
-    np.testing.assert_array_equal(dataset(group=[-10, N_ROWS + 10]).construct().get_group(), [-10, N_ROWS + 10])
 
 
 # --- subsets and cross-validation ---------------------------------------------------------------------------------
@@ -219,13 +176,6 @@ def test_subset_sorts_its_indices_and_keeps_duplicates():
     assert part.get_group().tolist() == [5]
 
 
-def test_validation_sets_have_a_reference_but_no_used_indices():
-    """create_valid sets `reference` and leaves used_indices None: only subsets have them."""
-    valid = dataset().create_valid(features()[:20], labels()[:20], group=[10, 10])
-    assert valid.used_indices is None
-    assert valid.reference is not None
-
-
 def cv_subsets(**keywords):
     """Run one round of lgb.cv and give the Dataset that each fold's objective saw, with the full one."""
     seen = []
@@ -247,10 +197,3 @@ def test_cv_splits_queries_with_a_callable(keywords):
     assert all(isinstance(part.used_indices, list) and len(part.used_indices) < N_ROWS for part in parts)
     assert all(part.params["objective"] == "none" for part in parts)
     assert any(cut_queries(part) for part in parts)
-
-
-def test_cv_stratifies_by_default_and_refuses_float_labels():
-    """lgb.cv stratifies by label by default, so float labels raise scikit-learn's error about 'continuous'."""
-    data = dataset(label=np.linspace(0, 1, N_ROWS))
-    with pytest.raises(ValueError, match="continuous"):
-        lgb.cv({**PARAMS, "objective": least_squares}, data, 1, nfold=3)

@@ -4,7 +4,6 @@ import json
 
 import numpy as np
 import pytest
-from sklearn.model_selection import GroupKFold
 
 xgb = pytest.importorskip("xgboost")
 
@@ -61,23 +60,6 @@ def evaluated(metric, data=None, params=None, **keywords):
 # --- the call -----------------------------------------------------------------------------------------------------
 
 
-def test_a_callable_in_params_is_an_error():
-    """params={"objective": f} raises: XGBoost takes callables only as obj=."""
-    with pytest.raises(xgb.core.XGBoostError, match="Unknown objective function"):
-        train(None, params={**PARAMS, "objective": least_squares})
-
-
-class Counter:
-    """A stateful objective."""
-
-    def __init__(self):
-        self.calls = 0
-
-    def __call__(self, scores, data):
-        self.calls += 1
-        return least_squares(scores, data)
-
-
 def test_weights_are_not_applied_to_custom_gradients():
     """XGBoost never multiplies a custom gradient by the DMatrix's weights: the objective has to."""
     weighted = matrix(weight=np.random.default_rng(2).uniform(0.1, 5, N_QUERIES))
@@ -107,23 +89,6 @@ def test_without_the_route_the_model_says_squared_error():
 
 
 # --- the DMatrix's fields -----------------------------------------------------------------------------------------
-
-
-def test_qid_cannot_be_read_back():
-    """qid becomes group_ptr and asking for it raises."""
-    data = matrix(group=None, qid=QUERY_OF_ROW + 100)
-    np.testing.assert_array_equal(data.get_group(), SIZES)
-    with pytest.raises(xgb.core.XGBoostError, match="qid"):
-        data.get_uint_info("qid")
-
-
-def test_row_weights_with_groups_raise_before_the_objective_is_called():
-    """With groups, one weight per row passes DMatrix() and raises in xgb.train, before obj is called."""
-    data = matrix(weight=np.ones(N_ROWS))
-    objective = Counter()
-    with pytest.raises(xgb.core.XGBoostError, match="must equal to the number of query groups"):
-        train(objective, data=data)
-    assert objective.calls == 0
 
 
 class Batches(xgb.DataIter):
@@ -158,12 +123,6 @@ def test_a_query_across_two_batches_becomes_two_groups(kind, tmp_path):
 # --- slices and cross-validation ----------------------------------------------------------------------------------
 
 
-def test_slice_refuses_groups():
-    """DMatrix.slice on data with groups raises, unless allow_groups is given."""
-    with pytest.raises(xgb.core.XGBoostError, match="slice does not support group structure"):
-        matrix().slice(np.arange(20))
-
-
 def test_slice_with_allow_groups_drops_groups_weights_and_nthread():
     """slice(…, allow_groups=True) drops the groups, the query weights and nthread, silently; base_margin stays."""
     data = matrix(weight=np.arange(N_QUERIES) + 1.0, base_margin=np.arange(N_ROWS))
@@ -171,38 +130,6 @@ def test_slice_with_allow_groups_drops_groups_weights_and_nthread():
     assert (len(part.get_uint_info("group_ptr")), len(part.get_weight()), part.nthread) == (0, 0, -1)
     np.testing.assert_array_equal(part.get_base_margin(), np.arange(10, 30))
     np.testing.assert_array_equal(part.get_label(), labels()[10:30])
-
-
-def cv_matrices(data, **keywords):
-    seen = []
-
-    def objective(scores, fold):
-        seen.append(fold)
-        return least_squares(scores, fold)
-
-    xgb.cv(RANKING, data, 1, obj=objective, **{"nfold": 3, **keywords})
-    return seen
-
-
-def test_cv_drops_query_weights():
-    """xgb.cv on data with groups and query weights silently trains every fold without the weights."""
-    folds = cv_matrices(matrix(weight=np.arange(N_QUERIES) + 1.0))
-    assert [len(fold.get_weight()) for fold in folds] == [0, 0, 0]
-
-
-@pytest.mark.parametrize("keywords", ["folds", "stratified"])
-def test_cv_refuses_folds_and_stratification_with_groups(keywords):
-    """With groups, xgb.cv raises for a list of folds and for stratified=True."""
-    folds = list(GroupKFold(3).split(features(), labels(), QUERY_OF_ROW))
-    chosen = {"folds": {"folds": folds}, "stratified": {"stratified": True}}[keywords]
-    with pytest.raises(xgb.core.XGBoostError, match="slice does not support group structure"):
-        cv_matrices(matrix(), **chosen)
-
-
-def test_cv_hands_no_groups_to_a_splitter():
-    """xgb.cv(folds=GroupKFold(k)) never passes the groups on, so scikit-learn raises."""
-    with pytest.raises(ValueError, match="'groups' parameter should not be None"):
-        cv_matrices(matrix(), folds=GroupKFold(3))
 
 
 # --- metric names -------------------------------------------------------------------------------------------------

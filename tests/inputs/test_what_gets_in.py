@@ -1,94 +1,37 @@
-"""Each kind of column in each kind of table gets the scores of the plain array, or is refused by name.
+"""Each kind of column in each kind of table is read as in the plain array, or refused by name (what_gets_in.md)."""
 
-`python tests/inputs/test_what_gets_in.py` writes the table of docs/guides/what_gets_in.md from the same lists.
-"""
-
-import sys
-from contextlib import nullcontext
-from functools import cache
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import pandas as pd
 import pytest
+from inputs.columns import GRADE, KINDS, N_DOCUMENTS, N_QUERIES, NUMBERS, QUERY, TABLES
 
+import boostplug as bp
 from boostplug.data.files import read_table_file
 from boostplug.data.tables import read_features
 
-for library in ("lightgbm", "xgboost"):
-    pytest.importorskip(library)
-TESTS = Path(__file__).parents[1]
-sys.path.insert(0, str(TESTS))  # where this file runs as a program
-
-from inputs.cells import ENTRANCES, expected, kinds_of, reference, run_apart  # noqa: E402 (the path comes first)
-from inputs.columns import KINDS  # noqa: E402
-from inputs.tables import TABLES, Input  # noqa: E402
-
-PAGE = TESTS.parent / "docs" / "guides" / "what_gets_in.md"
-PAIRS = [(table, entrance) for table in TABLES for entrance in ENTRANCES if ENTRANCES[entrance].takes(table)]
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
 
 
-def process_of(table, entrance):
-    """Return which of the few processes runs the cells of a table at an entrance."""
-    if entrance.startswith("dask"):
-        return "dask"
-    if TABLES[table].is_file:
-        return "files"
-    return "arrays" if not TABLES[table].named else "pandas" if table.startswith("pandas") else "arrow"
-
-
-@cache
-def outcomes(process):
-    pairs = [pair for pair in PAIRS if process_of(*pair) == process]
-    return run_apart([(*pair, kind) for pair in pairs for kind in kinds_of(pair[0])])
-
-
-def marked(table, entrance):
-    marks = [pytest.mark.ci, *([pytest.mark.cluster] if entrance.startswith("dask") else [])]
-    return pytest.param(table, entrance, id=f"{table}: {entrance}", marks=marks)
-
-
-@pytest.mark.parametrize(("table", "entrance"), [marked(*pair) for pair in PAIRS])
-def test_a_column_gets_the_scores_of_the_plain_array_or_is_refused_by_name(table, entrance):
-    if entrance.startswith("dask"):
-        pytest.importorskip("distributed")
-    found = outcomes(process_of(table, entrance))
-    wanted = {kind: expected(table, entrance, kind) for kind in kinds_of(table)}
-    wrong = [
-        f"{kind}: {found[table, entrance, kind]} (expected: {outcome})"
-        for kind, outcome in wanted.items()
-        if found[table, entrance, kind] != outcome
-    ]
-    assert not wrong, "\n".join([f"{len(wrong)} of {len(wanted)} cells are wrong", *wrong])
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize(
-    "entrance", [name for name, entrance in ENTRANCES.items() if name != "load_clicks" and not entrance.like]
-)
-def test_the_numbers_compared_depend_on_the_column(entrance):
-    nothing = reference(named=True, entrance=entrance, kind="nothing but missing values")
-    for kind in ("float", "categories of texts")[: 1 if entrance == "RankBoostRanker" else 2]:
-        assert not np.allclose(reference(named=True, entrance=entrance, kind=kind), nothing, rtol=0, atol=1e-3)
-
-
-@pytest.mark.parametrize("table", [name for name in TABLES if name != "LETOR file"])
+@pytest.mark.parametrize("table", TABLES)
 def test_a_table_is_read_as_its_plain_form_or_refused_by_name(table, tmp_path):
-    for name in kinds_of(table):
-        given = Input(TABLES[table], KINDS[name], tmp_path)
-        becomes = expected(table, "", name)
-        X = read_table_file(given.whole()) if TABLES[table].is_file else given.features()
-        context = pytest.warns(UserWarning, match="'c'") if KINDS[name].warns and TABLES[table].named else nullcontext()
+    table = TABLES[table]
+    for name, kind in KINDS.items():
+        if not table.holds(kind):
+            continue
+        X = read_table_file(table.build(kind, tmp_path)) if table.is_file else table.build(kind)
+        becomes = (table.is_file and kind.becomes_in_files) or kind.becomes
         if becomes == "refused":
-            with pytest.raises(ValueError, match=rf"(?=.*{'.c.' if TABLES[table].named else '2'})(?=.*(drop|convert))"):
+            with pytest.raises(ValueError, match=rf"(?=.*{'.c.' if table.named else '2'})(?=.*(drop|convert))"):
                 read_features(X)
             continue
-        with context:
-            X = read_features(X)
+        X = read_features(X)
         found = X["c"] if hasattr(X, "iloc") else (X.toarray() if hasattr(X, "nnz") else X)[:, 2]
-        plain = KINDS[name].reference()
-        if TABLES[table].is_file and KINDS[name].becomes_in_files == "number":  # Parquet has no categories of integers
-            assert found.tolist() == KINDS[name].values()
+        plain = kind.reference()
+        if becomes == "number" and kind.ordered is not None:  # Parquet has no categories of integers
+            assert found.tolist() == kind.values()
         elif isinstance(plain, pd.Categorical):
             assert found.cat.ordered == plain.ordered, name
             assert [str(one) for one in found] == [str(one) for one in plain], name
@@ -96,45 +39,69 @@ def test_a_table_is_read_as_its_plain_form_or_refused_by_name(table, tmp_path):
             np.testing.assert_array_equal(np.asarray(found, float), plain, err_msg=name)
 
 
-# --- the page -----------------------------------------------------------------------------------------------------
+# --- every entrance reads tables that way --------------------------------------------------------------------------
 
-COLUMNS = {  # of the table on the page; tables that never disagree share one
-    "lists, NumPy": ("list of lists", "NumPy array"),
-    "SciPy sparse": ("SciPy sparse matrix",),
-    "pandas": ("pandas", "pandas, nullable types", "pandas, Arrow types"),
-    "polars": ("polars",),
-    "pyarrow": ("pyarrow",),
-    "CSV": ("CSV file",),
-    "Parquet": ("Parquet file",),
-    "LETOR": ("LETOR file",),
+
+def fitted(name, X, **more):
+    params = {"verbose": -1, "min_child_samples": 1, "min_data_per_group": 1, "cat_smooth": 1.0}
+    if name == "XGBRanker":
+        params = {"max_depth": 3, "enable_categorical": True}
+        more["verbose"] = False
+    ranker = getattr(bp, name)(objective=bp.QBRank(), n_estimators=3, n_jobs=1, **params)
+    return ranker.fit(X, GRADE, qid=QUERY, **more)
+
+
+def of_ranker(name, X):
+    model = fitted(name, X, eval_set=[(X, GRADE)], eval_qid=[QUERY])
+    results = model.evals_result_ if name == "LGBMRanker" else model.evals_result()
+    (curve,) = (values for by_metric in results.values() for values in by_metric.values())
+    return [*curve, *model.predict(X), model.score(X, GRADE, qid=QUERY)]
+
+
+def of_reference_ranker(X):
+    model = bp.RankBoostRanker(n_estimators=3, random_state=0).fit(X, GRADE, qid=QUERY)
+    return [*model.predict(X), model.score(X, GRADE, qid=QUERY)]
+
+
+def of_clicks(X):
+    log = bp.datasets.ClickLog(GRADE, group=[N_DOCUMENTS] * N_QUERIES, position=np.tile(range(1, 7), N_QUERIES))
+    return fitted("LGBMRanker", bp.RankingData.from_clicks(X, log).X).predict(X)
+
+
+def of_comparison(X):
+    options = {"baselines": "lambdarank", "rounds": 2, "seeds": 1, "progress": False, "jobs": 1, "num_threads": 1}
+    return bp.compare(*[(X, GRADE, QUERY)] * 3, losses=[bp.QBRank()], **options).to_frame()["NDCG@10"]
+
+
+ENTRANCES = {
+    "LGBMRanker": partial(of_ranker, "LGBMRanker"),
+    "XGBRanker": partial(of_ranker, "XGBRanker"),
+    "RankBoostRanker": of_reference_ranker,
+    "RankingData": lambda X: fitted("LGBMRanker", bp.RankingData(X, GRADE, qid=QUERY).X).predict(X),
+    "RankingData.from_clicks": of_clicks,
+    "compare": of_comparison,
 }
 
-BEGIN, END = "<!-- Made by tests/inputs/test_what_gets_in.py; do not edit. -->\n", "<!-- End of the table. -->\n"
+
+@pytest.mark.filterwarnings("ignore:.*shares:UserWarning")
+@pytest.mark.parametrize("entrance", ENTRANCES)
+def test_an_entrance_gives_the_scores_of_the_plain_table_or_refuses_before_training(entrance, monkeypatch):
+    numbers = ENTRANCES[entrance]
+    for kind in ("decimal", "categories of texts")[: 1 if entrance == "RankBoostRanker" else 2]:
+        plain = np.asarray(numbers(pd.DataFrame({**NUMBERS, "c": KINDS[kind].reference()})), float)
+        for table in ("pandas", "pandas, Arrow types", "polars", "pyarrow"):
+            np.testing.assert_allclose(np.asarray(numbers(TABLES[table].build(KINDS[kind])), float), plain, atol=1e-6)
+    for framework in (lgb, xgb):
+        monkeypatch.setattr(framework.Booster, "update", None)  # nothing is trained
+    for table in ("NumPy array", "pandas", "polars"):
+        with pytest.raises(ValueError, match=r"(?=.*('c'|\b2\b))(?=.*(drop|convert))"):
+            numbers(TABLES[table].build(KINDS["text"]))
 
 
-def cell(name, tables):
-    """Return what becomes of a kind of column, in the words of the page."""
-    kind = KINDS[name]
-    holds = [table for table in tables if TABLES[table].holds(kind)]
-    if not holds:
-        return "–"
-    return (kind.words_in_files if TABLES[holds[0]].is_file else "") or kind.words
-
-
-def with_table(text):
-    """Return the text of the page with the table that the lists make."""
-    rows = [[name, *(cell(name, tables) for tables in COLUMNS.values())] for name in KINDS]
-    lines = [["column", *COLUMNS], ["---"] * (1 + len(COLUMNS)), *rows]
-    before, _, rest = text.partition(BEGIN)
-    table = "".join(f"| {' | '.join(line)} |\n" for line in lines)
-    return f"{before}{BEGIN}\n{table}\n{END}{rest.partition(END)[2]}"
-
-
-def test_the_page_says_what_the_tests_check():
-    assert {table for tables in COLUMNS.values() for table in tables} == {*TABLES}
-    text = PAGE.read_text(encoding="utf-8")
-    assert text == with_table(text), "run python tests/inputs/test_what_gets_in.py"
-
-
-if __name__ == "__main__":
-    PAGE.write_text(with_table(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+@pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker"])
+def test_validation_sets_and_score_refuse_by_the_columns_name(name):
+    plain, text = (TABLES["pandas"].build(KINDS[kind]) for kind in ("int", "text"))
+    with pytest.raises(ValueError, match=r"'c'.*drop"):
+        fitted(name, plain, eval_set=[(text, GRADE)], eval_qid=[QUERY])
+    with pytest.raises(ValueError, match=r"'c'.*drop"):
+        fitted(name, plain).score(text, GRADE, qid=QUERY)

@@ -66,21 +66,6 @@ def find(place):
     return None, None
 
 
-def places_of(pattern):
-    """Return where in the package a pattern occurs, as "file:line"."""
-    return [
-        f"{path.relative_to(ROOT)}:{node.lineno}"
-        for path in sorted(PACKAGE.rglob("*.py"))
-        for node in matches(ast.parse(path.read_text()), pattern)
-    ]
-
-
-def listed(places, most=5):
-    """Return the first places in words, and how many more there are."""
-    more = [f"{len(places) - most} more places"] if len(places) > most else []
-    return ", ".join(places[:most] + more) or "no place"
-
-
 def mutated(mutant):
     """Return the file that a mutant changes and its text with the defect."""
     new, old = parsed(mutant.new), parsed(mutant.old)
@@ -91,8 +76,8 @@ def mutated(mutant):
     if len(found) != 1:
         wrong = f"{mutant.place} has `{mutant.old}` {len(found)} times" if scope else f"there is no {mutant.place}"
         raise NotApplicableError(
-            f"the mutant {mutant.name!r} does not apply: {wrong}, and it must occur once. In the package it occurs at "
-            f"{listed(places_of(old))}. In tests/mutants/mutants.py, set the place and `old` to the code as it is "
+            f"the mutant {mutant.name!r} does not apply: {wrong}, and it must occur once. "
+            "In tests/mutants/mutants.py, set the place and `old` to the code as it is "
             "now; delete the mutant if its code is gone."
         )
     (node,) = found

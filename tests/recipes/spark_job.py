@@ -1,4 +1,4 @@
-"""Trains on Spark as the guide says, and as it warns; prints how far predictions lie from one machine's, as JSON."""
+"""Trains on Spark as the guide says; prints how far predictions lie from one machine's, as JSON."""
 
 import json
 from dataclasses import dataclass
@@ -71,7 +71,6 @@ def results(spark, frame, rows):
     job = spark_ranker.train(frame, data.FEATURES, ADARANK, **train)
     found["job of AdaRank"] = data.difference(job, data.alone(ADARANK))
     found["failure"] = error_of(lambda: spark_ranker.train(frame, data.FEATURES, Failing(LOSS), **train))
-    found["cut by Arrow's batches"] = data.difference(fitted(frame, force_repartition=True)[0], alone)
 
     spark.conf.set("spark.sql.execution.arrow.maxRecordsPerBatch", 0)
     booster, summary = fitted(frame, force_repartition=True, custom_metric=bp.NDCG(10))
@@ -80,9 +79,6 @@ def results(spark, frame, rows):
     scores = booster.predict(xgb.DMatrix(ordered[data.FEATURES])).astype(np.float64)
     true = bp.NDCG(10)(scores, bp.Queries(ordered["label"].to_numpy(), qid=ordered["qid"].to_numpy()))
     found["metric"] = [summary.train_objective_history["pre_NDCG@10"][-1], true]
-    found["as partitioned"] = data.difference(fitted(frame)[0], alone)
-    found["objective"] = error_of(lambda: fitted(frame, objective=LOSS))
-    found["weights"] = error_of(lambda: fitted(frame, force_repartition=True, weight_col="weight"))
     return found
 
 

@@ -66,20 +66,9 @@ def test_metrics_on_spark_are_of_all_queries(spark):
     assert reported == pytest.approx(true, abs=1e-6)
 
 
-@pytest.mark.parametrize("case", ["as partitioned", "cut by Arrow's batches"])
-def test_what_the_guide_warns_of_on_spark(spark, case):
-    """Queries that XGBoost's own class cuts in silence give another model; once they do not, the guide can say less."""
-    assert spark[case] > 0.01
-
-
 def test_an_error_on_one_worker_of_spark_ends_the_job(spark):
     """Rather than to hang; the other cases ran in the same session, before and after it."""
     assert "failed barrier" in spark["failure"]
-
-
-def test_what_xgboosts_class_for_spark_refuses(spark):
-    assert "objective" in spark["objective"]
-    assert "Size of weight must equal to the number of query groups" in spark["weights"]
 
 
 def test_ray_trains_what_one_machine_does(tmp_path):

@@ -12,16 +12,11 @@ from boostplug.data.queries import Queries
 from boostplug.datasets import make_ranking
 from boostplug.losses import QBRank
 from boostplug.rankers.base import Training
-from boostplug.replication.training.baselines import OneFeature, RankSVM, Regression
+from boostplug.replication.training.baselines import RankSVM, Regression
 from boostplug.replication.training.feature_steps import GivenSteps, SearchedSteps, _Theorem, best_feature
 from boostplug.replication.training.preferences import SharedGrades, Use
 
 DATA = make_ranking(10, n_features=5, mean_list_size=15, missing=0.0, random_state=0)
-
-
-def test_one_feature_is_the_score():
-    ranker = OneFeature(feature=3).fit(DATA.X, DATA.y, group=DATA.group)
-    np.testing.assert_array_equal(ranker.predict(DATA.X), DATA.X[:, 3].astype(np.float64))
 
 
 @pytest.mark.parametrize("weighted", [False, True])
@@ -43,10 +38,6 @@ def test_regression_takes_dependent_constant_and_missing_features():
     assert own.history_["squared_error"][0] == pytest.approx(np.mean((theirs - DATA.y) ** 2), rel=1e-4)
 
 
-def test_regression_has_nothing_to_go_by():
-    assert Regression().fit(np.ones((4, 2)), [1, 0, 1, 0], group=[4]).stop_reason_ == "no feature takes two values"
-
-
 @pytest.mark.parametrize("C", [1e-3, 0.1])
 def test_ranksvm_is_liblinear_on_differences(C):
     rng = np.random.default_rng(0)
@@ -63,23 +54,11 @@ def test_ranksvm_is_liblinear_on_differences(C):
     assert ranker.stop_reason_ == "the problem is solved" or len(ranker.model_) == 1
 
 
-def test_ranksvm_and_data_that_lack_something():
-    X = np.array([[1.0, 5.0, np.nan], [0.0, 5.0, 2.0], [0.5, 5.0, np.nan]])
-    ranker = RankSVM(n_estimators=3).fit(X, [2, 0, 1], group=[3])
-    assert ranker.stop_reason_ == "the problem is solved"
-    assert [weak.feature for weak, _ in ranker.model_.terms] == [0, 2]
-    assert ranker.predict(X)[0] > ranker.predict(X)[2] > ranker.predict(X)[1]
-    assert RankSVM().fit(np.nan_to_num(X), [2, 0, 1], group=[3]).predict(X)[0] == ranker.predict(X)[0]
-    with pytest.raises(ValueError, match="y holds no pair to learn from"):
-        RankSVM().fit(X, [1, 1, 1], group=[3])
-
-
 SOURCE = SharedGrades(n_tasks=2, n_queries=(12, 8, 5, 6), size=20, small=True)
 LINEAR = QBRank(preference_weight=0.5, hessian="global", normalization="none")
 RULES = (
     SearchedSteps(loss=LINEAR, n_estimators=40),
     GivenSteps(loss=LINEAR, exponent=0.75, first=1.0, n_estimators=40),
-    GivenSteps(loss=LINEAR, exponent=0.0, first=0.03, n_estimators=40),
 )
 
 
@@ -125,25 +104,7 @@ def test_the_risk_lies_below_m_times_the_square_of_a_norm():
     assert of.length(given["X"][:, 3]) ** 2 == pytest.approx(np.mean(weights * given["X"][:, 3].astype(float) ** 2))
 
 
-def test_targets_have_the_least_risk_plus_penalty():
-    """Proximal gradient steps, another way to that minimum, come no lower and nearly as low."""
-    _, given = mixed()
-    of = theorem(given)
-    d = of.Z.shape[1]
-    steepest = np.abs(of.Z.T @ of.gradient(np.zeros(len(given["y"])))).max()
-    for share in (0.5, 0.2):
-        risk, norm = of._minimum(share * steepest)
-        weights, step = np.zeros(d), 1.0 / np.linalg.norm(of.Z.T * of._weights @ of.Z, 2)
-        for _ in range(500):
-            moved = weights - step * of.Z.T @ of.gradient(of.Z @ weights)
-            weights = np.sign(moved) * np.maximum(np.abs(moved) - step * share * steepest, 0.0)
-        reached = of.risk(of.Z @ weights) + share * steepest * np.abs(weights).sum()
-        assert risk + share * steepest * norm <= reached * (1.0 + 1e-9)
-        assert risk + share * steepest * norm >= reached * 0.999
-    assert of._minimum(2.0 * steepest) == (pytest.approx(of._start), pytest.approx(0.0))
-
-
-@pytest.mark.parametrize("rule", RULES, ids=["searched", "shrinking", "small"])
+@pytest.mark.parametrize("rule", RULES, ids=["searched", "shrinking"])
 def test_the_bound_is_the_theorems_and_is_kept_in_every_round(rule):
     part, given = mixed()
     ranker = clone(rule).fit(**given)
@@ -171,14 +132,3 @@ def test_the_bound_is_the_theorems_and_is_kept_in_every_round(rule):
     assert (history["gap"] < history["bound"]).all()
     assert (history["gap"] <= history["tightest"]).all()
     assert (history["gap"] > -1e-9).all()
-
-
-def test_steps_by_line_search_lower_the_risk_as_far_as_they_can():
-    part, given = mixed()
-    of = theorem(given)
-    before = np.zeros(len(part.X))
-    for after in clone(RULES[0]).fit(**given).staged_predict(part.X):
-        step = after - before
-        assert of.gradient(after) @ step == pytest.approx(0.0, abs=1e-9 * np.abs(of.gradient(before)) @ np.abs(step))
-        assert of.risk(after) < of.risk(before)
-        before = after

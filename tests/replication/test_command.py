@@ -40,24 +40,6 @@ def test_tables_claims_files(tmp_path):
 
 
 @pytest.mark.usefixtures("toy")
-def test_the_summary_or_all_of_it_as_markdown_and_latex(tmp_path):
-    brief, complete = tmp_path / "toy.md", tmp_path / "toy.tex"
-    replicated("--output", brief)
-    assert brief.read_text().startswith("# A toy.\n\nData: the bundled set")
-    assert "it is a toy" not in brief.read_text()
-    printed = replicated("--full", "--output", complete)
-    assert "it is a toy" in printed
-    assert "it is a toy \\\\\n\\bottomrule" in complete.read_text()
-    replicated("--output", brief)  # a file of its own is replaced
-
-
-def test_an_output_of_another_kind(tmp_path):
-    done = runner.invoke(app, ["replicate", "mpboost", "--output", str(tmp_path / "toy.pdf")])
-    assert done.exit_code == 2
-    assert "--output must end with .md or .tex; got" in done.stderr
-
-
-@pytest.mark.usefixtures("toy")
 def test_interrupted_run_says_how_to_go_on(tmp_path, monkeypatch):
     def interrupt(*arguments):
         raise KeyboardInterrupt

@@ -11,7 +11,7 @@ from replication.toy import Toy
 from sklearn.base import clone
 
 from boostplug.metrics import NDCG, PairError
-from boostplug.rankers import AdaRankRanker, RankBoostRanker
+from boostplug.rankers import RankBoostRanker
 from boostplug.replication import replicate
 from boostplug.replication import run as machine
 from boostplug.replication.judging.claims import ranked
@@ -117,14 +117,6 @@ def test_the_grid_is_searched_on_validation():
     assert value["candidate"]["R2"] == best
     for key in ("train", "vali", "test", "round", "per_query"):
         assert value[key]["R2"] == single[best][key]["R2"]
-
-
-def test_rounds_that_a_model_does_not_have_repeat_its_last():
-    learner = Learner(name="short", ranker=AdaRankRanker, params={"n_estimators": 2, "patience": 5})
-    value = run(job_of(learner))["value"]
-    assert value["rounds"] <= 2
-    assert len(value["curves"]["test"]["R2"]) == len(marks(6))
-    assert len(set(value["curves"]["test"]["R2"][1:])) == 1
 
 
 # --- Processes and resumption ----------------------------------------------------------------------------------------

@@ -48,11 +48,6 @@ def test_means_are_over_folds_then_tasks_of_what_is_defined():
     np.testing.assert_array_equal(got.units("m"), [[2.0, 2.0], [10.0, 20.0]])
 
 
-def test_units_are_folds_where_there_is_one_task_and_complete():
-    values = np.array([[[1.0, 2.0], [3.0, np.nan], [5.0, 4.0]]])
-    np.testing.assert_array_equal(results_of(values).units("m"), [[1.0, 2.0], [5.0, 4.0]])
-
-
 def test_ranks_follow_the_direction_and_share_ties():
     values = np.array([[[0.1, 0.2, 0.3]], [[0.2, 0.2 + 1e-14, 0.1]]])
     assert results_of(values).mean_ranks("m") == {"a": 1.75, "b": 2.25, "c": 2.0}
@@ -91,22 +86,6 @@ def test_the_curve_of_a_unit_is_that_of_its_folds():
     one = results_of(np.ones((1, 2, 1)), curves=[[0.5, 0.4, 0.3]])
     one._value("t0", 2, "a")["curves"]["trace"] = {}
     np.testing.assert_array_equal(one.unit_curves("a", "trace", "e"), [[0.5, 0.4, 0.3], [np.nan] * 3])
-
-
-def test_the_chosen_parameters_are_those_of_the_grid():
-    got = results_of(np.ones((1, 3, 1)))
-    got.study.learners[0].grid = ({"C": 1}, {"C": 2})
-    for fold, candidate in enumerate((1, 0, 1), 1):
-        got._value("t0", fold, "a")["candidate"] = {"m": candidate}
-    assert got.chosen("a", "m") == [{"C": 2}, {"C": 1}, {"C": 2}]
-
-
-def test_traces_are_medians():
-    got = results_of(np.ones((3, 1, 1)), curves=[[0.5, 0.4, 0.3]])
-    for task, trace in zip(got.tasks, ([1.0, 2.0, None], [1.0, 1e300, None], [4.0, None, None]), strict=True):
-        got._value(task, 1, "a")["curves"]["trace"]["e"] = trace
-    np.testing.assert_array_equal(got.curve("a", "trace", "e"), [1.0, (2.0 + 1e300) / 2, np.nan])
-    assert np.isnan(got.curve("a", "trace", "none such")).all()
 
 
 QUERIES = Queries([2, 1, 0, 0, 2, 1, 1, 0], group=[4, 3, 1])

@@ -65,41 +65,6 @@ def test_stratified_interval_is_that_of_plain_loops(weighted):
     np.testing.assert_allclose(ours, ends, rtol=1e-9)
 
 
-def test_strata_keep_their_shares():
-    """Two sets far apart, each without spread: queries drawn over both at once would vary."""
-    d, strata = np.repeat([0.0, 1.0], [30, 10]), np.repeat([0, 1], [30, 10])
-    assert bootstrap_interval(d, strata=strata) == (0.25, 0.25)
-    low, high = bootstrap_interval(d)
-    assert low < 0.2
-    assert high > 0.3
-
-
-def test_interval_covers_the_mean_as_often_as_it_says():
-    rng = np.random.default_rng(0)
-    covered = 0
-    for i in range(300):
-        low, high = bootstrap_interval(rng.normal(0.3, 1.0, 60), level=0.8, n_resamples=300, random_state=i)
-        covered += low <= 0.3 <= high
-    assert covered == pytest.approx(240, abs=4 * np.sqrt(300 * 0.8 * 0.2))
-
-
-def test_interval_is_repeatable_shifts_and_scales():
-    d = skewed(40, 5)
-    found = bootstrap_interval(d)
-    assert found == bootstrap_interval(d)
-    assert found != bootstrap_interval(d, random_state=1)
-    np.testing.assert_allclose(bootstrap_interval(1e-6 * d), 1e-6 * np.array(found), rtol=1e-9)
-    np.testing.assert_allclose(bootstrap_interval(-d), -np.array(found)[::-1], rtol=1e-9)
-    np.testing.assert_allclose(bootstrap_interval(d, weight=np.full(40, 3.0)), found, rtol=1e-9)
-
-
-def test_undefined_and_weightless_queries_are_no_queries():
-    d = skewed(12, 6)
-    found = bootstrap_interval(d)
-    assert bootstrap_interval(np.r_[d, np.nan]) == found
-    np.testing.assert_allclose(bootstrap_interval(np.r_[d, 5.0], weight=np.r_[np.ones(12), 0.0]), found, rtol=1e-9)
-
-
 def test_intervals_of_nothing_that_varies():
     assert bootstrap_interval(np.zeros(9)) == (0.0, 0.0)
     np.testing.assert_allclose(bootstrap_interval([0.1] * 7), (0.1, 0.1), rtol=1e-12)

@@ -2,20 +2,15 @@
 
 import gzip
 import json
-from dataclasses import replace
-from itertools import pairwise
 
 import numpy as np
 import pytest
 
-from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
+from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.runs import Method
-from boostplug.comparison.training.trees import Trees
 from boostplug.data.queries import Queries
 from boostplug.datasets import make_ranking
-from boostplug.losses import MPBoost, NDCGBoost, QBRank, RankNet
-from boostplug.metrics import NDCG
-from boostplug.replication.documents import filled, marks
+from boostplug.losses import MPBoost, QBRank
 from studies.quality import __main__ as command
 from studies.quality import page, protocol, result, run, sets, summary
 from studies.quality.protocol import StudyPart, jobs_of
@@ -92,22 +87,6 @@ def test_each_set_is_five_folds_that_test_every_query_once(name, folder):
     assert len(SETS[name].metrics) == 4
 
 
-def test_clicks_are_where_documents_were_looked_at_and_tests_keep_their_grades(folder):
-    grades, clicks = (SETS[name].load(folder, 0) for name in ("yandex", "clicks"))
-    assert np.array_equal(clicks[2].queries.labels, grades[2].queries.labels)
-    for shown, judged in zip(clicks[:2], grades[:2], strict=True):
-        queries = shown.queries
-        assert queries.labels.max() == 4
-        assert np.corrcoef(queries.labels, judged.queries.labels)[0, 1] > 0.3
-        winner, loser = queries.pairs.winner, queries.pairs.loser
-        assert len(winner) > 10
-        assert (queries.labels[winner] > 0).all()
-        assert np.array_equal(queries.query_of_row[winner], queries.query_of_row[loser])
-    again = SETS["clicks"].load_all(folder)[0][0].queries
-    assert np.array_equal(again.labels, clicks[0].queries.labels)
-    assert np.array_equal(again.pairs.loser, clicks[0].queries.pairs.loser)
-
-
 def test_fair_pairs_do_not_follow_the_order_in_which_documents_were_shown(folder):
     """Skipped documents stood above: such pairs say the opposite of the ranker that showed them; fair ones do not."""
     grades = np.repeat(np.tile([0.0, 1.0], 200), 10)
@@ -120,30 +99,6 @@ def test_fair_pairs_do_not_follow_the_order_in_which_documents_were_shown(folder
         shares[name] = (winner > loser).sum() / (winner != loser).sum()
     assert shares["skip above"] < 0.5
     assert shares["fair"] > 0.6
-
-
-def test_pairs_of_a_part_reach_losses_and_labels_the_built_in_objectives(folder):
-    fold = SETS["clicks"].load(folder, 0)
-    without = tuple(DataPart(part.X, Queries(part.queries.labels, group=part.group)) for part in fold)
-    for framework, built_in in (("lightgbm", "lambdarank"), ("xgboost", "rank:ndcg")):
-        for objective, differs in ((RankNet(), True), (built_in, False)):
-            scores = []
-            for parts in (fold, without):
-                watch = Watch(NDCG(10), parts[1].queries, patience=None, num_threads=1)
-                scores.append(FRAMEWORKS[framework](*parts, Trees(), 1).run(objective, 0, 3, watch))
-            assert (not np.array_equal(*scores)) is differs
-
-
-def test_balanced_queries_weigh_their_relevant_documents_as_much_as_the_others(folder):
-    graded, made = (SETS[name].load(folder, 0) for name in ("nfcorpus", "nfcorpus-balanced"))
-    assert made[1].queries.row_weight is None
-    assert np.array_equal(made[0].queries.labels, graded[0].queries.labels)
-    weight, relevant = made[0].queries.row_weight, made[0].queries.labels > 0
-    for start, stop in pairwise(made[0].queries.boundaries):
-        w, r = weight[start:stop], relevant[start:stop]
-        assert w.sum() == pytest.approx(len(w))
-        if r.any() and not r.all():
-            assert w[r].sum() == pytest.approx(w[~r].sum())
 
 
 def test_cells_are_kept_one_by_one_and_not_trained_again(folder, small, tmp_path, monkeypatch):
@@ -187,14 +142,6 @@ def test_cells_are_kept_one_by_one_and_not_trained_again(folder, small, tmp_path
     for framework, method in (("xgboost", "rank:ndcg"), ("lightgbm", "lambdarank")):
         mean = cells.mean(Arm("24 leaves", Method(method, framework, method, is_reference=True)), "mslr")
         assert f"| {method} | {page.decimals(round(mean, 5))} |" in text
-
-
-def test_what_a_page_marks_must_be_there():
-    text = "a\n<!-- table: x -->\n\n| 1 |\n\n<!-- end -->\nb\n"
-    assert marks(text) == {"table: x"}
-    assert filled(text, {"table: x": ["| 2 |", ""]}) == text.replace("1", "2")
-    with pytest.raises(KeyError, match="table: x"):
-        filled(text, {})
 
 
 class Kept:
@@ -245,23 +192,11 @@ def test_differences_are_of_queries(small):
     assert overall.n_queries == np.count_nonzero(~np.isnan(a))
 
 
-def test_an_arm_with_a_missing_or_failed_cell_has_no_figures(small):
-    kept = Kept(small, lambda *_: 0.0).cells
-    arm = arms(small["24 leaves"], "lightgbm")[0]
-    first = next(job for job in jobs_of(small["24 leaves"]) if job.method == arm.method)
-    for broken in ({k: v for k, v in kept.items() if k != first.key}, kept | {first.key: {"error": "no"}}):
-        cells = Cells(broken)
-        assert cells.per_query(arm, first.data) is None
-        assert cells.mean(arm, "nfcorpus") is not None
-
-
 @pytest.mark.parametrize(
     ("best", "expected"),
     [
         ({(0.5, "none"): 0.02}, (0.5, "none")),
-        ({(0.3, "rows"): 0.02}, (0.3, "rows")),
         ({(0.5, "rows"): 0.0202, (0.3, "rows"): 0.0203}, (0.5, "rows")),  # within a standard error: the middle
-        ({(0.7, "none"): 0.03, (0.5, "rows"): 0.02}, (0.7, "none")),
     ],
 )
 def test_the_rule_takes_the_best_candidate_and_of_equals_the_middle(small, best, expected):
@@ -272,30 +207,3 @@ def test_the_rule_takes_the_best_candidate_and_of_equals_the_middle(small, best,
 
     found = summary.chosen(summary.candidates(told(small, values))).loss
     assert (found.preference_weight, found.normalization) == expected
-
-
-def test_a_candidate_behind_a_peer_is_out(small):
-    def values(_part, framework, method, data):
-        if isinstance(method, QBRank) and method.preference_weight == 0.7:
-            return -0.05 if framework == "xgboost" and data == "mslr" else 0.05
-        return 0.01 if method == QBRank(preference_weight=0.3) else 0.0
-
-    found = summary.candidates(told(small, values))
-    out = next(one for one in found if one.loss == QBRank(preference_weight=0.7))
-    assert out.overall.difference > 2 * max(one.overall.difference for one in found if one.loss.preference_weight < 0.7)
-    assert "xgboost, 24 leaves, mslr: rank:ndcg" in out.behind
-    assert summary.chosen(found).loss.preference_weight != 0.7
-
-
-def test_a_variant_must_be_ahead_in_both_frameworks(small, monkeypatch):
-    parts = small | {"24 leaves": replace(small["24 leaves"], losses=(*protocol.BEFORE, NDCGBoost(sigmoid=2.0)))}
-    for module in (protocol, run, summary, result):
-        monkeypatch.setattr(module, "PARTS", parts)
-    for of_xgboost, takes_over in ((0.05, True), (-0.02, False)):
-
-        def values(_part, framework, method, _data, of_xgboost=of_xgboost):
-            return {"lightgbm": 0.05, "xgboost": of_xgboost}[framework] if method == NDCGBoost(sigmoid=2.0) else 0.0
-
-        (variant,) = summary.variants(told(parts, values))
-        assert variant.takes_over is takes_over
-        assert variant.overall.difference == pytest.approx((0.05 + of_xgboost) / 2, abs=0.005)

@@ -1,42 +1,25 @@
-"""Every benchmark runs, on little here, and says what it measured."""
+"""Benchmarks run, on little here, and say what they measured."""
 
 import json
 import math
 
 import pytest
 
-import boostplug as bp
 from boostplug.comparison.summary import to_json
-from boostplug.losses import LOSSES
 from studies import speed as package
-from studies.speed import (
-    BENCHES,
-    bench,
-)
-from studies.speed import __main__ as command
-from studies.speed.benchmark import Benchmark, Column, Row, Setting
-from studies.speed.benchmarks import gradients as gradients_module
-from studies.speed.benchmarks import out_of_core, rankers, rounds, startup
+from studies.speed import bench
+from studies.speed.benchmark import Benchmark, Column, Row
+from studies.speed.benchmarks import gradients, rankers, rounds
 from studies.speed.measuring import data
 
 
 @pytest.fixture
 def little(monkeypatch):
-    """Make what does not scale small too: few queries and features, little to compile without a cache."""
+    """Make what does not scale small too: few queries and features."""
     whole = data.features_and_queries
     monkeypatch.setattr(rankers, "features_and_queries", lambda n, size, features, grades: whole(3, size, 4, grades))
-    monkeypatch.setattr(gradients_module, "_LEAST_QUERIES", 400)
+    monkeypatch.setattr(gradients, "_LEAST_QUERIES", 400)
     monkeypatch.setattr(rounds, "_FEATURES", 4)
-    monkeypatch.setattr(startup, "_STATEMENTS", ("import boostplug", "import numpy, numba", "import no_such_library"))
-    ways = ("XGBoost, in memory: QuantileDMatrix", "LightGBM, batches: Sequence", "XGBoost, Dask: each of two workers")
-    monkeypatch.setattr(out_of_core, "_WAYS", {name: out_of_core._WAYS[name] for name in ways})
-    monkeypatch.setattr(startup, "default_losses", dict)
-    monkeypatch.setattr(startup, "_FIRST_CALLS", f"import os; os.environ['NUMBA_OPT'] = '0'\n{startup._FIRST_CALLS}")
-
-
-def nothing_found(*_arguments, **_environment):
-    """Answer as a process does on a system that tells no memory."""
-    return {"threads": 0, "bytes": {}}
 
 
 class Toy(Benchmark):
@@ -66,47 +49,17 @@ class Toy(Benchmark):
         yield Row("lists", "other", {"documents": 70, "seconds": 0.012345, "share": None})
 
 
-@pytest.fixture
-def toy(monkeypatch):
-    monkeypatch.setattr(package, "BENCHES", {"toy": Toy, "again": Toy})
-
-
-SLOW = {"scaling", "out-of-core", "gradients", "cold"}
-
-
 @pytest.mark.usefixtures("little")
-@pytest.mark.parametrize(
-    "name", [pytest.param(name, marks=pytest.mark.ci) if name in SLOW else name for name in BENCHES]
-)
-def test_every_benchmark_runs(name, tmp_path):
+@pytest.mark.parametrize("name", ["gradients", "rounds", "rankers", "clicks"])
+def test_benchmarks_that_take_seconds_run(name, tmp_path):
     result = bench(name, scale=0.002, repeat=1)
     document = to_json(result)
     assert document["benchmark"] == name
-    assert document["schema"] == "boostplug.bench/2"
     assert document["versions"].keys() >= {"boostplug", "numpy", "numba"}
-    assert document["machine"]["cores"] >= 1
-    assert document["machine"]["processor"]
-    kinds = {column["key"]: column["kind"] for column in document["columns"]}
     assert result.rows
-    text = str(result)
     for row in result.rows:
         assert row.values, row
-        for key, value in row.values.items():
-            assert math.isfinite(value), (row, key)
-            assert value > 0 or key in {
-                "kept_bytes",
-                "later_call_bytes",
-                "threads_woken",
-                "reached",
-                "compile_share",
-                "above_dummy",
-                "above_replay",
-            }, (
-                row,
-                key,
-            )
-            assert key in row.runs or kinds[key] == "given", (row, key)
-        assert row.name in text
+        assert all(map(math.isfinite, row.values.values())), row
         assert not row.targets  # they are for the full scale
     names = [(row.part, row.name) for row in result.rows]
     assert len({*names}) == len(names)
@@ -114,20 +67,8 @@ def test_every_benchmark_runs(name, tmp_path):
     assert json.loads((tmp_path / "bench.json").read_text()) == document
 
 
-def test_every_loss_is_measured(monkeypatch):
-    """One that is new in the registry, too."""
-    monkeypatch.setitem(LOSSES, "new", (bp.RankNet(sigmoid=0.125),))
-    monkeypatch.setattr(gradients_module, "call_in_process", nothing_found)
-    result = bench("gradients", scale=0.0005, repeat=1)
-    for part in ("MSLR's shape, scores of spread 1", "One query", "Tiny lists", "Different grades"):
-        found = {row.name for row in result.rows if row.part == part}
-        assert found >= {*data.named_losses()}
-    assert any("sigmoid" in name or ".125" in name for name in data.named_losses())
-    assert "Memory is left out: this system does not tell" in str(result)
-
-
-@pytest.mark.usefixtures("toy")
-def test_medians_ranges_and_targets():
+def test_medians_ranges_and_targets(monkeypatch):
+    monkeypatch.setattr(package, "BENCHES", {"toy": Toy})
     result = bench("toy", repeat=3)
     thing, other = result.rows
     assert thing.values == {"documents": 5000, "seconds": 2, "share": 1.0}
@@ -143,55 +84,3 @@ def test_medians_ranges_and_targets():
     assert result.missed == ["lists, thing: share 1.00, target 0.900"]
     assert bench("toy", repeat=1).missed == []
     assert bench("toy", scale=0.5, repeat=3).missed == []  # smaller, so without targets
-
-
-def test_what_is_finished_is_kept(toy, monkeypatch, tmp_path, capsys):
-    class Failing(Toy):
-        def run(self):
-            raise RuntimeError("a process died")
-
-    monkeypatch.setitem(package.BENCHES, "again", Failing)
-    monkeypatch.setattr(command, "BENCHES", package.BENCHES)
-    path = tmp_path / "bench.json"
-    with pytest.raises(RuntimeError, match="a process died"):
-        command.main(["all", "--json", str(path)])
-    assert json.loads(path.read_text())["benchmark"] == "toy"
-    assert "what a test measures" in capsys.readouterr().out
-
-
-def test_unknown_benchmark():
-    with pytest.raises(ValueError, match="no benchmark"):
-        bench("everything")
-
-
-@pytest.mark.parametrize("name", ["lightgbm", "xgboost"])
-def test_a_replay_grows_the_same_trees(name, monkeypatch):
-    library = pytest.importorskip(name)
-    monkeypatch.setattr(rounds, "_FEATURES", 4)
-    computed = []
-    losses = {
-        loss.name: lambda scores, dataset, loss=loss: computed.append(loss) or loss(scores, dataset)
-        for loss in (bp.RankNet(), bp.MPBoost())
-    }
-    monkeypatch.setattr(rounds, "default_losses", lambda: losses)
-    benchmark = rounds.BoostingRounds(Setting(0.005, 1, lambda _: None))
-    framework = next(framework for framework in benchmark._frameworks if framework.title.lower() == name)
-    made = []
-
-    class Kept(library.Booster):
-        def __init__(self, *arguments):
-            super().__init__(*arguments)
-            made.append(self)
-
-    monkeypatch.setattr(library, "Booster", Kept)
-    rows = [*benchmark._in(framework)]
-    trees = [booster.trees_to_dataframe().drop(columns="ID", errors="ignore") for booster in made]
-    ours, replayed = trees[3::2], trees[4::2]
-    assert len(ours) == len(replayed) == len(losses)
-    assert len(computed) == rounds._TURNS * len(losses)  # by ours alone
-    for own, again in zip(ours, replayed, strict=True):
-        assert len(own) > rounds._TURNS
-        assert own.equals(again)
-    assert not ours[0].equals(ours[1])
-    assert [row.peer for row in rows] == [True] * 3 + [False] * len(losses)
-    assert rows[0].values["share"] == 1.0

@@ -1,14 +1,9 @@
 """What very many documents need: the formulas, what they are fed with, and the page that says them."""
 
-import re
-from pathlib import Path
-
 import pytest
 
-from studies.speed.benchmarks import scaling as scaling_module
-from studies.speed.benchmarks.scaling import TRAININGS, Cluster, Costs, histogram_bytes, needs
+from studies.speed.benchmarks.scaling import TRAININGS, Cluster, Costs, needs
 
-SCALE = Path(__file__).parents[3] / "docs" / "explanation" / "scale.md"
 XGBOOST, OUT_OF_CORE, LIGHTGBM = TRAININGS
 
 
@@ -25,36 +20,3 @@ def test_formulas_by_hand():
     assert "worker_gigabytes" not in lightgbm
     one = needs(TRAININGS[OUT_OF_CORE], Costs(24.0, 11.5, 1.0), Cluster(1, 1), documents=1e6, features=20)
     assert not one.keys() & {"network_megabytes", "frame_gigabytes"}
-
-
-def table(text, part):
-    """Return the rows of a marked table: the first cell to the others by the head."""
-    body = re.search(rf"<!-- table: {re.escape(part)} -->\n(.*?)<!-- end -->", text, re.DOTALL)[1]
-    head, _, *lines = [[cell.strip() for cell in line.strip("|").split("|")] for line in body.split("\n") if line]
-    return {cells[0]: dict(zip(head[1:], cells[1:], strict=True)) for cells in lines}
-
-
-def number(cell):
-    return float(re.match(r"[\d,.]+", cell)[0].replace(",", ""))
-
-
-@pytest.mark.parametrize("documents", scaling_module._CLUSTERS)
-def test_the_page_on_scale_says_what_follows_from_its_figures(documents):
-    """The tables on the page are of one measurement, and what they say of more documents is what the formulas say."""
-    text = SCALE.read_text()
-    measured = table(text, "Trees, on one thread")
-    rows = table(text, f"{documents:,.0f} documents × 100 features")
-    for name, training in TRAININGS.items():
-        figures = {head: number(cell) for head, cell in measured[name].items()}
-        of_histograms = histogram_bytes(100) / figures["documents"]
-        each = 100 * figures["at the most, B/document/feature"] - of_histograms
-        paid = Costs(figures["gradient, ns/document"], figures["tree, ns/document/feature"], each)
-        for cluster in scaling_module._CLUSTERS[documents][: None if training.in_memory else 1]:
-            said = rows[f"{name}: {cluster.name}"]
-            expected = needs(training, paid, cluster, documents=documents, features=100)
-            for column in scaling_module.Scaling.columns:
-                if column.key in expected:
-                    found = number(said[column.head])
-                    rel = 0.1 if column.key == "gradient_share" else 0.03  # a ratio's median is not the medians' ratio
-                    assert found == pytest.approx(expected[column.key], rel=rel), (name, cluster, column.key)
-    assert f"{scaling_module.EFFICIENCY:.0%}" in text
