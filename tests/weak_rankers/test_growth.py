@@ -78,8 +78,8 @@ def test_tree_is_scikit_learns_where_values_are_missing(seed):
 def test_tree_is_scikit_learns_for_any_number_of_values(n_values):
     rng = np.random.default_rng(n_values)
     n = n_values + 500
-    X = np.column_stack([rng.permutation(n) % n_values, rng.normal(size=n)]).astype(np.float32)
-    y = np.sin(X[:, 0] / n_values * 9.0) + X[:, 1] + rng.normal(size=n)
+    X = np.column_stack([rng.permutation(n) % n_values, rng.integers(0, 50, n)]).astype(np.float32)
+    y = np.sin(X[:, 0] / n_values * 9.0) + X[:, 1] / 50.0 + rng.normal(size=n)
     assert_same(grown(X, y, leaves=5), of_sklearn(X, y, leaves=5), atol=1e-9)
 
 
