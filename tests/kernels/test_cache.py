@@ -67,17 +67,6 @@ def test_upgrading_recompiles(new_process, monkeypatch):
     assert (kernel(2), hits(kernel)) == (4, 0)
 
 
-def test_a_type_that_is_gone_does_no_harm(new_process, tmp_path, monkeypatch):
-    """The index of an earlier version names the types of arguments, so that it cannot even be read."""
-    (tmp_path / "former_types.py").write_text("from typing import NamedTuple\nclass Former(NamedTuple):\n    x: int\n")
-    former = importlib.import_module("former_types").Former
-    assert new_process("x[0]")(former(2)) == 4
-    (tmp_path / "former_types.py").unlink()
-    monkeypatch.delitem(sys.modules, "former_types")
-    importlib.invalidate_caches()
-    assert new_process("x[0] + 0")((2, 3)) == 4
-
-
 def test_editing_any_kernel_recompiles(new_process, monkeypatch, tmp_path_factory):
     assert new_process()(2) == 4
     folder = tmp_path_factory.mktemp("kernels")

@@ -116,19 +116,6 @@ def test_same_seed_same_model_and_cloned(ranker, data):
 
 
 @every_setting
-def test_history_and_stages(ranker, data):
-    X, y, qid = data
-    fitted = small(ranker).fit(X, y, qid=qid)
-    assert fitted.history_
-    (n_rounds,) = {len(values) for values in fitted.history_.values()}
-    assert len(fitted.model_) == fitted.best_iteration_ <= n_rounds <= 5
-    assert all(np.isfinite(values).all() for values in fitted.history_.values())
-    stages = list(fitted.staged_predict(X))
-    assert len(stages) == len(fitted.model_)
-    np.testing.assert_allclose(stages[-1], fitted.predict(X), rtol=1e-12, atol=1e-12)
-
-
-@every_setting
 def test_query_ids_sizes_and_frames_are_one(ranker, data):
     pd = pytest.importorskip("pandas")
     X, y, qid = data
@@ -302,7 +289,7 @@ def test_pickled_saved_converted(ranker, data, tmp_path):
         np.testing.assert_allclose(fitted.model_.to_xgboost().predict(xgb.DMatrix(X)), expected, rtol=1e-6, atol=1e-6)
 
 
-@every_ranker
+@pytest.mark.parametrize("ranker", named(FIRST[:1]))
 def test_grid_search_with_folds_of_queries(ranker, data):
     X, y, qid = data
     with sklearn.config_context(enable_metadata_routing=True):

@@ -126,32 +126,6 @@ def test_qbrank_is_the_literal_one(seed):
     assert_same_rounds(fit(ranker, X, queries), X, *literal.qbrank(X, risk, own(), ROUNDS, rate, hessian))
 
 
-@pytest.mark.parametrize("seed", SEEDS[1::2])
-def test_general_method_is_the_literal_one(seed):
-    X, queries, settings = case(seed)
-    hessian, line_search = ("bound", "global")[seed // 2 % 2], seed % 3 > 0
-    ranker = QuadraticBoundRanker(
-        loss=QBRank(hessian=hessian, **settings),
-        regressor=tree(),
-        n_estimators=ROUNDS,
-        learning_rate=0.7,
-        line_search=line_search,
-        random_state=seed,
-    )
-    risk = risk_of(queries, **settings)
-    fit(ranker, X, queries)
-    found = literal.quadratic_bound(
-        X,
-        risk.value,
-        lambda h: risk.working_set(h, hessian),
-        learner(seed),
-        len(ranker.model_),  # without a line search the literal algorithm knows no end
-        risk.line_search if line_search else 1.0,
-        0.7,
-    )
-    assert_same_rounds(ranker, X, *found)
-
-
 class LogisticPairs(Loss):
     """Its derivatives are in other units than its value: the factor must not matter."""
 
