@@ -133,6 +133,8 @@ def evaluate(
     n_bootstrap = check_integer("n_bootstrap", n_bootstrap, 1)
     confidence = check_number("confidence", confidence, above=0, below=1)
     named = dict(scores) if isinstance(scores, Mapping) else {"": scores}
+    if not named:
+        raise ValueError("scores holds no ranker; pass an array, or {name: array}")
     named = {name: scores_of_rows(values, log.n_rows, finite=False, log=log) for name, values in named.items()}
     rows = np.flatnonzero(log.clicked > 0)
     if not len(rows):

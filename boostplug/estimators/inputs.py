@@ -69,7 +69,7 @@ def _each(metrics: Any) -> list[Any]:
 
 def _metric_of(text: str, framework: str) -> Metric | str:
     """Return the metric of ours that a text spells, or the framework's name as it is."""
-    if text.partition("@")[0].partition("(")[0] not in METRICS and is_own_metric(framework, text):
+    if framework and text.partition("@")[0].partition("(")[0] not in METRICS and is_own_metric(framework, text):
         return text
     try:
         return Metric.parse(text)

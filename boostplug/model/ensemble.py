@@ -292,7 +292,7 @@ class Ensemble:
 
 def _term(term: Any, where: str, n_features: int) -> tuple[WeakRanker, float]:
     """Return a term of a round, checked."""
-    weak, weight = term
+    weak, weight = term if isinstance(term, (tuple, list)) and len(term) == 2 else (term, None)
     if not isinstance(weak, WeakRanker):
         raise ValueError(f"{where}: a weak ranker is a Stump, Feature or Tree; got {shown(weak)}")
     feature = int(np.max(weak.feature))

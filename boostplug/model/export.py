@@ -111,7 +111,7 @@ def export(
         if not all(given is None for given in (feature_names, missing, name, X)):
             raise ValueError("feature_names, missing, name and X are of an export to an engine; pass to='solr', …")
         return _plain(model)
-    if to not in TARGETS:
+    if not isinstance(to, str) or to not in TARGETS:
         raise ValueError(f"to must be one of {', '.join(TARGETS)}; got {shown(to)}")
     fitted = fitted_model(model)
     plain = fitted if isinstance(fitted, Ensemble) else _plain(fitted)

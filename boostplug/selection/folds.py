@@ -196,7 +196,7 @@ def times_of_queries(name: str, time: ArrayLike, first: Ints, query: Ints) -> ND
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UserWarning)  # times with a zone become UTC
                 times = times.astype("datetime64[us]")
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             why = 'numbers, dates, or strings in ISO 8601 such as "2026-07-01T12:00"'
             raise ValueError(f"{name} must hold {why}; got {shown(times[0])}") from None
     refuse_where(

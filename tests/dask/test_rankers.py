@@ -24,6 +24,7 @@ SEVERAL = bp.QBRank().on("click") + 2.0 * bp.RankNet().on("sale") + 0.5 * bp.Squ
 # adapters/test_workers.py has a loss of each kind on several workers.
 CASES = [
     *((name, SEVERAL) for name in PARAMS),
+    pytest.param("LGBMRanker", bp.ListNet(target="labels").on("click"), marks=pytest.mark.ci),
     pytest.param("XGBRanker", bp.AdaRank(), marks=pytest.mark.ci),
     pytest.param("XGBRanker", bp.Unbiased(base=bp.MPBoost()).on("click"), marks=pytest.mark.ci),
 ]
@@ -116,7 +117,7 @@ def assert_same_values(ranker, other):
 # --- the model of one machine -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "loss"), CASES, ids=["LightGBM", "XGBoost", "AdaRank", "Unbiased"])
+@pytest.mark.parametrize(("name", "loss"), CASES, ids=["LightGBM", "XGBoost", "ListNet", "AdaRank", "Unbiased"])
 def test_the_model_is_that_of_one_machine(client, name, loss):
     ranker = fit(client, name, loss, on_workers(client, TRAIN), weighted=True)
     assert_same(ranker, alone(name, loss, weighted=True))

@@ -135,7 +135,9 @@ class Unbiased(Loss):
                 f"Unbiased: base={self.base!r} has a Hessian that ignores weights of pairs; pass hessian='bound'"
             )
         check_number("Unbiased: max_weight", self.max_weight, least=1.0, most=1e9)
-        check_number("Unbiased: power", self.power, least=0.0, most=1.0)
+        power = check_number("Unbiased: power", self.power, least=0.0, most=1.0)
+        if not isinstance(self.power, (int, float)):  # a fraction, which kernels do not take
+            object.__setattr__(self, "power", power)
         if self.ridge is not None:
             if self.method != "additive":
                 raise ValueError(f"Unbiased: ridge is for method='additive'; method={self.method!r} takes power")
