@@ -132,7 +132,7 @@ DEFAULT_METRICS = ("NDCG@5", "NDCG@10", "MAP", "KendallTau")
 DEFAULT_LOSSES = (CRR(), QBRank(), MPBoost())
 """The losses that `compare` trains by default: see docs/guides/which_loss.md."""
 CHOICE_METRICS = ("NDCG@10", "MRR", "ChoiceLogLoss")
-CHOICE_LOSSES = (ListNet(target="labels"), QBRank(), RankNet())
+CHOICE_LOSSES = (RankNet(), QBRank(), ListNet(target="labels"))
 """The same where no query has more than one relevant document."""
 
 
