@@ -150,6 +150,7 @@ from boostplug.model.ensemble import (
     load as load,
 )
 from boostplug.model.export import export as export
+from boostplug.model.mean import mean_model as mean_model
 from boostplug.rankers import (
     AdaRankRanker as AdaRankRanker,
 )

@@ -358,7 +358,7 @@ PAGES = {
         "Serving",
         "Train with boostplug, serve without. Rankers have `export()`. Reference rankers have a `model_`, a "
         "`bp.Ensemble`. [From training to serving](../guides/serving.md)",
-        (Section("Export", ("export",)),),
+        (Section("Export", ("export", "mean_model")),),
     ),
     "clusters.md": Page(
         "Clusters",
