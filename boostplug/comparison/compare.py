@@ -88,7 +88,7 @@ def compare(
         A name stands for all its variants in ``boostplug.losses.LOSSES``, or is an expression that `Loss.parse` reads:
         ".7*NDCGBoost() + .3*QBRank()". "all": every variant in the registry that takes the labels. Default: the
         recommended losses `CRR`, `QBRank` and `MPBoost`; where no query has more than one relevant document,
-        `RankNet`, `QBRank` and ``ListNet(target="labels")``; for clicks see `propensity`.
+        `NDCGBoost`, `QBRank`, `RankNet` and ``ListNet(target="labels")``; for clicks see `propensity`.
     baselines : name or iterable of names, optional
         LightGBM has ``lambdarank``, ``rank_xendcg``, ``regression``; XGBoost has ``rank:ndcg``, ``rank:pairwise``,
         ``reg:squarederror``. Default: all. ``lambdarank(norm=False)`` is lambdarank without its normalisation, and a

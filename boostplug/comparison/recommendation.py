@@ -16,7 +16,7 @@ from boostplug.comparison.training.tuning import Setting
 from boostplug.core.extras import imported
 from boostplug.core.naming import distinct_names
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
-from boostplug.losses import CRR, ListNet, Loss, MPBoost, QBRank, RankNet
+from boostplug.losses import CRR, ListNet, Loss, MPBoost, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import Metric
 
 # Parameters that change trees no more than a seed does. The estimator has them, the line of code does not.
@@ -132,7 +132,7 @@ DEFAULT_METRICS = ("NDCG@5", "NDCG@10", "MAP", "KendallTau")
 DEFAULT_LOSSES = (CRR(), QBRank(), MPBoost())
 """The losses that `compare` trains by default: see docs/guides/which_loss.md."""
 CHOICE_METRICS = ("NDCG@10", "MRR", "ChoiceLogLoss")
-CHOICE_LOSSES = (RankNet(), QBRank(), ListNet(target="labels"))
+CHOICE_LOSSES = (NDCGBoost(), QBRank(), RankNet(), ListNet(target="labels"))
 """The same where no query has more than one relevant document."""
 
 

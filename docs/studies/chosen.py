@@ -255,6 +255,10 @@ def summary(results: Results) -> dict[str, Any]:
     """Return the numbers of the page."""
     pooled, of_sets = [], []
     for framework, methods in METHODS.items():
+        if any(
+            not fold for data in (*REAL, SIMULATED) for fold in results.of("rounds", data, framework, [*methods][0])
+        ):
+            continue  # not trained yet
         for method in methods:
             base = LAMBDAMART[framework]
             gap = partial(results.gap, framework=framework, method=method, other=base)
