@@ -256,7 +256,9 @@ def summary(results: Results) -> dict[str, Any]:
     pooled, of_sets = [], []
     for framework, methods in METHODS.items():
         if any(
-            not fold for data in (*REAL, SIMULATED) for fold in results.of("rounds", data, framework, [*methods][0])
+            not fold
+            for data in (*REAL, SIMULATED)
+            for fold in results.of("rounds", data, framework, next(iter(methods)))
         ):
             continue  # not trained yet
         for method in methods:
