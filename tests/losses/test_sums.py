@@ -91,15 +91,6 @@ def test_parts_are_added_each_at_its_scale(loss, weighted):
     np.testing.assert_allclose(numerators / denominators, of_parts, rtol=1e-14)
 
 
-def test_explicit_pairs_reach_all_parts():
-    scores, queries = problem()
-    pairs = bp.Pairs([0, 1, 4], [1, 2, 3], margin=[1.0, 2.0, 1.5])
-    queries = bp.Queries(queries.labels, group=np.diff(queries.boundaries), pairs=pairs)
-    loss = 2 * EXACT + BOUND
-    expected = 2 * np.array(EXACT.gradient_hessian(scores, queries)) + BOUND.gradient_hessian(scores, queries)
-    np.testing.assert_allclose(loss.gradient_hessian(scores, queries), expected, rtol=1e-12)
-
-
 @pytest.mark.parametrize(
     "make",
     [
@@ -126,52 +117,25 @@ def test_a_part_of_weight_0_changes_nothing():
         assert not [name for name in loss.search_space if name.startswith("weight") and loss.parameters()[name] == 0]
 
 
-class Frozen(bp.RankNet):
-    """A loss whose arrays are not for writing."""
-
-    def compute_gradient_hessian(self, scores, queries, scale):
-        ones = np.full(queries.n_rows, scale)
-        ones.setflags(write=False)
-        return ones, ones
-
-
-def test_parts_may_return_what_cannot_be_added_to_in_place():
-    scores, queries = problem()
-    scale = Frozen().scale(queries)
-    np.testing.assert_allclose((Frozen() + 2 * Frozen()).gradient_hessian(scores, queries), 3 * scale)
-
-
 # What holds of it
 
 
 @pytest.mark.parametrize(
     ("parts", "kind"),
     [
-        ((EXACT,), "exact"),
         ((EXACT, bp.RankNet()), "exact"),
         ((BOUND, bp.MPBoost(hessian="bound")), "bound"),
         ((GLOBAL, bp.NDCGBoost(hessian="global")), "global"),
         ((GLOBAL, BOUND), "bound"),
         ((EXACT, BOUND), "model"),
         ((EXACT, GLOBAL), "model"),
-        ((EXACT, BOUND, GLOBAL), "model"),
-        ((MODEL,), "model"),
-        *(((MODEL, other), "model") for other in (EXACT, BOUND, GLOBAL, bp.AdaRank())),
+        ((MODEL, GLOBAL), "model"),
     ],
 )
 def test_the_hessian_is_of_the_weakest_kind_that_holds(parts, kind):
     for order in itertools.permutations(parts):
         loss = sum(0.5 * part for part in order)
         assert loss.hessian_kind == kind
-
-
-@pytest.mark.parametrize("claimed", ["exact", "bound"])
-def test_an_exact_diagonal_beside_a_bound_is_neither(claimed):
-    class Claims(bp.LossSum):
-        hessian_kind = claimed
-
-    with pytest.raises(AssertionError, match="hessian_is_its_kind"):
-        bp.testing.check_loss(Claims(parts=(EXACT, bp.QBRank(preference_weight=1.0)), weights=(1.0, 1e-3)))
 
 
 def test_what_holds_for_all_parts_holds_for_the_sum():
@@ -189,7 +153,7 @@ def test_what_holds_for_all_parts_holds_for_the_sum():
         assert (*found, loss.has_gradient_of_value) == expected, loss
 
 
-@pytest.mark.parametrize("loss", [*SUMS[:1], *SUMS[3:5], SUMS[-1], bp.AdaRank(base=BOTH)])
+@pytest.mark.parametrize("loss", [SUMS[3], SUMS[-1]])
 def test_properties_hold(loss):
     bp.testing.check_loss(loss)
 
@@ -197,8 +161,8 @@ def test_properties_hold(loss):
 # Sizes of numbers
 
 
-@pytest.mark.parametrize("spread", [1.0, 60.0, 300.0])
-@pytest.mark.parametrize("weight", [1e-100, 5e-324, 1e-30, 1e100])
+@pytest.mark.parametrize("spread", [1.0, 300.0])
+@pytest.mark.parametrize("weight", [1e-100, 5e-324, 1e100])
 def test_weights_of_any_size_keep_the_hessian_beside_the_gradient(weight, spread):
     scores, queries = problem(spread=spread)
     for other in (bp.NDCGBoost(), EXACT, bp.RankNet()):
@@ -207,16 +171,6 @@ def test_weights_of_any_size_keep_the_hessian_beside_the_gradient(weight, spread
             assert np.isfinite([g, h]).all()
             assert (h[g != 0] > 0).all()
             assert np.isfinite(loss.value(scores, queries)).all()
-
-
-@pytest.mark.parametrize("other", [1e-100 * SQUARES, 1e100 * bp.MPBoost(distance=bp.BinaryDistance())])
-def test_the_largest_weights_bear_the_largest_scores(other):
-    queries = bp.Queries([0, 1, 2, 3], group=[4])
-    scores = 1e100 * np.array([1.0, -1.0, 0.5, -0.25])
-    g, h = (1e100 * EXACT + other).gradient_hessian(scores, queries)
-    assert np.isfinite([g, h]).all()
-    assert (h[g != 0] > 0).all()
-    assert np.abs(g).max() > 1e20
 
 
 # Parameters
