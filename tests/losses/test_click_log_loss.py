@@ -81,25 +81,6 @@ def test_propensities_above_1_are_taken_for_1():
         bp.ClickLogLoss(propensity=[100.0, 50.0])
 
 
-@pytest.mark.parametrize(
-    ("queries", "message"),
-    [
-        (bp.Queries([1, 2], group=[2], position=[1, 2]), r"labels\[1\] = 2.* is not a click; pass 0 or 1"),
-        (bp.Queries([1, 0.5], group=[2], position=[1, 2]), r"labels\[1\] = 0.5 is not a click"),
-        (bp.Queries([1, 0], group=[2]), r"there are none; pass position= to fit"),
-        (bp.Queries([1, 0], group=[2], position=[1, 5]), r"position\[1\] = 5 has no propensity, which ends at"),
-        (
-            bp.Queries([1, 0], group=[2]).with_positions([2, 1], is_rank=False),
-            r"categories in the order of appearance; call boostplug\.set_positions",
-        ),
-    ],
-)
-def test_what_is_refused(queries, message):
-    for call in (LOSS.value, LOSS.gradient_hessian, (LOSS + bp.RankNet()).gradient_hessian):
-        with pytest.raises(ValueError, match=message):
-            call(np.zeros(2), queries)
-
-
 def test_an_unlabelled_row_may_hold_a_grade():
     queries = bp.Queries([1, 3, 0], group=[3], position=[1, 2, 3], labelled=[True, False, True])
     gradient, hessian = LOSS.gradient_hessian(np.zeros(3), queries)

@@ -21,20 +21,14 @@ LABELS = {
 GROUPS = [[7, 1, 0, 12, 3], [90, 2]]  # 90 real labels: more grades than the table of distances may hold
 
 
-def problem(rng, labels, group, spread=1.0, weight=None, labelled=None):
-    n = sum(group)
-    return spread * rng.normal(size=n), bp.Queries(
-        LABELS[labels](rng, n), group=group, weight=weight, labelled=labelled
-    )
-
-
 @pytest.mark.parametrize(("distance", "labels"), list(zip(DISTANCES, LABELS, strict=True)))
 def test_equals_double_loop_where_exponents_pass_60(distance, labels):
     # Exponents pass 60 in the right order, and reach far into the wrong one.
     rng = np.random.default_rng(3)
     for group in GROUPS:
-        scores, queries = problem(rng, labels, group)
-        scores += 200.0 * queries.labels
+        n = sum(group)
+        queries = bp.Queries(LABELS[labels](rng, n), group=group)
+        scores = rng.normal(size=n) + 200.0 * queries.labels
         loops.assert_equal(bp.MPBoost(distance=distance), scores, queries)
         loops.assert_equal(bp.MPBoost(distance=distance), rng.permutation(scores) / 10.0, queries)
 

@@ -216,18 +216,6 @@ def test_a_position_without_clicks_is_no_failure(method):
     np.testing.assert_array_equal(loss.gradient_hessian(np.zeros(150), empty), np.zeros((2, 150)))
 
 
-def test_long_lists_are_summed_as_short_ones():
-    rng = np.random.default_rng(3)
-    position = np.r_[rng.permutation(3000), rng.permutation(50)] + 1
-    queries = bp.Queries((rng.random(3050) < 0.05).astype(float), group=[3000, 50], position=position)
-    scores = rng.normal(size=3050)
-    loss = bp.Unbiased(method=LAMBDAMART, max_position=30)
-    curve = loss.position_bias(scores, queries)
-    place = np.minimum(position, 30) - 1
-    w = with_pair_weights(queries, 1.0 / curve["clicked"][place], 1.0 / curve["unclicked"][place])
-    np.testing.assert_allclose(loss.value(scores, queries), bp.RankNet().value(scores, w), rtol=1e-12)
-
-
 def test_a_document_of_a_middle_grade_wins_and_loses():
     scores, clicked = pages()
     bought = (np.random.default_rng(2).random(len(scores)) < 0.3) & (clicked.labels > 0)
