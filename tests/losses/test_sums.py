@@ -226,7 +226,8 @@ def test_every_registered_loss_is_read_back():
         assert bp.Loss.parse(repr(loss)) == (loss,)
         spelt = re.sub(r"[A-Z]\w+(?=\()", lambda found: f"bp.{found[0].lower()}", repr(loss))
         assert bp.Loss.parse(spelt) == (loss,)
-        assert eval(repr(loss), {name: getattr(bp, name) for name in bp.__all__}) == loss  # noqa: S307 (our own text)
+        names = {name: getattr(bp, name) for name in re.findall(r"[A-Z]\w+(?=\()", repr(loss))}
+        assert eval(repr(loss), names) == loss  # noqa: S307 (our own text)
     assert bp.Loss.parse(repr(2 * BOTH)) == (2 * BOTH,)
     assert bp.Loss.parse(repr(1e-17 / 3 * EXACT)) == (1e-17 / 3 * EXACT,)
 
