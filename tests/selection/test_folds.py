@@ -114,8 +114,6 @@ def test_lightgbm_takes_them_and_splits_no_query():
     params = {"objective": objective, "metric": "None", "num_threads": 1, "verbose": -1, "min_data_in_leaf": 1}
     lgb.cv(params, dataset, num_boost_round=2, folds=folds, feval=metric)
     assert sorted(set(seen)) == sorted(tuple(groups.test) for groups in folds.groups)
-    with pytest.raises(ValueError, match="the folds were made for 6 rows"):
-        lgb.cv(params, dataset, num_boost_round=1, folds=bp.group_folds([1, 1, 2, 2, 3, 3], 3), feval=metric)
 
 
 def test_xgboost_by_slicing():

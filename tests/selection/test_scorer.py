@@ -8,7 +8,7 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -160,5 +160,3 @@ def test_unknown_queries_are_an_error(data):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(qid=qid)
     with pytest.raises(ValueError, match="given twice: by X's column 'qid' and by qid"):
         scorer(model, frame, y, qid=qid)
-    with pytest.raises(ValueError, match="needs the query"):
-        cross_val_score(model, X, y, scoring=scorer, error_score="raise")
