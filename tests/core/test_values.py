@@ -1,7 +1,6 @@
 """Losses, metrics and distances as frozen values: their parameters, new values of them, clones."""
 
 import copy
-import pickle
 from dataclasses import FrozenInstanceError, dataclass, field
 from typing import ClassVar, Literal
 
@@ -178,13 +177,3 @@ def test_the_search_ranges_of_classes():
 
     with pytest.raises(ValueError, match=r"search_ranges of NoChoice .*got \(\) for 'sigmoid'"):
         _ = NoChoice().search_space
-
-
-@every_value
-def test_every_space_is_of_parameters(value):
-    assert value.search_space.keys() <= value.parameters().keys()
-
-
-def test_values_pickle():
-    for value in (bp.AdaRank(), bp.MPBoost(distance=Power()), bp.NDCG(gain=double), OwnConstructor(steepness=2.0)):
-        assert pickle.loads(pickle.dumps(value)) == value

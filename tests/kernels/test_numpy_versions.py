@@ -31,7 +31,7 @@ def one_list(rng, n, n_grades):
     return scores, labels, np.sqrt(weight), queries, np.array([queries.grade_groups.unit])
 
 
-@pytest.mark.parametrize(("n", "n_grades"), [(3, 3), (40, 5), (90, 80)])
+@pytest.mark.parametrize(("n", "n_grades"), [(40, 5), (90, 80)])
 def test_pair_by_pair(n, n_grades):
     scores, labels, s, queries, unit = one_list(np.random.default_rng(n), n, n_grades)
     expected = numpy_version(pair_by_pair)(scores, labels, s, s, slope, curvature)
@@ -75,13 +75,12 @@ def test_lambda_rank():
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
-@pytest.mark.parametrize(("n", "n_grades"), [(40, 5), (40, 40), (350, 9)])
-@pytest.mark.parametrize("distance", [bp.LogDistance(), bp.BinaryDistance()])
-def test_exponential_loss(n, n_grades, distance):
+@pytest.mark.parametrize(("n", "n_grades"), [(40, 5), (200, 9)])
+def test_exponential_loss(n, n_grades):
     rng = np.random.default_rng(n)
     labels, scores = rng.integers(0, n_grades, n).astype(float), np.round(2.0 * rng.normal(size=n), 1)
-    expected = numpy_version(exponential)(labels, scores, distance)
-    loss = bp.MPBoost(distance=distance, normalization="none")
+    loss = bp.MPBoost(normalization="none")
+    expected = numpy_version(exponential)(labels, scores, loss.distance)
     found = loss.compute_gradient_hessian(scores, bp.Queries(labels, group=[n]), 1.0)
     np.testing.assert_allclose(found, expected, rtol=1e-9, atol=1e-10 * np.abs(expected).max())
 
@@ -93,8 +92,8 @@ N = 40
 LABELS, SCORES, WEIGHT = RNG.integers(0, 5, N).astype(float), RNG.normal(size=N), RNG.random(N) + 0.1
 
 
-def assert_same(loss, value, gradient, hessian, *, labels=LABELS):
-    queries = bp.Queries(labels, group=[N], weight=WEIGHT)
+def assert_same(loss, value, gradient, hessian):
+    queries = bp.Queries(LABELS, group=[N], weight=WEIGHT)
     scale = loss.scale(queries)
     np.testing.assert_allclose(loss.value(SCORES, queries), [value], rtol=1e-12)
     for found, expected in zip(loss.gradient_hessian(SCORES, queries), (gradient, hessian), strict=True):
@@ -105,12 +104,10 @@ def test_softmax():
     assert_same(bp.ListNet(), *numpy_version(softmax)(SCORES, LABELS, WEIGHT))
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1.0])
-def test_pearson(epsilon):
-    assert_same(bp.Correlation(epsilon=epsilon), *numpy_version(pearson)(SCORES, LABELS, WEIGHT, epsilon))
+def test_pearson():
+    assert_same(bp.Correlation(epsilon=0.1), *numpy_version(pearson)(SCORES, LABELS, WEIGHT, 0.1))
 
 
-@pytest.mark.parametrize("list_weight", [0.3, 1.0])
-def test_calibrated(list_weight):
-    expected = numpy_version(calibrated)(SCORES, LABELS / 4.0, WEIGHT, 1.0 - list_weight, list_weight)
-    assert_same(bp.CalibratedSoftmax(list_weight=list_weight, max_grade=4.0), *expected)
+def test_calibrated():
+    expected = numpy_version(calibrated)(SCORES, LABELS / 4.0, WEIGHT, 0.7, 0.3)
+    assert_same(bp.CalibratedSoftmax(list_weight=0.3, max_grade=4.0), *expected)

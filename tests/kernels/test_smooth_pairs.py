@@ -8,7 +8,6 @@ from pair_weights import with_pair_weights
 import boostplug as bp
 from boostplug.core.checks import frozen
 from boostplug.kernels.pairs import smooth
-from boostplug.kernels.pairs.masses import gap_sums
 from boostplug.losses.base.logistic import LOGISTIC, SIGMOID, curvature, softplus, wrong
 from boostplug.losses.base.smooth_pair_loss import PairFunction, sum_over_grades
 
@@ -136,26 +135,3 @@ def test_every_way_of_summing(name, n_grades, spread, cuts):
             expected = all_pairs(function, sign, scores, weight)
             np.testing.assert_allclose(of_output, expected, rtol=0, atol=2.0 * ACCURACY * np.abs(expected).max())
     assert len(cuts) >= (3 if n_grades < 31 else 9)
-
-
-def test_parts_and_cuts_hold_each_pair_once():
-    rng = np.random.default_rng(6)
-    queries = bp.Queries(rng.integers(0, 40, 3000), group=[2000, 3, 900, 97])
-    groups = queries.grade_groups
-    parts, cuts, *_ = smooth.plan(groups.view, groups.n_pairs, 16.0)
-    n_groups = len(groups.group_grade)
-    seen = np.zeros((n_groups, n_groups))
-    for first, last in zip(parts.first, parts.last, strict=True):
-        seen[first:last, first:last] += np.tri(last - first, k=-1)
-    for first, middle, last in zip(cuts.first, cuts.middle, cuts.last, strict=True):
-        seen[middle:last, first:middle] += 1.0
-    query = groups.query_of_group
-    np.testing.assert_array_equal(seen, np.tri(n_groups, k=-1) * (query[:, None] == query))
-
-
-def test_gap_sums():
-    level = np.array([0.0, 1.0, 3.0, 2.0, 5.0])
-    mass = np.array([2.0, 1.0, 4.0, 3.0, 0.5])
-    out = np.empty(5)
-    gap_sums(np.array([0, 3, 5]), level, mass, out)
-    assert out.tolist() == [1 * 1 + 4 * 3, 2 * 1 + 4 * 2, 2 * 3 + 1 * 2, 0.5 * 3, 3 * 3]

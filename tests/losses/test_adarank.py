@@ -71,6 +71,7 @@ def test_a_base_may_return_what_cannot_be_multiplied_in_place(kind):
     loss = bp.AdaRank(base=Kept(kind=kind))
     by_row = loss.factors(scores, queries)[queries.query_of_row]
     np.testing.assert_allclose(loss.gradient_hessian(scores, queries), (by_row, by_row), rtol=1e-12)
+    np.testing.assert_allclose((loss.base + 2 * loss.base).gradient_hessian(scores, queries), 3.0)
 
 
 def test_rows_of_weight_0_are_not_there_for_the_metric_either():

@@ -1,7 +1,6 @@
 """What the base of all losses does: the scale from its terms, checks of what users' losses return."""
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -21,28 +20,6 @@ class Squares(bp.Loss):
 
     def compute_gradient_hessian(self, scores, queries, scale):
         return scale * (scores - queries.labels), np.full(queries.n_rows, scale)
-
-
-@dataclass(frozen=True)
-class Times(Squares):
-    """Squares whose scale is the factor; `asked` lists the factors whose terms were computed."""
-
-    factor: object
-    asked: ClassVar = []
-
-    def scale_terms(self, queries):
-        self.asked.append(self.factor)
-        return np.array([np.sum(self.factor)]), np.ones(1)
-
-
-def test_terms_of_scales_are_computed_once_for_each_loss_of_a_grid(monkeypatch):
-    monkeypatch.setattr(Times, "asked", [])
-    queries = bp.Queries(QUERIES.labels, group=[3, 2])
-    for _ in range(2):
-        for factor in range(1, 101):
-            g, _ = Times(float(factor)).gradient_hessian(SCORES, queries)  # a new object each time, as frameworks copy
-            np.testing.assert_array_equal(g, factor * (SCORES - QUERIES.labels))
-    assert Times.asked == list(range(1, 101))
 
 
 def test_scale_is_the_ratio_of_its_terms():

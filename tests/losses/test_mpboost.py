@@ -21,21 +21,14 @@ LABELS = {
 GROUPS = [[7, 1, 0, 12, 3], [90, 2]]  # 90 real labels: more grades than the table of distances may hold
 
 
-def problem(rng, labels, group, spread=1.0, weight=None, labelled=None):
-    n = sum(group)
-    return spread * rng.normal(size=n), bp.Queries(
-        LABELS[labels](rng, n), group=group, weight=weight, labelled=labelled
-    )
-
-
-@pytest.mark.parametrize("labels", LABELS)
-@pytest.mark.parametrize("distance", DISTANCES)
+@pytest.mark.parametrize(("distance", "labels"), list(zip(DISTANCES, LABELS, strict=True)))
 def test_equals_double_loop_where_exponents_pass_60(distance, labels):
     # Exponents pass 60 in the right order, and reach far into the wrong one.
     rng = np.random.default_rng(3)
     for group in GROUPS:
-        scores, queries = problem(rng, labels, group)
-        scores += 200.0 * queries.labels
+        n = sum(group)
+        queries = bp.Queries(LABELS[labels](rng, n), group=group)
+        scores = rng.normal(size=n) + 200.0 * queries.labels
         loops.assert_equal(bp.MPBoost(distance=distance), scores, queries)
         loops.assert_equal(bp.MPBoost(distance=distance), rng.permutation(scores) / 10.0, queries)
 
@@ -70,40 +63,6 @@ def test_256_grades_are_exact_in_lists_of_any_length():
         loops.assert_equal(bp.MPBoost(), rng.normal(size=len(labels)), queries)
 
 
-def test_levels_hardly_move_the_derivatives():
-    """Of the largest derivative of a list with 2,000 different labels."""
-    rng = np.random.default_rng(10)
-    labels, scores = rng.normal(size=2000), rng.normal(size=2000)
-    loss = bp.MPBoost()
-    found, hessian = loss.gradient_hessian(scores, bp.Queries(labels, group=[2000]))
-    gap = labels[:, None] - labels
-    d = loss.distance(np.maximum(gap, 0.0))
-    w = np.where(gap > 0, np.exp(-d * (scores[:, None] - scores)), 0.0)
-    exact = (d * w).sum(axis=0) - (d * w).sum(axis=1)
-    scale = np.abs(found).max() / np.abs(exact).max()
-    np.testing.assert_allclose(found, scale * exact, rtol=0, atol=0.01 * np.abs(found).max())
-    assert (hessian > 0).all()
-
-
-@pytest.mark.parametrize("distance", DISTANCES)
-def test_queries_side_by_side_take_their_own_ways(distance):
-    """Few grades and many, scores near and far: each query gets what it gets alone."""
-    rng = np.random.default_rng(12)
-    labels, sizes = [], (20, 90, 20, 90, 5)
-    for size, kind in zip(sizes, ("grades", "real", "grades", "real", "grades"), strict=True):
-        labels.append(LABELS[kind](rng, size))
-    scores = np.concatenate(
-        [spread * rng.normal(size=size) for spread, size in zip((1, 1, 20, 20, 1), sizes, strict=True)]
-    )
-    scores[110:130] *= 50.0
-    loss = bp.MPBoost(distance=distance)
-    together = bp.Queries(np.concatenate(labels), group=sizes)
-    shares = loss.compute_gradient_hessian(scores, together, 1.0)
-    for q, (first, last) in enumerate(zip(together.boundaries[:-1], together.boundaries[1:], strict=True)):
-        alone = loss.compute_gradient_hessian(scores[first:last], bp.Queries(labels[q], group=[last - first]), 1.0)
-        np.testing.assert_array_equal([share[first:last] for share in shares], alone)
-
-
 def test_two_far_below_the_third_are_still_a_pair():
     """The digest's trap: F = -1000, -1000, 1000, first two a pair; a query-wide reference makes inf · 0."""
     queries = bp.Queries([1, 0, 0], group=[3], labelled=[True, True, False])
@@ -135,7 +94,7 @@ def test_values_of_the_paper_as_arithmetic():
         assert h == pytest.approx([2 * w, 2 * w])
 
 
-@pytest.mark.parametrize("unit", [1e-6, 1e-3, 1e3, 1e6])
+@pytest.mark.parametrize("unit", [1e-6, 1e6])
 def test_the_unit_of_the_grades_does_not_matter_to_linear_steps(unit):
     """Scores in other units, the same Newton steps: none trains a constant model where grades are small."""
     rng = np.random.default_rng(5)
@@ -146,20 +105,6 @@ def test_the_unit_of_the_grades_does_not_matter_to_linear_steps(unit):
     other_g, other_h = loss.gradient_hessian(scores / unit, bp.Queries(unit * labels, group=group))
     np.testing.assert_allclose(other_h, h, rtol=1e-9)
     np.testing.assert_allclose(other_g * unit, g, rtol=1e-9, atol=1e-12)
-
-
-@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
-@pytest.mark.parametrize("distance", [bp.LinearDistance(), bp.LogDistance()])
-def test_small_real_grades_are_learnt(distance, framework):
-    pytest.importorskip(framework)
-    rng = np.random.default_rng(6)
-    X = rng.normal(size=(400, 2))
-    click_rate = 1e-4 * (2.0 + np.tanh(X[:, 0]) + 0.1 * rng.normal(size=400))
-    kind = bp.LGBMRanker if framework == "lightgbm" else bp.XGBRanker
-    more = {"verbose": -1} if framework == "lightgbm" else {}
-    ranker = kind(objective=bp.MPBoost(distance=distance), n_estimators=10, n_jobs=1, **more)
-    scores = ranker.fit(X, click_rate, group=[40] * 10).predict(X)
-    assert np.corrcoef(scores, X[:, 0])[0, 1] > 0.6
 
 
 def test_grades_out_of_range_are_refused():
@@ -197,10 +142,3 @@ def test_distances_whose_squares_leave_the_range_of_floats():
     pairs = bp.Queries(None, group=[2], pairs=bp.Pairs([0], [1]))
     with pytest.raises(ValueError, match="beyond 1e-90 to 1e90"):
         bp.MPBoost(distance=bp.LinearDistance(alpha=1e300)).gradient_hessian(np.zeros(2), pairs)
-
-
-def test_gradients_sum_to_zero_where_differences_of_scores_are_rounded():
-    queries = bp.Queries([0, 0, 1, 1], group=[4])
-    scores = np.array([1e17 + 16.0, 1e17, 3.3, 0.0])  # a float64 of that size stands for a range of 16
-    gradient, _ = bp.MPBoost(distance=bp.BinaryDistance()).compute_gradient_hessian(scores, queries, 1.0)
-    assert abs(gradient.sum()) <= 1e-12 * np.abs(gradient).max()

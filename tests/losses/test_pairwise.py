@@ -124,34 +124,3 @@ def test_overflow_beyond_what_was_checked_names_the_difference():
 
 def test_properties_hold():
     testing.check_loss(build("squared softplus", hessian="global", weight=gap_weight, normalization="rows"))
-
-
-@pytest.mark.parametrize(
-    "loss",
-    [
-        build("logistic", hessian="bound", weight=gap_weight, normalization="query"),
-        build("pseudo-Huber", normalization="query"),
-    ],
-)
-def test_gradient_and_hessian_on_lists_of_usual_lengths(loss):
-    """On very long ones it takes most of a minute, as both go pair by pair."""
-    rng = np.random.default_rng(0)
-    for _, scores, queries in testing.suited_data(loss, rng):
-        if queries.n_rows < 1000:
-            testing.hessian_is_its_kind(loss, scores, queries, rng)
-            testing.gradient_is_the_values(loss, scores, queries, rng)
-
-
-@pytest.mark.parametrize(("n", "n_grades"), [(900, 60), (300, 250)])
-def test_weights_by_a_function_go_pair_by_pair(n, n_grades):
-    rng = np.random.default_rng(13)
-    labels = rng.integers(0, n_grades, n)
-    queries = bp.Queries(labels, group=[n])
-    loss = build("logistic", weight=gap_weight)
-    for spread in (1.0, 1e4):
-        scores = spread * rng.normal(size=n)
-        d = scores[:, None] - scores[None, :]
-        gap = (labels[:, None] - labels[None, :]).astype(float)
-        exact = np.where(gap > 0, gap * softplus_slope(d), gap * softplus_slope(-d)).sum(axis=1) * loss.scale(queries)
-        g, _ = loss.gradient_hessian(scores, queries)
-        np.testing.assert_allclose(g, exact, rtol=0, atol=1e-11 * np.abs(exact).max())

@@ -108,67 +108,60 @@ MODEL = {"hessian_kind": "model"}  # so that the Hessian's own property says not
 LOOSE = {**MODEL, "shift_invariant": False}
 BOUND = {"hessian_kind": "bound"}
 
-# (property, where it shows, a loss that breaks it and nothing that an earlier property would notice first)
+# (property, a loss that breaks it and nothing that an earlier property would notice first)
 BREAKAGES = [
     (
         "shapes_and_types",
-        "",
         {"compute_value": lambda self, s, q: np.append(MPBoost.compute_value(self, s, q), 0.0)},
     ),
-    ("hessian_is_positive", "", _times(hessian=lambda s, q: 0.0)),
-    ("gradient_is_the_values", "", _value_times(lambda s, q: 1.0001)),
-    ("better_documents_rise", "", LOOSE | _times(gradient=lambda s, q: -1.0)),
-    ("hessian_is_its_kind", "", _times(hessian=lambda s, q: 1.0001)),
-    ("gradients_sum_to_zero", "", _times(gradient=lambda s, q: (1.0 + 1e-8) ** (s > 0))),
-    ("shifts_change_nothing", "", MODEL | _times(hessian=lambda s, q: 1.0 + 0.1 * np.tanh(s))),
-    ("permuting_permutes", "", MODEL | _times(hessian=lambda s, q: 1.0 + 0.01 * _place(q))),
+    ("hessian_is_positive", _times(hessian=lambda s, q: 0.0)),
+    ("gradient_is_the_values", _value_times(lambda s, q: 1.0001)),
+    ("better_documents_rise", LOOSE | _times(gradient=lambda s, q: -1.0)),
+    ("hessian_is_its_kind", _times(hessian=lambda s, q: 1.0001)),
+    ("gradients_sum_to_zero", _times(gradient=lambda s, q: (1.0 + 1e-8) ** (s > 0))),
+    ("shifts_change_nothing", MODEL | _times(hessian=lambda s, q: 1.0 + 0.1 * np.tanh(s))),
+    ("permuting_permutes", MODEL | _times(hessian=lambda s, q: 1.0 + 0.01 * _place(q))),
     (
         "permuting_permutes",
-        "",
         MODEL | {"ties_in_row_order": True} | _times(hessian=lambda s, q: 1.0 + 0.01 * _place(q)),
     ),
     (
         "queries_are_independent",
-        "",
         LOOSE | _times(*2 * [lambda s, q: 1.0 + 0.1 * np.tanh(s.sum())]),
     ),
-    ("parts_are_as_the_whole", "", {"scale_terms": _scale_alone}),
-    ("weight_zero_removes", "", {**MODEL, "compute_gradient_hessian": _keeps_weightless}),
+    ("parts_are_as_the_whole", {"scale_terms": _scale_alone}),
+    ("weight_zero_removes", {**MODEL, "compute_gradient_hessian": _keeps_weightless}),
     (
         "weights_are_relative",
-        "",
         MODEL | _times(hessian=lambda s, q: 1.0 + 0.01 * _heaviest(q)),
     ),
-    ("weights_are_relative", "", {"scale_terms": _terms_without_weights}),
-    ("weights_are_relative", "", _value_times(lambda s, q: 1.0 + 1e-8 * _heaviest(q))),
-    ("unlabelled_rows_are_apart", "", MODEL | _times(gradient=lambda s, q: 1.0 + 0.01 * _sum_of_unlabelled(q))),
-    ("inputs_stay", "", {**MODEL, "gradient_hessian": _in_place}),
-    ("threads_do_not_matter", "", MODEL | _times(lambda s, q: 1.0 + 1e-12 * threads.get_num_threads())),
-    ("is_a_value", "", {"__eq__": lambda self, other: self is other, "__hash__": MPBoost.__hash__}),
+    ("weights_are_relative", {"scale_terms": _terms_without_weights}),
+    ("weights_are_relative", _value_times(lambda s, q: 1.0 + 1e-8 * _heaviest(q))),
+    ("unlabelled_rows_are_apart", MODEL | _times(gradient=lambda s, q: 1.0 + 0.01 * _sum_of_unlabelled(q))),
+    ("inputs_stay", {**MODEL, "gradient_hessian": _in_place}),
+    ("threads_do_not_matter", MODEL | _times(lambda s, q: 1.0 + 1e-12 * threads.get_num_threads())),
+    ("is_a_value", {"__eq__": lambda self, other: self is other, "__hash__": MPBoost.__hash__}),
 ]
 
 
 def test_every_property_has_a_loss_that_breaks_it():
-    assert list(dict.fromkeys(name for name, _, _ in BREAKAGES)) == [prop.__name__ for prop in PROPERTIES]
+    assert list(dict.fromkeys(name for name, _ in BREAKAGES)) == [prop.__name__ for prop in PROPERTIES]
 
 
-@pytest.mark.parametrize(
-    ("name", "where", "body"), BREAKAGES, ids=[f"{i}-{name}-{where}" for i, (name, where, _) in enumerate(BREAKAGES)]
-)
-def test_a_broken_loss_breaks_its_law(name, where, body, monkeypatch):
+@pytest.mark.parametrize(("name", "body"), BREAKAGES, ids=[f"{i}-{name}" for i, (name, _) in enumerate(BREAKAGES)])
+def test_a_broken_loss_breaks_its_law(name, body, monkeypatch):
     (prop,) = (prop for prop in PROPERTIES if prop.__name__ == name)
     broken = type("Broken", (MPBoost,), {**body, "__module__": __name__})
     monkeypatch.setitem(globals(), "Broken", broken)  # where pickle looks for it
     rng = np.random.default_rng(0)
-    shows = []
-    for what, scores, queries in suited_data(MPBoost(), rng):
+    shows = False
+    for _, scores, queries in suited_data(MPBoost(), rng):
         prop(MPBoost(), scores, queries, rng)
         try:
             prop(broken(), scores, queries, rng)
         except (AssertionError, ValueError):  # what methods of users return is checked where it is returned
-            shows.append(what)
+            shows = True
     assert shows
-    assert all(what.startswith(where) for what in shows)  # on no other data would it be seen
 
 
 def test_check_loss_names_the_property_and_the_data():
@@ -190,43 +183,3 @@ def test_a_bound_that_does_not_dominate_is_caught(part):
 def test_check_loss_refuses_what_is_no_loss(wrong):
     with pytest.raises(ValueError, match=r"^loss (must be a Loss|is the class MPBoost)"):
         check_loss(wrong)
-
-
-@pytest.mark.parametrize(
-    ("loss", "name", "wrong"),
-    [
-        (bp.MPBoost(hessian="gentle"), "hessian_kind", "exact"),
-        (bp.SquaredError(), "shift_invariant", True),
-        (bp.Unbiased(method="additive"), "couples_queries", False),
-    ],
-    ids=lambda value: getattr(value, "name", value) if isinstance(value, bp.Loss) else str(value),
-)
-def test_check_loss_names_the_declaration_that_is_missing(loss, name, wrong, monkeypatch):
-    monkeypatch.setattr(type(loss), name, wrong)
-    with pytest.raises(AssertionError, match=name):
-        check_loss(loss)
-
-
-class Backwards(bp.LambdaRank):
-    """A loss whose value does not tell the sign of its gradient."""
-
-    def compute_gradient_hessian(self, scores, queries, scale):
-        gradient, hessian = super().compute_gradient_hessian(scores, queries, scale)
-        return -gradient, hessian
-
-
-class Opposite(bp.RankNet):
-    """A gradient that is that of minus the value."""
-
-    def compute_gradient_hessian(self, scores, queries, scale):
-        gradient, hessian = super().compute_gradient_hessian(scores, queries, scale)
-        return -gradient, hessian
-
-
-def test_check_loss_sees_a_wrong_sign():
-    with pytest.raises(
-        AssertionError, match=r"better_documents_rise.*better documents sink; the gradient or the order"
-    ):
-        check_loss(Backwards())
-    with pytest.raises(AssertionError, match=r"gradient_is_the_values.*\(the sign is wrong\)"):
-        check_loss(Opposite())

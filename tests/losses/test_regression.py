@@ -43,14 +43,6 @@ def test_where_a_query_is_right_up_to_a_constant_no_document_takes_a_step():
     assert hessian[3] == 0
 
 
-def test_what_a_light_document_weighs_against_a_heavy_one():
-    """The mean is that of the heavy document but for 1e-60 of a gap of 3, which is its gradient."""
-    queries = Queries([3.0, 0.0], group=[2], weight=[1e-60, 1.0])
-    loss = SquaredError(centred=True)
-    gradient, _ = loss.gradient_hessian(np.zeros(2), queries)
-    np.testing.assert_allclose(gradient, loss.scale(queries) * np.array([-3e-60, 3e-60]), rtol=1e-12)
-
-
 @pytest.mark.parametrize("centred", [False, True])
 def test_errors_of_any_size_are_finite(centred):
     loss = SquaredError(centred=centred)
@@ -111,55 +103,19 @@ def test_calibrated_softmax_by_hand():
     np.testing.assert_allclose(gradient, [0.5 * (2.0 / 3.0 - 1.0), 0.75 * (1.0 / 3.0)])
 
 
-@pytest.mark.parametrize("list_weight", [0.0, 0.5, 1.0])
-def test_both_parts_are_smallest_where_probabilities_are_the_labels(list_weight):
-    labels = np.array([0.9, 0.5, 0.2, 0.1, 0.4])
-    queries = bp.Queries(labels, group=[3, 2])
-    gradient, _ = bp.CalibratedSoftmax(list_weight=list_weight).gradient_hessian(np.log(labels / (1 - labels)), queries)
-    np.testing.assert_allclose(gradient, 0.0, atol=1e-15)
-
-
-def test_a_list_without_a_positive_label_has_no_list_part():
-    queries, scores = bp.Queries([0, 0, 0], group=[3]), np.array([1.0, 0.0, -2.0])
-    assert bp.CalibratedSoftmax(list_weight=1.0).value(scores, queries) == [0.0]
-    gradient, hessian = bp.CalibratedSoftmax(list_weight=1.0).gradient_hessian(scores, queries)
-    assert not gradient.any()
-    assert not hessian.any()
-
-
 @pytest.mark.parametrize("loss", [bp.LogisticError(max_grade=2.0), bp.CalibratedSoftmax(max_grade=2.0)])
-@pytest.mark.parametrize("label", [3.0, -1.0])
-def test_an_unlabelled_row_may_have_a_label_beyond_the_scale(loss, label):
-    unlabelled = bp.Queries([0, label, 1], group=[3], labelled=[True, False, True])
-    assert np.isfinite(loss.value(np.zeros(3), unlabelled)).all()
-
-
-def binary_data(n_queries=300, size=12):
-    """Return features, binary labels and their true probabilities, which one feature of each document decides."""
-    rng = np.random.default_rng(0)
-    n = n_queries * size
-    features = rng.normal(size=(n, 4))
-    probability = 1.0 / (1.0 + np.exp(1.5 - 1.5 * features[:, 0]))
-    return features, (rng.random(n) < probability).astype(float), probability, np.full(n_queries, size)
-
-
-@pytest.mark.parametrize(("framework", "loss"), [("lightgbm", bp.LogisticError()), ("xgboost", bp.CalibratedSoftmax())])
-def test_scores_are_logits_of_the_true_probabilities(framework, loss):
-    pytest.importorskip(framework)
-    features, labels, probability, group = binary_data()
-    kind = {"lightgbm": bp.LGBMRanker, "xgboost": bp.XGBRanker}[framework]
-    ranker = kind(objective=loss, n_estimators=60, learning_rate=0.1, max_depth=3, random_state=0)
-    ranker.fit(features, labels, group=group)
-    predicted = 1.0 / (1.0 + np.exp(-ranker.predict(features)))
-    assert np.abs(predicted - probability).mean() < 0.06
-    assert abs(predicted.mean() - labels.mean()) < 0.02
+def test_an_unlabelled_row_may_have_a_label_beyond_the_scale(loss):
+    unlabelled = bp.Queries([0, 3.0, 1, -1.0], group=[4], labelled=[True, False, True, False])
+    assert np.isfinite(loss.value(np.zeros(4), unlabelled)).all()
 
 
 def test_for_binary_labels_it_is_the_frameworks_cross_entropy():
     lgb = pytest.importorskip("lightgbm")
-    features, labels, _, group = binary_data(60)
+    rng = np.random.default_rng(0)
+    features = rng.normal(size=(720, 4))
+    labels = (rng.random(720) < 1.0 / (1.0 + np.exp(1.5 - 1.5 * features[:, 0]))).astype(float)
     trees = {"learning_rate": 0.3, "verbose": -1, "num_leaves": 7, "boost_from_average": False, "num_threads": 1}
-    given = lgb.Dataset(features, labels, group=group, free_raw_data=False)
+    given = lgb.Dataset(features, labels, group=[12] * 60, free_raw_data=False)
     ours, theirs = (
         lgb.train(trees | {"objective": objective}, given, 20).predict(features, raw_score=True)
         for objective in (bp.LogisticError(), "cross_entropy")
@@ -175,12 +131,6 @@ def test_it_is_one_minus_pearson_where_scores_are_wide():
     np.testing.assert_allclose(value, expected, rtol=1e-6)
 
 
-def test_the_gradient_of_constant_scores_is_minus_the_standardised_labels():
-    labels = np.array([3.0, 1.0, 1.0, 7.0, -2.0])
-    gradient, _ = bp.Correlation(epsilon=0.5).gradient_hessian(np.full(5, 4.0), bp.Queries(labels, group=[5]))
-    np.testing.assert_allclose(gradient, -stats.zscore(labels) / 0.5)
-
-
 def test_a_query_of_equal_labels_takes_no_part():
     queries, scores = bp.Queries([2, 2, 0.1, 0.1, 0.1, 1, 0], group=[2, 3, 2]), np.arange(7.0)
     gradient, hessian = bp.Correlation().gradient_hessian(scores, queries)
@@ -188,38 +138,3 @@ def test_a_query_of_equal_labels_takes_no_part():
     assert not hessian[:5].any()
     assert gradient[5:].all()
     np.testing.assert_array_equal(bp.Correlation().value(scores, queries)[:2], 0.0)
-
-
-def test_the_bound_is_reached():
-    """The largest curvature over directions of scores, by the full matrix of second differences."""
-    n, epsilon, closest = 6, 0.3, 0.0
-    rng = np.random.default_rng(1)
-    loss = bp.Correlation(epsilon=epsilon)
-    for _ in range(200):
-        labels, scores = rng.normal(size=n), rng.exponential() * rng.normal(size=n)
-        queries = bp.Queries(labels, group=[n])
-        step = 1e-5
-        ends = [
-            [loss.gradient_hessian(scores + side * e, queries)[0] for e in step * np.eye(n)] for side in (1.0, -1.0)
-        ]
-        second = np.subtract(*ends) / (2.0 * step)
-        largest = np.linalg.eigvalsh(0.5 * (second + second.T))[-1]
-        bound = loss.gradient_hessian(scores, queries)[1][0]
-        assert largest <= bound * (1.0 + 1e-6)
-        closest = max(closest, largest / bound)
-    assert closest > 0.9
-
-
-@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
-def test_it_learns_from_constant_scores(framework):
-    pytest.importorskip(framework)
-    rng = np.random.default_rng(0)
-    features = rng.normal(size=(4000, 5))
-    level = np.repeat(10.0 * rng.normal(size=20), 200)  # of a day, which says nothing of the order within it
-    labels = level + features[:, 0] - 0.5 * features[:, 1] + rng.normal(size=4000)
-    kind = {"lightgbm": bp.LGBMRanker, "xgboost": bp.XGBRanker}[framework]
-    ranker = kind(objective=bp.Correlation(), n_estimators=40, learning_rate=0.1, random_state=0)
-    ranker.fit(features[:3000], labels[:3000], group=[200] * 15)
-    predicted = ranker.predict(features[3000:])
-    found = [stats.pearsonr(predicted[k : k + 200], labels[3000 + k : 3200 + k])[0] for k in range(0, 1000, 200)]
-    assert np.mean(found) > 0.6  # the noise leaves .75 to the best

@@ -36,7 +36,6 @@ def test_operators_make_the_same_sum():
         Fraction(7, 10) * bp.NDCGBoost() + Fraction(3, 10) * SQUARES,
         sum([0.7 * bp.NDCGBoost(), 0.3 * SQUARES]),
         0.5 * (1.4 * bp.NDCGBoost() + 0.6 * SQUARES),
-        bp.LossSum(parts=[BOTH]),
         bp.LossSum(parts=[bp.NDCGBoost() + 0.3 / 0.7 * SQUARES], weights=[0.7]),
         pickle.loads(pickle.dumps(BOTH)),
     ):
@@ -91,15 +90,6 @@ def test_parts_are_added_each_at_its_scale(loss, weighted):
     np.testing.assert_allclose(numerators / denominators, of_parts, rtol=1e-14)
 
 
-def test_explicit_pairs_reach_all_parts():
-    scores, queries = problem()
-    pairs = bp.Pairs([0, 1, 4], [1, 2, 3], margin=[1.0, 2.0, 1.5])
-    queries = bp.Queries(queries.labels, group=np.diff(queries.boundaries), pairs=pairs)
-    loss = 2 * EXACT + BOUND
-    expected = 2 * np.array(EXACT.gradient_hessian(scores, queries)) + BOUND.gradient_hessian(scores, queries)
-    np.testing.assert_allclose(loss.gradient_hessian(scores, queries), expected, rtol=1e-12)
-
-
 @pytest.mark.parametrize(
     "make",
     [
@@ -126,52 +116,25 @@ def test_a_part_of_weight_0_changes_nothing():
         assert not [name for name in loss.search_space if name.startswith("weight") and loss.parameters()[name] == 0]
 
 
-class Frozen(bp.RankNet):
-    """A loss whose arrays are not for writing."""
-
-    def compute_gradient_hessian(self, scores, queries, scale):
-        ones = np.full(queries.n_rows, scale)
-        ones.setflags(write=False)
-        return ones, ones
-
-
-def test_parts_may_return_what_cannot_be_added_to_in_place():
-    scores, queries = problem()
-    scale = Frozen().scale(queries)
-    np.testing.assert_allclose((Frozen() + 2 * Frozen()).gradient_hessian(scores, queries), 3 * scale)
-
-
 # What holds of it
 
 
 @pytest.mark.parametrize(
     ("parts", "kind"),
     [
-        ((EXACT,), "exact"),
         ((EXACT, bp.RankNet()), "exact"),
         ((BOUND, bp.MPBoost(hessian="bound")), "bound"),
         ((GLOBAL, bp.NDCGBoost(hessian="global")), "global"),
         ((GLOBAL, BOUND), "bound"),
         ((EXACT, BOUND), "model"),
         ((EXACT, GLOBAL), "model"),
-        ((EXACT, BOUND, GLOBAL), "model"),
-        ((MODEL,), "model"),
-        *(((MODEL, other), "model") for other in (EXACT, BOUND, GLOBAL, bp.AdaRank())),
+        ((MODEL, GLOBAL), "model"),
     ],
 )
 def test_the_hessian_is_of_the_weakest_kind_that_holds(parts, kind):
     for order in itertools.permutations(parts):
         loss = sum(0.5 * part for part in order)
         assert loss.hessian_kind == kind
-
-
-@pytest.mark.parametrize("claimed", ["exact", "bound"])
-def test_an_exact_diagonal_beside_a_bound_is_neither(claimed):
-    class Claims(bp.LossSum):
-        hessian_kind = claimed
-
-    with pytest.raises(AssertionError, match="hessian_is_its_kind"):
-        bp.testing.check_loss(Claims(parts=(EXACT, bp.QBRank(preference_weight=1.0)), weights=(1.0, 1e-3)))
 
 
 def test_what_holds_for_all_parts_holds_for_the_sum():
@@ -189,7 +152,7 @@ def test_what_holds_for_all_parts_holds_for_the_sum():
         assert (*found, loss.has_gradient_of_value) == expected, loss
 
 
-@pytest.mark.parametrize("loss", [*SUMS[:1], *SUMS[3:5], SUMS[-1], bp.AdaRank(base=BOTH)])
+@pytest.mark.parametrize("loss", [SUMS[3], SUMS[-1]])
 def test_properties_hold(loss):
     bp.testing.check_loss(loss)
 
@@ -197,8 +160,8 @@ def test_properties_hold(loss):
 # Sizes of numbers
 
 
-@pytest.mark.parametrize("spread", [1.0, 60.0, 300.0])
-@pytest.mark.parametrize("weight", [1e-100, 5e-324, 1e-30, 1e100])
+@pytest.mark.parametrize("spread", [1.0, 300.0])
+@pytest.mark.parametrize("weight", [1e-100, 5e-324, 1e100])
 def test_weights_of_any_size_keep_the_hessian_beside_the_gradient(weight, spread):
     scores, queries = problem(spread=spread)
     for other in (bp.NDCGBoost(), EXACT, bp.RankNet()):
@@ -207,16 +170,6 @@ def test_weights_of_any_size_keep_the_hessian_beside_the_gradient(weight, spread
             assert np.isfinite([g, h]).all()
             assert (h[g != 0] > 0).all()
             assert np.isfinite(loss.value(scores, queries)).all()
-
-
-@pytest.mark.parametrize("other", [1e-100 * SQUARES, 1e100 * bp.MPBoost(distance=bp.BinaryDistance())])
-def test_the_largest_weights_bear_the_largest_scores(other):
-    queries = bp.Queries([0, 1, 2, 3], group=[4])
-    scores = 1e100 * np.array([1.0, -1.0, 0.5, -0.25])
-    g, h = (1e100 * EXACT + other).gradient_hessian(scores, queries)
-    assert np.isfinite([g, h]).all()
-    assert (h[g != 0] > 0).all()
-    assert np.abs(g).max() > 1e20
 
 
 # Parameters
@@ -236,14 +189,9 @@ def test_parameters_stand_under_the_parts_names():
     assert changed == 0.7 * bp.NDCGBoost(gain="linear") + 0.5 * bp.QBRank(preference_weight=0.2)
     assert BOTH.with_params(part_1=bp.RankNet(), part_1__sigmoid=2.0) == 0.7 * bp.RankNet(sigmoid=2.0) + 0.3 * SQUARES
     assert BOTH.with_params(weights=(1, 2)) == bp.NDCGBoost() + 2 * SQUARES
-    assert BOTH.with_params(parts=(EXACT, bp.RankNet()), part_2__sigmoid=3.0) == 0.7 * EXACT + 0.3 * bp.RankNet(
-        sigmoid=3.0
-    )
     assert BOTH.with_params(part_2=EXACT + bp.RankNet()).weights == (0.7, 0.3, 0.3)
     deep = bp.AdaRank(base=BOTH).with_params(base__weight_2=0.1, base__part_1__sigmoid=2.0)
     assert deep.base == 0.7 * bp.NDCGBoost(sigmoid=2.0) + 0.1 * SQUARES
-    again = (EXACT + bp.MPBoost()).with_params(part_2__distance__lam=9.0)
-    assert again == EXACT + bp.MPBoost(distance=bp.LogDistance(lam=9.0))
 
 
 class Trial:
@@ -278,7 +226,8 @@ def test_every_registered_loss_is_read_back():
         assert bp.Loss.parse(repr(loss)) == (loss,)
         spelt = re.sub(r"[A-Z]\w+(?=\()", lambda found: f"bp.{found[0].lower()}", repr(loss))
         assert bp.Loss.parse(spelt) == (loss,)
-        assert eval(repr(loss), {name: getattr(bp, name) for name in bp.__all__}) == loss  # noqa: S307 (our own text)
+        names = {name: getattr(bp, name) for name in re.findall(r"[A-Z]\w+(?=\()", repr(loss))}
+        assert eval(repr(loss), names) == loss  # noqa: S307 (our own text)
     assert bp.Loss.parse(repr(2 * BOTH)) == (2 * BOTH,)
     assert bp.Loss.parse(repr(1e-17 / 3 * EXACT)) == (1e-17 / 3 * EXACT,)
 
@@ -287,13 +236,8 @@ def test_every_registered_loss_is_read_back():
     ("text", "loss"),
     [
         (".7*NDCGBoost()+.3*qbrank", 0.7 * bp.NDCGBoost() + 0.3 * bp.QBRank()),
-        ("ndcgboost * .7 + QBRANK*.5", 0.7 * bp.NDCGBoost() + 0.5 * bp.QBRank()),
         ("2*(mpboost + .25*RankNet(sigmoid=2))", 2 * EXACT + 0.5 * bp.RankNet(sigmoid=2)),
-        ("NDCGBoost", bp.NDCGBoost()),
-        ("ndcgboost(sigmoid=2.0, gain='linear')", bp.NDCGBoost(sigmoid=2.0, gain="linear")),
-        ("MPBoost()", EXACT),
         (" crr + mpboost ", bp.CRR() + bp.MPBoost()),
-        ("QBRank(margin=1e-3)", bp.QBRank(margin=1e-3)),
         ("boostplug.AdaRank(metric=MRR(), base=qbrank)", bp.AdaRank(metric=bp.MRR(), base=bp.QBRank())),
         ("LossSum(parts=(RankNet(), MPBoost()), weights=[1, 2])", bp.RankNet() + 2 * EXACT),
         ("0.5*listnet + SquaredError", 0.5 * bp.ListNet() + bp.SquaredError()),

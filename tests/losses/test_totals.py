@@ -21,16 +21,13 @@ def far_gain(grade):
 
 LOSSES_TO_TRY = [
     *(loss for variants in LOSSES.values() for loss in variants),
-    *(bp.AdaRank(base=base) for base in (bp.MPBoost(), bp.QBRank(), bp.RankNet(normalization="query"))),
+    bp.AdaRank(base=bp.MPBoost()),
     bp.AdaRank(metric=bp.DCG(5, gain=steep_gain), base=bp.MPBoost()),
     bp.AdaRank(metric=bp.DCG(1, gain=far_gain)),
-    *(bp.MPBoost(hessian=hessian, normalization="rows") for hessian in ("gentle", "bound")),
+    bp.MPBoost(hessian="bound", normalization="rows"),
     bp.NDCGBoost(hessian="global"),
     bp.PairwiseLoss(softplus, slope, curvature, normalization="rows"),
-    bp.QBRank(preference_weight=0.0),
-    2 * bp.MPBoost() + 0.5 * bp.MPBoost(distance=bp.LinearDistance()) + bp.NDCGBoost(),
     0.5 * bp.AdaRank(base=bp.MPBoost()) + bp.AdaRank(metric=bp.DCG(1, gain=far_gain)) + 1e-3 * bp.QBRank(),
-    bp.AdaRank(base=bp.MPBoost() + 0.3 * bp.QBRank(preference_weight=0.0)),
 ]
 
 
@@ -90,24 +87,3 @@ def test_halves_get_the_gradients_of_the_whole(loss, kind):
     expected = loss.gradient_hessian(scores, whole)
     for one, other in zip(found, expected, strict=True):
         np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-12 * np.abs(other).max())
-
-
-def test_a_machine_alone_would_get_others():
-    scores, whole, halves = problem("plain")
-    for loss in (bp.MPBoost(), bp.NDCGBoost(), bp.RankNet(), bp.AdaRank()):
-        alone = np.concatenate([loss.gradient_hessian(*half)[0] for half in halves])
-        expected = loss.gradient_hessian(scores, whole)[0]
-        assert np.abs(alone - expected).max() > 0.01 * np.abs(expected).max()
-
-
-@pytest.mark.parametrize(
-    "loss",
-    [bp.NDCGBoost(hessian="global"), bp.PairwiseLoss(softplus, slope, curvature, hessian="global")],
-    ids=["NDCGBoost", "PairwiseLoss"],
-)
-def test_a_global_hessian_has_the_scale_of_each_call(loss):
-    queries, scores = bp.Queries([2, 1, 0, 0, 1], group=[3, 2]), np.array([0.5, 0.0, 1.0, 0.0, 2.0])
-    gradient, hessian = loss.gradient_hessian(scores, queries)
-    theirs = loss.gradient_hessian(scores, queries, sums=loss.query_sums(scores, queries) * [6.0, 2.0])
-    np.testing.assert_allclose(theirs[0], 3.0 * gradient, rtol=1e-9)
-    np.testing.assert_allclose(theirs[1], 3.0 * hessian, rtol=1e-9)

@@ -6,10 +6,8 @@ from losses.functions import FUNCTIONS
 from pair_weights import with_pair_weights
 
 import boostplug as bp
-from boostplug.losses import LOSSES
 from boostplug.losses.base.logistic import curvature, slope, softplus
 from boostplug.losses.base.pair_loss import pairs_to_learn
-from boostplug.testing import suited_data
 
 
 def gap(higher, lower):
@@ -18,53 +16,6 @@ def gap(higher, lower):
 
 def rounded(gaps):
     return 1.0 + np.sqrt(gaps)
-
-
-class Squares(bp.Loss):
-    """A user's loss that says nothing of its scale."""
-
-    hessian_kind = "exact"
-    shift_invariant = False
-    takes_pairs = True
-
-    def compute_value(self, scores, queries):
-        return np.bincount(queries.query_of_row, 0.5 * self._v(queries) * scores**2, queries.n_queries)
-
-    def compute_gradient_hessian(self, scores, queries, scale):
-        v = self._v(queries)
-        return scale * v * scores, scale * v
-
-    def _v(self, queries):
-        if queries.pairs is not None:
-            return np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
-        return queries.judged * (1.0 if queries.row_weight is None else queries.row_weight)
-
-
-LOSSES_TO_TRY = [
-    *(variants[0] for variants in LOSSES.values()),
-    *LOSSES["unbiased"][1:],
-    *(
-        bp.MPBoost(distance=bp.LinearDistance(), hessian=hessian, normalization=normalization)
-        for hessian, normalization in (("gentle", "rows"), ("bound", "query"))
-    ),
-    bp.MPBoost(distance=rounded),
-    *(
-        bp.QBRank(preference_weight=w, normalization=normalization, hessian=hessian, margin=margin)
-        for w, normalization, hessian, margin in (
-            (1.0, "query", "global", 0.5),
-            (0.0, "none", "bound", "grade"),
-            (1.0, "documents", "bound", "grade"),
-            (0.0, "documents", "bound", "grade"),
-        )
-    ),
-    bp.NDCGBoost(hessian="global", gain="linear", normalization="rows"),
-    bp.RankNet(sigmoid=3.0, normalization="query"),
-    bp.PairwiseLoss(softplus, slope, curvature, hessian="global"),
-    bp.PairwiseLoss(softplus, slope, curvature, weight=gap, normalization="rows"),
-    *(bp.AdaRank(base=base) for base in (bp.QBRank(), bp.MPBoost())),
-    Squares(),
-]
-some_losses = pytest.mark.parametrize("loss", LOSSES_TO_TRY)
 
 
 def times(queries, c, of_pairs=1.0):
@@ -78,22 +29,6 @@ def times(queries, c, of_pairs=1.0):
         queries.labels, group=np.diff(queries.boundaries), weight=c * weight, pairs=pairs, labelled=queries.labelled,
         position=queries.position,
     )  # fmt: skip
-
-
-@some_losses
-def test_powers_of_two_change_no_bit(loss):
-    for what, scores, queries in suited_data(loss, np.random.default_rng(3)):
-        if queries.n_rows > 1000:
-            continue
-        expected = loss.gradient_hessian(scores, queries)
-        value = loss.value(scores, queries)
-        for c in (2.0**-133, 0.5, 2.0**100):
-            found = loss.gradient_hessian(scores, times(queries, c))
-            for one, other in zip(found, expected, strict=True):
-                np.testing.assert_array_equal(one, other, err_msg=f"{what}, times {c}")
-            small = value < 1e250  # larger ones are cut at 1e299
-            by = 1.0 if isinstance(loss, bp.LossSum | bp.CRR) else c  # a sum's value holds the scales
-            np.testing.assert_allclose(loss.value(scores, times(queries, c))[small], by * value[small], rtol=1e-12)
 
 
 ON_PAIRS_ALONE = [
@@ -119,16 +54,13 @@ def test_weights_of_explicit_pairs_are_relative_too(loss):
 
 # What a document's Hessian is on average at equal scores, over the documents that stand in pairs.
 HESSIANS = [
-    *((bp.MPBoost(distance=d), 2.0) for d in (bp.BinaryDistance(), bp.LinearDistance(), bp.LogDistance(), rounded)),
+    (bp.MPBoost(distance=rounded), 2.0),
     (bp.MPBoost(hessian="gentle", normalization="query"), 2.0),
     (bp.MPBoost(hessian="bound", normalization="rows"), 4.0),
     (bp.RankNet(normalization="rows"), 0.5),
-    (bp.NDCGBoost(), 0.5),
     (bp.NDCGBoost(gain="linear", normalization="query"), 0.5),
     (bp.NDCGBoost(hessian="global"), 2.0 / (3.0 * np.sqrt(3.0))),
-    (bp.PairwiseLoss(softplus, slope, curvature), 0.5),
     (bp.PairwiseLoss(softplus, slope, curvature, weight=gap, normalization="query"), 0.5),
-    (bp.QBRank(preference_weight=1.0, hessian="global"), 4.0),
     (bp.QBRank(preference_weight=1.0, hessian="global", normalization="rows"), 4.0),
 ]
 
@@ -170,7 +102,6 @@ def test_the_terms_of_the_scale_are_in_the_users_unit():
         (bp.QBRank(preference_weight=0.25, normalization="rows"), 0.25 * roots.sum() + 0.75 * 6e-4),
         (bp.QBRank(preference_weight=0.0), 6e-4),
         (bp.QBRank(normalization="documents"), 6e-4),
-        (Squares(), 6e-4),
     ):
         numerator, denominator = loss.scale_terms(queries)
         assert numerator == pytest.approx([3.0])
@@ -191,15 +122,11 @@ def test_light_pairs_beside_a_heavy_document_keep_their_weight():
 WITH_PAIR_WEIGHTS = [
     bp.RankNet(sigmoid=1.5),
     bp.NDCGBoost(),
-    bp.NDCGBoost(hessian="bound", gain="linear"),
     bp.QBRank(preference_weight=1.0),
     bp.QBRank(preference_weight=1.0, margin=0.7, hessian="global"),
     bp.MPBoost(),
     bp.MPBoost(distance=bp.BinaryDistance()),
-    bp.MPBoost(distance=np.sqrt),
     bp.LambdaRank(),
-    bp.LambdaRank(metric=bp.MAP()),
-    bp.LambdaRank(truncation=3),
     bp.LambdaRank(metric=bp.MAP(), truncation=3),
     bp.PairwiseLoss(*FUNCTIONS["logistic"]),
 ]

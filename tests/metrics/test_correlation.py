@@ -43,14 +43,6 @@ def test_by_hand():
     assert bp.KendallTau()(infinite, queries) == bp.KendallTau()([3, 3, 2, 1], queries)
 
 
-def test_constant_grades_have_no_value_and_constant_scores_have_zero():
-    queries = Queries([1, 1, 0, 1, 7, 2], group=[2, 2, 1, 0, 1])
-    nan = np.nan
-    for metric in (bp.SpearmanRho(), bp.KendallTau(), bp.KendallTau(ties="average")):
-        np.testing.assert_array_equal(metric.per_query(np.zeros(6), queries), [nan, 0.0, nan, nan, nan])
-        np.testing.assert_array_equal(metric.per_query(np.arange(6.0), queries), [nan, 1.0, nan, nan, nan])
-
-
 def test_a_long_list_takes_no_quadratic_time():
     rng = np.random.default_rng(4)
     labels, scores = rng.normal(size=200_000), rng.normal(size=200_000)

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-import pytest
 
 import boostplug as bp
 
@@ -59,9 +58,3 @@ def test_plain_arrays_are_scored_as_queries_are():
         assert metric.score(y, scores, qid=qid, labelled=labelled) == metric(scores, judged)
         assert type(metric.score(y, scores, group=group)) is float
     assert np.isnan(bp.MAP().score([0, 0], [1.0, 2.0], group=[2]))
-
-
-def test_plain_columns_of_a_frame_are_scored():
-    pd = pytest.importorskip("pandas")
-    frame = pd.DataFrame({"y": [0, 2, 1, 0], "q": [7, 7, 9, 9], "score": [1.0, 2.0, 3.0, 4.0]}, index=[3, 1, 0, 2])
-    assert bp.MRR().score(frame["y"], frame["score"], qid=frame["q"]) == 0.75

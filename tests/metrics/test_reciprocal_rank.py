@@ -36,16 +36,6 @@ def test_mrr_by_hand():
     assert bp.MRR(ties="order")([1, 2, 1, 2], Queries([1, 0, 0, 0], group=[4])) == 1 / 3
 
 
-def err_of_a_tie_by_symmetric_polynomials(stops, ranks):
-    """Return Σ_t (p_{t-1} - p_t) / t, p_t = e_t(1 - R) / C(n, t), each p_t by a recurrence over all documents."""
-    p = np.zeros(len(stops) + 1)
-    p[0] = 1.0
-    for m, stop in enumerate(stops, start=1):
-        t = np.arange(1, m + 1)
-        p[1 : m + 1] = ((m - t) * p[1 : m + 1] + t * (1 - stop) * p[:m]) / m
-    return ((p[:-1] - p[1:]) / np.arange(1, len(stops) + 1))[:ranks].sum()
-
-
 def err_of_a_tie_in_fractions(stops, before, ranks):
     """Return Σ_t (p_{t-1} - p_t) / (before + t) with p_t = e_t(1 - R) / C(n, t): no rounding, nothing cut short."""
     p = [Fraction(1)] + [Fraction(0)] * len(stops)
@@ -55,7 +45,7 @@ def err_of_a_tie_in_fractions(stops, before, ranks):
     return float(sum((p[t - 1] - p[t]) / (before + t) for t in range(1, ranks + 1)))
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(10))
 @pytest.mark.parametrize("max_grade", [4, 60])
 def test_err_of_a_tie_is_exact(seed, max_grade):
     """To the last digits, also where hardly anything stops a user (max_grade=60), below other documents, and cut."""
@@ -77,5 +67,6 @@ def test_err_of_an_endless_tie(grades):
     """Its cost is that of the documents times the ranks which a user reaches: a part of a second for 2e5 documents."""
     n = 200_000
     labels = np.resize(grades, n)
-    expected = err_of_a_tie_by_symmetric_polynomials((2.0 ** labels[:400] - 1) / 16, None)  # nearly the same mixture
-    assert bp.ERR()(np.zeros(n), Queries(labels, group=[n])) == pytest.approx(expected, rel=0.02)
+    stop = ((2.0**labels - 1) / 16).mean()  # at each rank, as hardly any rank is reached beside so many documents
+    expected = stop * -np.log(stop) / (1.0 - stop)  # Σ (1 - stop)^(t-1) stop / t
+    assert bp.ERR()(np.zeros(n), Queries(labels, group=[n])) == pytest.approx(expected, rel=1e-4)

