@@ -1,5 +1,6 @@
 """`Queries`: boundaries, weights, and the documents in pairs by query and grade."""
 
+import pickle
 from itertools import pairwise
 
 import numpy as np
@@ -168,14 +169,35 @@ TAKERS = {
         r"labels_by_name\['sale'\]",
         lambda y, w, q: bp.Queries(FRAME["y"], qid=QID, labels_by_name={"sale": y, "weight": FRAME["w"]}),
     ),
+    "label of RankingData": (
+        r"labels\['position'\]",
+        lambda y, w, q: bp.RankingData(X, FRAME["y"], qid=QID, labels={"position": y}, position=FRAME["q"]),
+    ),
+    "doc_ids": ("doc_ids", lambda y, w, q: bp.RankingData(X, FRAME["y"], qid=QID, doc_ids=y)),
     "ClickLog": ("position", lambda y, w, q: bp.clicks.ClickLog(FRAME["x"] > 0, qid=QID, position=q)),
     "from_clicks": ("X", lambda y, w, q: bp.RankingData.from_clicks(TURNED[["x"]], LOG)),
+    "pages": ("X", lambda y, w, q: bp.RankingData.from_clicks(X[1::-1], pickle.loads(pickle.dumps(LOG.pages([0]))))),
+    "propensity": ("X", lambda y, w, q: bp.clicks.propensity(LOG, method="em", X=TURNED[["x"]])),
+    "correction": ("scores", lambda y, w, q: bp.clicks.correction(LOG, propensity=[1, 0.5], scores=w)),
     "evaluate": ("scores", lambda y, w, q: bp.clicks.evaluate(w, LOG, propensity=[1, 0.5])),
+    "rankers": ("scores", lambda y, w, q: bp.clicks.evaluate({"old": FRAME["w"], "new": w}, LOG, propensity=[1, 0.5])),
+    "click_value": (
+        "click_value",
+        lambda y, w, q: bp.clicks.evaluate(FRAME["w"], LOG, propensity=[1, 0.5], click_value=w),
+    ),
     "Pairs.from_clicks": ("row", lambda y, w, q: bp.Pairs.from_clicks(LOG, row=y)),
+    "columns of clicks": (
+        "row",
+        lambda y, w, q: bp.Pairs.from_clicks([0, 1, 0, 1], qid=QID, position=[1, 2, 1, 2], row=y),
+    ),
     "Pairs.from_implicit": ("qid", lambda y, w, q: bp.Pairs.from_implicit(FRAME["y"], qid=q)),
     "simulate": (
         "ranker",
         lambda y, w, q: bp.clicks.simulate(bp.RankingData(X, FRAME["y"], qid=QID), ranker=w),
+    ),
+    "base_margin": (
+        "base_margin",
+        lambda y, w, q: bp.XGBRanker(n_estimators=1).fit(X, FRAME["y"], qid=QID).predict(X, base_margin=w),
     ),
     "metric.score": ("qid", lambda y, w, q: bp.NDCG(10).score(FRAME["y"], [1, 2, 3, 4], qid=q)),
 }

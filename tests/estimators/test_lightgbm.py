@@ -10,6 +10,7 @@ from adapters.harness import (
     Spy,
     X,
     Y,
+    gradient_of,
 )
 
 import boostplug as bp
@@ -58,6 +59,14 @@ def test_threads_are_those_of_the_dataset(spy, key):
     for n in (2, 1):
         lgb.train({**params, "objective": spy, key: n}, data, 1)
         assert spy.log[-1].threads == 2
+
+
+def test_removed_weights_are_seen():
+    data = dataset(weight=np.arange(len(Y)) + 1.0).construct()
+    before = gradient_of(data)
+    data.set_field("weight", None)
+    np.testing.assert_array_equal(gradient_of(data), gradient_of(dataset().construct()))
+    assert not np.array_equal(gradient_of(data), before)
 
 
 # --- errors -------------------------------------------------------------------------------------------------------
