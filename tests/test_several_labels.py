@@ -137,19 +137,6 @@ def test_lightgbm_trains_on_both():
     np.testing.assert_allclose(booster.predict(DATA.X), ranker.predict(DATA.X), rtol=1e-9)
 
 
-def test_xgboost_trains_on_both():
-    xgb = pytest.importorskip("xgboost")
-    matrix = xgb.DMatrix(DATA.X, DATA.y, group=DATA.group)
-    bp.set_labels(matrix, LABELS)
-    params = {"base_score": 0.0, "max_leaves": 7, "grow_policy": "lossguide", "disable_default_eval_metric": 1}
-    told = {}
-    booster = xgb.train(
-        params, matrix, 5, obj=LOSS, custom_metric=METRIC, evals=[(matrix, "train")], evals_result=told,
-        verbose_eval=False,
-    )  # fmt: skip
-    assert next(iter(told["train"].values()))[-1] == pytest.approx(METRIC(booster.predict(matrix), QUERIES))
-
-
 @pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker"])
 def test_rankers_take_labels_of_validation_sets_and_score_by_them(name):
     pytest.importorskip({"LGBMRanker": "lightgbm", "XGBRanker": "xgboost"}[name])
@@ -167,43 +154,18 @@ def test_rankers_take_labels_of_validation_sets_and_score_by_them(name):
     assert told[-1] == pytest.approx(score)
 
 
-def _lightgbm_train(loss, labels):
-    lgb = pytest.importorskip("lightgbm")
-    data = lgb.Dataset(DATA.X, DATA.y, group=DATA.group)
-    bp.set_labels(data, labels)
-    lgb.train({"objective": loss, "verbose": -1}, data, 2)
-
-
-def _xgboost_train(loss, labels):
-    xgb = pytest.importorskip("xgboost")
-    data = xgb.DMatrix(DATA.X, DATA.y, group=DATA.group)
-    bp.set_labels(data, labels)
-    xgb.train({}, data, 2, obj=loss)
-
-
-def _lightgbm_ranker(loss, labels):
-    pytest.importorskip("lightgbm")
-    bp.LGBMRanker(objective=loss, n_estimators=2, verbose=-1).fit(DATA.X, DATA.y, qid=DATA.qid, labels=labels)
-
-
-def _xgboost_ranker(loss, labels):
-    pytest.importorskip("xgboost")
-    bp.XGBRanker(objective=loss, n_estimators=2).fit(DATA.X, DATA.y, qid=DATA.qid, labels=labels)
-
-
-@pytest.mark.parametrize("train", [_lightgbm_train, _xgboost_train, _lightgbm_ranker, _xgboost_ranker])
 @pytest.mark.parametrize(
     ("value", "cause"),
     [(np.nan, "no row is labelled"), (0.0, "none of the 40 queries holds two documents of different grades")],
 )
-def test_a_label_that_teaches_nothing_is_named_as_the_cause(train, value, cause):
-    """The same by all ways: LightGBM's zeros in place of missing labels are in `y` only."""
+def test_a_label_that_teaches_nothing_is_named_as_the_cause(value, cause):
+    """The same in both frameworks: LightGBM's zeros in place of missing labels are in `y` only."""
     loss = bp.RankNet().on("view")
-    with pytest.warns(UserWarning, match="nothing to learn") as caught:
-        train(loss, {"view": np.full(DATA.n_rows, value)})
-    text = str(caught[0].message)
-    assert text.startswith(f"{loss!r} has nothing to learn from: {cause}")
-    assert text.endswith(("labelled; the model stays constant", "(with positive weight); the model stays constant"))
+    for kind in (bp.LGBMRanker, bp.XGBRanker):
+        ranker = kind(objective=loss, n_estimators=2)
+        with pytest.warns(UserWarning, match="nothing to learn") as caught:
+            ranker.fit(DATA.X, DATA.y, qid=DATA.qid, labels={"view": np.full(DATA.n_rows, value)})
+        assert str(caught[0].message).startswith(f"{loss!r} has nothing to learn from: {cause}")
 
 
 # Data sets and comparisons
@@ -212,10 +174,7 @@ def test_a_label_that_teaches_nothing_is_named_as_the_cause(train, value, cause)
 def test_ranking_data_hold_them():
     data = bp.RankingData(DATA.X, DATA.y, qid=DATA.qid, labels=LABELS)
     assert METRIC(SCORES, data.queries) == METRIC(SCORES, QUERIES)
-    again = pickle.loads(pickle.dumps(data))
-    np.testing.assert_array_equal(again.labels["sale"], SALE)
-    assert bp.RankingData(**data).labels.keys() == LABELS.keys()
-    assert bp.RankingData(DATA.X, DATA.y, qid=DATA.qid).labels == {}
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(data)).labels["sale"], SALE)
 
 
 def test_compare_takes_label_columns_of_a_frame():
@@ -232,21 +191,17 @@ def test_compare_takes_label_columns_of_a_frame():
     assert {"NDCG@5", "NDCG@5.on(sale)", "NDCG@5.on(click)"} <= set(result.to_frame().columns)
 
 
-def test_compare_judges_a_bound_loss_by_the_label_that_it_reads():
+def test_compare_leaves_out_a_loss_that_does_not_take_the_label_that_it_reads():
     pytest.importorskip("lightgbm")
-    data = bp.datasets.make_ranking(12, random_state=1)
-    labels = {"click": (data.y > 1).astype(float), "change": data.y - 2.0}
-    parts = [bp.RankingData(data.X, data.y, qid=data.qid, labels=labels)] * 3
-    assert data.y.max() > 1.0
-    taken = [bp.CalibratedSoftmax(max_grade=1.0).on("click"), bp.RankNet().on("change")]
-    taken.append(bp.RankNet() + bp.CalibratedSoftmax(max_grade=1.0).on("click"))
+    labels = {"click": (DATA.y > 1).astype(float), "change": DATA.y - 2.0}
+    parts = [bp.RankingData(DATA.X, DATA.y, qid=DATA.qid, labels=labels)] * 3
+    assert DATA.y.max() > 1.0
+    taken = [bp.RankNet().on("change"), bp.RankNet() + bp.CalibratedSoftmax(max_grade=1.0).on("click")]
     refused = [bp.NDCGBoost().on("change"), bp.RankNet() + bp.NDCGBoost().on("change")]
     result = bp.compare(
         *parts, losses=["all", *taken, *refused], baselines="lambdarank", rounds=1, seeds=1, frameworks="lightgbm"
     )
-    assert not result.failed
     names = {method["method"] for method in result.document["methods"]}
     assert {loss.name for loss in taken} <= names
     assert not {loss.name for loss in refused} & names
-    note = f"Left out, since they do not take labels from -2 to 2: {', '.join(loss.name for loss in refused)}."
-    assert note in result.document["notes"]
+    assert any("do not take labels from" in note for note in result.document["notes"])

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 import boostplug as bp
@@ -115,16 +114,6 @@ def test_a_gradient_that_vanishes_is_no_matter_of_the_data(pairs):
     plug.assign(table, bp.Queries(Y if pairs is None else None, group=GROUP, pairs=pairs))
     with pytest.warns(UserWarning, match="nothing to learn from: its gradient has vanished at these scores"):
         LOSS(1e4 * (Y if pairs is None else np.isin(np.arange(7), TWO.winner)), table)
-
-
-def test_a_users_own_call_may_pass_scores_of_any_kind():
-    """The frameworks pass floats; a user who looks at gradients passes what there is."""
-    table = xgb.DMatrix(np.eye(len(Y)), Y, group=GROUP)
-    values = [1, 0, 2, 0, 0, 1, 0]
-    expected = LOSS(np.array(values, float), table)
-    for scores in (values, np.array(values, dtype=object), np.array(values, dtype=np.int8), pa.array(values)):
-        np.testing.assert_array_equal(LOSS(scores, table), expected)
-        np.testing.assert_array_equal(call(LOSS, scores=scores), expected)
 
 
 @pytest.mark.parametrize("loss", [bp.MPBoost(), bp.NDCGBoost()], ids=repr)

@@ -214,14 +214,6 @@ def test_the_rankers_default_metric_is_ours(F):
 
 
 @every_framework
-def test_labels_that_the_built_in_ranker_refuses(F):
-    for labels in (Y - 2.5, Y * 20):
-        predicted = run(F, "ranker", label=labels)
-        np.testing.assert_allclose(predicted, run(F, "train", label=labels), rtol=1e-4, atol=1e-5)
-        assert np.ptp(predicted) > 0
-
-
-@every_framework
 @pytest.mark.parametrize("per", ["row", "query"])
 def test_validation_weights_count(F, per):
     weight = np.arange(len(VGROUP) if per == "query" else len(VY)) + 1.0
@@ -229,16 +221,6 @@ def test_validation_weights_count(F, per):
     value = F.history(ranker)[named(F, bp.NDCG(5))][-1]
     assert value == pytest.approx(ranker.score(VX, VY, weight, qid=VQID, metric=bp.NDCG(5)), abs=F.digits)
     assert value != pytest.approx(ranker.score(VX, VY, qid=VQID, metric=bp.NDCG(5)), abs=F.digits)
-
-
-@every_framework
-def test_validation_sets_of_equal_labels_are_told_apart(F):
-    """Which differ in features and weights alone."""
-    weights, rows = [np.arange(len(VGROUP)) + 1.0, np.ones(len(VGROUP))], [VX, VX[:, ::-1].copy()]
-    ranker = F.fit(LOSS, metric=bp.NDCG(5), valid=(rows, [VY, VY], [VQID, VQID], weights))
-    for history, x, weight in zip(F.histories(ranker), rows, weights, strict=True):
-        expected = ranker.score(x, VY, weight, qid=VQID, metric=bp.NDCG(5))
-        assert history[named(F, bp.NDCG(5))][-1] == pytest.approx(expected, abs=F.digits)
 
 
 @every_framework
@@ -409,13 +391,6 @@ def check_grid(F, search, metric=bp.NDCG(5)):  # noqa: B008 (a value)
             ranker = F.Ranker(**{**F.estimator, **params}).fit(X[rows], Y[rows], qid=QID[rows])
             scores.append(metric(ranker.predict(X[test]), bp.Queries(Y[test], qid=QID[test])))
         assert score == pytest.approx(np.mean(scores), rel=1e-12)
-
-
-@every_framework
-def test_grid_search_with_a_qid_column(F):
-    frame = pd.DataFrame(X, columns=NAMES).assign(qid=QID)
-    check_grid(F, F.grid_search(scoring=bp.make_scorer(bp.NDCG(5))).fit(frame, Y))
-    check_grid(F, F.grid_search().fit(frame, Y), bp.NDCG(10))  # by the ranker's own score
 
 
 @every_framework

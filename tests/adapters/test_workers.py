@@ -122,12 +122,6 @@ def test_an_error_after_the_last_sum_is_the_workers_own():
     assert asked[0] == asked[1] == ["sum", "sum"]
 
 
-def test_of_several_errors_the_first_workers_is_raised():
-    found, _ = on_two(raising(TypeError("first")), raising(KeyError("second")))
-    assert [type(error) for error in found] == [TypeError, TypeError]
-    assert {str(error) for error in found} == {"on worker 0 of 2: first"}
-
-
 # Losses and metrics on two datasets of XGBoost's. tests/dask trains on its own workers, each in a process.
 
 

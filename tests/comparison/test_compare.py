@@ -271,17 +271,6 @@ def test_the_same_stopping_rule_for_both(parts):
     assert endless.best_value == endless.values[1] < endless.values[0]
 
 
-def test_tuning_never_ends_below_the_default_on_validation(parts):
-    pytest.importorskip("optuna")
-    some = {"losses": [bp.MPBoost()], "baselines": ["lambdarank", "rank:ndcg"], **QUICK}
-    plain, tuned = (bp.compare(*parts, tune=n, **some) for n in (0, 6))
-    assert not tuned.failed
-    assert (tuned.to_frame()["validation"] >= plain.to_frame()["validation"]).all()
-    assert (tuned.to_frame()["validation"] > plain.to_frame()["validation"]).any()
-    assert all(row["runs"][0]["tuned"] for row in tuned.document["methods"])
-    assert str(tuned).count("Tuned: ") == 4
-
-
 def test_names_of_losses():
     assert list(parse_losses(["mpboost"])) == [
         *(f"MPBoost({d})" for d in ("Binary", "Linear", "Log", "Logistic")),

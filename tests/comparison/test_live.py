@@ -45,24 +45,3 @@ def test_lines_where_there_is_no_terminal(clock, capsys):
         "139 of 240 done; now lightgbm QBRank, seed 0",
     ]
     assert err.startswith("boostplug: 0:00:00, ")
-
-
-def test_silence_without_progress(clock, capsys):
-    for shown in (None, False):
-        with progress_bar(shown, 3) as advance:
-            clock[0] += 60
-            advance("something", 1)
-        assert capsys.readouterr() == ("", "")
-
-
-def test_a_bar_in_a_terminal_and_lines_in_a_dumb_one(clock, monkeypatch, capsys):
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("TERM", "xterm")
-    with progress_bar(None, 3) as advance:
-        advance("something", 1)
-    assert "1/3" in capsys.readouterr().err
-    monkeypatch.setenv("TERM", "dumb")
-    with progress_bar(True, 3) as advance:
-        clock[0] += 60
-        advance("something", 1)
-    assert capsys.readouterr().err == "boostplug: 0:00:00, 1 of 3 done; now something\n"

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import xgboost as xgb
-from scipy import sparse
 
 import boostplug as bp
 from boostplug.comparison import recommendation
@@ -49,19 +48,6 @@ def test_the_best_grows_the_trees_of_the_comparison(parts, framework, objective)
     np.testing.assert_allclose(scores, theirs, rtol=1e-6, atol=1e-6)
     assert np.ptp(scores) > 0
     assert run["test"]["NDCG@10"] == pytest.approx(bp.NDCG(10)(scores, test.queries), abs=1e-12)
-
-
-def test_sparse_features(parts):
-    train, _, test = parts
-    thin = [bp.RankingData(sparse.csr_matrix(part.X), part.y, qid=part.qid) for part in parts]
-    for framework in FRAMEWORKS:
-        result = alone(thin, framework, bp.RankNet())
-        (run,) = result.document["methods"][0]["runs"]
-        best = result.best
-        options = {"verbose": False} if framework == "xgboost" else {}
-        best.fit(thin[0].X, train.y, qid=train.qid, **options)
-        value = bp.NDCG(10)(best.predict(thin[2].X), test.queries)
-        assert run["test"]["NDCG@10"] == pytest.approx(value, abs=1e-12)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -35,14 +35,6 @@ def test_no_method_at_the_cap_gets_a_verdict(slow_start):
     assert document["recommendation"]["outcome"] in {"at the cap", "unchallenged"}
 
 
-def test_a_method_that_stops_early_is_not_marked_and_gets_a_verdict(slow_start):
-    result = compared(slow_start, losses=[bp.QBRank()], rounds=2000, early_stopping_rounds=3)
-    document = result.document
-    assert not any(method["runs_at_cap"] for method in document["methods"])
-    assert sum(method["p"] is not None for method in document["methods"]) == 2
-    assert "cap" not in str(result)
-
-
 class Nothing(bp.Loss):
     """A loss that has nothing to teach, so that early stopping ends its training at once."""
 

@@ -80,31 +80,6 @@ def test_xgboost_trains_the_same_model(whole, batches, tmp_path):
         np.testing.assert_allclose(found, expected, rtol=0, atol=1e-6, err_msg=f"{kind}, {loss}")
 
 
-def test_validation_and_early_stopping_on_batches_in_xgboost(whole, batches, tmp_path):
-    xgb = pytest.importorskip("xgboost")
-
-    def history(train, valid):
-        found = {}
-        stopping = {"custom_metric": bp.NDCG(3), "early_stopping_rounds": 3, "evals_result": found}
-        xgb.train(
-            XGB | {"eta": 1.0}, train, 30, obj=bp.MPBoost(), evals=[(valid, "valid")], verbose_eval=False, **stopping
-        )
-        return found["valid"]["pre_NDCG@3"]
-
-    X, y, sizes, *_ = whole
-    few = sizes[:15].sum()
-    columns = dict(zip(NAMES, X[:few].T, strict=True))
-    path = tmp_path / "valid.parquet"
-    pq.write_table(pa.table(columns | {"y": y[:few], "q": np.repeat(np.arange(15), sizes[:15])}), path)
-    valid = bp.datasets.batches_by_query(path, label="y", qid="q", rows=50, features=NAMES)
-    plain = xgb.QuantileDMatrix(X, y, group=sizes, feature_names=NAMES, nthread=1)
-    expected = history(plain, xgb.QuantileDMatrix(X[:few], y[:few], group=sizes[:15], feature_names=NAMES, ref=plain))
-    assert 3 < len(expected) < 30
-    train = matrix_of("QuantileDMatrix", batches(), tmp_path / "train")
-    found = history(train, matrix_of("QuantileDMatrix", valid, tmp_path / "valid", ref=train))
-    assert found == pytest.approx(expected, abs=1e-9)
-
-
 def dataset_of(data, **fields):
     lgb = pytest.importorskip("lightgbm")
     return lgb.Dataset(data, params={"num_threads": 1, "verbosity": -1, "min_data_in_leaf": 5}, **fields)

@@ -2,9 +2,7 @@
 
 import gzip
 import math
-import os
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -16,14 +14,6 @@ from sklearn.datasets import load_svmlight_file
 from boostplug.datasets import letor, load_fold, load_folds, load_letor
 
 NAN = math.nan
-
-
-@pytest.fixture
-def data_folder():
-    folder = os.environ.get("BOOSTPLUG_DATA")
-    if not folder:
-        pytest.skip("BOOSTPLUG_DATA is not set: the real data are not at hand")
-    return Path(folder)
 
 
 @pytest.fixture
@@ -240,13 +230,6 @@ def test_bad_lines_are_refused_by_name_and_line(write, monkeypatch, block, line,
         load_letor(path)
 
 
-def test_tokens_without_a_value_fit_into_the_memory_of_a_block(write):
-    # A token takes three bytes, one less than the shortest valid one; the parser once wrote beyond its arrays.
-    path = write(("0 qid:1 " + "1: " * 300 + "\n") * 20_000)
-    with pytest.raises(ValueError, match="line 1: cannot read '1:'"):
-        load_letor(path)
-
-
 # --- Folds ---------------------------------------------------------------------------------------------------------
 
 
@@ -331,20 +314,3 @@ def test_equals_scikit_learn(scratch, monkeypatch, text, block):
     np.testing.assert_array_equal(dense.y, y)
     np.testing.assert_array_equal(dense.qid, qid)
     assert dense.group.sum() == len(y)
-
-
-# --- Real data -----------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("name", ["mq2008/Fold2/test.txt", "mslr_sample/test.txt"])
-def test_real_files_equal_scikit_learn(data_folder, name):
-    path = data_folder / name
-    X, y, qid = load_svmlight_file(str(path), query_id=True, dtype=np.float32, zero_based=False)
-    data = load_letor(path)
-    np.testing.assert_array_equal(data.X, X.toarray())
-    np.testing.assert_array_equal(data.y, y)
-    np.testing.assert_array_equal(data.qid, qid)
-    assert (data.doc_ids is None) == name.startswith("mslr")
-    if data.doc_ids is not None:
-        lines = path.read_text().splitlines()
-        assert data.doc_ids.tolist() == [re.search(r"#docid = (\S+)", line)[1] for line in lines]

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import xgboost as xgb
-from adapters.harness import GROUP, LOSS, QID, VGROUP, VQID, VX, VY, X, Y
+from adapters.harness import GROUP, QID, VGROUP, VQID, VX, VY, X, Y
 from sklearn.exceptions import DataConversionWarning
 from sklearn.utils.estimator_checks import check_estimator
 
@@ -45,17 +45,6 @@ def test_a_column_of_labels_trains_as_the_parent_does(framework):
         with pytest.warns(DataConversionWarning, match=r"column-vector y was passed when a 1d array was expected"):
             ranker = ours(framework).fit(X, column, group=GROUP)
         np.testing.assert_array_equal(ranker.predict(X), parent.predict(X))
-
-
-@both_frameworks
-def test_a_column_of_labels_validates_and_scores(framework):
-    def fitted(y):
-        more = {"eval_set": [(VX, y)], "eval_group": [VGROUP]}
-        return quietly(ours(framework, LOSS).fit, X, Y, group=GROUP, **more)
-
-    flat, as_column = fitted(VY), fitted(VY.reshape(-1, 1))
-    assert as_column.evals_result_ == flat.evals_result_
-    assert quietly(flat.score, VX, VY.reshape(-1, 1), qid=VQID) == flat.score(VX, VY, qid=VQID)
 
 
 # --- score of XGBRanker -------------------------------------------------------------------------------------------

@@ -36,19 +36,6 @@ def train(loss=LOSS, rounds=5, data=None, params=None, **keywords):
     return lgb.train({**PARAMS, "objective": loss, **(params or {})}, data or dataset(), rounds, **keywords)
 
 
-# --- one objective, every route -----------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("alias", ["objective", "application"])
-def test_every_alias_of_objective(alias):
-    booster = lgb.train({**PARAMS, alias: LOSS}, dataset(), 5)
-    np.testing.assert_array_equal(booster.predict(X), train().predict(X))
-    if alias != "objective":
-        with pytest.warns(UserWarning, match="Will use it instead of 'objective'"):
-            predicted = bp.LGBMRanker(**{alias: LOSS}, **RANKER).fit(X, Y, qid=QID).predict(X)
-        np.testing.assert_array_equal(predicted, booster.predict(X))
-
-
 # --- cross-validation ---------------------------------------------------------------------------------------------
 
 
@@ -74,9 +61,6 @@ def test_threads_are_those_of_the_dataset(spy, key):
         assert spy.log[-1].threads == 2
 
 
-# --- changed data, and memory -------------------------------------------------------------------------------------
-
-
 def test_removed_weights_are_seen():
     data = dataset(weight=np.arange(len(Y)) + 1.0).construct()
     before = gradient_of(data)
@@ -86,18 +70,6 @@ def test_removed_weights_are_seen():
 
 
 # --- errors -------------------------------------------------------------------------------------------------------
-
-
-def test_class_weights_are_refused_with_a_loss_and_count_without():
-    for weights in ("balanced", {0: 1.0, 4: 5.0}):
-        with pytest.raises(ValueError, match=r"class_weight=.* has no meaning in ranking; pass sample_weight"):
-            bp.LGBMRanker(objective=LOSS, class_weight=weights, **RANKER).fit(X, Y, qid=QID)
-        ours = bp.LGBMRanker(objective="lambdarank", class_weight=weights, **RANKER).fit(X, Y, qid=QID)
-        plain = lgb.LGBMRanker(objective="lambdarank", class_weight=weights, **RANKER).fit(X, Y, group=GROUP)
-        np.testing.assert_array_equal(ours.predict(X), plain.predict(X))
-        assert not np.array_equal(
-            ours.predict(X), bp.LGBMRanker(objective="lambdarank", **RANKER).fit(X, Y, qid=QID).predict(X)
-        )
 
 
 def ranker(**fit):

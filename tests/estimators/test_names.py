@@ -99,21 +99,3 @@ def test_a_loss_by_its_name_also_where_frameworks_differ_in_case_only(kind, fram
         ValueError, match="objective='Lambdarank' may be LightGBM's 'lambdarank' or boostplug's 'LambdaR"
     ):
         kind(objective="Lambdarank", **SMALL).fit(X, y, qid="session")
-
-
-def test_the_name_of_an_objective_is_lightgbms_own(frame):
-    lgb = pytest.importorskip("lightgbm")
-    X, y = frame
-    features, sizes = X.drop(columns="session"), X.groupby("session", sort=False).size().to_numpy()
-    plain = lgb.LGBMRanker(objective="lambdarank", verbose=-1, **SMALL).fit(features, y, group=sizes)
-    ours = bp.LGBMRanker(objective="lambdarank", verbose=-1, **SMALL).fit(X, y, qid="session")
-    np.testing.assert_array_equal(ours.predict(X), plain.predict(features))
-
-
-@pytest.mark.parametrize("name", ["reg:squarederror"])
-def test_xgboost_names_its_ranking_objectives(name):
-    pytest.importorskip("xgboost")
-    with pytest.raises(
-        ValueError, match=f"objective='{name}' is no ranking objective of XGBoost's; pass 'rank:ndcg', "
-    ):
-        bp.XGBRanker(objective=name)

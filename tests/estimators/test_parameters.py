@@ -1,7 +1,6 @@
 """Parameters of losses, metrics and distances are parameters of the rankers that hold them."""
 
 import pickle
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -61,15 +60,6 @@ def test_metrics_of_xgboost():
         ValueError, match=r"'eval_metric__k' for XGBRanker, whose eval_metric is \[NDCG.*set eval_metric"
     ):
         several.set_params(eval_metric__k=1)
-
-
-@every_framework
-def test_training_gets_none_of_them(F, capfd):
-    loud = {"verbose": 1} if F.name == "lightgbm" else {"verbosity": 2}
-    F.Ranker(**{**F.estimator, **loud, "objective": NESTED}).fit(X, Y, qid=QID)
-    text = "".join(capfd.readouterr())
-    assert "nknown" not in text
-    assert "not used" not in text
 
 
 @every_framework
@@ -175,19 +165,10 @@ def test_searches_change_the_model(F):
 # Reference rankers
 
 
-@dataclass(frozen=True)
-class Power:
-    exponent: float = 0.5
-
-    def __call__(self, gap):
-        return gap**self.exponent
-
-
 @pytest.mark.parametrize(
     ("one", "parameters", "expected"),
     [
         (bp.MPBoostRanker(), {"distance__beta": 2.0}, bp.MPBoostRanker(distance=bp.LogisticDistance(beta=2.0))),
-        (bp.MPBoostRanker(distance=Power()), {"distance__exponent": 2.0}, bp.MPBoostRanker(distance=Power(2.0))),
         (bp.AdaRankRanker(), {"metric__k": 3}, bp.AdaRankRanker(metric=bp.MAP(3))),
         (
             bp.QuadraticBoundRanker(regressor=DecisionTreeRegressor()),

@@ -11,26 +11,6 @@ SMALLEST_CUT = 1e-10
 """Stumps that part a smaller share of the weight of all ordered pairs are passed over."""
 
 
-def binary(gap):
-    """Return BINARY, the paper's baseline: the sign alone."""
-    return math.copysign(1.0, gap)
-
-
-def linear(gap, alpha=0.2):
-    """Return LDD, Eq. 6."""
-    return alpha * gap
-
-
-def logarithmic(gap, lam=3.0):
-    """Return LOGDD, Eq. 7, natural logarithm."""
-    return math.copysign(math.log(1.0 + lam * abs(gap)), gap)
-
-
-def logistic(gap, beta=0.5):
-    """Return LOGITDD, Eq. 8."""
-    return math.copysign(1.0 / (1.0 + math.exp(-beta * abs(gap))), gap)
-
-
 @dataclass(frozen=True)
 class OrderedPairs:
     """The index set I: (i, j) and (j, i) for every two rows of one query whose grades differ.
@@ -47,16 +27,17 @@ class OrderedPairs:
 def ordered_pairs(grades, boundaries, distance, weight=None):
     """Return I with w⁽¹⁾ = 1/|I|, or ∝ √(w_i w_j) where the rows carry weights; pairs of weight 0 are left out.
 
-    `distance` is an odd function of r_i - r_j.
+    `distance` is that of a gap above 0; the directed one is odd.
     """
     weight = np.ones(len(grades)) if weight is None else np.asarray(weight, float)
-    found = [
-        (i, j, float(distance(grades[i] - grades[j])), math.sqrt(weight[i]) * math.sqrt(weight[j]))
-        for first, last in pairwise(boundaries)
-        for i in range(first, last)
-        for j in range(first, last)
-        if grades[i] != grades[j] and weight[i] > 0 and weight[j] > 0
-    ]
+    found = []
+    for first, last in pairwise(boundaries):
+        for i in range(first, last):
+            for j in range(first, last):
+                if grades[i] != grades[j] and weight[i] > 0 and weight[j] > 0:
+                    gap = grades[i] - grades[j]
+                    d = float(np.sign(gap) * distance(abs(gap)))
+                    found.append((i, j, d, math.sqrt(weight[i]) * math.sqrt(weight[j])))
     total = math.fsum(v for *_, v in found)
     return OrderedPairs(
         np.array([i for i, *_ in found], int),
@@ -72,8 +53,7 @@ class Round:
 
     `stump`, `a` and `z`: f = a·1[x > θ] and the normaliser Z_t. `misordering`: the share of w⁽¹⁾ on pairs whose scores
     are reversed or tied. `bound`: ΠZ up to here, Theorem 1's bound of the misordering. `decrease`: how much f lowers
-    what the round minimises (see `mpboost`); `decreases`: the same of every stump in the order of `stumps(X)`, -inf
-    where it was passed over.
+    what the round minimises (see `mpboost`).
     """
 
     stump: Stump
@@ -82,7 +62,6 @@ class Round:
     misordering: float
     bound: float
     decrease: float
-    decreases: np.ndarray
 
 
 def best_step(above, pairs, w):
@@ -106,7 +85,7 @@ def misordering(scores, pairs):
 
 
 def mpboost(X, pairs, n_rounds):
-    """Run Algorithm 1; return the rounds and the scores F of the rows.
+    """Run Algorithm 1; return the rounds.
 
     Parameters
     ----------
@@ -136,5 +115,5 @@ def mpboost(X, pairs, n_rounds):
         w = w / z
         scores, bound = scores + f, bound * z
         decrease = decreases[chosen]
-        rounds.append(Round(candidates[chosen], a, z, misordering(scores, pairs), bound, decrease, decreases))
-    return rounds, scores
+        rounds.append(Round(candidates[chosen], a, z, misordering(scores, pairs), bound, decrease))
+    return rounds

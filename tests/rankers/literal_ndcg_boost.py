@@ -124,18 +124,14 @@ class Round:
     """What one round did; `m` and `h` are those of F after it.
 
     `stump`, `alpha`: F ← F + α·1[x > θ]; α < 0 stands for the complement of the stump (see `ndcg_boost`). `wf` = Σ w f
-    for f = 1[x > θ], negative with α. `numerator`, `denominator`: of Eq. 15. `objectives`: |Σ w f| of every stump, in
-    the order of `stumps(X)`.
+    for f = 1[x > θ], negative with α.
     """
 
     stump: Stump
     alpha: float
     wf: float
-    numerator: float
-    denominator: float
     m: float
     h: float
-    objectives: np.ndarray
 
 
 def ndcg_boost(X, data, n_rounds, max_alpha=10.0):
@@ -154,8 +150,7 @@ def ndcg_boost(X, data, n_rounds, max_alpha=10.0):
     for _ in range(n_rounds if candidates else 0):
         w = document_weights(F, data)
         sums = [math.fsum(w[stump.above(X)]) for stump in candidates]
-        objectives = np.abs(sums)
-        chosen = first_best(objectives)
+        chosen = first_best(np.abs(sums))
         f = candidates[chosen].above(X).astype(float)
         numerator, denominator = up_and_down(F, f, data)
         if numerator == denominator:
@@ -167,11 +162,8 @@ def ndcg_boost(X, data, n_rounds, max_alpha=10.0):
                 candidates[chosen],
                 alpha,
                 sums[chosen],
-                numerator,
-                denominator,
                 objective_m(F, data),
                 objective_h(F, data),
-                objectives,
             )
         )
     return rounds, F

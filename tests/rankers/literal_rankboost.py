@@ -86,14 +86,6 @@ def e2(eta, H, pairs):
     return float(pairs.weight @ product)
 
 
-def scores_of(eta, H):
-    """Return Σ η_s f_s; an infinite weight leaves the documents with f = 0 at 0."""
-    scores = np.zeros(np.shape(H)[1])
-    for h, weight in zip(np.asarray(H), eta, strict=True):
-        scores[h == 1] += weight
-    return scores
-
-
 # Independence
 
 
@@ -128,15 +120,6 @@ def depends(V, basis, j):
     return int(np.linalg.matrix_rank(V[[*basis, j]], tol=SINGULAR)) == len(basis)
 
 
-def coordinates(V, basis, j):
-    """Return β over all rankers, zero outside the basis, with Σ β_s V_s = V_j."""
-    beta = np.zeros(len(V))
-    beta[basis] = np.linalg.lstsq(V[basis].T, V[j], rcond=None)[0]
-    if np.abs(beta @ V - V[j]).max() > SINGULAR:
-        raise ValueError(f"ranker {j} is not in the span of {basis}; ask depends() first")
-    return beta
-
-
 def independent_subset(V, basis, candidates):
     """Return the candidates that, taken in this order, each leave the span of basis and those before."""
     kept = []
@@ -149,31 +132,23 @@ def independent_subset(V, basis, candidates):
 # The algorithms
 
 
-@dataclass
-class Round:
-    """One round; arrays describe the state after it."""
+class Round(NamedTuple):
+    """One round; its errors are those of the scores after it."""
 
     ranker: int
     alpha: float
     z: float
-    delta: float  # ε⁻ - ε⁺, plus ε⁰ tanh(α') in RankBoost+; along β/‖β‖ for a dependent step
+    delta: float  # ε⁻ - ε⁺, plus ε⁰ tanh(α') in RankBoost+
     e1: float
-    e2: float  # F2(eta)
-    distribution: np.ndarray  # D_{t+1}; NaN after an infinite weight
-    scores: np.ndarray  # g_t of every document
-    eta: np.ndarray  # total weight of every ranker in the independent basis
-    direction: np.ndarray  # what alpha multiplied, over all rankers
+    e2: float  # of RankBoost+
 
 
 @dataclass
 class Run:
-    """The rounds, why they ended, and the rankers that F2 is defined on, in order of entry."""
+    """The rounds, and why they ended."""
 
     rounds: list[Round] = field(default_factory=list)
     stopped: str = "rounds"  # or "no edge", "undefined weight", "infinite weight"
-    basis: list[int] = field(default_factory=list)
-    dropped: list[int] = field(default_factory=list)  # "efficient": found dependent, or pruned
-    pruned_after: int | None = None  # rounds made by then
 
 
 def masses(d, distribution):
@@ -194,17 +169,10 @@ def half_log_ratio(a, b):
     return 0.5 * math.log(a / b)
 
 
-def unit(n, j):
-    """Return the j-th coordinate vector."""
-    e = np.zeros(n)
-    e[j] = 1.0
-    return e
-
-
 def _on_e1(H, pairs, rounds, allow_negative, ratio, needs_both):
-    """Run Algorithm 1 with update (9); α = ½ ln of `ratio` of ε⁺, ε⁻, ε⁰. E2 as in "Implementing Rankboost+"."""
-    d, V = differences(H, pairs), centred(H, pairs)
-    run, D, scores, eta = Run(), pairs.weight, np.zeros(np.shape(H)[1]), np.zeros(len(H))
+    """Run Algorithm 1 with update (9); α = ½ ln of `ratio` of ε⁺, ε⁻, ε⁰."""
+    d = differences(H, pairs)
+    run, D, scores = Run(), pairs.weight, np.zeros(np.shape(H)[1])
     while len(run.rounds) < rounds:
         right, wrong, tied = masses(d, D)
         edge = right - wrong
@@ -216,24 +184,14 @@ def _on_e1(H, pairs, rounds, allow_negative, ratio, needs_both):
             run.stopped = "undefined weight"
             break
         alpha = half_log_ratio(*ratio(right[j], wrong[j], tied[j]))
-        direction = unit(len(H), j)
-        if j not in run.basis:
-            if depends(V, run.basis, j):
-                direction = coordinates(V, run.basis, j)
-            else:
-                run.basis.append(j)
-        scores = scores + scores_of([alpha], [H[j]])
         if math.isinf(alpha):  # a perfect ranker, met in the first round or never
-            run.stopped, z, eta, D = "infinite weight", 0.0, np.where(direction > 0, alpha, 0.0), D * math.nan
-        else:
-            eta = eta + alpha * direction
-            weighted = D * np.exp(-alpha * d[j])
-            z = float(weighted.sum())
-            D = weighted / z
-        delta = float(wrong[j] - right[j])
-        run.rounds.append(Round(j, alpha, z, delta, e1(scores, pairs), e2(eta, H, pairs), D, scores, eta, direction))
-        if math.isinf(alpha):
+            run.stopped = "infinite weight"
             break
+        scores = scores + alpha * np.asarray(H[j])
+        weighted = D * np.exp(-alpha * d[j])
+        z = float(weighted.sum())
+        D = weighted / z
+        run.rounds.append(Round(j, alpha, z, float(wrong[j] - right[j]), e1(scores, pairs), math.nan))
     return run
 
 
@@ -241,7 +199,7 @@ def discrete(H, pairs, rounds, allow_negative=False):
     """Run Rb-d: largest ε⁺ - ε⁻ (its absolute value if `allow_negative`), α = ½ ln(ε⁺/ε⁻), Eq. 13, 14.
 
     Stops "no edge" where no ranker has one, and "undefined weight" before a round whose ranker reverses nothing (or
-    orders nothing right) and ties something. A perfect ranker has weight inf and ends the run.
+    orders nothing right) and ties something, and "infinite weight" before that of a perfect ranker.
     """
     return _on_e1(H, pairs, rounds, allow_negative, lambda right, wrong, tied: (right, wrong), needs_both=True)
 
@@ -264,131 +222,46 @@ def slopes(d, distribution, eta):
     return wrong - right + tied * np.tanh(eta)
 
 
-def distribution_of(eta, H, pairs):
-    """Return D_i ∝ D_1(i) Π_s ω*_2(i, s, η_s)."""
-    D = pairs.weight * np.prod([omega(d, w) for d, w in zip(differences(H, pairs), eta, strict=True)], axis=0)
-    return D / D.sum()
+def plus(H, pairs, rounds, order):
+    """Run Rb+, Algorithm 2: the largest |δ|, Eq. 33, α by Eq. 34, update (25); δ and α know the ranker's weight so far.
 
+    Candidates are S, the rankers chosen, and R, at first all others. A candidate of R that turns out dependent on S is
+    dropped and the same round goes on; the first time this happens R is also pruned to those that, taken in `order` (a
+    permutation of all rankers), are independent of S and of those kept before. Ties go by index of `H`.
 
-def line_search(eta, direction, H, pairs, limit=32.0):
-    """Return the α that minimises F2(η + αβ), by bisection on its derivative; ±inf where none up to `limit` does.
-
-    e^-32 still stands above what rounding of β makes of a flat term.
-
-    A dependent ranker can order every pair it does not tie right, while the basis cancels on the tied ones: then F2
-    falls for ever along β, although no ranker is perfect.
+    Stops "no edge", and "infinite weight" before the round of a perfect ranker.
     """
-    used = np.flatnonzero((eta != 0) | (direction != 0))
-    d = differences(H, pairs)[used]
-
-    def derivative(alpha):  # up to a positive factor
-        w = (eta + alpha * direction)[used, None]
-        logs = np.log(pairs.weight) + np.where(d == 0, np.logaddexp(w, -w) - math.log(2.0), -w * d).sum(axis=0)
-        inner = (direction[used, None] * np.where(d == 0, np.tanh(w), -d)).sum(axis=0)
-        return float(np.exp(logs - logs.max()) @ inner)
-
-    sign = -math.copysign(1.0, derivative(0.0))
-    near, far = 0.0, 1.0
-    while sign * derivative(sign * far) < 0:
-        near, far = far, 2.0 * far
-        if far > limit:
-            return sign * math.inf
-    for _ in range(200):
-        middle = 0.5 * (near + far)
-        if sign * derivative(sign * middle) < 0:
-            near = middle
-        else:
-            far = middle
-    return sign * 0.5 * (near + far)
-
-
-def dependent_step(H, pairs, basis, eta, j):
-    """Return β, the slope δ = ∇F2·β/(‖β‖ F2), α and Z of ranker j, which lies in the span of the basis.
-
-    An infinite α comes with the limit of Z.
-    """
-    direction = coordinates(centred(H, pairs), basis, j)
-    delta = float(slopes(differences(H, pairs), distribution_of(eta, H, pairs), eta) @ direction)
-    delta /= float(np.linalg.norm(direction))
-    alpha = line_search(eta, direction, H, pairs)
-    step = math.copysign(min(abs(alpha), 100.0), alpha) if math.isinf(alpha) else alpha
-    z = e2(eta + step * direction, H, pairs) / e2(eta, H, pairs)
-    return direction, delta, alpha, z
-
-
-def plus(H, pairs, rounds, strategy="efficient", order=None):
-    """Run Rb+: the largest |δ|, Eq. 33, α by Eq. 34, update (25); δ and α know the weight that the ranker has.
-
-    "efficient" (Algorithm 2): candidates are S, the rankers chosen, and R, at first all others. A candidate of R that
-    turns out dependent on S is dropped and the same round goes on; the first time this happens R is also pruned to
-    those that, taken in `order` (a permutation of all rankers, by default 0, 1, …), are independent of S and of those
-    kept before. "optimal": every ranker is a candidate in every round; one that is dependent on S, S β = h, scores
-    |∇F2·β|/(‖β‖ F2), and its step minimises F2(η + αβ). Ties go by index of `H` over all candidates of either set.
-
-    Stops "no edge". A perfect ranker has weight inf and ends the run with Z = 0, and so does a dependent step along
-    which F2 falls for ever, with the limit of Z; e1, scores and distribution are NaN there.
-    """
-    if strategy not in {"efficient", "optimal"}:
-        raise ValueError(f"strategy is 'efficient' or 'optimal', got {strategy!r}")
-    n = len(H)
-    order = range(n) if order is None else order
     d, V = differences(H, pairs), centred(H, pairs)
-    run, D, eta, rest = Run(), pairs.weight, np.zeros(n), list(range(n))
+    run, D, eta, basis, rest, pruned = Run(), pairs.weight, np.zeros(len(H)), [], list(range(len(H))), False
     while len(run.rounds) < rounds:
         delta = slopes(d, D, eta)
-        if strategy == "efficient":
-            candidates = sorted({*run.basis, *rest})
-            dependent = {}
-        else:
-            candidates = list(range(n))
-            outside = [j for j in candidates if j not in run.basis and V[j].any() and depends(V, run.basis, j)]
-            dependent = {j: coordinates(V, run.basis, j) for j in outside}
-            for j, beta in dependent.items():
-                delta[j] = delta @ beta / np.linalg.norm(beta)
+        candidates = sorted({*basis, *rest})
         j = candidates[first_largest(np.abs(delta[candidates]))]
         if abs(delta[j]) <= NO_EDGE:
             run.stopped = "no edge"
             break
-        if j in dependent:
-            direction, _, alpha, z = dependent_step(H, pairs, run.basis, eta, j)
-            if math.isinf(alpha):
-                nan = np.full(np.shape(H)[1], math.nan)
-                last = run.rounds[-1].e2 * z
-                run.rounds.append(Round(j, alpha, z, delta[j], math.nan, last, D * math.nan, nan, eta, direction))
-                run.stopped = "infinite weight"
-                break
-            eta = eta + alpha * direction
-            D = distribution_of(eta, H, pairs)
-        else:
-            if j not in run.basis:
-                if depends(V, run.basis, j):
-                    rest.remove(j)
-                    if run.pruned_after is None:
-                        run.pruned_after = len(run.rounds)
-                        kept = independent_subset(V, run.basis, [k for k in order if k in rest and k not in run.basis])
-                        run.dropped = sorted({*rest} - {*kept, *run.basis})
-                        rest = kept
-                    run.dropped.append(j)
-                    continue
-                run.basis.append(j)
-            direction, before = unit(n, j), eta[j]
-            right, wrong, tied = (mass[j] for mass in masses(d, D))
-            alpha = half_log_ratio(
-                right + tied * math.exp(-before) / (2 * math.cosh(before)),
-                wrong + tied * math.exp(before) / (2 * math.cosh(before)),
-            )
-            if math.isinf(alpha):
-                run.stopped, z, eta, D = "infinite weight", 0.0, np.where(direction > 0, alpha, 0.0), D * math.nan
-            else:
-                weighted = D * omega(d[j], before + alpha) / omega(d[j], before)
-                z = float(weighted.sum())
-                D = weighted / z
-                eta = eta + alpha * direction
-        scores = scores_of(eta, H)
-        values = e1(scores, pairs), e2(eta, H, pairs)
-        run.rounds.append(Round(j, alpha, z, float(delta[j]), *values, D, scores, eta, direction))
+        if j not in basis:
+            if depends(V, basis, j):
+                rest.remove(j)
+                if not pruned:
+                    rest = independent_subset(V, basis, [k for k in order if k in rest and k not in basis])
+                    pruned = True
+                continue
+            basis.append(j)
+        before = eta[j]
+        right, wrong, tied = (mass[j] for mass in masses(d, D))
+        alpha = half_log_ratio(
+            right + tied * math.exp(-before) / (2 * math.cosh(before)),
+            wrong + tied * math.exp(before) / (2 * math.cosh(before)),
+        )
         if math.isinf(alpha):
+            run.stopped = "infinite weight"
             break
+        weighted = D * omega(d[j], before + alpha) / omega(d[j], before)
+        z = float(weighted.sum())
+        D = weighted / z
+        eta[j] += alpha
+        run.rounds.append(Round(j, alpha, z, float(delta[j]), e1(eta @ H, pairs), e2(eta, H, pairs)))
     return run
 
 

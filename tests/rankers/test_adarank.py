@@ -1,8 +1,5 @@
 """AdaRankRanker against the literal algorithm, round by round; its stopping rules, cap, weights and refusals."""
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -37,58 +34,30 @@ def repeated(X, y, group, times):
     return X[rows], y[rows], group[order]
 
 
-def agreement(scores, labels):
-    """Kendall's tau_a of scores and labels: in [-1, 1], ties 0."""
-    signs = np.sign(scores[:, None] - scores) * np.sign(labels[:, None] - labels)
-    return signs.sum() / max(1, len(labels) * (len(labels) - 1))
-
-
-@dataclass(frozen=True)
 class Agreement(Metric):
-    """`agreement` of each query, as a metric of a user's own; or another function of its scores and labels."""
-
-    function: Callable = agreement
+    """Kendall's tau_a of scores and labels, a metric of a user's own: in [-1, 1], ties 0."""
 
     def compute_per_query(self, scores, queries):
-        pairs = ((scores[a:b], queries.labels[a:b]) for a, b in pairwise(queries.boundaries))
-        return np.array([self.function(*pair) for pair in pairs])
+        found = []
+        for first, last in pairwise(queries.boundaries):
+            own, labels = scores[first:last], queries.labels[first:last]
+            signs = np.sign(own[:, None] - own) * np.sign(labels[:, None] - labels)
+            found.append(signs.sum() / max(1, len(labels) * (len(labels) - 1)))
+        return np.array(found)
 
 
-AGREEMENT = Agreement()
+METRICS = {"MAP": MAP(empty=0), "NDCG": NDCG(None, empty=0, ties="order"), "agreement": Agreement()}
 
 
-def literal_run(X, y, group, name, rounds, *, validation=None, **options):
-    """The literal algorithm on what the ranker reads: single precision, missing values 0."""
-    if validation is not None:
-        X_valid, y_valid, group_valid = validation
-        validation = read(X_valid), boundaries_of(group_valid), literal_measure(name, y_valid, group_valid)
-    measure = literal_measure(name, y, group)
-    return literal.adarank(read(X), boundaries_of(group), measure, rounds, cap=CAP, validation=validation, **options)
+def measure_of(metric, y, group):
+    """Return the metric of each query as a function of scores."""
+    queries = Queries(y, group=group)
+    return lambda scores: metric.per_query(scores, queries)
 
 
 def read(X):
+    """Return what the ranker reads: single precision, missing values 0."""
     return np.nan_to_num(X.astype(np.float32)).astype(np.float64)
-
-
-def boundaries_of(group):
-    return np.r_[0, np.cumsum(group)]
-
-
-def literal_measure(name, y, group):
-    starts = boundaries_of(group)
-    if name == "agreement":
-        return lambda q, scores: agreement(scores, y[starts[q] : starts[q + 1]])
-    function = {"MAP": literal.average_precision, "NDCG": literal.ndcg}[name.partition("-")[0]]
-    return (literal.in_file_order if name.endswith("order") else literal.over_ties)(function, y, starts)
-
-
-METRICS = {
-    "MAP": MAP(empty=0),
-    "MAP-order": MAP(empty=0, ties="order"),
-    "NDCG": NDCG(None, empty=0),
-    "NDCG-order": NDCG(None, empty=0, ties="order"),
-    "agreement": AGREEMENT,
-}
 
 
 def assert_same_rounds(ranker, run, X, y, group, metric, n_features):
@@ -125,14 +94,16 @@ def assert_same_rounds(ranker, run, X, y, group, metric, n_features):
 def test_rounds_are_those_of_the_literal_algorithm(name, seed):
     X, y, group = problem(seed)
     options = {"stop": ["patience", "paper"][seed % 4 == 3], "patience": 1 + seed % 5, "no_repeat": seed % 2 == 0}
-    arguments, validation = {}, None
+    arguments, held_out = {}, None
     if seed % 3 == 0:
-        validation = problem(seed + 1000)
-        arguments = {"eval_set": [validation[:2]], "eval_group": [validation[2]]}
+        X_valid, y_valid, group_valid = problem(seed + 1000)
+        arguments = {"eval_set": [(X_valid, y_valid)], "eval_group": [group_valid]}
+        held_out = read(X_valid), measure_of(METRICS[name], y_valid, group_valid)
     metric = METRICS[name]
     ranker = AdaRankRanker(metric=metric, n_estimators=12, negated=False, **options)
     ranker.fit(X, y, group=group, **arguments)
-    run = literal_run(X, y, group, name, 12, validation=validation, **options)
+    measure = measure_of(metric, y, group)
+    run = literal.adarank(read(X), measure, 12, cap=CAP, validation=held_out, **options)
     assert_same_rounds(ranker, run, X, y, group, metric, X.shape[1])
     reasons = {
         "rounds": "n_estimators",
@@ -151,7 +122,7 @@ def test_integer_query_weights_repeat_queries(seed):
     ranker = AdaRankRanker(metric=MAP(empty=0), n_estimators=8, negated=False, **options)
     ranker.fit(X, y, group=group, sample_weight=weight)
     X, y, group = repeated(X, y, group, weight)
-    run = literal_run(X, y, group, "MAP", 8, **options)
+    run = literal.adarank(read(X), measure_of(MAP(empty=0), y, group), 8, cap=CAP, **options)
     assert_same_rounds(ranker, run, X, y, group, MAP(empty=0), X.shape[1])
 
 
@@ -159,25 +130,25 @@ def test_integer_query_weights_repeat_queries(seed):
 def test_negated_features_are_further_columns(seed):
     X, y, group = problem(seed + 100)
     options = {"stop": "patience", "patience": 4, "no_repeat": False}
-    ranker = AdaRankRanker(metric=AGREEMENT, n_estimators=8, negated=True, **options).fit(X, y, group=group)
-    run = literal_run(np.hstack([X, -X]), y, group, "agreement", 8, **options)
-    assert_same_rounds(ranker, run, X, y, group, AGREEMENT, X.shape[1])
+    ranker = AdaRankRanker(metric=METRICS["agreement"], n_estimators=8, negated=True, **options).fit(X, y, group=group)
+    run = literal.adarank(read(np.hstack([X, -X])), measure_of(METRICS["agreement"], y, group), 8, cap=CAP, **options)
+    assert_same_rounds(ranker, run, X, y, group, METRICS["agreement"], X.shape[1])
 
 
 def test_a_reversed_feature_gets_a_negative_weight_and_is_chosen_one_way():
     X, y = np.array([[0.0], [1.0], [2.0]]), [2, 1, 0]
-    ranker = AdaRankRanker(metric=AGREEMENT, negated=True).fit(X, y, group=[3])
+    ranker = AdaRankRanker(metric=METRICS["agreement"], negated=True).fit(X, y, group=[3])
     assert ranker.history_["sign"].tolist() == [-1]  # and not +1 in a second round
     assert ranker.history_["alpha"].tolist() == [CAP]
     np.testing.assert_array_equal(ranker.predict(X), [0.0, -CAP, -2 * CAP])
     assert "every feature has been chosen" in ranker.stop_reason_
-    upright = AdaRankRanker(metric=AGREEMENT, negated=False).fit(X, y, group=[3])
+    upright = AdaRankRanker(metric=METRICS["agreement"], negated=False).fit(X, y, group=[3])
     assert "no feature is better than none" in upright.stop_reason_
     assert upright.best_iteration_ == 0
     np.testing.assert_array_equal(upright.predict(X), 0.0)
 
 
-@pytest.mark.parametrize("metric", [MAP(), NDCG(3), AGREEMENT], ids=["MAP", "NDCG", "own"])
+@pytest.mark.parametrize("metric", [MAP(), NDCG(3), METRICS["agreement"]], ids=["MAP", "NDCG", "own"])
 @pytest.mark.parametrize("seed", range(15))
 def test_theorem_1_holds_in_each_round(metric, seed):
     X, y, group = problem(seed + 200, longest=9)
@@ -195,15 +166,6 @@ def test_theorem_1_holds_in_each_round(metric, seed):
     np.testing.assert_allclose(1 - history["bound"], np.cumprod(np.exp(-history["delta_min"]) * chord), rtol=1e-6)
     own = history["capped"] == 0
     np.testing.assert_allclose(chord[own], np.sqrt(1 - phi[own] ** 2), rtol=1e-6)
-
-
-def test_theorem_1_is_tight_for_one_round_of_one_query():
-    # δ_min = E - 0 - αE, so that the bound is 1 - e^{-(1-α)E} √(1 - E²), with E = AP = (1/1 + 2/3) / 2.
-    ranker = AdaRankRanker(n_estimators=1).fit([[3.0], [2.0], [1.0]], [1, 0, 1], group=[3])
-    E = (1 + 2 / 3) / 2
-    alpha = 0.5 * math.log((1 + E) / (1 - E))
-    assert ranker.history_["alpha"][0] == pytest.approx(alpha)
-    assert ranker.history_["bound"][0] == pytest.approx(1 - math.exp(-(1 - alpha) * E) * math.sqrt(1 - E**2))
 
 
 def test_its_own_metric_chooses_unless_another_is_asked_for():

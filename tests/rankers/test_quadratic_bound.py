@@ -1,12 +1,10 @@
-"""QBRank and the general method, round by round against the literal ones; other losses; their limits."""
+"""QBRank and the general method, round by round against the papers' algorithm; other losses; their limits."""
 
-import math
 from itertools import pairwise
 
 import numpy as np
 import pytest
 from losses.functions import softplus, softplus_curvature, softplus_slope
-from rankers import literal_quadratic_bound as literal
 from rankers.problems import problem
 from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingRegressor
@@ -18,34 +16,7 @@ from boostplug.rankers import quadratic_bound
 from boostplug.rankers.quadratic_bound import QBRankRanker, QuadraticBoundRanker
 
 ROUNDS = 5
-SEEDS = range(24)
-
-
-class RoundedTree(DecisionTreeRegressor):
-    """A tree that sees nine digits, so that splits of equal gain do not hang on the order of summation."""
-
-    def fit(self, X, y, sample_weight=None):
-        return super().fit(X, np.round(y, 9), np.round(sample_weight / sample_weight.max(), 9))
-
-
-def tree(leaves=4, **parameters):
-    return RoundedTree(max_leaf_nodes=leaves, **parameters)
-
-
-def learner(seed, leaves=4):
-    """Return the literal algorithm's weak learner: a tree, seeded in each round as the rankers do."""
-    random = np.random.RandomState(seed)
-
-    def fit(weights, X, targets):
-        seeded = tree(leaves, random_state=random.randint(np.iinfo(np.int32).max))
-        return seeded.fit(X, targets, weights).predict(X)
-
-    return fit
-
-
-def own(leaves=4):
-    """Return the literal algorithm's weak learner where the ranker grows its own trees."""
-    return lambda weights, X, targets: literal_tree.predict(literal_tree.grow(X, targets, weights, leaves), X)
+FOUR_LEAVES = DecisionTreeRegressor(max_leaf_nodes=4, random_state=0)
 
 
 def case(seed):
@@ -53,33 +24,11 @@ def case(seed):
     X, queries = problem(seed, grades=("real", "integer")[seed % 2], weighted=seed % 3 == 0, explicit=seed % 4 == 0)
     if seed % 5 < 2:
         labelled = np.random.default_rng(seed).random(queries.n_rows) < 0.7
-        queries = replaced(queries, labelled=labelled)
+        kept = {"group": np.diff(queries.boundaries), "weight": queries.row_weight, "pairs": queries.pairs}
+        queries = Queries(queries.labels, **kept, labelled=labelled)
     margin, w = ("grade", 1.0, 0.5)[seed % 3], (0.5, 1.0, 0.2, 0.5, 0.8, 1.0, 0.0)[seed % 7]
     normalization = "none" if queries.pairs is not None else ("none", "rows", "query")[seed // 2 % 3]
     return X, queries, {"margin": margin, "preference_weight": w, "normalization": normalization}
-
-
-def replaced(queries, **changes):
-    kept = {"group": np.diff(queries.boundaries), "weight": queries.row_weight, "pairs": queries.pairs}
-    return Queries(queries.labels, **{**kept, "labelled": queries.labelled, **changes})
-
-
-def risk_of(queries, margin="grade", preference_weight=0.5, normalization="none"):
-    """Return the literal algorithm's risk."""
-    weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
-    if queries.pairs is None:
-        labelled = queries.labelled
-        pairs = literal.preferences(queries.labels, queries.boundaries, margin, normalization, weight, labelled)
-    else:
-        given = queries.pairs
-        tau = np.ones(len(given)) if given.margin is None else given.margin
-        of_pair = np.ones(len(given)) if given.weight is None else given.weight
-        pairs = [
-            literal.Preference(x, y, t if margin == "grade" else margin, u * math.sqrt(weight[x] * weight[y]))
-            for x, y, t, u in zip(given.winner, given.loser, tau, of_pair, strict=True)
-        ]
-    labels = literal.labels(queries.labels, weight, queries.labelled)
-    return literal.QBRankRisk(queries.n_rows, tuple(pairs), tuple(labels), preference_weight)
 
 
 def fit(ranker, X, queries):
@@ -93,15 +42,16 @@ def fit(ranker, X, queries):
     )
 
 
-def assert_same_rounds(ranker, X, rounds, h):
-    n = len(ranker.model_)
-    for key, wanted in [("step", [r.step for r in rounds]), ("risk", [r.risk for r in rounds])]:
-        found = ranker.history_[key] if n else np.zeros(0)
-        np.testing.assert_allclose(found, wanted[:n], rtol=1e-8, atol=1e-12)
-    assert all(r.step == 0.0 for r in rounds[n:])  # the literal algorithm goes on where nothing falls
-    for ((weak, _),), r in zip(ranker.model_.rounds, rounds[:n], strict=True):
-        np.testing.assert_allclose(weak.predict(X), r.g, rtol=1e-7, atol=1e-7)
-    np.testing.assert_allclose(ranker.predict(X), h, rtol=1e-7, atol=1e-7)
+def working_set(h, queries, settings, hessian):
+    """Return -∇R and the weights of the rows, by the settings of `QBRank`: both are sums over pairs and labels."""
+    w = settings["preference_weight"]
+    gradient, weights = 0.0, 0.0
+    for kind, share in ((1.0, w), (0.0, 1.0 - w)):
+        loss = QBRank(**{**settings, "preference_weight": kind}, hessian="bound" if hessian == "bound" else "global")
+        of_kind = loss.compute_gradient_hessian(h, queries, 1.0)
+        half = hessian == "average" and kind == 1.0  # Algorithm 2 counts a pair once for a row, a bound twice
+        gradient, weights = gradient - share * of_kind[0], weights + share * of_kind[1] * (0.5 if half else 1.0)
+    return gradient, weights
 
 
 def assert_never_rises(ranker, start):
@@ -110,20 +60,30 @@ def assert_never_rises(ranker, start):
     assert path[-1] < path[0]
 
 
-# The literal algorithm
+# The papers' algorithm
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_qbrank_is_the_literal_one(seed):
+@pytest.mark.parametrize("seed", range(24))
+def test_each_round_fits_the_targets_and_weights_of_the_paper(seed):
     X, queries, settings = case(seed)
     hessian = ("average", "bound", "global")[seed // 4 % 3]
     # whole steps leave pairs exactly at their margins, where the last bit decides what "bound" counts
     rate = 0.3 if hessian == "bound" else (0.3, 1.0)[seed % 2]
-    ranker = QBRankRanker(
-        n_estimators=ROUNDS, learning_rate=rate, hessian=hessian, max_leaf_nodes=4, random_state=seed, **settings
-    )
-    risk = risk_of(queries, **settings)
-    assert_same_rounds(fit(ranker, X, queries), X, *literal.qbrank(X, risk, own(), ROUNDS, rate, hessian))
+    ranker = QBRankRanker(n_estimators=ROUNDS, learning_rate=rate, hessian=hessian, max_leaf_nodes=4, **settings)
+    fit(ranker, X, queries)
+    loss, h = QBRank(**settings), np.zeros(len(X))
+    for t, ((weak, alpha),) in enumerate(ranker.model_.rounds):
+        targets, weights = working_set(h, queries, settings, hessian)
+        targets = np.divide(targets, weights, out=np.zeros(len(X)), where=weights > 0.0)
+        g = literal_tree.predict(literal_tree.grow(X, targets, weights, 4), X)
+        np.testing.assert_allclose(weak.predict(X), g, rtol=1e-7, atol=1e-7)
+        step = quadratic_bound.line_search(loss, queries, h, g)
+        assert alpha == ranker.history_["alpha"][t] == pytest.approx(rate * step, rel=1e-7)
+        assert ranker.history_["step"][t] == pytest.approx(step, rel=1e-7)
+        h = h + rate * step * g
+        assert ranker.history_["risk"][t] == pytest.approx(loss.value(h, queries).sum(), rel=1e-7, abs=1e-12)
+    np.testing.assert_allclose(ranker.predict(X), h, rtol=1e-7, atol=1e-7)
+    assert len(ranker.model_) == ROUNDS or ranker.stop_reason_ != "n_estimators"
 
 
 class LogisticPairs(Loss):
@@ -154,35 +114,44 @@ class LogisticPairs(Loss):
 
 def test_general_method_on_a_users_own_loss():
     X, queries = problem(3)
-    pairs = [(p.winner, p.loser) for p in literal.preferences(queries.labels, queries.boundaries)]
-    loss = LogisticPairs(pairs)
+    query = queries.query_of_row
+    pairs = np.argwhere((query[:, None] == query) & (queries.labels[:, None] > queries.labels))
+    loss = LogisticPairs(pairs.tolist())
     options = {"n_estimators": 8, "learning_rate": 1.0, "line_search": False, "random_state": 0}
-    kept = QuadraticBoundRanker(loss=loss, regressor=tree(), **options)
-    fit(kept, X, queries)
-
-    def working_set(h):
-        gradient, hessian = loss.gradient_hessian(h, queries)
-        return hessian, literal.residuals(gradient, hessian)
-
-    wanted = literal.quadratic_bound(X, lambda h: math.fsum(loss.value(h, queries)), working_set, learner(0), 8, 1.0)
-    assert_same_rounds(kept, X, *wanted)
+    kept = fit(QuadraticBoundRanker(loss=loss, regressor=FOUR_LEAVES, **options), X, queries)
     assert_never_rises(kept, len(pairs) * np.log(2.0))
     searched = fit(clone(kept).set_params(line_search=True), X, queries)
     assert_never_rises(searched, len(pairs) * np.log(2.0))
     assert searched.history_["risk"][0] < kept.history_["risk"][0]
+    ((first, _),) = kept.model_.rounds[0]
+    gradient, hessian = loss.gradient_hessian(np.zeros(len(X)), queries)
+    targets = np.divide(-gradient, hessian, out=np.zeros(len(X)), where=hessian > 0.0)
+    np.testing.assert_allclose(first.predict(X), FOUR_LEAVES.fit(X, targets, hessian).predict(X))
 
 
 # The line search
 
 
-def test_line_search_is_the_exact_one():
+def test_line_search_finds_the_smallest_step_without_slope():
+    n_found = 0
     for seed in range(30):
         _, queries, settings = case(seed)
-        risk, rng = risk_of(queries, **settings), np.random.default_rng(seed)
+        loss, rng = QBRank(**settings), np.random.default_rng(seed)
         h = rng.normal(size=queries.n_rows).round(1)
-        g = rng.choice([0.0, 1.0, -0.4], queries.n_rows) - risk.gradient(h) * rng.choice([0.0, 1.0])
-        found = quadratic_bound.line_search(QBRank(**settings), queries, h, g)
-        assert (found or 0.0) == pytest.approx(risk.line_search(h, g), rel=1e-9, abs=1e-12), seed
+
+        def gradient(scores, loss=loss, queries=queries):
+            return loss.gradient_hessian(scores, queries)[0]
+
+        g = rng.choice([0.0, 1.0, -0.4], queries.n_rows) - gradient(h) * rng.choice([0.0, 1.0])
+        step = quadratic_bound.line_search(loss, queries, h, g)
+        size = np.abs(gradient(h)) @ np.abs(g)
+        if step is None:
+            assert gradient(h) @ g >= -1e-12 * size, seed
+            continue
+        n_found += 1
+        assert gradient(h + step * g) @ g == pytest.approx(0.0, abs=1e-11 * size), seed
+        assert gradient(h + (1.0 - 1e-6) * step * g) @ g < -1e-12 * size, seed
+    assert n_found > 10
 
 
 def test_line_search_where_a_loss_falls_for_ever():
@@ -219,7 +188,13 @@ LOSSES = [
 @pytest.mark.parametrize("loss", LOSSES)
 def test_risk_never_rises(loss, rate, seed):
     X, queries = problem(seed, weighted=seed % 3 == 0)
-    ranker = QuadraticBoundRanker(loss=loss, regressor=tree(), n_estimators=15, learning_rate=rate, random_state=0)
+    ranker = QuadraticBoundRanker(
+        loss=loss,
+        regressor=FOUR_LEAVES,
+        n_estimators=15,
+        learning_rate=rate,
+        random_state=0,
+    )
     fit(ranker, X, queries)
     assert_never_rises(ranker, loss.value(np.zeros(len(X)), queries).sum())
     np.testing.assert_allclose(ranker.history_["alpha"], rate * ranker.history_["step"])
@@ -263,21 +238,6 @@ def test_without_preferences_it_is_scikit_learns_boosting(hessian):
     np.testing.assert_allclose(whole.predict(X), wanted, rtol=0.0, atol=1e-9)
     searched = QBRankRanker(**settings).fit(X, y, group=group)  # least squares: the step is 1 already
     np.testing.assert_allclose(searched.predict(X), wanted, rtol=0.0, atol=1e-9)
-
-
-def test_rows_without_a_bound_weigh_nothing():
-    seen = []
-
-    class Spy(DecisionTreeRegressor):
-        def fit(self, X, y, sample_weight):
-            seen.append((y, sample_weight))
-            return super().fit(X, y, sample_weight)
-
-    X = np.arange(4.0)[:, None]
-    ranker = QuadraticBoundRanker(loss=QBRank(preference_weight=1.0), regressor=Spy(), n_estimators=1)
-    ranker.fit(X, [1.0, 0.0, 2.0, 2.0], group=[2, 2])  # no pair in the second query
-    np.testing.assert_array_equal(seen[0][0], [0.5, -0.5, 0.0, 0.0])
-    assert (seen[0][1] > 0.0).tolist() == [True, True, False, False]
 
 
 # Ends

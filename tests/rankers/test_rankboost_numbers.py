@@ -135,14 +135,6 @@ def test_lemma_3():
         assert ranker.history_["e2"][-1] == pytest.approx(0.94844716, abs=5e-9)
 
 
-def test_corollary_1():
-    H, pairs = lemma_1(4)
-    for h, r2, e2 in zip(H, (0.2, 0.4), (0.8, 0.979796), strict=True):
-        history = fit(h[None], pairs, 1).history_
-        assert history["alpha"][0] == pytest.approx(half_log((1 - r2) / r2))
-        assert history["e2"][0] == pytest.approx(2 * math.sqrt(r2 * (1 - r2))) == pytest.approx(e2, abs=5e-7)
-
-
 def combination(H, pairs):
     """Choose h1 and h2 without weight, and step along h = ½ (h1 + h2) on the pairs."""
     queries = Queries(None, group=[H.shape[1]], pairs=Pairs(pairs.winner, pairs.loser))

@@ -27,17 +27,6 @@ def test_regression_is_that_of_scikit_learn(weighted):
     np.testing.assert_allclose(own - own.mean(), theirs - theirs.mean(), atol=1e-4)
 
 
-def test_regression_takes_dependent_constant_and_missing_features():
-    X = np.c_[DATA.X[:, 0], 2.0 * DATA.X[:, 0], np.ones(DATA.n_rows), DATA.X[:, 1]]
-    X[::7, 3] = np.nan
-    own = Regression().fit(X, DATA.y, group=DATA.group)
-    filled = np.nan_to_num(X)
-    theirs = LinearRegression().fit(filled, DATA.y).predict(filled)
-    predicted = own.predict(X)
-    np.testing.assert_allclose(predicted - predicted.mean(), theirs - theirs.mean(), atol=1e-4)
-    assert own.history_["squared_error"][0] == pytest.approx(np.mean((theirs - DATA.y) ** 2), rel=1e-4)
-
-
 @pytest.mark.parametrize("C", [1e-3, 0.1])
 def test_ranksvm_is_liblinear_on_differences(C):
     rng = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Every judge on given figures: where a claim holds, is level, does not hold, and what is said of ours."""
+"""Every judge on given figures: where a claim holds, is level, or does not hold."""
 
 from functools import partial
 from types import SimpleNamespace
@@ -105,11 +105,6 @@ def of(measure="m", **means):
     return results({name: {measure: noisy(mean, 0.001 * (1 + i))} for i, (name, mean) in enumerate(means.items())})
 
 
-def scattered(mean):
-    """Return results of "a", whose values scatter by .2, beside "b" at .49."""
-    return results({"a": {"m": noisy(mean, 0.2)}, "b": {"m": noisy(0.49, 0.0)}})
-
-
 def joint(*gaps, spread=0.001):
     """Return results of "a" that is ahead of "b" by so much at "m", "n" and "o"."""
     a = {measure: noisy(0.5 + gap, spread) for measure, gap in zip("mno", gaps, strict=True)}
@@ -179,7 +174,7 @@ FALLS, RISES, TURNS = [4.0, 3.0, 2.0, 1.0], [1.0, 2.0, 3.0, 4.0], [4.0, 1.0, 2.0
 SETTLES, WANDERS = [1.0, 2.0, 2.1, 1.9], [1.0, 2.0, 2.2, 2.0]
 HALVES, LIMIT = [16.0, 8.0, 4.0, 2.0], [16.0, 4.0, 3.9, 3.8]
 DROPS = [4.0, 2.0, 1.5, 1.0]
-AT_ONCE, AT_LAST, SLIGHTLY = [0.1, 0.5, 0.5, 0.5], [0.1, 0.1, 0.1, 0.5], [0.1, 0.1, 0.1, 0.2]
+AT_ONCE, AT_LAST = [0.1, 0.5, 0.5, 0.5], [0.1, 0.1, 0.1, 0.5]
 UP_AND_DOWN = [[0.1, 0.5, 0.4 + 0.01 * i, 0.3] for i in range(5)]
 STAYS = [[0.1, 0.5 + 0.01 * i, 0.5, 0.5 + 0.01 * i - 0.01 * (-1) ** i] for i in range(6)]
 WAVERS = [[0.1, 0.5, 0.4, 0.3 + 0.4 * (i % 2) - 0.001 * i] for i in range(6)]
@@ -191,10 +186,6 @@ MIXED = ranks((0.1, 0.2, 0.3), (0.2, 0.1, 0.3), (0.1, 0.2, 0.3), (0.2, 0.1, 0.3)
 MANY = ranks(*[(0.1, 0.2, 0.3)] * 20)
 CLOSE = ranks(*[(0.1, 0.2, 0.3)] * 12, *[(0.2, 0.1, 0.3)] * 8)  # mean ranks 1.4, 1.6, 3
 NEAR_A, NEAR_C = ranks(*[(0.1, 0.2, 0.3)] * 4, *[(0.2, 0.1, 0.3)] * 4), ranks(*[(0.1, 0.3, 0.2)] * 5)
-ERRORS_4_4, GAINS_5_3 = [(0.1, 0.2, 0.3)] * 4 + [(0.2, 0.1, 0.3)] * 4, [(0.3, 0.2, 0.1)] * 5 + [(0.3, 0.1, 0.2)] * 3
-TWO_MEASURES = results(  # b is nearer to a than to c by one measure and on average, and not by the other
-    {n: {"error": [e[i] for e in ERRORS_4_4], "m": [g[i] for g in GAINS_5_3]} for i, n in enumerate("abc")}
-)
 OVER = {
     # falls from the best of the mean test curve to its end: .2 and hardly any, one task apart from the other
     "steep": [[0.1, 0.5 + 0.01 * i, 0.4, 0.3] for i in range(5)],
@@ -250,31 +241,20 @@ CASES = [
     (AHEAD, of(a=0.5, b=0.4), YES),
     (AHEAD, of(a=0.4, b=0.5), NO),
     (AHEAD, of(a=0.4, b=0.4), LEVEL),
-    (partial(AHEAD, others="bc"), of(a=0.5, b=0.4, c=0.5), LEVEL),  # the worst counts
     (JOINTLY, joint(0.1, 0.2, -0.0001), LEVEL),  # not at each, but behind at none
     (JOINTLY, joint(0.1, 0.2, -0.1), NO),  # behind at one, beyond noise
     (JOINTLY, joint(0.1, 0.1, 0.1, spread=0.9), LEVEL),  # ahead at each, within noise
     (partial(JOINTLY, share=0.6), joint(0.1, 0.2, -0.1), YES),
-    (partial(JOINTLY, share=0.6), joint(0.1, -0.0001, -0.0001), LEVEL),
-    (partial(JOINTLY, share=0.6), joint(0.3, -0.1, -0.1), NO),  # at two, and one would be forgiven
     (partial(JOINTLY, share=0.6), joint(0.1, 0.1, -0.9), NO),  # the average is behind
     (partial(JOINTLY, share=0.0), joint(0.5, -0.1, -0.1), YES),  # the average alone
-    (partial(JOINTLY, share=0.0), joint(-0.5, 0.1, 0.1), NO),
     (AS_GOOD, joint(-0.1, 0.2, 0.1), NO),  # behind at one, beyond noise
-    (partial(AS_GOOD, share=0.6), joint(-0.1, 0.2, 0.1), YES),
-    (partial(JOINTLY, others="bc", share=0.6), IN_TURN, YES),
     (partial(BEST, share=0.6), IN_TURN, LEVEL),  # ahead of both at once at one of three
-    (partial(BEST, share=0.3), IN_TURN, YES),
     (partial(BEST, share=1.0), IN_TURN, NO),  # behind beyond noise, whatever it is the best at
     (partial(ahead_by, learner="a", other="b", measure="m", least=0.01), of(a=0.5, b=0.4), YES),
     (partial(ahead_by, learner="a", other="b", measure="m", least=0.5), of(a=0.5, b=0.4), LEVEL),  # by a quarter
-    (partial(ahead_by, learner="a", other="b", measure="m", least=0.5), of(a=0.4, b=0.5), NO),
     (PUBLISHED, BESIDE, LEVEL),
     (partial(PUBLISHED, rows="y"), BESIDE, NO),
-    (partial(PUBLISHED, measures="mn"), results({"a": {"m": noisy(0.6), "n": noisy(0.5)}}, published=TABLE), YES),
-    (partial(PUBLISHED, rows="y", measures="mn", share=0.0), BESIDE, YES),
     (partial(NEAR, tolerance=0.001), BESIDE, YES),  # at the edge
-    (partial(NEAR, tolerance=0.0001), BESIDE, LEVEL),
     (partial(NEAR, tolerance=0.05, row="y"), BESIDE, NO),
     (RANKED, ASCENDING, YES),
     (partial(RANKED, order="acb"), ASCENDING, NO),
@@ -285,7 +265,6 @@ CASES = [
     (NEARER, NEAR_A, YES),
     (NEARER, NEAR_C, NO),
     (NEARER, ASCENDING, LEVEL),
-    (partial(NEARER, measures=["error", "m"]), TWO_MEASURES, LEVEL),  # at one of the two
     (partial(CHOSEN, tolerance=0.05), chose(0.1, 0.1, 0.2, 0.1), YES),
     (partial(CHOSEN, tolerance=0.01), chose(0.1, 0.1, 0.2, 0.1), LEVEL),
     (partial(CHOSEN, tolerance=0.05), chose(0.4, 0.4, 0.8, 0.4), NO),
@@ -294,9 +273,7 @@ CASES = [
     (IN_ORDER, on_test([TURNS] * 4, b=[[9.0, 9.0, 9.0, v] for v in (2.9, 3.2, 2.9, 3.1)]), LEVEL),
     (ALIKE, on_test([AT_ONCE] * 6, b=[AT_ONCE] * 6), YES),
     (ALIKE, on_test([AT_ONCE] * 6, b=[AT_LAST] * 6), NO),
-    (partial(ALIKE, factor=1.5), on_test([AT_ONCE] * 6, b=[AT_ONCE, SLIGHTLY] * 3), LEVEL),
     (SETTLED, on_test(STAYS), YES),
-    (SETTLED, on_test([RISES] * 4), YES),  # best at the last round
     (SETTLED, on_test(UP_AND_DOWN), NO),
     (SETTLED, on_test(WAVERS), LEVEL),
     (EARLY, on_test(UP_AND_DOWN), YES),
@@ -307,7 +284,6 @@ CASES = [
     (partial(LESS, others=["steep", "wild"]), FALLING, LEVEL),
     (HALTS, halting(ABOVE_B, *[BELOW_B] * 9, GOES_ON), YES),  # one is enough
     (HALTS, halting(BELOW_B, (0.0, 0.9, 0.5)), LEVEL),  # what ends above does not halt
-    (HALTS, halting(*[(0.0, 0.9, 0.5)] * 9), NO),  # none halts
     (WORSENS, changes(-0.1, -0.11, -0.12), YES),
     (WORSENS, changes(-0.1, 0.0, 0.1), LEVEL),
     (WORSENS, changes(0.1, 0.11, 0.12), NO),
@@ -322,50 +298,34 @@ CASES = [
     (shape(turns), traces([RISES, FALLS] * 5), NO),
     (DROPPING, traces(some(DROPS, FALLS, MOST)), YES),
     (DROPPING, traces([[4.5, 4.0, 3.0, 1.0]] * 10), NO),  # late
-    (shape(partial(drops_early, start=0.5, within=0.5)), traces([[0.6, 0.6, 1.0, 2.0]] * 10), NO),  # it rises
     (CLOSING, two_traces(ONES, some([2.0, 1.5, 1.2, 0.95], [2.0, 1.5, 1.2, 1.2], MOST)), YES),
     (CLOSING, two_traces(ONES, [[2.0, 1.0, 1.0, 2.0]] * 10), NO),  # apart again
     (shape(climbs_to_peak), traces(some([0.0, 1.0, 1.0, 1.0], [0.0] * 4, MOST)), YES),
     (shape(climbs_to_peak), traces([[0.0, 1.0, 1.0, 0.0]] * 10), NO),  # a later, higher peak after a fall
     (shape(exponential), traces(some(HALVES, LIMIT, MOST)), YES),
-    (shape(exponential), traces([RISES, [1.0] * 4] * 5), NO),  # neither falls
     (shape(exponential), traces([[16.0, 4.0, 2.0, 1.01]] * 10), NO),  # per round, late just below half as fast
     (shape(exponential), traces([[16.0, 4.0, 2.0, 0.99]] * 10), YES),  # just above
     (CONVERGES, on_test(some(SETTLES, RISES, MOST)), YES),
     (CONVERGES, on_test([FALLS, WANDERS] * 5), NO),
-    (CONVERGES, on_test(ONES), NO),  # no gain
     (LOWEST, traces([FALLS] * 10, b=[RISES] * 10), YES),
     (LOWEST, traces([RISES] * 10, b=[RISES] * 10), NO),  # equal is not first
     (shape(ends_highest, beside=[("b", "c")]), traces([RISES] * 10, b=[TURNS] * 10), YES),
     (partial(OVER_GROUPS, tolerance=0.011), grouped(SMALL, LARGE), YES),  # .03, whatever the sizes of the groups
     (partial(OVER_GROUPS, tolerance=0.009), grouped(SMALL, LARGE), NO),
-    (partial(OVER_GROUPS, tolerance=0.009), grouped(noisy(0.05, 0.09), LARGE), LEVEL),
-    (partial(OVER_GROUPS, lead=None), grouped(SMALL, LARGE), YES),  # no figure: the direction
     (GAINS, grouped(SMALL, LARGE), YES),
     (GAINS, grouped(LARGE, SMALL), NO),  # ahead, but by less
-    (GAINS, grouped(noisy(-0.01, 0.001), noisy(-0.05, 0.001)), NO),  # by more, but not ahead
     (GAINS, grouped(noisy(0.05, 0.09), LARGE), LEVEL),
-    (GAINS, grouped(SMALL, [0.01]), LEVEL),  # one query has no interval
     (BOUNDED, two_traces([E], [ABOVE]), YES),  # where they meet it passes
     (BOUNDED, two_traces([E, E], [ABOVE, BELOW]), NO),  # in one split
-    (BOUNDED, two_traces([E], [[1e50, 0.4, 0.35, 0.1]]), NO),  # whatever its size elsewhere
     (FALLING_TRACE, traces([[4.0, 3.0, 3.0, 1.0]]), YES),
     (FALLING_TRACE, traces([FALLS, [1e50, 3.0, 3.5, 1.0]]), NO),
     (CLOSELY, AT_055, YES),
     (partial(CLOSELY, tolerance=0.04), AT_055, NO),
     (partial(AHEAD, measures=["error"]), of("error", a=0.1, b=0.2), YES),
     (partial(AHEAD, measures=["error"]), of("error", a=0.3, b=0.2), NO),
-    (partial(AHEAD, part="train"), of(("train", "m"), a=0.9, b=0.8), YES),
     (partial(AHEAD, equal=True), of(a=0.4, b=0.4), YES),
-    (partial(AHEAD, equal=True), scattered(0.48), LEVEL),
     (partial(PUBLISHED, measures=["error"]), OF_ERRORS, YES),
-    (partial(PUBLISHED, rows="y", measures=["error"]), OF_ERRORS, NO),
-    (partial(IN_ORDER, measure="error"), on_test([[1.0, 1.0, 1.0, 0.1]] * 3, "error", b=[TURNS] * 3), YES),
-    (partial(SETTLED, measure="error"), on_test(turned(UP_AND_DOWN), "error"), NO),
     (partial(LESS, measure="error"), ERRORS_RISE, YES),
-    (partial(WORSENS, measure="error"), changes(0.1, 0.11, 0.12, measure="error"), YES),
-    (partial(CONVERGES, curve="error"), on_test([SETTLES] * 10, "error"), NO),
-    (shape(partial(drops_early, start=5.0, within=0.25)), traces([DROPS] * 10), NO),
 ]
 
 
@@ -378,30 +338,6 @@ def judge_of(claim):
 @pytest.mark.parametrize(("claim", "got", "holds"), CASES, ids=[f"{judge_of(c[0]).__name__}-{c[2]}" for c in CASES])
 def test_a_claim_holds_or_is_level_or_does_not(claim, got, holds):
     assert claim(got).holds == holds
-
-
-@pytest.mark.parametrize(
-    ("claim", "got", "ours"),
-    [
-        (AHEAD, of(a=0.5, b=0.4), "a 0.5000, b 0.4000: +0.1000 [+0.0989, +0.1011]"),
-        (
-            JOINTLY,
-            joint(0.1, 0.2, -0.1),
-            "a 0.5667, b 0.5000: ahead at 2 of 3, on average +0.0667 [+0.0655, +0.0678], behind at o",
-        ),
-        (NEARER, NEAR_A, "a 1.50, b 1.50, c 3.00: +1.5000 [+0.1594, +2.8406]"),
-        (shape(rises), traces(some(RISES, FALLS, MOST)), "in 9 of 10 (90% [60%, 98%])"),
-        (WORSENS, changes(-0.1, -0.11, -0.12), "-0.1100 [-0.1348, -0.0852], best after round 3"),
-        (
-            GAINS,
-            grouped(SMALL, LARGE),
-            "+0.0500 [+0.0489, +0.0511] against +0.0100 [+0.0097, +0.0103]: +0.0400 [+0.0389, +0.0411] more",
-        ),
-        (HALTS, halting(*[ABOVE_B] * 9, BELOW_B, GOES_ON), "halts in 10 of 11 trainings, ends above in 9 of these"),
-    ],
-)
-def test_what_is_said_of_ours(claim, got, ours):
-    assert claim(got).ours == ours
 
 
 def test_an_interval_over_queries_is_that_of_folds_that_weigh_the_same():
@@ -433,15 +369,6 @@ def test_undefined_queries_count_for_neither():
     whole = results(per_query={"a": {"m": [[0.9, 0.5, 0.7]]}, "b": {"m": [[0.1, 0.4, 0.8]]}})
     holed = results(per_query={"a": {"m": [[0.9, None, 0.5, 0.7]]}, "b": {"m": [[0.1, None, 0.4, 0.8]]}})
     assert AHEAD(holed) == AHEAD(whole)
-
-
-def test_others_may_have_measures_of_their_own():
-    got = results({"a": {"m": noisy(0.5), "m, late": noisy(0.1)}, "b": {"m": noisy(0.9), "m, late": noisy(0.3, 0.0)}})
-    assert partial(AHEAD, against=["m, late"])(got).holds == YES
-    assert AHEAD(got).holds == NO
-    beside = results({"a": {"m": noisy(0.5)}}, published={"x": {"m": 0.9, "m, late": 0.3}})
-    assert partial(PUBLISHED, against=["m, late"])(beside).holds == YES
-    assert PUBLISHED(beside).holds == NO
 
 
 def test_learners_are_averaged_and_seeds_of_a_method_share_its_name():

@@ -37,15 +37,3 @@ def test_tables_claims_files(tmp_path):
     assert "it is a toy" not in printed
     assert json.loads(target.read_text())["protocol"] == "toy"
     assert {path.suffix for path in figures.iterdir()} == {".png", ".svg"}
-
-
-@pytest.mark.usefixtures("toy")
-def test_interrupted_run_says_how_to_go_on(tmp_path, monkeypatch):
-    def interrupt(*arguments):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("boostplug.replication.run.in_processes", interrupt)
-    done = runner.invoke(app, ["replicate", "toy", "--json", str(tmp_path / "toy.json")])
-    assert done.exit_code == 130
-    assert "the same command goes on where it was" in done.stderr
-    assert not (tmp_path / "toy.json").exists()

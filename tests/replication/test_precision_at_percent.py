@@ -7,19 +7,6 @@ from boostplug import Queries
 from boostplug.replication.training.precision_at_percent import PrecisionAtPercent
 
 
-def test_precision_at_percent_by_hand():
-    queries = Queries([2, 1, 0, 1, 0], group=[3, 2])
-    scores = [3.0, 0.5, 1.0, 0.0, 9.0]  # gaps 9 wrong, 2.5 right, 2 right, .5 wrong
-    metric = PrecisionAtPercent
-    assert [metric(p)(scores, queries) for p in (25, 50, 75, 100)] == pytest.approx([0, 1 / 2, 2 / 3, 1 / 2])
-    assert metric(60)(scores, queries) == pytest.approx((1 + 0.4) / 2.4, rel=1e-15)  # 2.4 pairs
-    np.testing.assert_allclose(metric(100).per_query(scores, queries), [2 / 3, 0], rtol=1e-15)
-    assert metric(1)([0.0] * 5, queries) == metric()([0.0] * 5, queries) == 1.0  # a tie contradicts nothing
-    equal = [1.0, 0.0, 1.0, 0.0, 0.0]  # one gap of 1 right, one wrong, two ties
-    assert metric(25)(equal, queries) == 1 / 2
-    assert metric(75)(equal, queries) == pytest.approx((1 + 1) / 3, rel=1e-15)
-
-
 def precision_by_loop(gaps, weights, p):
     """Walk down the sorted pairs until p% of the weight is used up; equal gaps count in equal parts."""
     gaps, weights = np.array(gaps, float), np.array(weights, float)

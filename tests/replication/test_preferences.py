@@ -1,7 +1,5 @@
 """Preferences beside labels: what a learner is given of both, and the synthetic set."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -28,25 +26,6 @@ def toy():
 
 
 # --- Data ------------------------------------------------------------------------------------------------------------
-
-
-def test_queries_of_l1_have_one_grade_and_all_others_several():
-    loaded = SOURCE.load(None)
-    assert [split.task for split in loaded.splits] == ["seed 0", "seed 1"]
-    for split in loaded.splits:
-        grades = [np.unique(split.train.y[rows]) for rows in queries_of(split.train)]
-        assert all(len(own) == 1 for own in grades[:12])
-        assert min(grades[:12])[0] == 0.0  # bad ones
-        assert max(grades[:12])[0] >= 3.0  # ideal ones
-        assert max(split.train.group[:12]) <= 10
-        for part in (grades[12:], *([np.unique(p.y[r]) for r in queries_of(p)] for p in (split.vali, split.test))):
-            assert part
-            assert all(len(own) > 1 for own in part)
-        ids = [set(part.qid) for part in (split.train, split.vali, split.test)]
-        assert len(set.union(*ids)) == sum(map(len, ids))
-    assert not np.array_equal(*(split.test.X[:5] for split in loaded.splits))
-    assert loaded.digest == SOURCE.load(None).digest != replace(SOURCE, seed=1).load(None).digest
-    assert "2 seeds; on average L1 of 12 queries" in loaded.notes[0]
 
 
 def test_preferences_in_use():

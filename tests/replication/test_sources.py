@@ -4,23 +4,13 @@ import gzip
 from itertools import combinations
 
 import numpy as np
-import pytest
 
 from boostplug.datasets import make_ranking
 from boostplug.replication.movielens import load_movielens, user_tasks
 from boostplug.replication.sources import (
     Fifths,
-    LetorFolds,
     split_rows,
 )
-
-LINES = "1 qid:{q} 1:0.5 2:1\n0 qid:{q} 1:0.1 2:0\n"
-
-
-def write_fold(folder, n_queries=1):
-    folder.mkdir(parents=True)
-    for part in ("train", "vali", "test"):
-        (folder / f"{part}.txt").write_text("".join(LINES.format(q=q) for q in range(n_queries)))
 
 
 def test_rows_are_split_three_to_one_to_one_and_rotate():
@@ -41,23 +31,6 @@ def test_rows_are_split_three_to_one_to_one_and_rotate():
     assert not np.array_equal(splits[0].test.X, split_rows(data, "t", (0, 8))[0].test.X)
     row = {tuple(x): y for x, y in zip(data.X, data.y, strict=True)}
     assert all(row[tuple(x)] == y for x, y in zip(splits[0].train.X, splits[0].train.y, strict=True))
-
-
-def test_letor_sets_are_found_by_name_at_and_below_a_folder(tmp_path):
-    for name in ("OHSUMED/QueryLevelNorm", "ohsumed_null", "letor4/MQ-2008"):
-        for f in (1, 2):
-            write_fold(tmp_path / name / f"Fold{f}", n_queries=f)
-    source = LetorFolds(("ohsumed",), n_queries=3)
-    for folder in (tmp_path, tmp_path / "OHSUMED", tmp_path / "OHSUMED" / "QueryLevelNorm"):
-        loaded = source.load(folder)
-        assert [(split.task, split.fold) for split in loaded.splits] == [("", 1), ("", 2)]
-        assert loaded.as_published
-    assert source.load(tmp_path / "letor4") is None
-    assert source.load(tmp_path / "ohsumed_null") is None
-    assert source.load(None) is None
-    other = LetorFolds(("mq2008",), n_queries=784).load(tmp_path)
-    assert not other.as_published
-    assert other.notes == ("3 queries; the published figures are of 784, and do not apply.",)
 
 
 def assert_folds(loaded):
@@ -110,14 +83,6 @@ def test_reads_the_four_columns(tmp_path):
         data = load_movielens(path)
         assert data.tolist() == [(196, 242, 3.0, 881250949), (186, 302, 4.5, 891717742)]
         assert data["user"].tolist() == [196, 186]
-
-
-def test_a_file_that_is_not_movielens(tmp_path):
-    with pytest.raises(FileNotFoundError, match=r"there is no file .*u\.data; pass u\.data of MovieLens-100k"):
-        load_movielens(tmp_path / "u.data")
-    (tmp_path / "u.data").write_text("196\t242\t3\t881250949\n186\tfilm\t4\t891717742\n")
-    with pytest.raises(ValueError, match=r"u\.data: .*'film'.*; pass u\.data of MovieLens-100k"):
-        load_movielens(tmp_path)
 
 
 def test_a_task_by_hand():

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from boostplug import Queries
-from boostplug.datasets import make_ranking
 from boostplug.metrics import NDCG, PairError
 from boostplug.replication.judging.groups import KindError
 from boostplug.replication.judging.study_results import StudyResults
@@ -105,11 +104,3 @@ def test_errors_on_pairs_of_two_grades(high, low, shares, together):
     np.testing.assert_allclose(one.per_query(SCORES, QUERIES), shares)
     assert one(SCORES, QUERIES) == pytest.approx(np.nanmean(shares))
     assert KindError(ties="half", pooled=True, high=high, low=low)(SCORES, QUERIES) == pytest.approx(together)
-
-
-def test_kinds_of_pairs_make_up_all_pairs():
-    data = make_ranking(6, n_features=2, mean_list_size=20, missing=0.0, random_state=0)
-    scores, grades = np.round(data.X[:, 0], 1), np.unique(data.y)
-    kinds = [KindError(pooled=True, high=a, low=b) for a in grades for b in grades if a > b]
-    sums = np.sum([kind.sum_and_count(scores, data.queries) for kind in kinds], axis=0)
-    np.testing.assert_allclose(sums, PairError(pooled=True).sum_and_count(scores, data.queries))
