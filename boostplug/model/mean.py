@@ -47,7 +47,13 @@ def mean_model(models: Iterable[Any]) -> Any:
     >>> mean.num_trees()
     6
     """
+    if isinstance(models, (str, bytes)) or not isinstance(models, Iterable):
+        raise ValueError(f"models must be a list of fitted rankers or boosters; got {shown(models)}")
     boosters = [fitted_model(model) for model in models]
+    for number, booster in enumerate(boosters):
+        if type(booster).__name__ != "Booster":
+            what = "must be a fitted LGBMRanker or XGBRanker, or a booster"
+            raise ValueError(f"models[{number}] {what}; got {shown(booster)}")
     if not boosters:
         raise ValueError("models holds no model; pass fitted rankers or boosters")
     plain = [export(booster) for booster in boosters]

@@ -109,6 +109,8 @@ def test_what_has_no_mean_is_refused():
     forest.fit(X, Y, qid=QID)
     for models, message in (
         ([], "models holds no model"),
+        ("model.txt", "models must be a list"),
+        ([ours, 3], r"models\[1\] must be a fitted LGBMRanker or XGBRanker, or a booster; got 3"),
         ([ours, theirs], "models are of lightgbm and xgboost"),
         ([ours, fitted("lightgbm", table=pd.DataFrame(X).add_prefix("f"))], "models differ in their feature names"),
         ([theirs, fitted("xgboost", table=X[:, 1:])], "models differ in their number of features"),
