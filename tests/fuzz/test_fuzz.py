@@ -122,6 +122,7 @@ OF_FUNCTION = {  # arguments with another meaning than elsewhere: names of colum
     "correction": {"log": ("log()",)},
     "evaluate": {"log": ("log()",), "scores": ("range(log().n_rows)",), "metric": ("bp.DCG(2)",)},
     "check_partitions": {"qid": ("'qid'",)},
+    "mean_model": {"models": ("[booster(), booster()]",)},
     "export": {"model": ("booster()",), "to": ("None", "'treelite'"), "feature_names": ("None",), "X": ("None",)},
     "make_ranking": {"mean_list_size": ("2.5",), "missing": ("0", "0.05"), "empty_queries": ("0", "0.5")},
     "parse": {"text": ("'NDCG@10'",)},
