@@ -369,7 +369,6 @@ def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
     axes.set_yticks(range(len(rows)), [row["method"] for row in rows])
     axes.axvline(0.0, color="grey", linewidth=0.8)
     axes.set_xlabel("NDCG@10 beside LambdaMART: lambdarank (LightGBM, CatBoost), rank:ndcg (XGBoost)")
-    axes.legend()
 
 
 def page(_folder: str, store: str, result: str, page: str) -> None:

@@ -45,7 +45,7 @@ def parts(client, ddf=None, X=("a", "b"), fitted=None, **changes):
 def test_a_part_holds_what_its_partition_held(client):
     known = table()
     found = parts(client, weight=frame()["w"])
-    assert found.schema == (2, ("a", "b"), {}, "the model")
+    assert found.schema == (2, ("a", "b"), {}, False, "the model")
     held = client.gather(found.futures)
     pd.testing.assert_frame_equal(pd.concat([part.X for part in held]), known[["a", "b"]])
     np.testing.assert_array_equal(np.concatenate([part.queries.labels for part in held]), known["y"])
