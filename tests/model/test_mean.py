@@ -103,6 +103,7 @@ def test_linear_trees_and_base_scores():
     assert_mean("xgboost", bp.mean_model(rankers), rankers, VX)
 
 
+@pytest.mark.filterwarnings("ignore:.*gblinear. is deprecated")
 def test_what_has_no_mean_is_refused():
     ours, theirs = fitted("lightgbm"), fitted("xgboost")
     forest = bp.LGBMRanker(boosting_type="rf", subsample=0.5, subsample_freq=1, n_estimators=2, verbose=-1)
