@@ -91,7 +91,9 @@ def test_categories_dropout_and_a_start(framework):
     of_kind = {"enable_categorical": True} if framework == "xgboost" else {}
     rankers = [fitted(framework, seed, frame, **of_kind) for seed in range(2)]
     assert_mean(framework, bp.mean_model(rankers), rankers, frame)
-    dart = {"boosting_type": "dart"} if framework == "lightgbm" else {"booster": "dart", "rate_drop": 0.5}
+    dart = (
+        {"boosting_type": "dart"} if framework == "lightgbm" else {"booster": "dart", "rate_drop": 0.5, "verbosity": 0}
+    )
     rankers = [fitted(framework, seed, **dart) for seed in range(2)]
     assert_mean(framework, bp.mean_model(rankers), rankers, VX)
 
@@ -103,7 +105,6 @@ def test_linear_trees_and_base_scores():
     assert_mean("xgboost", bp.mean_model(rankers), rankers, VX)
 
 
-@pytest.mark.filterwarnings("ignore:.*gblinear. is deprecated")
 def test_what_has_no_mean_is_refused():
     ours, theirs = fitted("lightgbm"), fitted("xgboost")
     forest = bp.LGBMRanker(boosting_type="rf", subsample=0.5, subsample_freq=1, n_estimators=2, verbose=-1)
@@ -115,7 +116,7 @@ def test_what_has_no_mean_is_refused():
         ([ours, theirs], "models are of lightgbm and xgboost"),
         ([ours, fitted("lightgbm", table=pd.DataFrame(X).add_prefix("f"))], "models differ in their feature names"),
         ([theirs, fitted("xgboost", table=X[:, 1:])], "models differ in their number of features"),
-        ([theirs, fitted("xgboost", booster="gblinear", subsample=None)], "gblinear"),
+        ([theirs, fitted("xgboost", booster="gblinear", subsample=None, verbosity=0)], "gblinear"),
         ([forest], "random forest"),
     ):
         with pytest.raises(ValueError, match=message):
