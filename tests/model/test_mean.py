@@ -83,6 +83,7 @@ def test_each_model_counts_as_far_as_its_best_iteration(framework):
     assert_mean(framework, mean, rankers, VX)
 
 
+@pytest.mark.filterwarnings(r"ignore:[\s\S]*deprecated")  # XGBoost 3.4 has dart as a part of gbtree
 @both
 def test_categories_dropout_and_a_start(framework):
     frame = (
@@ -105,6 +106,7 @@ def test_linear_trees_and_base_scores():
     assert_mean("xgboost", bp.mean_model(rankers), rankers, VX)
 
 
+@pytest.mark.filterwarnings(r"ignore:[\s\S]*deprecated")
 def test_what_has_no_mean_is_refused():
     ours, theirs = fitted("lightgbm"), fitted("xgboost")
     forest = bp.LGBMRanker(boosting_type="rf", subsample=0.5, subsample_freq=1, n_estimators=2, verbose=-1)
