@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from boostplug.model.formats import TARGETS, converted, fitted_model
 from boostplug.model.lightgbm import booster_of, named
 from boostplug.model.readers import check_export, columns_of
 from boostplug.model.trees import names_of
-from boostplug.model.xgboost import singles
+from boostplug.model.xgboost import booster_of_document, change_leaves, document_of
 
 
 def export(
@@ -188,17 +189,14 @@ def _without_weights(booster: Any) -> Any:
     """Return a booster whose leaves are multiplied by their tree's weight, if it was trained with dropout."""
     if b"weight_drop" not in booster.save_raw("ubj"):
         return booster
-    document = json.loads(bytes(booster.save_raw("json")))
+    document = document_of(booster)
     boosted = document["learner"]["gradient_booster"]
     model = boosted.get("gbtree", boosted)["model"]
     weights = boosted.get("weight_drop") or model.pop("weight_drop", None)  # since XGBoost 3.4 in the model
     for tree, weight in zip(model["trees"], weights or [1.0] * len(model["trees"]), strict=True):
-        factor = np.where(np.equal(tree["left_children"], -1), weight, 1.0).astype(np.float32)
-        tree["split_conditions"] = singles(factor * np.array(tree["split_conditions"], np.float32))
+        change_leaves(tree, partial(np.multiply, np.float32(weight)))
     document["learner"]["gradient_booster"] = {"name": "gbtree", "model": model}
-    copied = type(booster)()
-    copied.load_model(bytearray(json.dumps(document, ensure_ascii=False).encode()))
-    return copied
+    return booster_of_document(document)
 
 
 _COPIES = {"lightgbm": _lightgbm, "xgboost": _xgboost}

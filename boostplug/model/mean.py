@@ -11,7 +11,7 @@ from boostplug.core.checks import shown
 from boostplug.model.export import export
 from boostplug.model.formats import fitted_model
 from boostplug.model.lightgbm import booster_of
-from boostplug.model.xgboost import singles
+from boostplug.model.xgboost import booster_of_document, change_leaves, document_of
 
 _LEAVES = re.compile(r"^(leaf_value|internal_value|leaf_const|leaf_coeff)=(.*)$", re.MULTILINE)
 
@@ -97,7 +97,7 @@ def _lightgbm(boosters: Sequence[Any]) -> Any:
 
 
 def _xgboost(boosters: Sequence[Any]) -> Any:
-    documents = [json.loads(bytes(booster.save_raw("json"))) for booster in boosters]
+    documents = [document_of(booster) for booster in boosters]
     learners = [document["learner"] for document in documents]
     boosted = [learner["gradient_booster"] for learner in learners]
     if any(one["name"] != "gbtree" for one in boosted):
@@ -114,19 +114,15 @@ def _xgboost(boosters: Sequence[Any]) -> Any:
     mean = models[0]
     trees = [tree for model in models for tree in model["trees"]]
     for number, tree in enumerate(trees):
-        values = np.array(tree["split_conditions"], np.float32)
-        leaves = np.equal(tree["left_children"], -1)
-        tree["split_conditions"] = singles(np.where(leaves, values / len(models), values))
+        change_leaves(tree, lambda values: values / len(models))
         tree["id"] = number
     mean["trees"], mean["tree_info"] = trees, [0] * len(trees)
     mean["gbtree_model_param"]["num_trees"] = str(len(trees))
     step = int(mean["gbtree_model_param"]["num_parallel_tree"])
     mean["iteration_indptr"] = list(range(0, len(trees) + 1, step))
-    learners[0]["learner_model_param"]["base_score"] = f"{np.mean(base)!s}"
+    learners[0]["learner_model_param"]["base_score"] = str(float(np.mean(base)))
     learners[0]["attributes"] = {}
-    booster = type(boosters[0])()
-    booster.load_model(bytearray(json.dumps(documents[0], ensure_ascii=False).encode()))
-    return booster
+    return booster_of_document(documents[0])
 
 
 _MEANS = {"lightgbm": _lightgbm, "xgboost": _xgboost}

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
 from boostplug.model.ensemble import Ensemble
+from boostplug.model.xgboost import document_of
 from boostplug.weak_rankers.tree import Tree, in_breadth
 
 # Objectives whose predictions are the scores. LightGBM appends parameters that change them: "regression sqrt".
@@ -88,7 +89,7 @@ class TreeModel:
         ValueError
             For categorical splits, gblinear, and predictions that are no scores.
         """
-        learner = json.loads(bytes(booster.save_raw("json")))["learner"]
+        learner = document_of(booster)["learner"]
         _check_objective(learner["objective"]["name"])
         model = learner["gradient_booster"]["model"]
         if "trees" not in model:

@@ -1,15 +1,18 @@
 """Trees in XGBoost's JSON format for models."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.extras import imported
 from boostplug.model.lightgbm import leaves_below
 from boostplug.model.names import allowed_names
 from boostplug.weak_rankers.tree import Tree, in_breadth
+
+Singles = NDArray[np.float32]
 
 _LOWEST = np.finfo(np.float32).min
 _NO_PARENT = 2**31 - 1
@@ -87,6 +90,26 @@ def _tree(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:
             "size_leaf_vector": "1",
         },
     }
+
+
+def document_of(booster: Any) -> dict[str, Any]:
+    """Return a booster as XGBoost's JSON."""
+    document: dict[str, Any] = json.loads(bytes(booster.save_raw("json")))
+    return document
+
+
+def booster_of_document(document: Mapping[str, Any]) -> Any:
+    """Return the booster of XGBoost's JSON."""
+    booster = imported("xgboost", "models of XGBoost need").Booster()
+    booster.load_model(bytearray(json.dumps(document, ensure_ascii=False).encode()))
+    return booster
+
+
+def change_leaves(tree: dict[str, Any], changed: Callable[[Singles], NDArray[Any]]) -> None:
+    """Replace the leaves of a tree in XGBoost's JSON by what a function makes of them."""
+    values = np.array(tree["split_conditions"], np.float32)  # of a leaf: its value
+    leaves = np.equal(tree["left_children"], -1)
+    tree["split_conditions"] = singles(np.where(leaves, changed(values), values))
 
 
 def singles(values: NDArray[np.floating]) -> list[float]:
