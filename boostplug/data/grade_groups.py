@@ -269,6 +269,23 @@ class JudgedLists:
         """Arrays for kernels."""
         return ListArrays(self.rows, self.grade, self.weight, self.start)
 
+    @cached_property
+    def label_shares(self) -> Floats:
+        """Weight times label of each document over their sum in its list, for labels ≥ 0; 0 in a list without any."""
+        first, sizes = self.start[:-1], np.diff(self.start)
+        best = np.repeat(np.maximum.reduceat(self.grade, first), sizes) if len(first) else np.zeros(0)
+        # Over the best, so that no sum overflows.
+        shares = self.weight * np.divide(self.grade, best, out=np.zeros(len(best)), where=best > 0.0)
+        return frozen(self.over_sums(shares))
+
+    def over_sums(self, shares: Floats) -> Floats:
+        """Return numbers ≥ 0 of the documents over their sum in each list; 0 where that is 0."""
+        if not len(shares):
+            return shares
+        total = np.repeat(np.add.reduceat(shares, self.start[:-1]), np.diff(self.start))
+        out: Floats = np.divide(shares, total, out=np.zeros(len(total)), where=total > 0.0)
+        return out
+
 
 def pairs_of_grades(query_group: Ints, chosen: NDArray[np.bool_]) -> Iterator[PairBlock]:
     """Yield the pairs of groups of the chosen queries, in blocks of bounded memory; see `GradeGroups.query_group`."""

@@ -124,19 +124,14 @@ class ListNet(Loss):
 
         def compute() -> Floats:
             judged = queries.judged_lists
-            if not len(judged.query):
-                return frozen(np.zeros(0))
-            first, sizes = judged.start[:-1], np.diff(judged.start)
-            best = np.repeat(np.maximum.reduceat(judged.grade, first), sizes)
             if self.target == "labels":
                 negative = queries.judged & (queries.labels < 0.0)
                 refuse_where("labels", negative, queries.labels, "is below 0; ListNet(target='labels') takes shares")
-                # Over the best, so that no sum overflows.
-                shares = judged.weight * np.divide(judged.grade, best, out=np.zeros(len(best)), where=best > 0.0)
-            else:
-                shares = judged.weight * np.exp(judged.grade - best)
-            total = np.repeat(np.add.reduceat(shares, first), sizes)
-            return frozen(np.divide(shares, total, out=np.zeros(len(total)), where=total > 0.0))
+                return judged.label_shares
+            if not len(judged.query):
+                return frozen(np.zeros(0))
+            best = np.repeat(np.maximum.reduceat(judged.grade, judged.start[:-1]), np.diff(judged.start))
+            return frozen(judged.over_sums(judged.weight * np.exp(judged.grade - best)))
 
         return queries.remember((ListNet, self.target), compute)
 

@@ -117,12 +117,9 @@ class ChoiceLogLoss(Metric):
         first, sizes = lists.start[:-1], np.diff(lists.start)
         shifted = _below_best(np.clip(scores[lists.rows], -_FAR, _FAR), lists.start)
         log_total = np.log(np.add.reduceat(lists.weight * np.exp(shifted), first))
-        best = np.maximum.reduceat(lists.grade, first)
-        target = lists.weight * lists.grade / np.repeat(np.where(best > 0.0, best, 1.0), sizes)
-        target_total = np.add.reduceat(target, first)
-        cost = target * (np.repeat(log_total, sizes) - shifted - np.log(lists.weight))
-        chosen = best > 0.0
-        values[lists.query[chosen]] = np.add.reduceat(cost, first)[chosen] / target_total[chosen]
+        shares = lists.label_shares
+        cost = np.add.reduceat(shares * (np.repeat(log_total, sizes) - shifted - np.log(lists.weight)), first)
+        values[lists.query] = np.where(np.maximum.reduceat(lists.grade, first) > 0.0, cost, np.nan)
         return values
 
 
