@@ -24,18 +24,13 @@ from boostplug.data.tables import refuse_sparse_beside_dense, schema_of
 from boostplug.estimators.parameter_names import is_dart, refuse_unknown_parameters
 from boostplug.losses import LOSSES, Loss
 from boostplug.losses.composite.sums import CombinedLoss
-from boostplug.metrics import Metric
+from boostplug.metrics import ChoiceLogLoss, Metric
 
 ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
 
 _DEFAULT_BASELINES = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
-_BUILT_IN = [*_DEFAULT_BASELINES, WITHOUT_NORM]
-ON_ONE_CHOSEN = (
-    f"No query has more than one relevant document. So lambdarank is trained without its norm too ({WITHOUT_NORM}), "
-    "which harms such lists, and CRR is left out, which gains less on them. ChoiceLogLoss reads scores as log odds of "
-    "the choice, which ListNet(target='labels') and RankNet fit; scores of the others have other scales."
-)
+_BUILT_IN = [*_DEFAULT_BASELINES, *(name for kind in FRAMEWORKS.values() for name in kind.more_baselines)]
 _BY_RANK = [loss for variants in LOSSES.values() for loss in variants if getattr(loss, "propensity", None)]  # 1/rank
 _LARGEST_SEED = 2**31 - 1
 _MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
@@ -356,12 +351,27 @@ def methods_of(
         raise ValueError(f"losses has the name {taken[0]!r}, which is that of a built-in objective; choose another")
     methods = []
     for framework in frameworks:
-        own = [*FRAMEWORKS[framework].baselines, *[WITHOUT_NORM] * (framework == "lightgbm")]
+        own = FRAMEWORKS[framework].baselines + FRAMEWORKS[framework].more_baselines
         methods += [Method(name, framework, name, name == own[0]) for name in own if name in wanted]
         methods += [Method(name, framework, loss, is_reference=False) for name, loss in losses.items()]
     if not methods:
         raise ValueError("there is nothing to compare: losses and baselines are both empty")
     return methods if incumbent is None else _referred_to(incumbent, methods)
+
+
+def notes_on_one_chosen(losses: Losses, methods: Sequence[Method], metrics: Sequence[Metric]) -> list[str]:
+    """Return what `compare` does otherwise where no query has more than one relevant document, and why."""
+    found = []
+    if losses is None:
+        found.append("No query has more than one relevant document. CRR is left out, which gains less on such lists.")
+    if any(method.name == WITHOUT_NORM for method in methods):
+        found.append(f"{WITHOUT_NORM} is lambdarank without its normalisation, which harms lists of one choice.")
+    if ChoiceLogLoss() in metrics:
+        found.append(
+            "ChoiceLogLoss reads scores as log odds of the choice, which ListNet(target='labels') and RankNet fit; "
+            "scores of the others have other scales."
+        )
+    return found
 
 
 def _referred_to(incumbent: str | Loss, methods: Sequence[Method]) -> list[Method]:

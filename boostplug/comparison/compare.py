@@ -7,7 +7,6 @@ from os import PathLike
 from typing import Any
 
 from boostplug.comparison.arguments import (
-    ON_ONE_CHOSEN,
     Losses,
     as_tuple,
     check_trainable,
@@ -17,6 +16,7 @@ from boostplug.comparison.arguments import (
     losses_of,
     methods_of,
     metrics_of,
+    notes_on_one_chosen,
     plan_of,
     store_of,
     suited_losses,
@@ -223,14 +223,13 @@ def compare(
     )
     names, absent = frameworks_of(frameworks)
     check_trainable(folds, names, plan)
-    if one_chosen and losses is None:
-        left_out.append(ON_ONE_CHOSEN)
     methods = methods_of(names, chosen, baselines, incumbent, one_chosen=one_chosen)
     methods, unsuited = suited_losses(methods, losses, folds)
     path = store_of(store, resume=resume)
     digest = "" if path is None else digest_of(loaded.digests, plan)
     kept = KeptRuns(path, digest, plan, methods, resume=resume)
-    notes = [*absent, *about_clicks, *left_out, *unsuited]
+    about_choices = notes_on_one_chosen(losses, methods, table_metrics) if one_chosen else []
+    notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited]
     outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent)
     _train(outcomes, kept, progress)
     return CompareResult(outcomes, notes, kept)

@@ -177,8 +177,8 @@ class LambdaRank(Loss):
         """Return the sums in the unit of weights, by the score times sigmoid."""
         weights = self._swap_weights(queries)
         top = queries.n_rows if self.truncation is None else self.truncation
-        first_alone = isinstance(self.metric, MRR)
-        pairing = Pairing(weights.discount, first_alone, weights.cutoff, top, self.truncation is None, self.norm)
+        only_first = isinstance(self.metric, MRR)
+        pairing = Pairing(weights.discount, only_first, weights.cutoff, top, self.truncation is None, self.norm)
         how = float(self.sigmoid), weights.of_rows(queries), queries.grade_groups.unit, pairing, with_value
         return sums_over_lists(sum_lists, frozen(scores.view()), queries, *how)
 

@@ -56,8 +56,7 @@ def test_labels_share_the_choice_and_weights_repeat_documents():
     """As in `ListNet`, whose value is this times the weight of the list; lists without a choice have no value."""
     labels = [2.0, 0.0, 1.0, 0.0, 0.0, 5.0, 1.0]
     weight = [1.0, 3.0, 2.0, 1.0, 1.0, 0.0, 2.0]
-    labelled = [True, True, True, True, True, True, True]
-    queries = bp.Queries(labels, group=[3, 2, 0, 2], weight=weight, labelled=labelled)
+    queries = bp.Queries(labels, group=[3, 2, 0, 2], weight=weight)
     scores = np.array([0.5, -1.0, 2.0, 3.0, 0.0, 9.0, 1.0])
     found = bp.ChoiceLogLoss().per_query(scores, queries)
     total = math.exp(0.5) + 3.0 * math.exp(-1.0) + 2.0 * math.exp(2.0)

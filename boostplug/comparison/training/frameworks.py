@@ -167,6 +167,8 @@ class LightGBM:
     name: ClassVar[str] = "lightgbm"
     baselines: ClassVar[tuple[str, ...]] = ("lambdarank", "rank_xendcg", "regression")
     """Built-in objectives; the first is the one that others are compared with."""
+    more_baselines: ClassVar[tuple[str, ...]] = (WITHOUT_NORM,)
+    """Built-in objectives that are a default only where no query has more than one relevant document."""
     tree_names: ClassVar[Mapping[str, str]] = {
         "learning_rate": "learning_rate",
         "num_leaves": "num_leaves",
@@ -232,6 +234,7 @@ class XGBoost:
 
     name: ClassVar[str] = "xgboost"
     baselines: ClassVar[tuple[str, ...]] = ("rank:ndcg", "rank:pairwise", "reg:squarederror")
+    more_baselines: ClassVar[tuple[str, ...]] = ()
     tree_names: ClassVar[Mapping[str, str]] = {
         "learning_rate": "learning_rate",
         "num_leaves": "max_leaves",

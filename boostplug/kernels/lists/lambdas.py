@@ -65,7 +65,7 @@ class Pairing(NamedTuple):
     ----------
     discount : ndarray
         NDCG's discounts, down to the length of the longest list; empty for other metrics.
-    first_alone : bool
+    only_first : bool
         Whether only the first relevant document counts (MRR); else average precision.
     cutoff : int
         The k of average precision and of MRR.
@@ -79,7 +79,7 @@ class Pairing(NamedTuple):
     """
 
     discount: Floats
-    first_alone: bool
+    only_first: bool
     cutoff: int
     top: int
     average_ties: bool
@@ -117,7 +117,7 @@ def _write_position_values(keys: Any, n: int, pairing: Pairing, ordered: _Ordere
     if len(pairing.discount):
         for j in range(n):
             u[j] = v[j] = pairing.discount[j]
-    elif pairing.first_alone:
+    elif pairing.only_first:
         _write_first_ranks(keys, n, pairing, gain, u, v)
     else:
         _write_relevance(keys, n, pairing, gain, u, v)
