@@ -1,7 +1,7 @@
 """One chosen document per list, a booking, a purchase or a winner: which loss ranks it first, and which is calibrated.
 
-``python -m studies.chosen train FOLDER STORE [CATBOOST]`` trains what STORE lacks, ``python -m studies.chosen page
-FOLDER STORE RESULT.json PAGE.md`` fills the page. FOLDER holds the data sets.
+``python -m studies.chosen train FOLDER STORE lightgbm xgboost catboost`` trains what STORE lacks, ``python -m
+studies.chosen page STORE RESULT.json PAGE.md`` fills the page. FOLDER holds the data sets.
 
 The protocol, fixed before the first training
 ---------------------------------------------
@@ -368,10 +368,10 @@ def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
         )  # fmt: skip
     axes.set_yticks(range(len(rows)), [row["method"] for row in rows])
     axes.axvline(0.0, color="grey", linewidth=0.8)
-    axes.set_xlabel("NDCG@10 beside LambdaMART: lambdarank (LightGBM, CatBoost), rank:ndcg (XGBoost)")
+    axes.set_xlabel("NDCG@10 beside LambdaMART: lambdarank, in XGBoost rank:ndcg")
 
 
-def page(_folder: str, store: str, result: str, page: str) -> None:
+def page(store: str, result: str, page: str) -> None:
     """Write the numbers, fill the page and draw."""
     found = summary(Results(Path(store)))
     fill(Path(page), tables(found))
