@@ -18,7 +18,9 @@ from boostplug.core.threads import set_num_threads as set_num_threads
 from boostplug.data.pairs import Pairs as Pairs
 from boostplug.data.queries import Queries as Queries
 from boostplug.datasets import RankingData as RankingData
+from boostplug.estimators.folds import fit_folds as fit_folds
 from boostplug.estimators.lightgbm import LGBMRanker as LGBMRanker
+from boostplug.estimators.start import linear_start as linear_start
 from boostplug.estimators.xgboost import XGBRanker as XGBRanker
 from boostplug.losses import (
     CRR as CRR,
@@ -153,6 +155,9 @@ from boostplug.model.export import export as export
 from boostplug.model.mean import mean_model as mean_model
 from boostplug.rankers import (
     AdaRankRanker as AdaRankRanker,
+)
+from boostplug.rankers import (
+    LinearRanker as LinearRanker,
 )
 from boostplug.rankers import (
     MPBoostRanker as MPBoostRanker,

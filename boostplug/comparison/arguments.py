@@ -22,7 +22,7 @@ from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
 from boostplug.data.tables import refuse_sparse_beside_dense, schema_of
 from boostplug.estimators.parameter_names import is_dart, refuse_unknown_parameters
-from boostplug.losses import LOSSES, Loss
+from boostplug.losses import CRR, LOSSES, ListNet, Loss
 from boostplug.losses.composite.sums import CombinedLoss
 from boostplug.metrics import ChoiceLogLoss, Metric
 
@@ -36,6 +36,8 @@ _LARGEST_SEED = 2**31 - 1
 _MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
 _MOST_ROUNDS = 1_000_000
 _MOST_TRIALS = 10_000
+SMALL_TREES = {"num_leaves": 6, "learning_rate": 0.05}
+FEW_FOR_TREES, FEW_FOR_START = 300, 2000  # training queries with a pair: docs/results/few_queries.md
 _SMALL = 5_000_000  # values of features: measured with 2 threads, LightGBM 4.7 and XGBoost 3.2
 _MOST_THREADS = 1024  # LightGBM hangs on tens of thousands
 
@@ -53,9 +55,15 @@ def plan_of(
     num_threads: int | None,
     jobs: int,
     small: bool,
+    few: bool = False,
 ) -> Plan:
-    """Return what all runs have in common, checked; `num_threads` are shared out over `jobs` processes."""
+    """Return what all runs have in common, checked; `num_threads` are shared out over `jobs` processes.
+
+    With `few` training queries, trees are small unless `params` says otherwise.
+    """
     trees, seed_list = Trees.from_params(params), _seeds(seeds)
+    if few:
+        trees = Trees.from_params({**SMALL_TREES, **(params or {})})
     rounds = check_integer("rounds", rounds, 1, remedy="1000 is the default", most=_MOST_ROUNDS)
     tune = check_integer("tune", tune, 0, remedy="20 settings are a good start", most=_MOST_TRIALS)
     if early_stopping_rounds is not None:
@@ -71,6 +79,12 @@ def plan_of(
 def is_small(folds: Folds) -> bool:
     """Return whether one thread trains as fast as several: so few values that threads wait for each other."""
     return all(fold[0].queries.n_rows * int(fold[0].X.shape[1]) <= _SMALL for fold in folds)
+
+
+def n_informative(folds: Folds) -> int:
+    """Return the number of training queries that hold a pair, of the fold with the fewest."""
+    training = [fold[0].queries for fold in folds]
+    return min(len(q.grade_groups.query if q.pairs is None else q.listed_pairs.query) for q in training)
 
 
 def as_tuple(given: Any) -> Any:
@@ -339,8 +353,12 @@ def methods_of(
     incumbent: str | Loss | None = None,
     *,
     one_chosen: bool = False,
+    started: Sequence[str] = (),
 ) -> list[Method]:
-    """Return what is compared: in each framework the baselines, and then the losses; `incumbent` is the reference."""
+    """Return what is compared: in each framework the baselines, and then the losses; `incumbent` is the reference.
+
+    Those losses whose names are in `started` are there a second time, from the linear model.
+    """
     by_default = _BUILT_IN if one_chosen else _DEFAULT_BASELINES
     wanted = by_default if baselines is None else _several(baselines, "baselines", str)
     unknown = [name for name in wanted if name not in _BUILT_IN]
@@ -354,9 +372,29 @@ def methods_of(
         own = FRAMEWORKS[framework].baselines + FRAMEWORKS[framework].more_baselines
         methods += [Method(name, framework, name, name == own[0]) for name in own if name in wanted]
         methods += [Method(name, framework, loss, is_reference=False) for name, loss in losses.items()]
+        methods += [Method(f"{n}, linear start", framework, losses[n], start="linear") for n in losses if n in started]
     if not methods:
         raise ValueError("there is nothing to compare: losses and baselines are both empty")
     return methods if incumbent is None else _referred_to(incumbent, methods)
+
+
+def started_of(
+    linear_start: str | Iterable[str] | None, losses: Losses, chosen: Mapping[str, Loss], folds: Folds
+) -> list[str]:
+    """Return the names of losses that are also trained from the linear model, checked.
+
+    By default, where few queries train, those that the linear model suits best, of the short list.
+    """
+    if linear_start is None:
+        few = losses is None and n_informative(folds) < FEW_FOR_START
+        dense = not any(hasattr(part.X, "nnz") for part in folds[0])
+        suited = [name for name, loss in chosen.items() if loss in (CRR(), ListNet(target="labels"))]
+        return suited if few and dense and folds[0][0].queries.labelled_rows.any() else []
+    names = _several(linear_start, "linear_start", str)
+    unknown = [name for name in names if name not in chosen]
+    if unknown:
+        raise ValueError(f"linear_start must hold names of the losses ({', '.join(chosen)}); got {shown(unknown[0])}")
+    return names
 
 
 def notes_on_one_chosen(losses: Losses, methods: Sequence[Method], metrics: Sequence[Metric]) -> list[str]:

@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 from boostplug.comparison.arguments import (
+    FEW_FOR_TREES,
     Losses,
     as_tuple,
     check_trainable,
@@ -16,8 +17,10 @@ from boostplug.comparison.arguments import (
     losses_of,
     methods_of,
     metrics_of,
+    n_informative,
     notes_on_one_chosen,
     plan_of,
+    started_of,
     store_of,
     suited_losses,
 )
@@ -43,6 +46,7 @@ def compare(
     losses: Losses = None,
     baselines: str | Iterable[str] | None = None,
     incumbent: str | Loss | None = None,
+    linear_start: str | Iterable[str] | None = None,
     frameworks: str | Iterable[str] | None = None,
     rounds: int = 1000,
     seeds: int | Iterable[int] = 3,
@@ -98,6 +102,10 @@ def compare(
         that name). The methods of its framework are compared with it. It is recommended unless another method is
         significantly better on test. Default: the framework's LambdaMART, ``lambdarank`` or ``rank:ndcg``; with both
         frameworks, the better one on validation.
+    linear_start : name or iterable of names, optional
+        Losses in the table that are trained a second time, from a linear model (``start="linear"`` of the rankers).
+        Default: of the default losses `CRR` or ``ListNet(target="labels")``, where fewer than 2,000 training queries
+        hold a pair of documents with different labels. (): none.
     frameworks : "lightgbm", "xgboost", or an iterable of them, optional
         Default: both, or the one that is installed.
     rounds : int, default 1000
@@ -115,7 +123,9 @@ def compare(
         Training stops after this number of rounds without a better validation value; the model of the best round is
         used. None: use all rounds.
     params : mapping, optional
-        Parameters of `boostplug.comparison.training.trees.Trees`: ``learning_rate``, ``num_leaves``, …
+        Parameters of `boostplug.comparison.training.trees.Trees`: ``learning_rate``, ``num_leaves``, … Where fewer
+        than 300 training queries hold a pair of documents with different labels, the defaults of these two are .05 and
+        6, in place of .1 and 15.
     tune : int, default 0
         Number of settings tried per method and fold before its runs, the same for built-in objectives. A setting draws
         the trees from one space for all methods (`boostplug.comparison.training.tuning.TREE_SPACE`), and the parameters
@@ -208,6 +218,7 @@ def compare(
     main, choosing, table_metrics, left_out = metrics_of(folds, metric, metrics, weighed=weighed, one_chosen=one_chosen)
     small = is_small(folds)
     jobs = jobs_of(jobs, small=small)
+    n_train = n_informative(folds)
     plan = plan_of(
         main,
         choosing,
@@ -220,10 +231,12 @@ def compare(
         num_threads=num_threads,
         jobs=jobs,
         small=small,
+        few=n_train < FEW_FOR_TREES,
     )
     names, absent = frameworks_of(frameworks)
     check_trainable(folds, names, plan)
-    methods = methods_of(names, chosen, baselines, incumbent, one_chosen=one_chosen)
+    started = started_of(linear_start, losses, chosen, folds)
+    methods = methods_of(names, chosen, baselines, incumbent, one_chosen=one_chosen, started=started)
     methods, unsuited = suited_losses(methods, losses, folds)
     path = store_of(store, resume=resume)
     digest = "" if path is None else digest_of(loaded.digests, plan)

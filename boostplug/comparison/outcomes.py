@@ -120,6 +120,34 @@ class Outcomes:
             )
         return self._tested[method, reference]
 
+    def mean_of_seeds(self, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any] | None:
+        """Return what the mean of a method's models over seeds is worth on test, beside the single models.
+
+        None where a fold has a single seed, or models with another number of scores.
+        """
+        done, metric = self.finished(method), self.plan.metric
+        by_fold = {f: [done[run] for run in runs if run in done and run[0] == f] for f in sorted({f for f, _ in runs})}
+        if min(map(len, by_fold.values()), default=0) < 2:
+            return None
+        tests = {fold: self.data.tests[fold] for fold in by_fold}
+        scores = {fold: np.mean([run.scores for run in found], axis=0) for fold, found in by_fold.items()}
+        values = {m.name: [float(m(scores[f], tests[f].queries)) for f in by_fold] for m in self.plan.metrics}
+        found = pooled_test(
+            [metric.per_query(scores[f], tests[f].queries) for f in by_fold],
+            [np.mean([run.per_query[metric.name] for run in found], axis=0) for found in by_fold.values()],
+            weight=[weight_of(test) for test in tests.values()],
+            codes=None if self.codes is None else [self.codes[f] for f in by_fold],
+            counts="sets",
+            level=LEVEL,
+            flips=FLIPS,
+        )
+        return {
+            "models": len(by_fold) and sum(map(len, by_fold.values())) // len(by_fold),
+            "test": {name: _mean(of_folds) for name, of_folds in values.items()},
+            "difference": found.difference,
+            "interval": found.interval,
+        }
+
     def p_of(self, method: Method, reference: Method) -> float | None:
         """Return p of their difference; None if either ended at the cap of rounds, or biased clicks judge."""
         found = self.contrast(method, reference)
@@ -189,7 +217,7 @@ class Outcomes:
             found[method.framework] += row.p is not None and method != self._chosen
         return found
 
-    @property
+    @cached_property
     def _chosen(self) -> Method | None:
         found = self.best()
         return None if found is None else found[0]

@@ -13,15 +13,17 @@ from boostplug.comparison.decision import Decision, decide
 from boostplug.comparison.document import as_json, versions
 from boostplug.comparison.inputs.clicks import biased_verdict
 from boostplug.comparison.machine import machine
-from boostplug.comparison.outcomes import FLIPS, LEVEL, Outcomes
+from boostplug.comparison.outcomes import FLIPS, LEVEL, FoldSeed, Outcomes
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.table import frame, markdown, render, text
 from boostplug.comparison.report.words import advice
 from boostplug.comparison.summary import SCHEMA, to_json
+from boostplug.comparison.training.frameworks import booster_of_text
 from boostplug.comparison.training.kept import KeptRuns
 from boostplug.comparison.training.runs import Method
 from boostplug.core.extras import needed_by
 from boostplug.core.files import write_file
+from boostplug.model.mean import mean_model
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
@@ -175,6 +177,7 @@ class CompareResult:
             "rounds": of_estimator["rounds"],
             "params": of_estimator["params"],
             "code": recommendation.code(**of_estimator, weighted=outcomes.data.is_weighted),
+            "mean_of_seeds": outcomes.mean_of_seeds(ours, decision.runs),
         }
 
     def _values(self, method: Method, decision: Decision) -> dict[str, float]:
@@ -207,12 +210,31 @@ class CompareResult:
         ValueError
             If no run is finished, or the labels are clicks and there are no propensities.
         """
+        return recommendation.estimator(**recommendation.estimator_of(self.outcomes, *self._recommended))
+
+    @property
+    def _recommended(self) -> tuple[Method, Sequence[FoldSeed]]:
         if clicks := self.outcomes.data.biased_clicks:
             raise ValueError(f"nothing is best: {biased_verdict(clicks)}")
         if self._decision is None:
             raise ValueError("nothing is best: no run is finished (the table names the reasons)")
-        found = recommendation.estimator_of(self.outcomes, self._decision.recommended, self._decision.runs)
-        return recommendation.estimator(**found)
+        return self._decision.recommended, self._decision.runs
+
+    @property
+    def model(self) -> Any:
+        """The recommended method's models, one of each seed and fold, as one ordinary booster: their mean.
+
+        It needs no other training, and `document`'s ``["recommendation"]["mean_of_seeds"]`` has its values on test.
+        With several folds its models have seen test queries of other folds.
+
+        Raises
+        ------
+        ValueError
+            As `best` does.
+        """
+        ours, runs = self._recommended
+        done = self.outcomes.finished(ours)
+        return mean_model([booster_of_text(done[run].model) for run in runs if run in done])
 
     def to_frame(self) -> Any:
         """Return the table as a pandas DataFrame, a row per method, in the order of the printed one.

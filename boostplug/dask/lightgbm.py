@@ -122,7 +122,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         LightGBMError
             If a worker is lost; then LightGBM cannot train on the others again until ``client.restart()``.
         """
-        self._refuse(refused)
+        self._refuse(refused | {"start": self.start})
         objective, loss = self._objective_of_fit([])
         params = self._params_of_workers(objective, loss)
         given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT)

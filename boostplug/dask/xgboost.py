@@ -120,8 +120,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             Of which the training goes on.
         feature_weights : array-like of shape (n_features,), optional
         labels : mapping of str to dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
-            More labels by name, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``. Two at most,
-            and one less beside weights, and beside positions: a DMatrix has no more room.
+            More labels by name, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``.
         eval_labels : list of mapping or None, optional
             Those of each validation set, of the same names.
         position : dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
@@ -140,7 +139,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         xgboost.core.XGBoostError
             If a worker left the cluster, or the network between the workers broke.
         """
-        self._refuse(refused)
+        self._refuse(refused | {"start": self.start})
         stop = self.early_stopping_rounds
         loss, metrics = self._objective_and_metrics(self.eval_metric)
         self._refuse_local_options(

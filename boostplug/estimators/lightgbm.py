@@ -36,6 +36,7 @@ from boostplug.estimators.inputs import (
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.estimators.parameter_names import refuse_options, refuse_unknown_parameters
 from boostplug.estimators.parameters import given_names, nested, resolved, without_nested
+from boostplug.estimators.start import as_booster, refuse_two_starts, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import export
@@ -55,6 +56,13 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     ----------
     objective : Loss, str or callable, optional
         One of our losses, or anything the parent takes; None is LightGBM's lambdarank.
+    start : str, Booster or ranker, optional
+        Where training begins, in place of scores of 0. "linear": a linear model of the features' quantiles, fitted to
+        the training set (`LinearRanker`), which gains most where few queries are judged. The name of a feature: the
+        score in use; "-name" where less is better. Or a fitted ranker or booster of either framework on the same
+        columns, or a reference ranker, which is fitted first if it is not. It is scaled to where the loss is least,
+        and its trees are the first of the model's. `n_estimators`, early stopping and `best_iteration_` count the
+        rounds after it; with `best_iteration_` 0, none of them was better on the validation set, and it is the model.
     **lightgbm_params
         As for `lightgbm.LGBMRanker`; and the loss's parameters, such as ``objective__distance__lam``.
 
@@ -67,9 +75,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     True
     """
 
+    start: Any = None
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, with `deep` those of a loss too: ``objective__distance__lam``."""
-        parameters: dict[str, Any] = super().get_params(deep=False)
+        parameters: dict[str, Any] = {**super().get_params(deep=False), "start": self.start}
         return nested(parameters) if deep else parameters
 
     def set_params(self, /, **params: Any) -> "LGBMRanker":
@@ -171,8 +181,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         )  # fmt: skip
         train = starting_from("init_score", init_score, checked_set(given))
         check_uses(objective, loss, given)
+        refuse_two_starts(self.start, init_model=init_model, init_score=init_score)
         init_model, features = model_and_features(init_model, train.X, feature_name)
         train = train._replace(X=features, queries=with_float32_labels(train.queries))
+        if self.start is not None:
+            init_model = as_booster(start_of(self.start, train, objective), "lightgbm")
         if eval_X is not None or eval_y is not None:
             eval_set = _pairs_of(eval_set, eval_X, eval_y)
         sets = validation_sets(
@@ -187,7 +200,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         if init_model is not None and (init_score is not None or eval_init_score is not None):
             raise ValueError("LightGBM starts from init_model, not from init_score or eval_init_score; leave one out")
         warn_of_idle_part(loss, train.queries)
-        assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)])
+        own = [metric for metric in metrics if isinstance(metric, Metric)]
+        assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)], own)
         columns = train.schema
         try:
             super().fit(
@@ -213,6 +227,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             if cause is None:
                 raise
             raise ValueError(cause) from error
+        if self.start is not None:
+            self._count_from(init_model.num_trees(), assign_queries.at_start)
         self._fitted_columns = columns._replace(reader=type(self).__name__)
         self._columns_by_role = {"qid": "qid", **train.columns}
         self.position_bias_ = fitted_position_bias(loss, self.predict, train)
@@ -288,7 +304,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             refuse_options("lightgbm", parameters, metrics)
             if str(parameters.get("bagging_by_query")).lower() in {"true", "1", "+"}:
                 raise ValueError("bagging_by_query=True trains a constant model with any loss of boostplug; remove it")
-        refuse_unknown_parameters("lightgbm", given_names(self._other_params))
+        refuse_unknown_parameters("lightgbm", set(given_names(self._other_params)) - {"start"})
         return objective, loss
 
     def _too_few_rows(self, n_rows: int) -> str | None:
@@ -303,6 +319,16 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             f"as {name}={max(1, n_rows // 10)}, or more rows"
         )
 
+    def _count_from(self, n_rounds: int, at_start: Sequence[tuple[str, str, float, bool]]) -> None:
+        """Count rounds after those of `start`, and take it for the model where training has not improved on it."""
+        if self.booster_.best_iteration <= 0:  # no early stopping
+            return
+        best = [(self._best_score.get(of, {}).get(name), value, higher) for of, name, value, higher in at_start]
+        known = [(now <= before) if higher else (now >= before) for now, before, higher in best if now is not None]
+        if known and all(known):
+            self.booster_.best_iteration = n_rounds
+        self._best_iteration = self.booster_.best_iteration - n_rounds
+
     def _named_metrics(self) -> list[Any]:
         """Return what LightGBM's own parameter `metric` holds, under each of its aliases that is given."""
         return [value for alias in ALIASES["metric"] if (value := self.get_params().get(alias)) is not None]
@@ -310,6 +336,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Hand LightGBM the loss itself, as logs show it, and no default metric, which may refuse our labels."""
         params = without_nested(super()._process_params(stage))
+        params.pop("start", None)
         if stage == "fit" and isinstance(self._objective, Loss):
             params["objective"] = self._objective
         if stage == "fit" and (isinstance(self._objective, Loss) or self._named_metrics()):
@@ -320,18 +347,22 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 class _AssignQueries:
     """Callback before each round: the loss and the metrics get the queries in full precision, with their pairs.
 
-    `sets` holds the training set and each other one, in LightGBM's order.
+    `sets` holds the training set and each other one, in LightGBM's order. `at_start` are the values of `metrics` and
+    LightGBM's own on the others before the first round: set, name, value, and whether higher is better.
     """
 
     before_iteration = True
 
-    def __init__(self, sets: Sequence[CheckedInputs]) -> None:
-        self.sets, self.datasets = sets, list[Any]()
+    def __init__(self, sets: Sequence[CheckedInputs], metrics: Sequence[Metric] = ()) -> None:
+        self.sets, self.metrics, self.datasets = sets, metrics, list[Any]()
+        self.at_start: list[tuple[str, str, float, bool]] = []
 
     def __call__(self, env: Any) -> None:
         self.datasets = [env.model.train_set, *env.model.valid_sets]
         for dataset, one in zip(self.datasets, self.sets, strict=True):
             assign(dataset, one.queries)
+        if env.iteration == env.begin_iteration:
+            self.at_start = env.model.eval_valid([*self.metrics])
 
     def __deepcopy__(self, _memo: Any) -> "_AssignQueries":
         return self  # the parent copies the metrics, which hold it

@@ -2,6 +2,7 @@
 
 import copy
 import json
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -41,6 +42,7 @@ from boostplug.estimators.inputs import (
 )
 from boostplug.estimators.parameter_names import is_dart, refuse_options
 from boostplug.estimators.parameters import nested, resolved, without_nested
+from boostplug.estimators.start import as_booster, refuse_two_starts, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import export
@@ -62,6 +64,9 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         One of our losses, or a ranking objective of XGBoost's.
     eval_metric : Metric, str, callable or list of them, optional
         Our metrics, or what the parent takes. Default with our losses: ``NDCG(10)``.
+    start : str, Booster or ranker, optional
+        Where training begins, as for `LGBMRanker`. All its trees are the model's round 0, so `best_iteration` counts
+        the rounds after it, and is 0 where none of them was better on the validation set.
     **xgboost_params
         As for `xgboost.XGBRanker`; and the loss's and the metric's parameters, such as ``objective__distance__lam``.
 
@@ -74,13 +79,13 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
     True
     """
 
-    def __init__(self, *, objective: Loss | str = "rank:ndcg", **xgboost_params: Any) -> None:
+    def __init__(self, *, objective: Loss | str = "rank:ndcg", start: Any = None, **xgboost_params: Any) -> None:
         built_in = objective if isinstance(objective, str) and loss_of(objective) is None else "rank:pairwise"
         if not built_in.startswith("rank:"):
             what = f"objective={objective!r} is no ranking objective of XGBoost's"
             raise ValueError(f"{what}; pass 'rank:ndcg', or a loss such as boostplug.LambdaRank()")
         super().__init__(objective=built_in, **without_nested(xgboost_params))
-        self.objective = objective
+        self.objective, self.start = objective, start
         self.set_params(**{name: value for name, value in xgboost_params.items() if "__" in name})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -104,7 +109,9 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
 
     def get_xgb_params(self) -> dict[str, Any]:
         """Return the parameters that the training gets."""
-        return without_nested(super().get_xgb_params())
+        params = without_nested(super().get_xgb_params())
+        params.pop("start", None)
+        return params
 
     def fit(
         self,
@@ -185,8 +192,11 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         if "qid" in (train.schema.names or ()):
             raise ValueError("X has a feature 'qid', which XGBoost's predict leaves out; rename it, or drop it")
         train = train._replace(queries=with_float32_labels(train.queries))
+        refuse_two_starts(self.start, xgb_model=xgb_model, base_margin=base_margin)
+        if self.start is not None:
+            xgb_model = as_booster(start_of(self.start, train, self.objective), "xgboost")
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
-        if known is not None:
+        if known is not None and self.start is None:
             name = "X beside xgb_model"
             refuse_unknown_categories(train.schema, known, name)
             train = train._replace(X=align(train.X, known, name))
@@ -205,6 +215,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         matrix = self._matrix(train, feature_weights=native(feature_weights))
         evals = [matrix if is_training_set(one, train) else self._matrix(one, ref=matrix) for one in sets]
         params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
+        named = [(valid, f"validation_{i}") for i, valid in enumerate(evals)]
+        metric = self._custom_metric(custom)
         results: dict[str, Any] = {}
         verbosity = self.verbosity if self.verbosity is not None else 1
         with xgb.config_context(verbosity=verbosity):
@@ -212,15 +224,17 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
                 params,
                 matrix,
                 num_boost_round=self.get_num_boosting_rounds(),
-                evals=[(valid, f"validation_{i}") for i, valid in enumerate(evals)],
+                evals=named,
                 obj=loss,
-                custom_metric=self._custom_metric(custom),
+                custom_metric=metric,
                 evals_result=results,
                 early_stopping_rounds=self.early_stopping_rounds,
                 verbose_eval=verbose,
                 xgb_model=model,
                 callbacks=callbacks,
             )
+            if self.start is not None and self._Booster.attr("best_iteration"):
+                self._keep_start(xgb.Booster(params, [matrix, *evals], model).eval_set(named, 0, metric))
         if not self._Booster.get_score():
             warn_of_constant_model(loss, train.queries)
         self._fitted_columns = columns._replace(reader=type(self).__name__)
@@ -352,7 +366,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             "nthread": self.n_jobs,
         }
         features = with_text_categories(given.X)
-        if self._grows_on_quantiles():
+        if self._grows_on_quantiles() and self.start is None:  # whose trees split between quantiles
             matrix = xgb.QuantileDMatrix(features, **fields, max_bin=self.max_bin, ref=ref)
         else:
             matrix = xgb.DMatrix(features, **fields)
@@ -404,6 +418,13 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         elif loss is not None and params.get("base_score") is None:
             params["base_score"] = 0.0
         return params, custom
+
+    def _keep_start(self, at_start: str) -> None:
+        """Take `start` for the model where training has not improved on it; `at_start` is XGBoost's line of values."""
+        name, value = re.findall(r"-([^\t]*):(\S+)", at_start)[-1]
+        best = float(self._Booster.attr("best_score"))
+        if best <= float(value) if name.startswith(("auc", "pre", "map", "ndcg")) else best >= float(value):
+            self._Booster.set_attr(best_iteration="0", best_score=value)
 
     def _custom_metric(self, metrics: list[Any]) -> Callable[..., Any] | None:
         """Return one function for all metrics that are none of XGBoost's own."""

@@ -9,6 +9,7 @@ from boostplug.losses import BinaryDistance, LogDistance, RankNet
 from boostplug.metrics import NDCG
 from boostplug.rankers.adarank import AdaRankRanker
 from boostplug.rankers.base import ReferenceRanker
+from boostplug.rankers.linear import LinearRanker
 from boostplug.rankers.mpboost import MPBoostRanker
 from boostplug.rankers.ndcg_boost import NDCGBoostRanker
 from boostplug.rankers.quadratic_bound import QBRankRanker, QuadraticBoundRanker
@@ -17,6 +18,7 @@ from boostplug.rankers.rankboost import RankBoostRanker
 __all__ = [
     "RANKERS",
     "AdaRankRanker",
+    "LinearRanker",
     "MPBoostRanker",
     "NDCGBoostRanker",
     "QBRankRanker",
@@ -43,5 +45,6 @@ RANKERS: dict[str, tuple[ReferenceRanker, ...]] = {
         NDCGBoostRanker(classifier=DecisionTreeClassifier(max_depth=1)),
     ),
     "QBRankRanker": (QBRankRanker(), QBRankRanker(normalization="documents")),
+    "LinearRanker": (LinearRanker(), LinearRanker(loss="softmax", alpha=1.0, n_bins=8)),
     "QuadraticBoundRanker": (QuadraticBoundRanker(), QuadraticBoundRanker(loss=RankNet(), learning_rate=0.3)),
 }

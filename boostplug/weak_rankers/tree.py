@@ -140,7 +140,7 @@ class Tree:
         )
 
     @classmethod
-    def from_steps(cls, feature: int, thresholds: ArrayLike, values: ArrayLike) -> Self:
+    def from_steps(cls, feature: int, thresholds: ArrayLike, values: ArrayLike, missing: int = 0) -> Self:
         """Return a step function of one feature as a balanced tree.
 
         Parameters
@@ -149,12 +149,14 @@ class Tree:
         thresholds : array-like of shape (n_steps,)
             Strictly ascending.
         values : array-like of shape (n_steps + 1,)
-            ``values[j]`` if the feature is above exactly the first j thresholds; ``values[0]`` if it is missing.
+            ``values[j]`` if the feature is above exactly the first j thresholds.
+        missing : int, default 0
+            The j of missing values.
         """
         cut, leaf_value = np.asarray(thresholds, np.float64), np.asarray(values, np.float64)
         n_nodes = 2 * len(cut) + 1
         at, left, right = (np.full(n_nodes, -1) for _ in range(3))
-        threshold, value = np.zeros(n_nodes), np.empty(n_nodes)
+        threshold, value, missing_left = np.zeros(n_nodes), np.empty(n_nodes), np.full(n_nodes, True)
         n_made = 0
 
         def grow(first: int, last: int) -> int:
@@ -165,13 +167,13 @@ class Tree:
                 value[node] = leaf_value[first]
                 return node
             middle = (first + last) // 2
-            at[node], threshold[node] = feature, cut[middle]
+            at[node], threshold[node], missing_left[node] = feature, cut[middle], missing <= middle
             left[node], right[node] = grow(first, middle), grow(middle + 1, last)
             value[node] = 0.5 * value[left[node]] + 0.5 * value[right[node]]
             return node
 
         grow(0, len(cut))
-        return cls(at, threshold, left, right, value, np.full(n_nodes, True))
+        return cls(at, threshold, left, right, value, missing_left)
 
     def times(self, weight: float) -> Self:
         """Return the tree with all values multiplied by `weight`."""

@@ -23,6 +23,7 @@ HEADLINES = {
 """The verdict of the page for each outcome; for clicks there is no recommendation."""
 _HOPELESS = 100  # multiple of the number of queries
 _FOR_80_PERCENT = (2.80 / 1.96) ** 2  # multiple of the queries that give p < .05 with 50 % probability
+_EARLY, _MANY = 10, 100  # rounds used, and allowed, that say that trees are too large for the data
 _MOST_NAMES = 4  # methods close to the best on validation that are named
 
 
@@ -54,6 +55,12 @@ def caveats(document: Document) -> list[str]:
         lines.append(
             f"No verdict on methods that trained to the cap of {rounds:,} rounds, nor beside a reference that did: "
             f"{names}. More rounds may change the order: raise the rounds."
+        )
+    early = [m for m in methods if m["rounds"] is not None and m["rounds"] <= _EARLY and "start" not in m["method"]]
+    if rounds >= _MANY and early:
+        lines.append(
+            f"Training stopped within {_EARLY} of {rounds:,} rounds: {', '.join(_where(m, document) for m in early)}. "
+            "Such trees learn the training queries too fast: lower num_leaves or learning_rate in params."
         )
     references = {(method["framework"], method["reference"]) for method in methods}
     lines += [
@@ -224,7 +231,15 @@ def advice(document: Document) -> list[str]:
     tuned_by_fold = settings["tune"] and document["data"]["folds"] > 1
     runs = "its runs on the first fold, with the setting tuned there" if tuned_by_fold else _runs(found)
     regression = ", and fitted without qid, which XGBoost's regression does not take" * found["code"].startswith("xgb.")
-    return [*lines, f"To train it (rounds: mean of {runs}){regression}:", f"{CODE}{found['code']}"]
+    lines += [f"To train it (rounds: mean of {runs}){regression}:", f"{CODE}{found['code']}"]
+    if mean := found["mean_of_seeds"]:
+        value, known = short(mean["test"][settings["metric"]]), interval(mean["interval"])
+        ends = f" ({percent(document)} interval {' to '.join(map(signed, mean['interval']))})" if known else ""
+        lines.append(
+            f"The mean of its {mean['models']} models has {settings['metric']} {value} on test, "
+            f"{signed(mean['difference'])} beside single ones{ends}. It is result.model, an ordinary booster."
+        )
+    return lines
 
 
 def _runs(found: Document) -> str:

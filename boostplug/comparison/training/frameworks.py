@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from time import perf_counter, process_time
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -14,10 +15,12 @@ from boostplug.comparison.training.trees import Trees
 from boostplug.core.best_round import BestRound
 from boostplug.core.extras import imported
 from boostplug.core.threads import threads_of_framework
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import is_frame
 from boostplug.estimators.inputs import relative_weight, with_float32_labels
 from boostplug.estimators.parameter_names import without_options
+from boostplug.estimators.start import as_booster, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -80,6 +83,8 @@ class Watch:
         The validation scores after `best_round` rounds.
     seconds : list of float
         The time of each round.
+    model : str
+        The booster of the training as its framework's text, as far as `best_round`; set by LightGBM's and XGBoost's.
     """
 
     def __init__(
@@ -95,6 +100,7 @@ class Watch:
         self.report, self.pruned = report, False
         self.values: list[float] = []
         self.scores: Floats | None = None
+        self.model = ""
         self.seconds: list[float] = []
         self._best = BestRound(greater_is_better=metric.greater_is_better, patience=patience)
         self._begun = self._start = perf_counter()
@@ -143,7 +149,9 @@ Framework = Any
 """LightGBM or XGBoost with the data of one fold, binned once for all methods and seeds; or a study's own."""
 
 
-def lightgbm_dataset(X: Any, queries: Queries, params: Mapping[str, Any], reference: Any = None) -> Any:
+def lightgbm_dataset(
+    X: Any, queries: Queries, params: Mapping[str, Any], reference: Any = None, *, free_raw_data: bool = True
+) -> Any:
     """Return a constructed `lgb.Dataset`, with the bins of `reference` if there is one.
 
     Its weights are divided by their mean: LightGBM's own objectives compare weighted Hessians with constants.
@@ -156,6 +164,7 @@ def lightgbm_dataset(X: Any, queries: Queries, params: Mapping[str, Any], refere
         weight=relative_weight(queries.row_weight),
         params=dict(params),
         reference=reference,
+        free_raw_data=free_raw_data,
     )
     assign(dataset.construct(), queries)
     return dataset
@@ -183,9 +192,19 @@ class LightGBM:
         self.lgb = imported("lightgbm", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_lightgbm(num_threads)
-        self.test = test
+        self.train, self.valid, self.test = train, valid, test
         self.train_set = lightgbm_dataset(train.X, train.queries, self.params)
         self.valid_set = lightgbm_dataset(valid.X, valid.queries, self.params, reference=self.train_set)
+
+    @cached_property
+    def raw_sets(self) -> tuple[Any, Any]:
+        """The training and validation part for trainings with a start, which predicts on raw data."""
+        train = lightgbm_dataset(
+            self.train.X, self.train.queries, self.params, reference=self.train_set, free_raw_data=False
+        )
+        return train, lightgbm_dataset(
+            self.valid.X, self.valid.queries, self.params, reference=train, free_raw_data=False
+        )
 
     @staticmethod
     def params_of_run(
@@ -200,31 +219,42 @@ class LightGBM:
         return {**params, "lambdarank_norm": False} if objective == WITHOUT_NORM else params
 
     def run(
-        self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
+        self,
+        objective: Loss | str,
+        seed: int,
+        rounds: int,
+        watch: Watch,
+        parameters: Mapping[str, Any] = _NONE,
+        start: str | None = None,
     ) -> Floats:
         """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
 
-        def start(_: Any) -> None:
+        def begin(_: Any) -> None:
             watch.start_round()
 
-        start.before_iteration = True  # type: ignore[attr-defined]
+        begin.before_iteration = True  # type: ignore[attr-defined]
 
         def stop(_: Any) -> None:
             if watch.stop:
                 raise self.lgb.callback.EarlyStopException(watch.best_round - 1, [])
 
         params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
+        train_set, valid_set = (self.train_set, self.valid_set) if start is None else self.raw_sets
+        init_model = None if start is None else _start(start, self.train, objective, self.name)
         booster = self.lgb.train(
             {**params, "objective": framework_objective(objective)},
-            self.train_set,
+            train_set,
             num_boost_round=rounds,
-            valid_sets=[self.valid_set],
+            init_model=init_model,
+            valid_sets=[valid_set],
             valid_names=["valid"],
             feval=lambda scores, _: ("watched", watch.measure(scores), watch.metric.greater_is_better),
-            callbacks=[start, stop],
+            callbacks=[begin, stop],
         )
+        n_rounds = watch.best_round + (0 if init_model is None else init_model.num_trees())
+        watch.model = booster.model_to_string(num_iteration=n_rounds)
         scores = booster.predict(
-            self.test.X, raw_score=True, num_iteration=watch.best_round, num_threads=self.params["num_threads"]
+            self.test.X, raw_score=True, num_iteration=n_rounds, num_threads=self.params["num_threads"]
         )
         return np.asarray(scores, dtype=np.float64)
 
@@ -263,6 +293,16 @@ class XGBoost:
             self.rows_alone = self.xgb.QuantileDMatrix(train.X, queries.labels, weight=row_weight, **more)
         self.valid_set = self.xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, **of_all)
         self.test_set = self.xgb.DMatrix(test.X, **of_all)
+        self.train, self._of_all = train, of_all
+
+    @cached_property
+    def raw_set(self) -> Any:
+        """The training part for trainings with a start, which splits between the bins of `train_set`."""
+        queries = with_float32_labels(self.train.queries, warn=False)
+        weight = relative_weight(queries.query_weight)
+        matrix = self.xgb.DMatrix(self.train.X, queries.labels, group=self.train.group, weight=weight, **self._of_all)
+        assign(matrix, queries)
+        return matrix
 
     @staticmethod
     def params_of_run(
@@ -277,7 +317,13 @@ class XGBoost:
         return params
 
     def run(
-        self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
+        self,
+        objective: Loss | str,
+        seed: int,
+        rounds: int,
+        watch: Watch,
+        parameters: Mapping[str, Any] = _NONE,
+        start: str | None = None,
     ) -> Floats:
         """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
 
@@ -295,16 +341,33 @@ class XGBoost:
         rows_alone = isinstance(objective, str) and objective.startswith("reg:")
         booster = self.xgb.train(
             params,
-            self.rows_alone if rows_alone else self.train_set,
+            self.raw_set if start is not None else self.rows_alone if rows_alone else self.train_set,
             num_boost_round=rounds,
+            xgb_model=None if start is None else _start(start, self.train, objective, self.name),
             evals=[(self.valid_set, "valid")],
             obj=None if isinstance(objective, str) else objective,
             custom_metric=lambda scores, _: ("watched", watch.measure(scores)),
             callbacks=[Callback()],
             verbose_eval=False,
         )
-        scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, watch.best_round))
+        n_rounds = watch.best_round + (start is not None)
+        watch.model = booster[:n_rounds].save_raw("json").decode()
+        scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, n_rounds))
         return np.asarray(scores, dtype=np.float64)
+
+
+def _start(start: str, train: DataPart, objective: Loss | str, framework: str) -> Any:
+    """Return the booster that a training goes on from."""
+    queries = with_float32_labels(train.queries, warn=False)
+    given = CheckedInputs(train.X, queries, train.qid, {})
+    return as_booster(start_of(start, given, framework_objective(objective)), framework)
+
+
+def booster_of_text(text: str) -> Any:
+    """Return the booster of a `Watch.model`: LightGBM's text, or XGBoost's JSON."""
+    if not text.startswith("{"):
+        return imported("lightgbm", "models need").Booster(model_str=text)
+    return imported("xgboost", "models need").Booster(model_file=bytearray(text.encode()))
 
 
 def framework_objective(objective: Loss | str) -> Loss | str:

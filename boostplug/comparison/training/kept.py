@@ -117,7 +117,8 @@ class KeptRuns:
             tuned = replace(tuned, objective=Loss.parse(str(tuned.objective))[0])
         valid = np.array(found["valid_per_query"], np.float64)
         names = {"framework": method.framework, "method": method.name}
-        return Run(**{**found, **names, "per_query": arrays, "valid_per_query": valid, "tuned": tuned})
+        of_rows = {"per_query": arrays, "valid_per_query": valid, "scores": np.array(found["scores"], np.float64)}
+        return Run(**{**found, **names, **of_rows, "tuned": tuned})
 
     def add(self, method: Method, run: Run) -> None:
         """Store a run; failed runs are tried again by the next comparison."""
@@ -138,4 +139,8 @@ def _names(methods: Sequence[Method], plan: Plan) -> dict[Method, str]:
             f"{'no training is' if metrics else 'its trainings are not'} kept in store",
             stacklevel=4,
         )
-    return {m: f"{m.framework} {m.objective!r}" for m in methods if not metrics and m.objective not in own}
+    return {
+        m: f"{m.framework} {m.objective!r} {m.start or ''}".rstrip()
+        for m in methods
+        if not metrics and m.objective not in own
+    }

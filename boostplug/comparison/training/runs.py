@@ -20,7 +20,7 @@ from boostplug.metrics.choice import choice_bins
 
 Floats = NDArray[np.float64]
 
-_NOT_IN_DOCUMENT = {"framework", "method", "notes", "per_query", "valid_per_query"}
+_NOT_IN_DOCUMENT = {"framework", "method", "notes", "per_query", "valid_per_query", "scores", "model"}
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,8 @@ class Method:
     framework: str
     objective: Loss | str
     is_reference: bool = False
+    start: str | None = None
+    """Of `LGBMRanker` and `XGBRanker`."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -82,6 +84,10 @@ class Run:
     """Documents, expected choices and choices made on test by bins of the probability, for `ChoiceLogLoss`."""
     per_query: dict[str, Floats] = field(default_factory=dict)
     valid_per_query: Floats = field(default_factory=lambda: np.zeros(0))
+    scores: Floats = field(default_factory=lambda: np.zeros(0))
+    """On the test part."""
+    model: str = ""
+    """The booster as its framework's text, as far as the best round."""
 
     @property
     def names(self) -> dict[str, str]:
@@ -152,13 +158,13 @@ class FoldRuns:
         )
 
     def _tune(self, method: Method, framework: Framework) -> Setting | None:
-        plan = self._plan
+        plan, started = self._plan, _started(method)
 
         def run(
             objective: Loss | str, parameters: Mapping[str, Any], report: Callable[[int, float], bool] | None
         ) -> Watch:
             watch = self._watch(report)
-            framework.run(objective, plan.seeds[0], plan.rounds, watch, parameters)
+            framework.run(objective, plan.seeds[0], plan.rounds, watch, parameters, **started)
             return watch
 
         with warnings.catch_warnings():
@@ -174,7 +180,7 @@ class FoldRuns:
         if plan.tune and method not in self.tuned:
             self.tuned[method] = self._tune(method, framework)
         setting, watch = self.tuned.get(method) or Setting(objective=method.objective), self._watch()
-        scores = framework.run(setting.objective, seed, plan.rounds, watch, setting.parameters)
+        scores = framework.run(setting.objective, seed, plan.rounds, watch, setting.parameters, **_started(method))
         if not np.isfinite(scores).all():
             return {"error": "its scores on the test part are not finite"}
         assert watch.scores is not None
@@ -190,7 +196,14 @@ class FoldRuns:
                 "choices": choice_bins(scores, queries).tolist() if ChoiceLogLoss() in plan.metrics else [],
                 "per_query": {m.name: m.per_query(scores, queries) for m in plan.metrics if m.has_per_query},
                 "valid_per_query": plan.valid_metric.per_query(watch.scores, watch.queries),
+                "scores": scores,
+                "model": watch.model,
             }
+
+
+def _started(method: Method) -> dict[str, str]:
+    """Return the argument of a framework's run for a method with a start; a study's own frameworks take none."""
+    return {} if method.start is None else {"start": method.start}
 
 
 def _reason(error: Exception) -> str:

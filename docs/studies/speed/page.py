@@ -11,13 +11,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from boostplug.comparison.summary import from_json
 from boostplug.core.files import write_file
 from boostplug.replication.documents import filled, marks, read
 from boostplug.replication.tables import markdown
 from studies.speed import BENCHES
 from studies.speed.figures import draw
-from studies.speed.result import SCHEMA, BenchResult, Row, cells, number
+from studies.speed.result import SCHEMA, BenchResult, Column, Row, cells, number
 
 __all__ = ["main", "page", "with_tables"]
 
@@ -120,7 +119,12 @@ def _targets(results: Sequence[BenchResult]) -> Iterator[str]:
 
 def _results(document: dict[str, Any]) -> list[BenchResult]:
     """Return the results in a file."""
-    return [from_json(BenchResult, one) for one in document.get("results", [document])]
+    return [
+        BenchResult(
+            **one | {"columns": [Column(**c) for c in one["columns"]], "rows": [Row(**row) for row in one["rows"]]}
+        )
+        for one in document.get("results", [document])
+    ]
 
 
 def main(arguments: Sequence[str]) -> None:

@@ -1,0 +1,148 @@
+"""`fit_folds`: the mean of models of several folds, each stopped on the fold that it has not seen."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from boostplug.core.checks import check_integer, shown
+from boostplug.core.extras import imported
+from boostplug.core.randomness import RandomState
+from boostplug.data.inputs import CheckedInputs, Inputs
+from boostplug.data.pairs import Pairs
+from boostplug.data.tables import rows_of
+from boostplug.estimators.inputs import FIT, RankingScore, checked_set
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES
+from boostplug.model.mean import mean_model
+from boostplug.selection.folds import group_folds
+
+_BASES = {"lightgbm": "LGBMModel", "xgboost": "XGBModel"}
+_EVAL_WEIGHT = {"lightgbm": "eval_sample_weight", "xgboost": "sample_weight_eval_set"}
+
+
+def fit_folds(
+    ranker: Any,
+    X: Any,
+    y: ArrayLike | str | None,
+    *,
+    qid: ArrayLike | str | None = None,
+    group: ArrayLike | None = None,
+    sample_weight: ArrayLike | str | None = None,
+    pairs: Pairs | None = None,
+    labels: Mapping[str, ArrayLike | str] | None = None,
+    position: ArrayLike | str | None = None,
+    n_splits: int = 5,
+    random_state: RandomState = 0,
+    early_stopping_rounds: int = 50,
+    **fit_params: Any,
+) -> Any:
+    """Return a fitted ranker whose model is the mean of models of several folds: what to call with few judged queries.
+
+    The queries are divided into folds. One model is trained without each fold, and stopped early on it; so every query
+    trains models, and every query stops one. The mean of these models ranks better than one model that was trained on
+    most of the queries and stopped on the others.
+
+    Parameters
+    ----------
+    ranker : LGBMRanker or XGBRanker
+        Of boostplug; it stays as it is, and a clone is fitted on each fold.
+    X, y, qid, group, sample_weight, pairs, labels, position
+        The data, as for the ranker's `fit`. Pairs of queries in different folds are left out.
+    n_splits : int, default 5
+        Number of folds, from 2 to the number of queries.
+    random_state : int, Generator or RandomState, default 0
+        Draws the folds.
+    early_stopping_rounds : int, default 50
+        Rounds without a better value on the fold that ends a training; a number given to the ranker has precedence.
+    **fit_params
+        More arguments of the ranker's `fit`, the same for each fold, such as `eval_metric`.
+
+    Returns
+    -------
+    LGBMRanker or XGBRanker
+        Its booster is `mean_model` of the folds' models, an ordinary one. These attributes come on top:
+        ``out_of_fold_scores_``, of shape (n_rows,), the scores of each row by the model that has not seen it, so
+        ``metric.score(y, ranker.out_of_fold_scores_, qid=qid)`` is the quality of the single models without a test set,
+        except that each was stopped on its fold; the mean is better than they are. ``fold_rankers_``, the rankers of
+        the folds.
+
+    Raises
+    ------
+    ValueError
+        If the ranker is none of ours, or an argument is wrong.
+
+    Examples
+    --------
+    >>> import boostplug as bp
+    >>> data = bp.datasets.make_ranking(n_queries=40, random_state=0)
+    >>> ranker = bp.LGBMRanker(objective=bp.CRR(), start="linear", num_leaves=6, n_estimators=50, verbose=-1)
+    >>> mean = bp.fit_folds(ranker, data.X, data.y, qid=data.qid)
+    >>> len(mean.fold_rankers_), mean.out_of_fold_scores_.shape == data.y.shape
+    (5, True)
+    """
+    framework = next((of for of, base in _BASES.items() if base in (one.__name__ for one in type(ranker).__mro__)), "")
+    if not (framework and isinstance(ranker, RankingScore)):
+        raise ValueError(f"ranker must be a boostplug.LGBMRanker or XGBRanker; got {shown(ranker)}")
+    check_integer("early_stopping_rounds", early_stopping_rounds, 1)
+    given = checked_set(
+        Inputs(
+            X=X,
+            y=y,
+            qid=qid,
+            group=group,
+            weight=sample_weight,
+            pairs=pairs,
+            labels=labels,
+            position=position,
+            arguments=FIT,
+        )
+    )
+    part = partial(_part, given, has_labels=y is not None)
+    fitted, scores = [], np.empty(given.queries.n_rows)
+    for train, held in group_folds(given.queries, n_splits, shuffle=True, random_state=random_state):
+        one = clone(ranker)
+        evaluation = {f"eval_{name}": [value] for name, value in part(held).items() if name != "position"}
+        evaluation[_EVAL_WEIGHT[framework]] = evaluation.pop("eval_sample_weight")
+        evaluation["eval_set"] = [(evaluation.pop("eval_X")[0], evaluation.pop("eval_y")[0])]
+        one.fit(**part(train), **evaluation, **_stopping(one, framework, early_stopping_rounds, fit_params))
+        scores[held] = one.predict(rows_of(given.X, held))
+        fitted.append(one)
+    mean = clone(ranker)
+    vars(mean).update({name: value for name, value in vars(fitted[0]).items() if name not in vars(mean)})
+    mean._Booster = mean_model(fitted)  # noqa: SLF001
+    for name in ("_best_iteration", "_best_score", "_evals_result", "evals_result_"):
+        if name in vars(mean):
+            vars(mean)[name] = -1 if name == "_best_iteration" else {}
+    mean._columns_by_role = {"qid": "qid", **given.columns}  # noqa: SLF001
+    mean.out_of_fold_scores_, mean.fold_rankers_ = scores, fitted
+    return mean
+
+
+def _part(given: CheckedInputs, rows: NDArray[np.int64], *, has_labels: bool) -> dict[str, Any]:
+    """Return the arguments of a fit on some rows."""
+    queries = given.queries.of_rows(rows, keep_empty=False)
+    pairs = given.queries.pairs
+    return {
+        "X": rows_of(given.X, rows),
+        "y": queries.labels if has_labels else None,
+        "group": np.diff(queries.boundaries),
+        "sample_weight": queries.row_weight,
+        "pairs": None if pairs is None else pairs.of_rows(rows, given.queries.n_rows)[0],
+        "labels": dict(queries.labels_by_name) or None,
+        "position": queries.position,
+    }
+
+
+def _stopping(one: Any, framework: str, rounds: int, fit_params: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments of fit with early stopping, unless the ranker stops by a number of its own."""
+    if framework == "xgboost":
+        if one.early_stopping_rounds is None:
+            one.set_params(early_stopping_rounds=rounds)
+        return {"verbose": False, **fit_params}
+    if any(one.get_params().get(alias) for alias in LIGHTGBM_ALIASES["early_stopping_round"]):
+        return dict(fit_params)
+    stop = imported("lightgbm", "fit_folds needs").early_stopping(rounds, verbose=False)
+    return {**fit_params, "callbacks": [stop, *fit_params.get("callbacks", ())]}
