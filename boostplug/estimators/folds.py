@@ -1,5 +1,6 @@
 """`fit_folds`: the mean of models of several folds, each stopped on the fold that it has not seen."""
 
+import copy
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -110,8 +111,8 @@ def fit_folds(
         one.fit(**part(train), **evaluation, **_stopping(one, framework, early_stopping_rounds, fit_params))
         scores[held] = one.predict(rows_of(given.X, held))
         fitted.append(one)
-    mean = clone(ranker)
-    vars(mean).update({name: value for name, value in vars(fitted[0]).items() if name not in vars(mean)})
+    mean = copy.copy(fitted[0])
+    vars(mean).update({name: value for name, value in vars(ranker).items() if name in ranker.get_params()})
     mean._Booster = mean_model(fitted)  # noqa: SLF001
     for name in ("_best_iteration", "_best_score", "_evals_result", "evals_result_"):
         if name in vars(mean):

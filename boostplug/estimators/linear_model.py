@@ -47,7 +47,7 @@ def linear_model(
     X: NDArray[np.float32], queries: Queries, *, softmax: bool, alpha: float | None = None, n_bins: int = 64
 ) -> LinearModel:
     """Return the fitted model; see `LinearRanker`."""
-    steps = [Steps.of(column, n_bins) for column in X.T]
+    steps = [Steps.of(column, n_bins) for column in X[queries.judged].T]
     data = (_Logit if softmax else _Ridge)(X, queries, steps)
     alpha = data.best_alpha() if alpha is None else float(alpha)
     c = data.coefficients(np.arange(data.queries.n_rows), [alpha])[:, 0]

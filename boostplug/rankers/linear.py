@@ -52,8 +52,8 @@ class LinearRanker(ReferenceRanker):
 
     Notes
     -----
-    A missing value stands at the feature's median. Rows without label or weight count for the quantiles alone. NDCG@10
-    has linear gains where labels are below 0 or above 30. Explicit pairs are refused.
+    A missing value stands at the feature's median. Rows without label or weight are left out. NDCG@10 has linear gains
+    where labels are below 0 or above 30. Explicit pairs are refused.
 
     Cost: O(n F²) for each fold, whatever the number of penalties; for softmax O(n F²) for each of Newton's steps, some
     three for each fold and penalty.

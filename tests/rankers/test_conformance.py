@@ -23,6 +23,9 @@ def named(settings):
 
 
 every_ranker = pytest.mark.parametrize("ranker", named(FIRST))
+every_ranker_of_rounds = pytest.mark.parametrize(
+    "ranker", named([one for one in FIRST if "n_estimators" in one.get_params()])
+)
 every_setting = pytest.mark.parametrize("ranker", named(SETTINGS))
 
 
@@ -38,7 +41,12 @@ def data():
 
 
 def small(ranker, n_estimators=5):
-    return clone(ranker).set_params(n_estimators=n_estimators, random_state=0)
+    return clone(ranker).set_params(**known(ranker, n_estimators=n_estimators, random_state=0))
+
+
+def known(ranker, **params):
+    """Return those parameters that the ranker has: the linear one has no rounds and draws nothing."""
+    return {name: value for name, value in params.items() if name in ranker.get_params()}
 
 
 # scikit-learn's own checks
@@ -58,7 +66,7 @@ def one_query(ranker):
 
     OneQuery.__name__ = OneQuery.__qualname__ = f"{type(ranker).__name__}WithOneQuery"
     made = globals().setdefault(OneQuery.__name__, OneQuery)  # where pickle looks for it
-    return made(**{**ranker.get_params(deep=False), "n_estimators": 3, "random_state": 0})
+    return made(**{**ranker.get_params(deep=False), **known(ranker, n_estimators=3, random_state=0)})
 
 
 def _zeros(y):
@@ -78,7 +86,7 @@ def not_applicable(ranker):
     passed = set()
     if isinstance(ranker, bp.AdaRankRanker):  # learns from lists, not from pairs
         passed = {SINGLE, REPEATED} if isinstance(ranker.metric, bp.MAP) else {SINGLE}
-    if isinstance(ranker, (bp.QBRankRanker, bp.QuadraticBoundRanker)):
+    if isinstance(ranker, (bp.QBRankRanker, bp.QuadraticBoundRanker, bp.LinearRanker)):
         passed = {SINGLE}  # the label of a single document teaches, too
     return {check: why for check, why in NOT_APPLICABLE.items() if check not in passed}
 
@@ -181,7 +189,7 @@ class _Valued(bp.Metric):
         return np.full(queries.n_queries, self.values[self.calls - 1])
 
 
-@every_ranker
+@every_ranker_of_rounds
 @pytest.mark.parametrize(
     ("values", "lower", "best"),
     [
@@ -212,7 +220,7 @@ def test_the_best_round_on_validation_is_kept_and_every_round_recorded(ranker, d
     assert fitted.score(X[200:], y[200:], qid=qid[200:], metric=bp.NDCG(3)) == pytest.approx(at)
 
 
-@every_ranker
+@every_ranker_of_rounds
 def test_a_validation_set_that_cannot_judge_leaves_every_round(ranker, data):
     X, y, qid = data
     sets = {"eval_set": [(X[:10], np.zeros(10))], "eval_group": [[10]], "eval_metric": bp.PairError()}
@@ -237,7 +245,7 @@ class _Interrupting(bp.Metric):
         return np.full(queries.n_queries, float(type(self).calls))
 
 
-@every_ranker
+@every_ranker_of_rounds
 def test_ctrl_c_leaves_the_rounds_so_far(ranker, data):
     X, y, qid = data
     _Interrupting.calls = 0
