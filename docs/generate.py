@@ -258,7 +258,7 @@ PAGES = {
         "The frameworks' own rankers, with our losses and metrics, queries by `qid` and preference pairs. "
         "[LightGBM](../guides/lightgbm.md) · [XGBoost](../guides/xgboost.md) · "
         "[scikit-learn](../guides/scikit-learn.md)",
-        (Section("Rankers", ("LGBMRanker", "XGBRanker")),),
+        (Section("Rankers", ("LGBMRanker", "XGBRanker")), Section("Few queries", ("fit_folds", "linear_start"))),
     ),
     "rankers.md": Page(
         "Reference rankers",
@@ -274,6 +274,7 @@ PAGES = {
                     "NDCGBoostRanker",
                     "QBRankRanker",
                     "QuadraticBoundRanker",
+                    "LinearRanker",
                 ),
             ),
             Section("Base class", ("rankers.ReferenceRanker",)),

@@ -123,9 +123,10 @@ class Outcomes:
     def mean_of_seeds(self, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any] | None:
         """Return what the mean of a method's models over seeds is worth on test, beside the single models.
 
-        None where a fold has a single seed, or models with another number of scores.
+        None where a fold has a single seed.
         """
-        done, metric = self.finished(method), self.plan.metric
+        done = {run: found for run, found in self.finished(method).items() if len(found.scores)}
+        metric = self.plan.metric
         by_fold = {f: [done[run] for run in runs if run in done and run[0] == f] for f in sorted({f for f, _ in runs})}
         if min(map(len, by_fold.values()), default=0) < 2:
             return None
@@ -142,7 +143,7 @@ class Outcomes:
             flips=FLIPS,
         )
         return {
-            "models": len(by_fold) and sum(map(len, by_fold.values())) // len(by_fold),
+            "models": min(map(len, by_fold.values())),
             "test": {name: _mean(of_folds) for name, of_folds in values.items()},
             "difference": found.difference,
             "interval": found.interval,

@@ -91,7 +91,7 @@ def test_weights_count_in_training_and_metrics(weighted, of_weighted):
     train, valid, test = weighted
     assert not of_weighted.failed
     runs = {(m["framework"], m["method"]): m["runs"][0] for m in of_weighted.document["methods"]}
-    tree = {"learning_rate": 0.1, "num_leaves": 15, "min_data_in_leaf": 20, "lambda_l2": 1.0, "num_threads": 1}
+    tree = {"learning_rate": 0.05, "num_leaves": 6, "min_data_in_leaf": 20, "lambda_l2": 1.0, "num_threads": 1}
     sample = {"bagging_fraction": 0.9, "bagging_freq": 1, "feature_fraction": 0.9, "verbosity": -1, "metric": "None"}
     seeds = dict.fromkeys(("bagging_seed", "feature_fraction_seed"), 0)
     dataset = lgb.Dataset(train.X, train.y, group=train.group, weight=train.weight)

@@ -8,6 +8,7 @@ import xgboost as xgb
 
 import boostplug as bp
 from boostplug.comparison import recommendation
+from boostplug.comparison.arguments import SMALL_TREES
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.values import Range
@@ -41,7 +42,7 @@ def test_the_best_grows_the_trees_of_the_comparison(parts, framework, objective)
     assert best.n_estimators == run["rounds"]
     scores = fitted(best, train).predict(test.X)
     pieces = [DataPart(part.X, part.queries) for part in parts]
-    trained = FRAMEWORKS[framework](*pieces, Trees(), 1)
+    trained = FRAMEWORKS[framework](*pieces, Trees.from_params(SMALL_TREES), 1)
     theirs = trained.run(
         objective, 3, run["rounds"], Watch(bp.NDCG(10), parts[1].queries, patience=None, num_threads=1)
     )

@@ -94,7 +94,12 @@ def test_queries_of_one_code_are_averaged_by_their_weights():
 def test_validation_queries_of_several_folds_count_once(apart):
     """What is within one standard error of the best is judged by each validation query once."""
     train, valid, test = apart
-    more = {**ONE, "losses": ["ranknet", "qbrank", "mpboost"], "rounds": 10}
+    more = {
+        **ONE,
+        "losses": ["ranknet", "qbrank", "mpboost"],
+        "rounds": 10,
+        "params": {"num_leaves": 15, "learning_rate": 0.1},
+    }
     once, ten = (bp.compare([(train, valid, test)] * times, **more) for times in (1, 4))
     close = [result.document["recommendation"]["within_one_standard_error"] for result in (once, ten)]
     assert close[0]

@@ -1,0 +1,108 @@
+"""`compare` where few queries train: small trees, a linear start, and the mean of the seeds' models."""
+
+import numpy as np
+import pytest
+
+import boostplug as bp
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+
+def parts(n_train=30, **given):
+    return [bp.datasets.make_ranking(n, random_state=s, **given) for s, n in enumerate((n_train, 15, 40))]
+
+
+@pytest.fixture(scope="module")
+def result():
+    return bp.compare(*parts(), losses=["CRR", "RankNet"], linear_start="CRR", rounds=15, seeds=2, progress=False)
+
+
+def test_few_queries_have_small_trees_unless_told_otherwise(result):
+    found = result.document["settings"]["params"]
+    assert (found["num_leaves"], found["learning_rate"]) == (6, 0.05)
+    told = bp.compare(*parts(), losses="RankNet", rounds=1, seeds=1, params={"num_leaves": 9}, progress=False)
+    found = told.document["settings"]["params"]
+    assert (found["num_leaves"], found["learning_rate"]) == (9, 0.05)
+    many = bp.compare(
+        *parts(400), losses="RankNet", baselines=(), frameworks="xgboost", rounds=1, seeds=1, progress=False
+    )
+    assert many.document["settings"]["params"]["num_leaves"] == 15
+
+
+def test_short_list_holds_a_linear_start_where_few_queries_train():
+    found = bp.compare(*parts(), baselines=(), frameworks="lightgbm", rounds=1, seeds=1, progress=False)
+    assert [m["method"] for m in found.document["methods"]] == ["CRR", "QBRank", "MPBoost(Log)", "CRR, linear start"]
+    none = bp.compare(*parts(), linear_start=(), baselines=(), frameworks="lightgbm", rounds=1, seeds=1, progress=False)
+    assert len(none.document["methods"]) == 3
+    with pytest.raises(ValueError, match="linear_start must hold names of the losses"):
+        bp.compare(*parts(), linear_start="QBrank", rounds=1, seeds=1)
+
+
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+def test_a_run_with_a_start_is_what_the_ranker_trains(framework):
+    train, valid, test = parts()
+    found = bp.compare(
+        train, valid, test, losses="CRR", linear_start="CRR", baselines=(), frameworks=framework, rounds=10, seeds=[3],
+        metrics="NDCG@10", progress=False,
+    )  # fmt: skip
+    run = next(run for run in found.outcomes.runs if "start" in run.method)
+    method = next(method for method in found.outcomes.methods if method.start)
+    from boostplug.comparison import recommendation
+
+    ranker = recommendation.estimator(**recommendation.estimator_of(found.outcomes, method, [(0, 3)]))
+    assert ranker.start == "linear"
+    scores = np.asarray(ranker.fit(train.X, train.y, qid=train.qid).predict(test.X), np.float64)
+    np.testing.assert_allclose(run.scores, scores, atol=1e-5)
+    assert "start='linear'" in recommendation.code(**recommendation.estimator_of(found.outcomes, method, [(0, 3)]))
+
+
+def test_a_start_leaves_the_other_methods_as_they_are(result):
+    alone = bp.compare(*parts(), losses=["CRR", "RankNet"], linear_start=(), rounds=15, seeds=2, progress=False)
+    ours = {key: row["test"] for row in result.document["methods"] for key in [(row["framework"], row["method"])]}
+    for row in alone.document["methods"]:
+        assert ours[row["framework"], row["method"]] == row["test"]
+
+
+def test_the_call_repeats_it(result):
+    assert "linear_start=['CRR']" in result.document["call"]
+    assert "'num_leaves': 6" in result.document["call"]
+
+
+def test_model_is_the_mean_of_the_seeds(result, tmp_path):
+    test = parts()[2]
+    found = result.document["recommendation"]
+    runs = [run for run in result.outcomes.runs if (run.framework, run.method) == (found["framework"], found["method"])]
+    matrix = xgb.DMatrix(test.X) if found["framework"] == "xgboost" else test.X
+    scores = np.asarray(result.model.predict(matrix), np.float64)
+    np.testing.assert_allclose(scores, np.mean([run.scores for run in runs], axis=0), atol=1e-5)
+    own = found["mean_of_seeds"]
+    assert own["models"] == 2
+    assert own["test"]["NDCG@10"] == pytest.approx(bp.NDCG(10).score(test.y, scores, qid=test.qid), abs=1e-4)
+    assert own["difference"] == pytest.approx(own["test"]["NDCG@10"] - found["test"])
+    assert "The mean of its 2 models has NDCG@10" in str(result)
+
+
+def test_a_single_seed_has_no_mean():
+    found = bp.compare(*parts(), losses="RankNet", frameworks="lightgbm", rounds=2, seeds=1, progress=False)
+    assert found.document["recommendation"]["mean_of_seeds"] is None
+    assert isinstance(found.model, lgb.Booster)
+
+
+def test_resumed_runs_have_their_models(tmp_path):
+    given = {"losses": "RankNet", "baselines": (), "rounds": 4, "seeds": 2, "store": tmp_path, "progress": False}
+    given |= {"frameworks": ["lightgbm", "xgboost"]}
+    first, again = bp.compare(*parts(), **given), bp.compare(*parts(), **given, resume=True)
+    assert again.document["recommendation"]["mean_of_seeds"] == first.document["recommendation"]["mean_of_seeds"]
+    X = parts()[2].X
+    matrix = X if isinstance(first.model, lgb.Booster) else xgb.DMatrix(X)
+    np.testing.assert_array_equal(first.model.predict(matrix), again.model.predict(matrix))
+
+
+def test_too_large_trees_are_said():
+    found = bp.compare(
+        *parts(), losses="RankNet", baselines=(), frameworks="lightgbm", rounds=100, early_stopping_rounds=5, seeds=1,
+        params={"num_leaves": 60, "learning_rate": 1.0, "min_rows": 1}, progress=False,
+    )  # fmt: skip
+    assert found.document["methods"][0]["rounds"] <= 10
+    assert "Training stopped within 10 of 100 rounds: RankNet" in str(found)
