@@ -15,7 +15,7 @@ from boostplug.core.randomness import RandomState
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import rows_of
-from boostplug.estimators.inputs import FIT, RankingScore, checked_set
+from boostplug.estimators.inputs import FIT, checked_set
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES
 from boostplug.model.mean import mean_model
 from boostplug.selection.folds import group_folds
@@ -84,8 +84,9 @@ def fit_folds(
     >>> len(mean.fold_rankers_), mean.out_of_fold_scores_.shape == data.y.shape
     (5, True)
     """
-    framework = next((of for of, base in _BASES.items() if base in (one.__name__ for one in type(ranker).__mro__)), "")
-    if not (framework and isinstance(ranker, RankingScore)):
+    classes = {one.__name__ for one in type(ranker).__mro__}
+    framework = next((of for of, base in _BASES.items() if base in classes), "")
+    if not (framework and "RankingScore" in classes):
         raise ValueError(f"ranker must be a boostplug.LGBMRanker or XGBRanker; got {shown(ranker)}")
     check_integer("early_stopping_rounds", early_stopping_rounds, 1)
     given = checked_set(

@@ -13,7 +13,7 @@ from boostplug.data.queries import Queries
 from boostplug.kernels.pairs import hinge as kernels
 from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.base.pair_loss import PairCurve, PairLoss, pairs_to_learn
-from boostplug.losses.squared_error import label_term
+from boostplug.losses.squared_error import label_derivatives, label_squares
 
 Floats = NDArray[np.float64]
 
@@ -161,9 +161,11 @@ class QBRank(PairLoss):
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return R of each query."""
         w = float(self.preference_weight)
-        _, of_labels, of_pairs = self._sums(scores, queries, 1.0, squares_of_pairs=True)
+        of_pairs = self._sums(scores, queries, 1.0, squares_of_pairs=True)[1]
+        value = np.zeros(queries.n_queries)
         with np.errstate(over="ignore"):  # cut below
-            value = (0.5 * (1.0 - w)) * of_labels
+            if w < 1.0:
+                value += (0.5 * (1.0 - w)) * label_squares(scores, queries)
             if w > 0.0:
                 value[pairs_to_learn(queries).query] += 0.5 * (w * self.normalization_factors(queries)) * of_pairs
         return np.minimum(value, LARGEST_VALUE)
@@ -172,7 +174,7 @@ class QBRank(PairLoss):
         """Return `scale` times the gradient of R and the Hessian of `hessian`, or the averages of "documents"."""
         if self.normalization != "documents":
             return self._sums(scores, queries, scale)[0]
-        (gradient, terms), _, _ = self._sums(scores, queries, 1.0)
+        (gradient, terms), _ = self._sums(scores, queries, 1.0)
         weight = scale if queries.row_weight is None else scale * queries.row_weight
         hessian = np.where(terms > 0.0, weight, 0.0)
         gradient *= np.divide(hessian, terms, out=np.zeros(queries.n_rows), where=terms > 0.0)
@@ -180,25 +182,25 @@ class QBRank(PairLoss):
 
     def _sums(
         self, scores: Floats, queries: Queries, scale: float, *, squares_of_pairs: bool = False
-    ) -> tuple[kernels.Derivatives, Floats, Floats]:
-        """Return scale times the derivatives, and each query's squares over labels and over pairs, not scaled.
+    ) -> tuple[kernels.Derivatives, Floats]:
+        """Return scale times the derivatives, and each query's squares over pairs, not scaled.
 
-        Squares over pairs are not initialised without `squares_of_pairs`.
+        The squares are not initialised without `squares_of_pairs`.
         """
         w = float(self.preference_weight)
         if w == 1.0:
             gradient, hessian = np.zeros((2, queries.n_rows))
-            out, of_labels = kernels.Derivatives(gradient, hessian), np.zeros(queries.n_queries)
+            out = kernels.Derivatives(gradient, hessian)
         else:
-            out, of_labels = label_term(scores, queries, scale * (1.0 - w))
+            out = label_derivatives(scores, queries, scale * (1.0 - w))
         if w == 0.0:
-            return out, of_labels, _NONE
+            return out, _NONE
         groups, factor = pairs_to_learn(queries), scale * (w * self.normalization_factors(queries))
         averaged, by_grade = self.normalization == "documents", self.margin == "grade"
         margin = 0.0 if by_grade else float(self.margin)
         every_pair = averaged or self.hessian == "global"
         hinge = kernels.Hinge(float(by_grade), margin, every_pair, 1.0 if averaged else 2.0, squares_of_pairs)
         if isinstance(groups, GradeGroups):
-            return out, of_labels, kernels.add_pairs(scores, groups.view, hinge, factor, out)
+            return out, kernels.add_pairs(scores, groups.view, hinge, factor, out)
         pairs = groups.view if by_grade else groups.view._replace(margin=np.full(len(groups.margin), margin))
-        return out, of_labels, kernels.add_listed(scores, pairs, hinge, factor, out)
+        return out, kernels.add_listed(scores, pairs, hinge, factor, out)

@@ -17,17 +17,30 @@ Floats = NDArray[np.float64]
 _LARGEST = 1e150  # bound of |r - F|: its square is finite
 
 
-def label_term(scores: Floats, queries: Queries, factor: float) -> tuple[Derivatives, Floats]:
-    """Return factor times the derivatives of v (r - F)²/2 of each labelled row, and each query's Σ v (r - F)²."""
-    with np.errstate(over="ignore"):  # what is infinite is cut
-        x = np.clip(scores - queries.labels, -_LARGEST, _LARGEST)
-    v = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
-    if queries.labelled is not None:
-        v = v * queries.labelled
-    hessian = factor * v
+def label_derivatives(scores: Floats, queries: Queries, factor: float) -> Derivatives:
+    """Return factor times the derivatives of v (r - F)²/2 of each labelled row."""
+    gradient, v = _residuals(scores, queries)
+    hessian: Floats = np.full(queries.n_rows, factor) if v is None else factor * v
+    gradient *= hessian
+    return Derivatives(gradient, hessian)
+
+
+def label_squares(scores: Floats, queries: Queries) -> Floats:
+    """Return Σ v (r - F)² of each query."""
+    x, v = _residuals(scores, queries)
     with np.errstate(over="ignore"):  # values are cut
-        squares: Floats = np.bincount(queries.query_of_row, v * x * x, queries.n_queries).astype(np.float64, copy=False)
-    return Derivatives(hessian * x, hessian), squares
+        squares = x * x if v is None else v * x * x
+        return np.bincount(queries.query_of_row, squares, queries.n_queries).astype(np.float64, copy=False)
+
+
+def _residuals(scores: Floats, queries: Queries) -> tuple[Floats, Floats | None]:
+    """Return F - r, cut, and the rows' weights, 0 without a label; None where all are 1."""
+    with np.errstate(over="ignore"):  # what is infinite is cut
+        x: Floats = scores - queries.labels
+    v = queries.row_weight
+    if queries.labelled is not None:
+        v = queries.labelled.astype(np.float64) if v is None else v * queries.labelled
+    return np.clip(x, -_LARGEST, _LARGEST, out=x), v
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,11 +106,11 @@ class SquaredError(Loss):
         """Return J of each query."""
         if self.centred:
             return sums_over_lists(centred_squares, scores, queries, queries.labels, 1.0).value
-        return np.minimum(0.5 * label_term(scores, queries, 1.0)[1], LARGEST_VALUE)
+        return np.minimum(0.5 * label_squares(scores, queries), LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J, and `scale` times the weights."""
         if self.centred:
             sums = sums_over_lists(centred_squares, scores, queries, queries.labels, scale)
             return sums.gradient, sums.hessian
-        return label_term(scores, queries, scale)[0]
+        return label_derivatives(scores, queries, scale)
