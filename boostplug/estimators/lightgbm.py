@@ -272,7 +272,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             Before `fit`.
         """
         booster = export(self.booster_)
-        params = self.get_params(deep=False)
+        params = {name: value for name, value in self.get_params(deep=False).items() if name != "start"}
         given = [params.pop(alias) for alias in ALIASES["objective"] if alias in params]
         objective = next((name for name in given if name is not None), None)
         known = objective is None or isinstance(objective, str)

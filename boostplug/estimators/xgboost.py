@@ -194,6 +194,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         train = train._replace(queries=with_float32_labels(train.queries))
         refuse_two_starts(self.start, xgb_model=xgb_model, base_margin=base_margin)
         if self.start is not None:
+            if self.missing is not None and not np.isnan(self.missing):
+                raise ValueError(f"start reads NaN as missing, and missing={self.missing!r}; put NaN in its place in X")
             xgb_model = as_booster(start_of(self.start, train, self.objective), "xgboost")
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         if known is not None and self.start is None:
@@ -328,7 +330,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             Before `fit`.
         """
         booster = export(self.get_booster())
-        params = self.get_params(deep=False)
+        params = {name: value for name, value in self.get_params(deep=False).items() if name != "start"}
         names = [metric for metric in metrics_of(self.eval_metric, "xgboost") if isinstance(metric, str)]
         params.update(
             objective=self.objective if str(self.objective).startswith("rank:") else "rank:pairwise",

@@ -129,6 +129,7 @@ def test_start_is_the_model_where_no_round_is_better(framework, data):
     assert (ranker.best_iteration_ if framework == "lightgbm" else ranker.best_iteration) == 0
     assert bp.NDCG(10).score(yv, ranker.predict(valid), qid=qv) == pytest.approx(1.0)
     exported = ranker.export()
+    assert "start" not in exported.get_params()
     np.testing.assert_allclose(exported.predict(valid), ranker.predict(valid), atol=1e-6)
 
 
@@ -208,6 +209,25 @@ def test_refused(framework, given, more, message, data):
         arguments[keys[1]] = np.zeros(len(y))
     with pytest.raises(ValueError, match=message):
         RANKERS[framework](**given).fit(X, y, qid=qid, **arguments)
+
+
+def test_what_a_start_cannot_read_is_refused(data):
+    (X, y, qid), _ = split(data)
+    with pytest.raises(ValueError, match="NaN as missing"):
+        RANKERS["xgboost"](start="linear", missing=0.0).fit(X, y, qid=qid)
+    sparse = pytest.importorskip("scipy.sparse")
+    with pytest.raises(ValueError, match="X is sparse"):
+        RANKERS["lightgbm"](start="linear").fit(sparse.csr_matrix(X), y, qid=qid)
+
+
+def test_forests_of_several_trees_a_round_go_on_from_it(data):
+    (X, y, qid), (Xv, _, _) = split(data)
+    ranker = RANKERS["xgboost"](start="linear", num_parallel_tree=2, n_estimators=3).fit(X, y, qid=qid)
+    booster = ranker.get_booster()
+    assert booster.num_boosted_rounds() == 4
+    first = booster.predict(xgb.DMatrix(Xv), iteration_range=(0, 1))
+    start = bp.linear_start(X, y, qid=qid, objective=bp.CRR(), framework="xgboost")
+    np.testing.assert_allclose(first, start.predict(xgb.DMatrix(Xv)), atol=1e-6)
 
 
 def test_other_objectives_are_refused(data):
