@@ -15,7 +15,7 @@ from boostplug.core.randomness import RandomState
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import rows_of
-from boostplug.estimators.inputs import FIT, checked_set
+from boostplug.estimators.inputs import FIT, checked_set, with_float32_labels
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES
 from boostplug.model.mean import mean_model
 from boostplug.selection.folds import group_folds
@@ -102,6 +102,7 @@ def fit_folds(
             arguments=FIT,
         )
     )
+    with_float32_labels(given.queries)  # refuses what a fold would meet in its validation set
     part = partial(_part, given, has_labels=y is not None)
     fitted, scores = [], np.empty(given.queries.n_rows)
     for train, held in group_folds(given.queries, n_splits, shuffle=True, random_state=random_state):

@@ -126,6 +126,7 @@ OF_FUNCTION = {  # arguments with another meaning than elsewhere: names of colum
         "ranker": ("bp.LGBMRanker(objective=bp.CRR(), n_estimators=2, min_child_samples=1, verbose=-1)",),
         "n_splits": ("2",),
         "group": ("None",),
+        "pairs": ("None",),
         "position": ("None",),
         "labels": ("None",),
         "random_state": ("0",),
