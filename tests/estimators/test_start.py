@@ -66,6 +66,17 @@ def test_begins_where_the_loss_is_least_along_the_linear_model(framework, loss, 
     assert abs(slope_along(loss, scores, queries, np.ones(len(y)))) < 1e-3
 
 
+def test_one_chosen_document_per_list_has_the_conditional_logit(data):
+    X, _, qid = data
+    rng = np.random.default_rng(0)
+    chosen = np.concatenate([rng.permutation(np.arange(n) == 0) for n in np.unique(qid, return_counts=True)[1]])
+    given = {"qid": qid, "objective": bp.ListNet(target="labels")}
+    scores = bp.linear_start(X, chosen.astype(float), **given).predict(X)
+    logit, ridge = (bp.LinearRanker(loss=loss).fit(X, chosen, qid=qid).predict(X) for loss in ("softmax", "squared"))
+    assert np.corrcoef(scores, logit)[0, 1] == pytest.approx(1.0, abs=1e-9)
+    assert np.corrcoef(scores, ridge)[0, 1] < 1.0 - 1e-6
+
+
 @both
 def test_model_is_the_start_and_what_is_added(framework, data):
     (X, y, qid), (Xv, _, _) = split(data)

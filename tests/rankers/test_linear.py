@@ -74,12 +74,24 @@ def test_quantiles_rise_from_low_to_high_and_know_missing_values():
     assert ranker.predict(np.full((1, 2), np.nan)) == pytest.approx(ranker.predict([[0.0, 0.0]]))  # the median
 
 
-def test_penalty_is_chosen_on_unseen_queries():
+def test_steps_hold_like_numbers_of_rows_but_for_frequent_values():
+    rng = np.random.default_rng(0)
+    even = rng.permutation(1000) / 7.0
+    rare = np.where(np.arange(1000) < 900, 0.0, even)
+    X, y = np.c_[even, rare], even
+    scores = [bp.LinearRanker(alpha=1.0, n_bins=8).fit(X[:, [j]], y, group=[1000]).predict(X[:, [j]]) for j in (0, 1)]
+    assert [*np.unique(scores[0], return_counts=True)[1]] == [125] * 8
+    assert np.unique(scores[1], return_counts=True)[1].max() == 900
+    assert len(np.unique(scores[1])) >= 5  # 100 rows that are not 0, in steps of at most 125
+
+
+@pytest.mark.parametrize("shift", [0.0, -7.0])
+def test_penalty_is_chosen_on_unseen_queries(shift):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(600, 30))
     qid = np.repeat(np.arange(30), 20)
     clear, noise = (X[:, 0] > 0) * 2.0 + (X[:, 1] > 0), rng.integers(0, 3, 600).astype(float)
-    alphas = [bp.LinearRanker().fit(X, y, qid=qid).alpha_ for y in (clear, noise)]
+    alphas = [bp.LinearRanker().fit(X, y + shift, qid=qid).alpha_ for y in (clear, noise)]
     assert alphas[1] > alphas[0]
 
 
