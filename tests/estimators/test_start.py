@@ -78,6 +78,16 @@ def test_one_chosen_document_per_list_has_the_conditional_logit(data):
 
 
 @both
+def test_a_loss_on_another_label_starts_from_that(framework, data):
+    X, y, qid = data
+    sale = (X[:, 3] + np.random.default_rng(0).normal(size=len(y)) > np.median(X[:, 3])).astype(float)
+    ranker = RANKERS[framework](objective=bp.RankNet().on("sale"), start="linear", n_estimators=1, learning_rate=1e-9)
+    ranker.fit(X, y, qid=qid, labels={"sale": sale})
+    linear = bp.LinearRanker().fit(X, sale, qid=qid).predict(X)
+    assert np.corrcoef(ranker.predict(X), linear)[0, 1] == pytest.approx(1.0, abs=1e-6)
+
+
+@both
 def test_model_is_the_start_and_what_is_added(framework, data):
     (X, y, qid), (Xv, _, _) = split(data)
     ranker = fitted(framework, data, start="linear")
