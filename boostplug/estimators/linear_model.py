@@ -23,7 +23,8 @@ _ALPHAS = 10.0 ** np.arange(1.0, -4.25, -0.5)  # as shares of the mean diagonal 
 _FOLDS = 5
 _LEVEL = 1e-9  # difference in NDCG below which the larger penalty wins
 _BLOCK = 65536  # rows whose quantiles are held at once
-_STEPS, _STILL = 50, 1e-10  # of Newton's method; the change of coefficients, as a share of them, that ends it
+_STEPS = 50  # of Newton's method
+_STILL, _NEARLY = 1e-10, 0.03  # change of coefficients, as a share of them, that ends it; where penalties are tried
 _MOST_GRADE = 30.0  # to which NDCG counts by exponential gains
 
 
@@ -110,7 +111,7 @@ class _Data(ABC):
         """Return the rows to learn from."""
 
     @abstractmethod
-    def coefficients(self, rows: Ints, alphas: Sequence[float]) -> Floats:
+    def coefficients(self, rows: Ints, alphas: Sequence[float], still: float = _STILL) -> Floats:
         """Return the coefficients for each penalty, of shape (n_features, n_alphas), from whole queries."""
 
     @abstractmethod
@@ -126,7 +127,7 @@ class _Data(ABC):
             return float(alphas[len(alphas) // 2])
         scores = np.empty((queries.n_rows, len(alphas)))
         for train, test in group_folds(queries, min(_FOLDS, queries.n_queries)):
-            scores[test] = self.scores(test, self.coefficients(train, [*alphas]))
+            scores[test] = self.scores(test, self.coefficients(train, [*alphas], _NEARLY))
         least, most = queries.labels.min(), queries.labels.max()
         graded = least >= 0.0 and most <= _MOST_GRADE
         judge = NDCG(10) if graded else NDCG(10, gain="linear")
@@ -175,7 +176,7 @@ class _Ridge(_Data):
     def curvature(self) -> Floats:
         return self.weight
 
-    def coefficients(self, rows: Ints, alphas: Sequence[float]) -> Floats:
+    def coefficients(self, rows: Ints, alphas: Sequence[float], still: float = _STILL) -> Floats:  # noqa: ARG002
         query, y, w = self.queries.query_of_row[rows], self.queries.labels[rows], self.weight[rows]
         mean = np.bincount(query, w * y) / np.maximum(np.bincount(query, w), 1e-300)
         gram, moment = self.moments(rows, w, w * (y - mean[query]))
@@ -198,14 +199,15 @@ class _Logit(_Data):
     def curvature(self) -> Floats:
         return self.weight * choice_probabilities(np.zeros(len(self.weight)), qid=self.queries.query_of_row)
 
-    def coefficients(self, rows: Ints, alphas: Sequence[float]) -> Floats:
+    def coefficients(self, rows: Ints, alphas: Sequence[float], still: float = _STILL) -> Floats:
         query, y = self.queries.query_of_row[rows], self.queries.labels[rows]
         share = y / np.bincount(query, y)[query]
         weight = (np.bincount(query, self.weight[rows]) / np.maximum(np.bincount(query), 1))[query]
+        sizes = np.unique(query, return_counts=True)[1]
         c, found = np.zeros(len(self.values)), []
 
         def at(c: Floats, alpha: float) -> tuple[Floats, float]:
-            p = choice_probabilities(self.scores(rows, c[:, None])[:, 0], qid=query)
+            p = choice_probabilities(self.scores(rows, c[:, None])[:, 0], group=sizes)
             return p, 0.5 * alpha * float(c @ c) - float(weight @ (share * np.log(np.maximum(p, 1e-300))))
 
         for alpha in alphas:
@@ -213,10 +215,10 @@ class _Logit(_Data):
             for _ in range(_STEPS):
                 gram, moment = self.moments(rows, weight * p, weight * (share - p))
                 change = np.linalg.solve(gram + alpha * np.eye(len(c)), moment - alpha * c)
-                if np.abs(change).max() <= _STILL * np.abs(c + change).max():
-                    break
                 while (new := at(c + change, alpha))[1] > value and np.abs(change).max() > _STILL:
                     change *= 0.5
                 c, (p, value) = c + change, new
+                if np.abs(change).max() <= still * np.abs(c).max():
+                    break
             found.append(c)
         return np.stack(found, axis=1)

@@ -83,6 +83,17 @@ def test_model_is_the_mean_of_the_seeds(result, tmp_path):
     assert "The mean of its 2 models has NDCG@10" in str(result)
 
 
+def test_means_of_several_folds_are_judged_fold_by_fold():
+    folds = [parts(), parts()[::-1]]
+    found = bp.compare(folds, losses="RankNet", baselines=(), frameworks="lightgbm", rounds=5, seeds=2, progress=False)
+    values = []
+    for number, (_, _, test) in enumerate(folds):
+        scores = np.mean([run.scores for run in found.outcomes.runs if run.fold == number], axis=0)
+        values.append(bp.NDCG(10).score(test.y, scores, qid=test.qid))
+    mean = found.document["recommendation"]["mean_of_seeds"]
+    assert (mean["models"], mean["test"]["NDCG@10"]) == (2, pytest.approx(np.mean(values)))
+
+
 def test_a_single_seed_has_no_mean():
     found = bp.compare(*parts(), losses="RankNet", frameworks="lightgbm", rounds=2, seeds=1, progress=False)
     assert found.document["recommendation"]["mean_of_seeds"] is None
@@ -90,9 +101,12 @@ def test_a_single_seed_has_no_mean():
 
 
 def test_resumed_runs_have_their_models(tmp_path):
-    given = {"losses": "RankNet", "baselines": (), "rounds": 4, "seeds": 2, "store": tmp_path, "progress": False}
+    given = {"losses": "RankNet", "linear_start": "RankNet", "baselines": (), "rounds": 4, "seeds": 2}
+    given |= {"store": tmp_path, "progress": False}
     given |= {"frameworks": ["lightgbm", "xgboost"]}
     first, again = bp.compare(*parts(), **given), bp.compare(*parts(), **given, resume=True)
+    values = [[(m["method"], m["test"]) for m in result.document["methods"]] for result in (first, again)]
+    assert values[0] == values[1]
     assert again.document["recommendation"]["mean_of_seeds"] == first.document["recommendation"]["mean_of_seeds"]
     X = parts()[2].X
     matrix = X if isinstance(first.model, lgb.Booster) else xgb.DMatrix(X)
