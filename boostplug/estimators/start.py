@@ -146,7 +146,8 @@ def dense(X: Any) -> Any:
     if hasattr(X, "nnz"):
         raise ValueError("start reads dense features, and X is sparse; pass X.toarray(), or leave start out")
     if is_frame(X):
-        X = X.assign(**dict.fromkeys(X.columns[[hasattr(kind, "categories") for kind in X.dtypes]], np.nan))
+        X = X.copy()
+        X[X.columns[[hasattr(kind, "categories") for kind in X.dtypes]]] = np.nan
         return X.astype(np.float64).clip(-_LARGEST, _LARGEST)
     return np.clip(np.asarray(X, np.float64), -_LARGEST, _LARGEST)
 
