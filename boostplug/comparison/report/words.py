@@ -231,7 +231,6 @@ def advice(document: Document) -> list[str]:
     tuned_by_fold = settings["tune"] and document["data"]["folds"] > 1
     runs = "its runs on the first fold, with the setting tuned there" if tuned_by_fold else _runs(found)
     regression = ", and fitted without qid, which XGBoost's regression does not take" * found["code"].startswith("xgb.")
-    lines += [f"To train it (rounds: mean of {runs}){regression}:", f"{CODE}{found['code']}"]
     if mean := found["mean_of_seeds"]:
         value, known = short(mean["test"][settings["metric"]]), interval(mean["interval"])
         ends = f" ({percent(document)} interval {' to '.join(map(signed, mean['interval']))})" if known else ""
@@ -239,7 +238,7 @@ def advice(document: Document) -> list[str]:
             f"The mean of its {mean['models']} models has {settings['metric']} {value} on test, "
             f"{signed(mean['difference'])} beside single ones{ends}. It is result.model, an ordinary booster."
         )
-    return lines
+    return [*lines, f"To train it (rounds: mean of {runs}){regression}:", f"{CODE}{found['code']}"]
 
 
 def _runs(found: Document) -> str:
