@@ -39,7 +39,7 @@ def test_ridge_on_the_same_columns(data, weighted):
     ranker = bp.LinearRanker(alpha=7.0).fit(X, y, qid=qid, sample_weight=weight)
     Q = centred(quantiles(ranker, X), qid, weight)
     ridge = Ridge(alpha=7.0, fit_intercept=False).fit(Q, centred(y, qid, weight), sample_weight=weight)
-    np.testing.assert_allclose(ranker.coef_, ridge.coef_, rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(ranker.coef_, ridge.coef_, rtol=1e-9, atol=1e-12)
 
 
 def test_conditional_logit_by_an_independent_optimiser(data):
