@@ -44,7 +44,7 @@ def linear_start(
     group: ArrayLike | None = None,
     sample_weight: ArrayLike | str | None = None,
     objective: Any,
-    framework: str = "lightgbm",
+    framework: str | None = None,
 ) -> Any:
     """Return a linear model as the booster from which ``lgb.train`` or ``xgb.train`` goes on.
 
@@ -57,7 +57,9 @@ def linear_start(
         The training set, as `LGBMRanker.fit` takes it. Categories are left to the trees.
     objective : Loss or str
         That of the training. For built-in ranking objectives `RankNet` stands in, for regression `SquaredError`.
-    framework : {"lightgbm", "xgboost"}
+    framework : {"lightgbm", "xgboost"}, optional
+        Whose booster to return. Default: XGBoost's if `objective` is one of its names, such as "rank:ndcg", else
+        LightGBM's.
 
     Returns
     -------
@@ -82,6 +84,8 @@ def linear_start(
     >>> booster.num_trees() - start.num_trees()
     10
     """
+    if framework is None:
+        framework = "xgboost" if isinstance(objective, str) and ":" in objective else "lightgbm"
     check_choice("framework", framework, ("lightgbm", "xgboost"))
     given = checked_set(Inputs(X=X, y=y, qid=qid, group=group, weight=sample_weight, arguments=FIT))
     given = given._replace(queries=with_float32_labels(given.queries))

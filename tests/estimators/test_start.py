@@ -251,6 +251,12 @@ def test_forests_of_several_trees_a_round_go_on_from_it(data):
     np.testing.assert_allclose(first, start.predict(xgb.DMatrix(Xv)), atol=1e-6)
 
 
+def test_an_objective_of_xgboost_has_xgboosts_start(data):
+    (X, y, qid), _ = split(data)
+    assert isinstance(bp.linear_start(X, y, qid=qid, objective="rank:ndcg"), xgb.Booster)
+    assert isinstance(bp.linear_start(X, y, qid=qid, objective="lambdarank"), lgb.Booster)
+
+
 def test_other_objectives_are_refused(data):
     (X, y, qid), _ = split(data)
     with pytest.raises(ValueError, match="pass a loss"):
