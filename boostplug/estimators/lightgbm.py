@@ -75,11 +75,13 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     True
     """
 
-    start: Any = None
+    def __init__(self, *, start: Any = None, **lightgbm_params: Any) -> None:
+        super().__init__(**lightgbm_params)
+        self.start = start
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, with `deep` those of a loss too: ``objective__distance__lam``."""
-        parameters: dict[str, Any] = {**super().get_params(deep=False), "start": self.start}
+        parameters: dict[str, Any] = super().get_params(deep=False)
         return nested(parameters) if deep else parameters
 
     def set_params(self, /, **params: Any) -> "LGBMRanker":
@@ -92,7 +94,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             ``__`` go to LightGBM as they are.
         """
         super().set_params(**resolved(self, params, any_name=True))
-        for name in self._get_param_names():
+        for name in ("start", *lgb.LGBMRanker._get_param_names()):  # noqa: SLF001
             self._other_params.pop(name, None)  # where it would hide an attribute that is set later
         return self
 
@@ -304,7 +306,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             refuse_options("lightgbm", parameters, metrics)
             if str(parameters.get("bagging_by_query")).lower() in {"true", "1", "+"}:
                 raise ValueError("bagging_by_query=True trains a constant model with any loss of boostplug; remove it")
-        refuse_unknown_parameters("lightgbm", set(given_names(self._other_params)) - {"start"})
+        refuse_unknown_parameters("lightgbm", given_names(self._other_params))
         return objective, loss
 
     def _too_few_rows(self, n_rows: int) -> str | None:
