@@ -78,8 +78,8 @@ def _fit(rankers: Iterable[Any]) -> None:
     X, y, group = rng.normal(size=(60, 3)), rng.integers(0, 3, 60), [20, 30, 10]
     for ranker in rankers:
         model = clone(ranker)
-    if "n_estimators" in model.get_params():
-        model.set_params(n_estimators=2)
+        if "n_estimators" in model.get_params():
+            model.set_params(n_estimators=2)
         model.fit(X, y, group=group).predict(X)
         model.fit(X, 4.0 * rng.random(60), group=group)
         with suppress(ValueError):  # rankers that take no pairs
