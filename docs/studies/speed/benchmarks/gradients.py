@@ -26,12 +26,13 @@ _PEER = "LightGBM's lambdarank"
 
 # Shares of lambdarank's own gradient, of the losses as they are by default.
 _TARGETS: Mapping[str, float] = {
-    "MPBoost": 0.10,
-    "QBRank": 0.15,
-    "NDCGBoost": 0.13,
-    "RankNet": 0.18,
-    "AdaRank": 0.18,
-    "LambdaRank": 0.50,
+    "MPBoost": 0.2,
+    "QBRank": 0.2,
+    "NDCGBoost": 0.3,
+    "RankNet": 0.3,
+    "CRR": 0.3,
+    "AdaRank": 0.3,
+    "LambdaRank": 1.0,
 }
 _TARGETS_OF_REAL_GRADES: Mapping[str, float] = {"NDCGBoost": 60.0, "RankNet": 60.0}  # ms
 
