@@ -14,6 +14,7 @@ from boostplug.adapters.attached import (
     set_positions as set_positions,
 )
 from boostplug.comparison.compare import compare as compare
+from boostplug.comparison.inputs.frames import split_queries as split_queries
 from boostplug.core.threads import set_num_threads as set_num_threads
 from boostplug.data.pairs import Pairs as Pairs
 from boostplug.data.queries import Queries as Queries

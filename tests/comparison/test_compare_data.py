@@ -163,6 +163,37 @@ def sizes(result):
     return [data[part]["queries"] for part in ("train", "valid", "test")]
 
 
+@pytest.mark.parametrize("split", [(0.6, 0.2, 0.2), (0.5, 0.25, 0.25), "part", ("time", "day")])
+def test_split_queries_gives_the_parts_that_are_compared(frame, split):
+    whole = frame.sample(frac=1.0, random_state=0)  # rows of queries apart
+    day = np.arange(len(np.unique(whole["query"])))[np.unique(whole["query"], return_inverse=True)[1]]
+    whole = whole.assign(day=day, part=np.array(["train", "valid", "test"])[day % 3])
+    parts = bp.split_queries(whole, qid="query", split=split)
+    others = ("part", "day") if isinstance(split[0], float) else ("day",) if split == "part" else ("part",)
+    compared = split_by_query(whole, Columns("grade", "query", drop=others, split=split), Source())
+    for part, inputs in zip(parts, compared, strict=True):
+        assert [*part.columns] == [*whole.columns]
+        np.testing.assert_array_equal(part["query"], inputs.qid)
+        np.testing.assert_array_equal(part["grade"], inputs.y)
+    arrays = bp.split_queries(whole["grade"].to_numpy(), qid=whole["query"]) if split == (0.6, 0.2, 0.2) else ()
+    for part, values in zip(parts, arrays, strict=False):
+        np.testing.assert_array_equal(part["grade"], values)
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"qid": "session"}, "there is no column 'session' for qid"),
+        ({"qid": [1, 2]}, "one id per row"),
+        ({"qid": "query", "split": "fold"}, "no column 'fold' for split"),
+        ({"qid": "query", "split": (0.5, 0.5)}, "three shares"),
+    ],
+)
+def test_split_queries_refuses(frame, given, message):
+    with pytest.raises(ValueError, match=message):
+        bp.split_queries(frame, **given)
+
+
 def test_one_frame_is_split_by_query(frame):
     result = bp.compare(frame, label="grade", qid="query", frameworks="lightgbm", **SOME)
     assert sizes(result) == [60, 20, 20]

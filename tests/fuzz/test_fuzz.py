@@ -131,6 +131,11 @@ OF_FUNCTION = {  # arguments with another meaning than elsewhere: names of colum
         "labels": ("None",),
         "random_state": ("0",),
     },
+    "split_queries": {
+        "data": ("FRAME.assign(qid=[1, 1, 2, 2, 3, 3])",),
+        "qid": ("'qid'",),
+        "split": ("(0.6, 0.2, 0.2)",),
+    },
     "linear_start": {"objective": ("bp.CRR()", "'lambdarank'"), "group": ("None",), "framework": ("'xgboost'",)},
     "mean_model": {"models": ("[booster(), booster()]",)},
     "export": {"model": ("booster()",), "to": ("None", "'treelite'"), "feature_names": ("None",), "X": ("None",)},

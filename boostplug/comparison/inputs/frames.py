@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import check_column_names, column_names, shown, vector
 from boostplug.data.files import read_table_file
 from boostplug.data.inputs import Inputs, Source, refuse_absent
-from boostplug.data.tables import Schema, read_features, split_columns
+from boostplug.data.tables import Schema, is_frame, read_features, rows_of, split_columns
 from boostplug.selection.folds import blocks_by_time, times_of_queries
 
 Ints = NDArray[np.int64]
@@ -135,7 +135,59 @@ def split_by_query(frame: Any, columns: Columns, source: Source) -> list[Inputs]
     inputs = inputs.take_columns()
     inputs = replace(inputs, y=inputs.labels_of_rows(), qid=inputs.ids_of_rows())
     inputs = replace(inputs, X=read_features(inputs.X, source.file or "train"))
-    _, first, query = np.unique(inputs.qid.astype(str), return_index=True, return_inverse=True)
+    return [inputs.of_rows(rows) for rows in _rows_of_parts(inputs.qid, values, columns)]
+
+
+def split_queries(data: Any, *, qid: Any = "qid", split: Any = DEFAULT_SPLIT) -> tuple[Any, Any, Any]:
+    """Return the training, validation and test part of a table or an array, as `compare` splits one table.
+
+    The rows of a query stay together, in the order of the queries' first rows.
+
+    Parameters
+    ----------
+    data : DataFrame of pandas, polars or pyarrow, or array-like of shape (n_rows, ...)
+    qid : str or array-like of shape (n_rows,), default "qid"
+        The column of the query ids, or the ids. Arrays that are split by the same ids fit each other.
+    split : three shares, str or ("time", column), default (.6, .2, .2)
+        As for `compare`: the shares of the queries, drawn with a fixed seed; a column that holds "train", "valid" or
+        "test"; or a column of times, by which the first 60 % of the queries train and the last 20 % test.
+
+    Returns
+    -------
+    train, valid, test : of the type of `data`
+        With all columns.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing, ids do not fit the data, or there are fewer than three queries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> train, valid, test = split_queries(np.arange(10), qid=np.repeat(range(5), 2))
+    >>> len(train), len(valid), len(test)
+    (6, 2, 2)
+    """
+    split = split.tolist() if isinstance(split, np.ndarray) else split
+    columns = Columns(split=split if isinstance(split, str) or not np.iterable(split) else tuple(split))
+    columns.check()
+    data = data if is_frame(data) or hasattr(data, "nnz") else np.asarray(data)
+    there, column = column_names(data), columns.time or columns.split
+    for name, argument in ((qid, "qid"), (column, "split")):
+        if isinstance(name, str):
+            refuse_absent(name, argument, there)
+    ids = vector("qid", data[qid] if isinstance(qid, str) else qid)
+    if (len(ids),) != data.shape[:1]:
+        raise ValueError(f"qid must have one id per row of data; got {len(ids)}, and data of shape {data.shape}")
+    values = np.asarray(data[column]) if isinstance(column, str) else None
+    train, valid, test = (rows_of(data, rows) for rows in _rows_of_parts(ids, values, columns))
+    return train, valid, test
+
+
+def _rows_of_parts(ids: NDArray[Any], values: Any, columns: Columns) -> list[Ints]:
+    """Return the rows of each part, those of a query together; `values` are those of the column that `split` names."""
+    _, first, query = np.unique(ids.astype(str), return_index=True, return_inverse=True)
     if values is None:
         part = _drawn_parts(len(first), columns)[query]
     elif columns.time is not None:
@@ -144,7 +196,7 @@ def split_by_query(frame: Any, columns: Columns, source: Source) -> list[Inputs]
     else:
         part = _named_parts(vector("split", values), query, first, columns.split)
     order = np.argsort(first[query], kind="stable")  # queries by first row, their rows adjacent
-    return [inputs.of_rows(order[part[order] == k]) for k in range(3)]
+    return [order[part[order] == k] for k in range(3)]
 
 
 def _drawn_parts(n_queries: int, columns: Columns) -> Ints:
@@ -164,7 +216,7 @@ def _named_parts(names: NDArray[Any], query: Ints, first: Ints, column: Any) -> 
     part = np.array([_NAMES.get(str(name).strip().lower(), -1) for name in names])
     if (part < 0).any():
         wrong = shown(str(names[np.argmin(part)]))
-        raise ValueError(f"column {column!r} must hold 'train', 'valid' and 'test'; got {wrong}")
+        raise ValueError(f"split: column {column!r} must hold 'train', 'valid' and 'test'; got {wrong}")
     n_split = len(np.unique(query[part != part[first][query]]))
     if n_split:
         raise ValueError(
