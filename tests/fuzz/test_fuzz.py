@@ -338,7 +338,7 @@ def fault_of(text, names):
 def names_of(name):
     """Return how an error may name what is wrong: by an argument, by the class; nothing where it names a file."""
     called = TARGETS[name]
-    functions = [called, bp.Queries, *([called.fit] if hasattr(called, "fit") else [])]
+    functions = [called, bp.Queries, lgb.LGBMRanker, *([called.fit] if hasattr(called, "fit") else [])]
     names = {parameter for function in functions for parameter in signature(function).parameters}
     if names & {"path", "directory"}:
         return set()
