@@ -379,14 +379,15 @@ def methods_of(
 
 
 def started_of(
-    linear_start: str | Iterable[str] | None, losses: Losses, chosen: Mapping[str, Loss], folds: Folds
+    linear_start: str | Iterable[str] | None, losses: Losses, chosen: Mapping[str, Loss], folds: Folds, n_train: int
 ) -> list[str]:
     """Return the names of losses that are also trained from the linear model, checked.
 
-    By default, where few queries train, those that the linear model suits best, of the short list.
+    By default, where few queries train, those of the short list that the linear model suits best. `n_train` is the
+    number of training queries that hold a pair.
     """
     if linear_start is None:
-        few = losses is None and n_informative(folds) < FEW_FOR_START
+        few = losses is None and n_train < FEW_FOR_START
         dense = not any(hasattr(part.X, "nnz") for part in folds[0])
         suited = [name for name, loss in chosen.items() if loss in (CRR(), ListNet(target="labels"))]
         return suited if few and dense and folds[0][0].queries.labelled_rows.any() else []

@@ -235,7 +235,7 @@ def compare(
     )
     names, absent = frameworks_of(frameworks)
     check_trainable(folds, names, plan)
-    started = started_of(linear_start, losses, chosen, folds)
+    started = started_of(linear_start, losses, chosen, folds, n_train)
     methods = methods_of(names, chosen, baselines, incumbent, one_chosen=one_chosen, started=started)
     methods, unsuited = suited_losses(methods, losses, folds)
     path = store_of(store, resume=resume)

@@ -19,6 +19,7 @@ from boostplug.data.inputs import Inputs
 from boostplug.data.tables import refuse_other_categories, rows_of, schema_of
 from boostplug.estimators.inputs import FIT
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
+from boostplug.estimators.parameters import for_framework
 from boostplug.kernels.base.single_precision import as_float32
 from boostplug.losses import Loss
 
@@ -180,7 +181,11 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
                 f"{loss!r} weighs each query by the scores of all others, which LightGBM cannot add up over its "
                 "workers; use boostplug.dask.XGBRanker, or one machine"
             )
-        params = {name: value for name, value in self._local_params().items() if name not in ALIASES["objective"]}
+        params = {
+            name: value
+            for name, value in for_framework(self._local_params()).items()
+            if name not in ALIASES["objective"]
+        }
         params |= {"objective": objective, "time_out": check_integer("time_out", self.time_out, 1, " (minutes)")}
         boosting = next((str(params[alias]).lower() for alias in ALIASES["boosting"] if params.get(alias)), "")
         if loss is not None and boosting in {"rf", "random_forest"}:  # LightGBM's own error would leave workers waiting

@@ -35,7 +35,7 @@ from boostplug.estimators.inputs import (
 )
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.estimators.parameter_names import refuse_options, refuse_unknown_parameters
-from boostplug.estimators.parameters import given_names, nested, resolved, without_nested
+from boostplug.estimators.parameters import for_framework, given_names, nested, resolved
 from boostplug.estimators.start import as_booster, refuse_two_starts, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
@@ -274,7 +274,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             Before `fit`.
         """
         booster = export(self.booster_)
-        params = {name: value for name, value in self.get_params(deep=False).items() if name != "start"}
+        params = for_framework(self.get_params(deep=False))
         given = [params.pop(alias) for alias in ALIASES["objective"] if alias in params]
         objective = next((name for name in given if name is not None), None)
         known = objective is None or isinstance(objective, str)
@@ -337,8 +337,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Hand LightGBM the loss itself, as logs show it, and no default metric, which may refuse our labels."""
-        params = without_nested(super()._process_params(stage))
-        params.pop("start", None)
+        params = for_framework(super()._process_params(stage))
         if stage == "fit" and isinstance(self._objective, Loss):
             params["objective"] = self._objective
         if stage == "fit" and (isinstance(self._objective, Loss) or self._named_metrics()):

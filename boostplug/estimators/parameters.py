@@ -22,14 +22,14 @@ def nested(parameters: dict[str, Any]) -> dict[str, Any]:
     return listed
 
 
-def without_nested(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters without those of parts; no parameter of a framework has ``__`` in its name."""
-    return {name: value for name, value in parameters.items() if "__" not in name}
+def for_framework(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters without those of parts, whose names have ``__``, and without our rankers' own, `start`."""
+    return {name: value for name, value in parameters.items() if "__" not in name and name != "start"}
 
 
 def given_names(parameters: Mapping[str, Any]) -> list[str]:
     """Return the names of those parameters of a framework that are given: None stands for one that is not."""
-    return [name for name, value in without_nested(parameters).items() if value is not None]
+    return [name for name, value in for_framework(parameters).items() if value is not None]
 
 
 def resolved(estimator: Any, parameters: Mapping[str, Any], *, any_name: bool) -> dict[str, Any]:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.adapters.reading import assign
+from boostplug.adapters.xgboost import MAXIMISED
 from boostplug.core.checks import check_integer, native, refuse_other_order
 from boostplug.core.extras import needed_by
 from boostplug.data.inputs import CheckedInputs, Inputs
@@ -41,7 +42,7 @@ from boostplug.estimators.inputs import (
     with_float32_labels,
 )
 from boostplug.estimators.parameter_names import is_dart, refuse_options
-from boostplug.estimators.parameters import nested, resolved, without_nested
+from boostplug.estimators.parameters import for_framework, nested, resolved
 from boostplug.estimators.start import as_booster, refuse_two_starts, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
@@ -84,7 +85,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         if not built_in.startswith("rank:"):
             what = f"objective={objective!r} is no ranking objective of XGBoost's"
             raise ValueError(f"{what}; pass 'rank:ndcg', or a loss such as boostplug.LambdaRank()")
-        super().__init__(objective=built_in, **without_nested(xgboost_params))
+        super().__init__(objective=built_in, **for_framework(xgboost_params))
         self.objective, self.start = objective, start
         self.set_params(**{name: value for name, value in xgboost_params.items() if "__" in name})
 
@@ -109,9 +110,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
 
     def get_xgb_params(self) -> dict[str, Any]:
         """Return the parameters that the training gets."""
-        params = without_nested(super().get_xgb_params())
-        params.pop("start", None)
-        return params
+        return for_framework(super().get_xgb_params())
 
     def fit(
         self,
@@ -330,7 +329,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             Before `fit`.
         """
         booster = export(self.get_booster())
-        params = {name: value for name, value in self.get_params(deep=False).items() if name != "start"}
+        params = for_framework(self.get_params(deep=False))
         names = [metric for metric in metrics_of(self.eval_metric, "xgboost") if isinstance(metric, str)]
         params.update(
             objective=self.objective if str(self.objective).startswith("rank:") else "rank:pairwise",
@@ -425,7 +424,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         """Take `start` for the model where training has not improved on it; `at_start` is XGBoost's line of values."""
         name, value = re.findall(r"-([^\t]*):(\S+)", at_start)[-1]
         best = float(self._Booster.attr("best_score"))
-        if best <= float(value) if name.startswith(("auc", "pre", "map", "ndcg")) else best >= float(value):
+        if best <= float(value) if name.startswith(MAXIMISED) else best >= float(value):
             self._Booster.set_attr(best_iteration="0", best_score=value)
 
     def _custom_metric(self, metrics: list[Any]) -> Callable[..., Any] | None:

@@ -206,11 +206,11 @@ def test_interrupted_shows_what_is_finished(parts, monkeypatch):
     run = FRAMEWORKS["lightgbm"].run
     calls = []
 
-    def run_until_ctrl_c(self, *args):
+    def run_until_ctrl_c(self, *args, **options):
         calls.append(args)
         if len(calls) == 3:
             raise KeyboardInterrupt
-        return run(self, *args)
+        return run(self, *args, **options)
 
     monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", run_until_ctrl_c)
     result = bp.compare(*parts, losses="mpboost", frameworks=["lightgbm"], **QUICK)

@@ -158,13 +158,13 @@ class FoldRuns:
         )
 
     def _tune(self, method: Method, framework: Framework) -> Setting | None:
-        plan, started = self._plan, _started(method)
+        plan = self._plan
 
         def run(
             objective: Loss | str, parameters: Mapping[str, Any], report: Callable[[int, float], bool] | None
         ) -> Watch:
             watch = self._watch(report)
-            framework.run(objective, plan.seeds[0], plan.rounds, watch, parameters, **started)
+            framework.run(objective, plan.seeds[0], plan.rounds, watch, parameters, start=method.start)
             return watch
 
         with warnings.catch_warnings():
@@ -180,7 +180,7 @@ class FoldRuns:
         if plan.tune and method not in self.tuned:
             self.tuned[method] = self._tune(method, framework)
         setting, watch = self.tuned.get(method) or Setting(objective=method.objective), self._watch()
-        scores = framework.run(setting.objective, seed, plan.rounds, watch, setting.parameters, **_started(method))
+        scores = framework.run(setting.objective, seed, plan.rounds, watch, setting.parameters, start=method.start)
         if not np.isfinite(scores).all():
             return {"error": "its scores on the test part are not finite"}
         assert watch.scores is not None
@@ -199,11 +199,6 @@ class FoldRuns:
                 "scores": scores,
                 "model": watch.model,
             }
-
-
-def _started(method: Method) -> dict[str, str]:
-    """Return the argument of a framework's run for a method with a start; a study's own frameworks take none."""
-    return {} if method.start is None else {"start": method.start}
 
 
 def _reason(error: Exception) -> str:
