@@ -350,7 +350,10 @@ PAGES = {
         "Cross-validation that never splits a query, and searches that reach into losses. "
         "[scikit-learn](../guides/scikit-learn.md)",
         (
-            Section("Folds", ("group_folds", "time_folds", "split_queries", "selection.folds.Folds", "selection.folds.GroupSizes")),
+            Section(
+                "Folds",
+                ("group_folds", "time_folds", "split_queries", "selection.folds.Folds", "selection.folds.GroupSizes"),
+            ),
             Section("Scorers", ("make_scorer", "selection.scorer.RankingScorer")),
             Section("Search", ("suggest",)),
         ),
