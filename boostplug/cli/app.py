@@ -101,6 +101,7 @@ def compare(
     test: Annotated[Path | None, _input("Test file.")] = None,
     report: Annotated[Path | None, _output("Write an HTML page to send.")] = None,
     json: Annotated[Path | None, _output("Write the result as JSON.")] = None,
+    model: Annotated[Path | None, _output("Write the recommended model: LightGBM's text, or XGBoost's JSON.")] = None,
     **arguments: Any,
 ) -> None:
     """Find out which loss ranks best on your data, beside the built-in objectives.
@@ -117,7 +118,7 @@ def compare(
     SIGTERM.
     """
     with _reported("compare"):
-        outputs = {"--json": json, "--report": report}
+        outputs = {"--json": json, "--report": report, "--model": model}
         _check_outputs(outputs)
         if report is not None:
             from boostplug.comparison.report.page import template
@@ -135,7 +136,14 @@ def compare(
         name = None if data else ", ".join(path.name for path in files) or "the bundled set"
         result = run(*parts, **arguments, data=name, progress=True)
         result.command = shlex.join(["boostplug", *sys.argv[1:]])
-        unwritten = _deliver("compare", result, {json: result.to_json, report: result.to_html})
+
+        def save(path: Path) -> None:
+            try:
+                result.model.save_model(path)
+            except ValueError as error:  # a column is recommended
+                _complain("compare", f"--model: {error}")
+
+        unwritten = _deliver("compare", result, {json: result.to_json, report: result.to_html, model: save})
     if result.interrupted:
         raise typer.Exit(_INTERRUPTED)
     if unwritten or result.failed:
@@ -143,14 +151,13 @@ def compare(
 
 
 def _losses(given: str | tuple[str, ...]) -> str | list[Any]:
-    """Return losses for `boostplug.compare`: each name as one loss at its defaults, module:name as the loss itself."""
+    """Return losses for `boostplug.compare`: names, and module:name as the loss itself."""
     from boostplug.cli.own_losses import own_loss
-    from boostplug.losses import Loss
 
     if given == "all":
         return given
     names = [given] if isinstance(given, str) else given
-    return [own_loss("--losses", name) if ":" in name else Loss.parse(name)[0] for name in names]
+    return [own_loss("--losses", name) if ":" in name else name for name in names]
 
 
 @app.command()

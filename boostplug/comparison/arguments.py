@@ -12,6 +12,7 @@ import numpy as np
 from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks, required_metric_of_clicks
 from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.recommendation import CHOICE_LOSSES, CHOICE_METRICS, DEFAULT_LOSSES, DEFAULT_METRICS
+from boostplug.comparison.training.floors import FLOORS
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM, DataPart, Folds
 from boostplug.comparison.training.runs import Method, Plan
 from boostplug.comparison.training.trees import Trees
@@ -151,7 +152,7 @@ def parse_losses(losses: Losses, propensity: Sequence[float] | None = None) -> d
         if item in _BUILT_IN:
             raise ValueError(f"losses has {item!r}, a built-in objective; name it in baselines, or pass 'LambdaRank'")
         if isinstance(item, str):
-            named = chain.from_iterable(LOSSES.values()) if item == ALL else Loss.parse(item)
+            named = chain.from_iterable(LOSSES.values()) if item == ALL else Loss.parse(item)[:1]
             chosen += [_with_propensity(loss, propensity) for loss in named]
         else:
             _check_loss(item, "an item of losses")
@@ -346,6 +347,17 @@ def frameworks_of(asked: str | Iterable[str] | None) -> tuple[list[str], list[st
     return [name for name in names if name not in absent], notes
 
 
+def baselines_of(baselines: str | Iterable[str] | None, *, one_chosen: bool) -> list[str]:
+    """Return the names of the baselines, checked."""
+    by_default = [*(_BUILT_IN if one_chosen else _DEFAULT_BASELINES), *FLOORS]
+    wanted = by_default if baselines is None else _several(baselines, "baselines", str)
+    known = [*_BUILT_IN, *FLOORS]
+    unknown = [name for name in wanted if name not in known]
+    if unknown:
+        raise ValueError(f"there is no baseline {unknown[0]!r}; there are: {', '.join(known)}")
+    return wanted
+
+
 def methods_of(
     frameworks: Sequence[str],
     losses: Mapping[str, Loss],
@@ -354,16 +366,15 @@ def methods_of(
     *,
     one_chosen: bool = False,
     started: Sequence[str] = (),
+    floors: Sequence[Method] = (),
 ) -> list[Method]:
     """Return what is compared: in each framework the baselines, and then the losses; `incumbent` is the reference.
 
+    The `floors` need no framework; the score in use among them comes first.
+
     Those losses whose names are in `started` are there a second time, from the linear model.
     """
-    by_default = _BUILT_IN if one_chosen else _DEFAULT_BASELINES
-    wanted = by_default if baselines is None else _several(baselines, "baselines", str)
-    unknown = [name for name in wanted if name not in _BUILT_IN]
-    if unknown:
-        raise ValueError(f"there is no baseline {unknown[0]!r}; there are: {', '.join(_BUILT_IN)}")
+    wanted = baselines_of(baselines, one_chosen=one_chosen)
     taken = [name for name in losses if name in _BUILT_IN]
     if taken:
         raise ValueError(f"losses has the name {taken[0]!r}, which is that of a built-in objective; choose another")
@@ -373,6 +384,7 @@ def methods_of(
         methods += [Method(name, framework, name, name == own[0]) for name in own if name in wanted]
         methods += [Method(name, framework, loss, is_reference=False) for name, loss in losses.items()]
         methods += [Method(f"{n}, linear start", framework, losses[n], start="linear") for n in losses if n in started]
+    methods = [*(m for m in floors if m.is_reference), *methods, *(m for m in floors if not m.is_reference)]
     if not methods:
         raise ValueError("there is nothing to compare: losses and baselines are both empty")
     return methods if incumbent is None else _referred_to(incumbent, methods)

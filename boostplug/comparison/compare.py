@@ -1,7 +1,8 @@
 """`compare`: our losses against the frameworks' built-in objectives, in one table."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import replace
 from itertools import product
 from os import PathLike
 from typing import Any
@@ -10,6 +11,7 @@ from boostplug.comparison.arguments import (
     FEW_FOR_TREES,
     Losses,
     as_tuple,
+    baselines_of,
     check_trainable,
     frameworks_of,
     is_small,
@@ -25,11 +27,14 @@ from boostplug.comparison.arguments import (
     suited_losses,
 )
 from boostplug.comparison.console import progress_bar
+from boostplug.comparison.decision import decide
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import Columns
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.recommendation import DEFAULT_METRICS
 from boostplug.comparison.result import CompareResult
+from boostplug.comparison.rows import named_by_tuning, without_equal
+from boostplug.comparison.training.floors import Floors
 from boostplug.comparison.training.frameworks import Folds
 from boostplug.comparison.training.kept import KeptRuns, digest_of
 from boostplug.comparison.training.runs import FoldRuns, Method, Plan, Run
@@ -70,12 +75,14 @@ def compare(
     features: Iterable[str] | None = None,
     drop: Iterable[str] = (),
     split: str | Sequence[float] | tuple[str, str] | None = None,
+    folds: int | None = None,
+    today: str | None = None,
 ) -> CompareResult:
     """Train losses and built-in objectives under equal conditions, and return their test metrics side by side.
 
-    All methods grow the same kind of trees, and the same metric stops all of them on the validation part. If a run
-    fails, the table has the reason, and the other runs continue. Ctrl-C ends the comparison and returns the finished
-    runs, with ``result.interrupted`` set.
+    All methods grow the same kind of trees, and the same metric stops all of them on the validation part. Methods with
+    the same scores in every run are one row. If a run fails, the table has the reason, and the other runs continue.
+    Ctrl-C ends the comparison and returns the finished runs, with ``result.interrupted`` set.
 
     Parameters
     ----------
@@ -89,19 +96,21 @@ def compare(
         Weights count in training, divided by their mean, and in all metrics. ``result.document["warnings"]`` lists data
         that are in two parts. A test query in several folds counts once.
     losses : name, loss, iterable of names and losses, or mapping of names to losses, optional
-        A name stands for all its variants in ``boostplug.losses.LOSSES``, or is an expression that `Loss.parse` reads:
-        ".7*NDCGBoost() + .3*QBRank()". "all": every variant in the registry that takes the labels. Default: the
+        A name is one loss at its defaults, or an expression that `Loss.parse` reads: ".7*NDCGBoost() + .3*QBRank()",
+        "QBRank(preference_weight=.5)". "all": every variant in the registry that takes the labels. Default: the
         recommended losses `CRR`, `QBRank` and `MPBoost`; where no query has more than one relevant document,
         `NDCGBoost`, `QBRank`, `RankNet` and ``ListNet(target="labels")``; for clicks see `propensity`.
     baselines : name or iterable of names, optional
         LightGBM has ``lambdarank``, ``rank_xendcg``, ``regression``; XGBoost has ``rank:ndcg``, ``rank:pairwise``,
-        ``reg:squarederror``. Default: all. ``lambdarank(norm=False)`` is lambdarank without its normalisation, and a
-        default where no query has more than one relevant document.
+        ``reg:squarederror``. Without a framework, for dense features: ``column``, the single column that ranks the
+        validation part best, either way round, and ``linear``, the `LinearRanker`. Default: all.
+        ``lambdarank(norm=False)`` is lambdarank without its normalisation, and a default where no query has more than
+        one relevant document.
     incumbent : str or Loss, optional
         The method that you use now: a loss, or a name in the table ("QBRank in lightgbm" if both frameworks have one of
         that name). The methods of its framework are compared with it. It is recommended unless another method is
-        significantly better on test. Default: the framework's LambdaMART, ``lambdarank`` or ``rank:ndcg``; with both
-        frameworks, the better one on validation.
+        significantly better on test. Default: `today`, or the framework's LambdaMART, ``lambdarank`` or ``rank:ndcg``;
+        with both frameworks, the better one on validation.
     linear_start : name or iterable of names, optional
         Losses in the table that are trained a second time, from a linear model (``start="linear"`` of the rankers).
         Default: of the default losses `CRR` or ``ListNet(target="labels")``, where fewer than 2,000 training queries
@@ -130,7 +139,7 @@ def compare(
         Number of settings tried per method and fold before its runs, the same for built-in objectives. A setting draws
         the trees from one space for all methods (`boostplug.comparison.training.tuning.TREE_SPACE`), and the parameters
         of the objective. It trains with the first seed, and `metric` on the validation part chooses. Hopeless settings
-        are ended early, and count. 0: no tuning. Needs the extra ``tune``.
+        are ended early, and count. The table names what was drawn. 0: no tuning. Needs the extra ``tune``.
     num_threads : int, optional
         Threads of frameworks, losses and metrics, for all processes together. Default: one per process on small data
         (up to 5 million values of features), where more threads would wait for each other; otherwise as for losses.
@@ -155,8 +164,8 @@ def compare(
         Columns of DataFrames with labels, query ids and weights; all other columns are features.
     position : str, optional
         Column of the positions at which users saw the rows, from 1, for losses that learn from clicks (`Unbiased`). In
-        other data, `RankingData` holds them. If a validation or test part has positions, its labels are clicks, which
-        favour the order that was shown: without `propensity` there is no recommendation and no p.
+        other data, `RankingData` holds them. The labels of a validation or test part with positions favour the order
+        that was shown: without `propensity` a warning says so.
     propensity : array-like of shape (n_positions,), optional
         Probability that users look at position 1, 2, …, or the result of `boostplug.clicks.propensity`. Methods are
         then stopped, chosen and judged by the DCG that clicks estimate. A click has the weight 1 over its propensity,
@@ -165,8 +174,7 @@ def compare(
 
         If the training part has positions, the default losses learn from clicks. `RankNet` corrects nothing. `Unbiased`
         with method "ips", these propensities and power .25, .5, .75 and 1 corrects more, and so does "additive" with
-        ridge .3, .03 and .003. A name such as "unbiased" in `losses` stands for variants with these propensities.
-        Losses and expressions that you pass keep their own.
+        ridge .3, .03 and .003. Losses that you pass keep their own propensities.
     labels : iterable of str, optional
         Columns of more labels, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``,
         "NDCG@10.on(sale)". In other data, `RankingData` holds them.
@@ -176,7 +184,15 @@ def compare(
         Split of one DataFrame or file by query. Three numbers are the shares of queries for training, validation and
         test, drawn with a fixed seed. A name is a column that holds "train", "valid" or "test" for each row. With
         ("time", column) the first 60 % of the queries by that column train, the next 20 % validate and the last 20 %
-        test. Default: (0.6, 0.2, 0.2).
+        test. Default: (0.6, 0.2, 0.2), or `folds`.
+    folds : int, optional
+        Number of folds into which one DataFrame or file is divided by query, from 3, in place of `split`. Each query is
+        a test query of one fold and a validation query of another one, so the verdict rests on all of them. Default: 5
+        where fewer than 1,000 queries hold two different labels, and there is no `split`.
+    today : str, optional
+        What ranks the lists in use: the name of a column with its score, "-COLUMN" where less is better, or "order",
+        the order of the rows. All methods are compared with it, and it is recommended unless one is significantly
+        better on test. The column stays a feature unless `drop` names it. Rows without a score rank last.
 
     Returns
     -------
@@ -206,19 +222,19 @@ def compare(
     """
     columns_of_frames = Columns(
         label, qid, weight, position,
-        as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(split),
+        as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(split), folds, today,
     )  # fmt: skip
     loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns_of_frames, data), list[str]()
     if propensity is not None:
         loaded, about_clicks = loaded.weighed(propensity)
-    folds = loaded.folds
+    given = loaded.folds
     one_chosen = loaded.has_one_chosen
-    chosen = losses_of(losses, folds, loaded.propensity, one_chosen=one_chosen)
+    chosen = losses_of(losses, given, loaded.propensity, one_chosen=one_chosen)
     weighed = loaded.weighed_clicks
-    main, choosing, table_metrics, left_out = metrics_of(folds, metric, metrics, weighed=weighed, one_chosen=one_chosen)
-    small = is_small(folds)
+    main, choosing, table_metrics, left_out = metrics_of(given, metric, metrics, weighed=weighed, one_chosen=one_chosen)
+    small = is_small(given)
     jobs = jobs_of(jobs, small=small)
-    n_train = n_informative(folds)
+    n_train = n_informative(given)
     plan = plan_of(
         main,
         choosing,
@@ -234,36 +250,66 @@ def compare(
         few=n_train < FEW_FOR_TREES,
     )
     names, absent = frameworks_of(frameworks)
-    check_trainable(folds, names, plan)
-    started = started_of(linear_start, losses, chosen, folds, n_train)
-    methods = methods_of(names, chosen, baselines, incumbent, one_chosen=one_chosen, started=started)
-    methods, unsuited = suited_losses(methods, losses, folds)
+    check_trainable(given, names, plan)
+    if today is not None and incumbent is not None:
+        raise ValueError("today and incumbent both say what is in use; leave one out")
+    floors = Floors(given, choosing, one_chosen=one_chosen)
+    untrained = floors.methods(baselines_of(baselines, one_chosen=one_chosen), today)
+    started = started_of(linear_start, losses, chosen, given, n_train)
+    methods = methods_of(names, chosen, baselines, incumbent, one_chosen=one_chosen, started=started, floors=untrained)
+    methods, unsuited = suited_losses(methods, losses, given)
     path = store_of(store, resume=resume)
     digest = "" if path is None else digest_of(loaded.digests, plan)
-    kept = KeptRuns(path, digest, plan, methods, resume=resume)
+    kept = KeptRuns(path, digest, plan, [method for method in methods if method.is_trained], resume=resume)
     about_choices = notes_on_one_chosen(losses, methods, table_metrics) if one_chosen else []
-    notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited]
-    outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent)
-    _train(outcomes, kept, progress)
-    return CompareResult(outcomes, notes, kept)
+    notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited, *floors.notes(today)]
+    outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent, floors=floors)
+    outcomes, equal = _trained(outcomes, kept, progress)
+    return CompareResult(outcomes, [*notes, *equal], kept)
 
 
-def _train(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> None:
-    """Train, and add the runs by fold, seed and method; Ctrl-C leaves those finished so far."""
-    found = list[Run]()
+def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple[Outcomes, list[str]]:
+    """Return the outcomes with all runs, by fold, seed and method, and notes; Ctrl-C leaves those finished so far."""
+    found, half, interrupted = list[Run](), list[Run](), False
     plan, folds, methods = outcomes.plan, outcomes.data.folds, outcomes.methods
-    with progress_bar(progress is not False, outcomes.n_planned * len(methods)) as advance:
+    trained, notes = [method for method in methods if method.is_trained], list[str]()
+    with progress_bar(progress is not False, outcomes.n_planned * len(methods) + len(folds)) as advance:
         try:
-            n_processes = min(outcomes.jobs, len(folds) * len(methods))
-            with closing(runs_of(plan, folds, methods, kept, n_processes, advance)) as runs:
+            for method, fold in product(methods, range(len(folds))):
+                if not method.is_trained and outcomes.floors is not None:
+                    found += outcomes.floors.runs(plan, method, fold)
+                    advance("", len(plan.seeds))
+            n_processes = min(outcomes.jobs, len(folds) * len(trained))
+            with closing(runs_of(plan, folds, trained, kept, n_processes, advance)) as runs:
                 for run in runs:
                     found.append(run)
                     advance("", 1)
         except KeyboardInterrupt:
-            outcomes.interrupted = True
-    places = {method.key: place for place, method in enumerate(methods)}
-    found.sort(key=lambda run: (run.fold, plan.seeds.index(run.seed), places[run.framework, run.method]))
-    outcomes.runs = found
+            interrupted = True
+        places = {method.key: place for place, method in enumerate(methods)}
+        found.sort(key=lambda run: (run.fold, plan.seeds.index(run.seed), places[run.framework, run.method]))
+        left, found, notes = without_equal(*named_by_tuning(methods, found))
+        outcomes = replace(outcomes, asked=methods, methods=left, runs=found, interrupted=interrupted)
+        if not interrupted:
+            with suppress(KeyboardInterrupt):
+                half = _half(outcomes, advance)
+    return replace(outcomes, half=half), notes
+
+
+def _half(outcomes: Outcomes, advance: Callable[[str, int], None]) -> list[Run]:
+    """Return the runs of the challenger with the first seed and half of the training queries, one for each fold."""
+    decision, found = decide(outcomes), list[Run]()
+    if decision is None or not decision.challenger.is_trained:
+        return found
+    method = decision.challenger
+    for number, (train, *judging) in enumerate(outcomes.data.folds):
+        advance(f"{method.title}, half of the training queries, fold {number + 1}", 0)
+        fold = FoldRuns(outcomes.plan, number, [train.half(), *judging])
+        first = outcomes.finished(method).get((number, outcomes.plan.seeds[0]))
+        fold.tuned[method] = None if first is None else first.tuned
+        found.append(fold.outcome(method, outcomes.plan.seeds[0]))
+        advance("", 1)
+    return found
 
 
 Job = tuple[FoldRuns, Method, list[int]]
@@ -296,12 +342,12 @@ def runs_of(
                         advance(f"{method.framework} {method.name}, seed {seeds[0]}, fold {number + 1}", 0)
                         yield fold, method, seeds
 
-    for (_, method, _), runs in in_processes(_trained, jobs(), n_processes):
+    for (_, method, _), runs in in_processes(_runs, jobs(), n_processes):
         for run in runs:
             kept.add(method, run)
             yield run
 
 
-def _trained(job: Job) -> list[Run]:
+def _runs(job: Job) -> list[Run]:
     fold, method, seeds = job
     return [fold.outcome(method, seed) for seed in seeds]

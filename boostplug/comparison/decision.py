@@ -61,21 +61,22 @@ def decide(outcomes: Outcomes) -> Decision | None:
     if not better:
         return first
     other = outcomes.first(better)
-    n = outcomes.comparisons[incumbent.framework]
+    n = outcomes.comparisons[incumbent.title]
     found, p = outcomes.contrast(other, incumbent), outcomes.rows[other].p_holm
     return replace(first, challenger=other, outcome=Outcome.BETTER, found=found, p=p, comparisons=n)
 
 
 def _incumbent(outcomes: Outcomes, means: dict[Method, float]) -> Method | None:
-    """Return the framework's reference; of several frameworks, the reference that is best on validation."""
+    """Return what is in use, else a framework's reference: of several the one that is best on validation."""
     references = [method for method in outcomes.methods if method.is_reference and outcomes.finished(method)]
+    in_use = [method for method in references if not method.is_trained]
     complete = {method: means[method] for method in references if method in means}
-    return outcomes.first(complete) if complete else next(iter(references), None)
+    return next(iter(in_use or ([outcomes.first(complete)] if complete else references)), None)
 
 
 def _is_better(outcomes: Outcomes, method: Method, incumbent: Method) -> bool:
-    """Return whether a method of the incumbent's framework is significantly better by Holm's p."""
+    """Return whether a method is significantly better than the incumbent, its reference, by Holm's p."""
     row = outcomes.rows[method]
-    if row.framework != incumbent.framework or row.p_holm is None or row.difference is None:
+    if outcomes.reference_of(method) != incumbent or row.p_holm is None or row.difference is None:
         return False
     return row.p_holm < SIGNIFICANT and row.difference * outcomes.sign > 0

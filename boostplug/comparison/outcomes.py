@@ -1,6 +1,7 @@
 """`Outcomes`: statistics of finished runs, such as differences to a reference, and the best method on validation."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.significance import Pooled, holm, pooled_differences, pooled_test, standard_error
 from boostplug.comparison.summary import MethodSummary, Outcome
+from boostplug.comparison.training.floors import Floors, LinearLoss
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.runs import Method, Plan, Run
 from boostplug.losses import Loss
@@ -21,6 +23,7 @@ Done = dict[FoldSeed, Run]
 
 FLIPS = 20_000
 LEVEL = 0.95  # of intervals
+_ROUNDING = 1e-12
 
 
 @dataclass(eq=False)
@@ -34,7 +37,12 @@ class Outcomes:
     jobs: int = 1
     incumbent: str | Loss | None = None  # argument of `compare`
     interrupted: bool = False
-    _tested: dict[Any, Pooled] = field(default_factory=dict)
+    floors: Floors | None = None
+    asked: Sequence[Method] = ()
+    """The methods before tuning names them anew and equal ones become one."""
+    half: Sequence[Run] = ()
+    """Runs of the challenger with the first seed and half of the training queries."""
+    _tested: dict[Any, Pooled] = field(default_factory=dict, init=False)
 
     @cached_property
     def codes(self) -> list[NDArray[np.int64]] | None:
@@ -45,6 +53,11 @@ class Outcomes:
     def sign(self) -> int:
         """1 if higher is better by the metric, -1 if lower is."""
         return 1 if self.plan.metric.greater_is_better else -1
+
+    @property
+    def linear_loss(self) -> LinearLoss:
+        """The loss of the linear model."""
+        return "squared" if self.floors is None else self.floors.loss
 
     @property
     def n_planned(self) -> int:
@@ -71,12 +84,18 @@ class Outcomes:
         ]
 
     def reference_of(self, method: Method) -> Method | None:
-        """Return the reference of a method: its framework's incumbent, else its LambdaMART, else None."""
-        return next((m for m in self.methods if m.is_reference and m.framework == method.framework), None)
+        """Return the reference of a method: what is in use, else its framework's incumbent or LambdaMART, else None.
+
+        Without any, a method that needs no framework has that of the first framework.
+        """
+        references = [m for m in self.methods if m.is_reference]
+        in_use = [m for m in references if not m.is_trained]
+        own = [m for m in references if m.framework == method.framework]
+        return next(iter(in_use or own or ([] if method.is_trained else references)), None)
 
     def n_at_cap(self, method: Method) -> int:
         """Return the number of runs of a method that reached the cap of rounds, so that more rounds might be better."""
-        if self.plan.patience is None:
+        if self.plan.patience is None or not method.is_trained:
             return 0
         return sum(run.rounds_trained == self.plan.rounds for run in self.finished(method).values())
 
@@ -106,19 +125,46 @@ class Outcomes:
             folds = sorted({fold for fold, _ in common})
             name = self.plan.metric.name
             a, b = (
-                [np.mean([done[run].per_query[name] for run in common if run[0] == f], axis=0) for f in folds]
+                {f: np.mean([done[run].per_query[name] for run in common if run[0] == f], axis=0) for f in folds}
                 for done in (ours, theirs)
             )
-            self._tested[method, reference] = pooled_test(
-                a,
-                b,
-                weight=[weight_of(self.data.tests[f]) for f in folds],
-                codes=None if self.codes is None else [self.codes[f] for f in folds],
-                counts="sets",
-                level=LEVEL,
-                flips=FLIPS,
-            )
+            self._tested[method, reference] = self._test(a, b)
         return self._tested[method, reference]
+
+    def _test(self, a: Mapping[int, Floats], b: Mapping[int, Floats]) -> Pooled:
+        """Return the test of the difference a - b, of values of each test query by fold."""
+        return pooled_test(
+            [*a.values()],
+            [*b.values()],
+            weight=[weight_of(self.data.tests[f]) for f in a],
+            codes=None if self.codes is None else [self.codes[f] for f in a],
+            counts="sets",
+            level=LEVEL,
+            flips=FLIPS,
+        )
+
+    def counts(self, method: Method, reference: Method) -> tuple[int, int]:
+        """Return on how many test queries a method has better values than a reference, and on how many worse ones."""
+        name, both = self.plan.metric.name, [self.finished(method), self.finished(reference)]
+        common = sorted(set(both[0]) & set(both[1]))
+        better = worse = 0
+        for f in sorted({fold for fold, _ in common}):
+            a, b = (np.mean([done[run].per_query[name] for run in common if run[0] == f], axis=0) for done in both)
+            far = np.abs(a - b) > _ROUNDING
+            better += int((far & ((a - b) * self.sign > 0)).sum())
+            worse += int((far & ((a - b) * self.sign < 0)).sum())
+        return better, worse
+
+    def doubled(self, method: Method) -> dict[str, Any] | None:
+        """Return what all training queries are worth on test beside half of them, for the runs of the first seed."""
+        name, seed, done = self.plan.metric.name, self.plan.seeds[0], self.finished(method)
+        half = {run.fold: run for run in self.half if run.error is None and (run.fold, seed) in done}
+        if not half or len(half) < len(self.data.folds) or next(iter(half.values())).method != method.name:
+            return None
+        found = self._test(
+            {f: done[f, seed].per_query[name] for f in half}, {f: run.per_query[name] for f, run in half.items()}
+        )
+        return {"difference": found.difference, "interval": found.interval}
 
     def mean_of_seeds(self, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any] | None:
         """Return what the mean of a method's models over seeds is worth on test, beside the single models.
@@ -133,14 +179,9 @@ class Outcomes:
         tests = {fold: self.data.tests[fold] for fold in by_fold}
         scores = {fold: np.mean([run.scores for run in found], axis=0) for fold, found in by_fold.items()}
         values = {m.name: [float(m(scores[f], tests[f].queries)) for f in by_fold] for m in self.plan.metrics}
-        found = pooled_test(
-            [metric.per_query(scores[f], tests[f].queries) for f in by_fold],
-            [np.mean([run.per_query[metric.name] for run in found], axis=0) for found in by_fold.values()],
-            weight=[weight_of(test) for test in tests.values()],
-            codes=None if self.codes is None else [self.codes[f] for f in by_fold],
-            counts="sets",
-            level=LEVEL,
-            flips=FLIPS,
+        found = self._test(
+            {f: metric.per_query(scores[f], tests[f].queries) for f in by_fold},
+            {f: np.mean([run.per_query[metric.name] for run in found], axis=0) for f, found in by_fold.items()},
         )
         return {
             "models": min(map(len, by_fold.values())),
@@ -150,9 +191,9 @@ class Outcomes:
         }
 
     def p_of(self, method: Method, reference: Method) -> float | None:
-        """Return p of their difference; None if either ended at the cap of rounds, or biased clicks judge."""
+        """Return p of their difference; None if either ended at the cap of rounds."""
         found = self.contrast(method, reference)
-        no_verdict = "test" in self.data.biased_clicks or self.n_at_cap(method) or self.n_at_cap(reference)
+        no_verdict = self.n_at_cap(method) or self.n_at_cap(reference)
         return None if found is None or no_verdict else found.p
 
     def best(self) -> tuple[Method, dict[Method, float], list[FoldSeed]] | None:
@@ -192,36 +233,22 @@ class Outcomes:
 
     @cached_property
     def rows(self) -> dict[Method, MethodSummary]:
-        """The summaries of all methods, with Holm's p for the methods of each framework.
-
-        The best method on validation keeps its own p: it was chosen before the test part was read.
-        """
+        """The summaries of all methods, with Holm's p for those of each reference."""
         rows = {method: self._summary(method) for method in self.methods}
-        for framework in dict.fromkeys(method.framework for method in self.methods):
-            tested = [m for m in rows if m.framework == framework and rows[m].p is not None and m != self._chosen]
+        for reference in rows:
+            tested = [m for m, row in rows.items() if row.p is not None and self.reference_of(m) == reference]
             for method, p in zip(tested, holm([rows[m].p or 0.0 for m in tested]).tolist(), strict=True):
                 rows[method].p_holm = p
-        if self._chosen is not None:
-            rows[self._chosen].p_holm = rows[self._chosen].p
         for row in rows.values():
             if row.difference is not None:
                 row.outcome = Outcome.from_test(row.difference, row.p_holm, self.sign)
-            if row.outcome is not None and "test" in self.data.biased_clicks:
-                row.outcome = Outcome.CLICKS
         return rows
 
     @property
     def comparisons(self) -> dict[str, int]:
-        """The number of comparisons in each framework for which Holm's method corrects."""
-        found = dict.fromkeys((method.framework for method in self.methods), 0)
-        for method, row in self.rows.items():
-            found[method.framework] += row.p is not None and method != self._chosen
-        return found
-
-    @cached_property
-    def _chosen(self) -> Method | None:
-        found = self.best()
-        return None if found is None else found[0]
+        """The number of comparisons with each reference, for which Holm's method corrects, by its title."""
+        references = [self.reference_of(method) for method, row in self.rows.items() if row.p is not None]
+        return dict(Counter(reference.title for reference in references if reference is not None))
 
     def _summary(self, method: Method) -> MethodSummary:
         done, reference = [*self.finished(method).values()], self.reference_of(method)
@@ -232,14 +259,14 @@ class Outcomes:
             objective=str(method.objective),
             built_in=isinstance(method.objective, str),
             start=method.start,
-            reference=None if reference is None or reference == method else reference.name,
+            reference=None if reference is None or reference == method else reference.title,
             runs_planned=self.n_planned,
             runs_finished=len(done),
             runs_at_cap=self.n_at_cap(method),
             validation=_mean_and_spread([run.validation for run in done]),
             test={m.name: _mean_and_spread([run.test[m.name] for run in done]) for m in self.plan.metrics},
             seconds_per_round=_mean([run.seconds_per_round for run in done if run.seconds_per_round is not None]),
-            rounds=_mean([run.rounds for run in done]),
+            rounds=_mean([run.rounds for run in done]) if method.is_trained else None,
             errors=list(dict.fromkeys(run.error for run in self.of(method) if run.error)),
             runs=[run.document() for run in self.of(method)],
         )

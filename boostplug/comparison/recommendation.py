@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 
 from boostplug import losses, metrics
+from boostplug.comparison.inputs.frames import TODAY
 from boostplug.comparison.outcomes import FoldSeed, Outcomes
-from boostplug.comparison.training.frameworks import FRAMEWORKS, framework_objective
+from boostplug.comparison.training.floors import LINEAR
+from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, framework_objective
 from boostplug.comparison.training.runs import Method
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import Setting
@@ -18,6 +20,7 @@ from boostplug.core.naming import distinct_names
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 from boostplug.losses import CRR, ListNet, Loss, MPBoost, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import Metric
+from boostplug.rankers.linear import LinearRanker
 
 # Parameters that change trees no more than a seed does. The estimator has them, the line of code does not.
 _NOT_SHOWN = {
@@ -29,8 +32,11 @@ _ALWAYS_SHOWN = ("n_estimators", "learning_rate", "num_leaves", "max_leaves")
 
 
 def estimator_of(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any]:
-    """Return the arguments of `estimator`, with the first fold's settings if folds differ."""
+    """Return the arguments of `estimator`, with the first fold's settings if folds differ; none for a column."""
     finished, plan = outcomes.finished(method), outcomes.plan
+    if not method.is_trained:
+        needed = LinearRanker(loss=outcomes.linear_loss) if method.objective == LINEAR else method.name
+        return {"framework": method.framework, "objective": needed, "params": {}, "rounds": None}
     done = [finished[run] for run in runs if run in finished] or [*finished.values()]
     setting = done[0].tuned or Setting(objective=method.objective)
     if done[0].tuned is not None:
@@ -47,7 +53,21 @@ def estimator_of(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -
     return {"framework": method.framework, "objective": objective, "params": params, "rounds": rounds}
 
 
-def estimator(framework: str, objective: Loss | str, params: Mapping[str, Any], rounds: int) -> Any:
+def code_of(outcomes: Outcomes, arguments: Mapping[str, Any]) -> str:
+    """Return the line of code that makes the estimator of `estimator_of`, and with folds fits it as the mean of them.
+
+    Empty for a column.
+    """
+    if arguments["framework"] == WITHOUT_FRAMEWORK:
+        return "" if isinstance(arguments["objective"], str) else f"bp.{arguments['objective']!r}"
+    if not outcomes.data.crossed or _kind(arguments["framework"], arguments["objective"]).__name__ == "XGBRegressor":
+        return code(**arguments, weighted=outcomes.data.is_weighted)
+    one = code(**{**arguments, "rounds": outcomes.plan.rounds})
+    weights = ", sample_weight=weight / weight.mean()" if outcomes.data.is_weighted else ""
+    return f"bp.fit_folds({one}, X, y, qid=qid, n_splits={len(outcomes.data.folds)}{weights})"
+
+
+def estimator(framework: str, objective: Any, params: Mapping[str, Any], rounds: int | None) -> Any:
     """Return an unfitted estimator that grows the trees of a comparison's run.
 
     Parameters
@@ -60,9 +80,11 @@ def estimator(framework: str, objective: Loss | str, params: Mapping[str, Any], 
 
     Returns
     -------
-    LGBMRanker, XGBRanker or xgboost.XGBRegressor
+    LGBMRanker, XGBRanker, LinearRanker or xgboost.XGBRegressor
         XGBRegressor for XGBoost's regression, which XGBRanker refuses; its `fit` takes no queries.
     """
+    if framework == WITHOUT_FRAMEWORK:
+        return objective
     kind = _kind(framework, objective)
     return kind(objective=objective, n_estimators=rounds, **_under_its_names(kind, framework, params))
 
@@ -140,7 +162,7 @@ CHOICE_LOSSES = (NDCGBoost(), QBRank(), RankNet(), ListNet(target="labels"))
 
 def call(outcomes: Outcomes) -> str:
     """Return the call of `compare` that repeats the comparison, with paths or ``train, valid, test`` as data."""
-    plan, data, methods = outcomes.plan, outcomes.data, outcomes.methods
+    plan, data, methods = outcomes.plan, outcomes.data, outcomes.asked or outcomes.methods
     plain = [method for method in methods if method.start is None]
     losses = {method.name: method.objective for method in plain if isinstance(method.objective, Loss)}
     started = {name for name, loss in losses.items() if any(m.start and m.objective == loss for m in methods)}
@@ -148,10 +170,10 @@ def call(outcomes: Outcomes) -> str:
     default = asdict(Trees())
     arguments = {
         "losses": [*losses.values()] if distinct_names([*losses.values()]) == [*losses] else losses,
-        "baselines": [method.objective for method in methods if isinstance(method.objective, str)],
+        "baselines": [m.objective for m in methods if isinstance(m.objective, str) and m.objective != TODAY],
         "incumbent": outcomes.incumbent,
         "linear_start": [name for name in losses if name in started],
-        "frameworks": list(dict.fromkeys(method.framework for method in methods)),
+        "frameworks": list(dict.fromkeys(method.framework for method in methods if method.is_trained)),
         "rounds": plan.rounds,
         "seeds": len(plan.seeds) if numbered else list(plan.seeds),
         "metrics": [*map(_name_or_metric, plan.metrics)],

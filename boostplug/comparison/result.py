@@ -11,13 +11,15 @@ import numpy as np
 from boostplug.comparison import recommendation
 from boostplug.comparison.decision import Decision, decide
 from boostplug.comparison.document import as_json, versions
-from boostplug.comparison.inputs.clicks import biased_verdict
+from boostplug.comparison.inputs.columns import leaks
+from boostplug.comparison.inputs.frames import TODAY
 from boostplug.comparison.machine import machine
 from boostplug.comparison.outcomes import FLIPS, LEVEL, FoldSeed, Outcomes
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.table import frame, markdown, render, text
 from boostplug.comparison.report.words import advice
 from boostplug.comparison.summary import SCHEMA, to_json
+from boostplug.comparison.training.floors import COLUMN
 from boostplug.comparison.training.frameworks import booster_of_text
 from boostplug.comparison.training.kept import KeptRuns
 from boostplug.comparison.training.runs import Method
@@ -106,7 +108,7 @@ class CompareResult:
     def document(self) -> dict[str, Any]:
         """All results except the values of single queries, in JSON's types: the content of `to_json` and the report."""
         outcomes = self.outcomes
-        data, plan, decision, clicks = outcomes.data, outcomes.plan, self._decision, outcomes.data.biased_clicks
+        data, plan, decision = outcomes.data, outcomes.plan, self._decision
         found = {
             "schema": SCHEMA,
             "versions": versions(),
@@ -128,7 +130,7 @@ class CompareResult:
             "test": {
                 "kind": "paired randomisation over queries, two-sided",
                 "flips": FLIPS,
-                "correction": "Holm, within each framework, but for the method that is best on validation",
+                "correction": "Holm, over the methods with the same reference",
                 "comparisons": outcomes.comparisons,
                 "queries": outcomes.n_defined(),
                 "repeated": outcomes.n_repeated(),
@@ -137,13 +139,12 @@ class CompareResult:
             },
             "interrupted": self.interrupted,
             "not_run": self.not_run,
-            "warnings": data.all_warnings,
+            "warnings": [*data.all_warnings, *self._leaks],
             "notes": self._notes,
             "methods": [*outcomes.rows.values()],
-            "recommendation": None if decision is None or clicks else self._recommendation(decision),
+            "recommendation": None if decision is None else self._recommendation(decision),
             "call": recommendation.call(outcomes),
             "command": self.command,
-            **({"clicks": clicks} if clicks else {}),
         }
         return dict(to_json(found))
 
@@ -153,13 +154,16 @@ class CompareResult:
         `difference`, `interval` and `p` compare the challenger with the incumbent. p is corrected for `comparisons`
         tests, 0 for the best on validation.
         """
-        outcomes, ours, best = self.outcomes, decision.recommended, decision.challenger
+        outcomes, ours, best, old = self.outcomes, decision.recommended, decision.challenger, decision.incumbent
         of_estimator, found = recommendation.estimator_of(outcomes, ours, decision.runs), decision.found
+        counts = (None, None) if old is None or found is None else outcomes.counts(best, old)
+        second = [m for m in decision.means if m.is_reference and m.is_trained and m not in (best, old)]
         return {
             **_name(ours),
             "outcome": decision.outcome,
-            "incumbent": None if decision.incumbent is None else _name(decision.incumbent),
+            "incumbent": None if old is None else {**_name(old), **self._values(old, decision)},
             "challenger": {**_name(best), **self._values(best, decision)},
+            "second": [{**_name(method), **self._values(method, decision)} for method in second],
             "objective": str(of_estimator["objective"]),
             **self._values(ours, decision),
             "runs": len(decision.runs),
@@ -169,6 +173,9 @@ class CompareResult:
             "p": decision.p,
             "comparisons": decision.comparisons,
             "queries": None if found is None else found.n_queries,
+            "better": counts[0],
+            "worse": counts[1],
+            "doubled": outcomes.doubled(best),
             "within_one_standard_error": [
                 _name(other)
                 for other in decision.means
@@ -176,9 +183,22 @@ class CompareResult:
             ],
             "rounds": of_estimator["rounds"],
             "params": of_estimator["params"],
-            "code": recommendation.code(**of_estimator, weighted=outcomes.data.is_weighted),
-            "mean_of_seeds": outcomes.mean_of_seeds(ours, decision.runs),
+            "code": recommendation.code_of(outcomes, of_estimator),
+            "mean_of_seeds": outcomes.mean_of_seeds(ours, decision.runs) if ours.is_trained else None,
         }
+
+    @cached_property
+    def _leaks(self) -> list[str]:
+        """Warnings about columns that may not be known before a list is shown."""
+        outcomes, decision = self.outcomes, self._decision
+        if outcomes.floors is None:
+            return []
+        in_use = (outcomes.data.columns.today or "").removeprefix("-")
+        alone = {name: v for name, v in outcomes.floors.mean_alone.items() if name.removeprefix("-") != in_use}
+        trained = {method: mean for method, mean in (decision.means if decision else {}).items() if method.is_trained}
+        best = trained[outcomes.first(trained)] if trained else None
+        by_time = outcomes.data.columns.time is not None
+        return leaks(outcomes.data.folds, alone, best, outcomes.plan.valid_metric, by_time=by_time)
 
     def _values(self, method: Method, decision: Decision) -> dict[str, float]:
         """Return the means of a method on validation and test, over those deciding runs that it has finished."""
@@ -208,17 +228,18 @@ class CompareResult:
         Raises
         ------
         ValueError
-            If no run is finished, or the labels are clicks and there are no propensities.
+            If no run is finished, or a column is recommended.
         """
         return recommendation.estimator(**recommendation.estimator_of(self.outcomes, *self._recommended))
 
     @property
     def _recommended(self) -> tuple[Method, Sequence[FoldSeed]]:
-        if clicks := self.outcomes.data.biased_clicks:
-            raise ValueError(f"nothing is best: {biased_verdict(clicks)}")
         if self._decision is None:
             raise ValueError("nothing is best: no run is finished (the table names the reasons)")
-        return self._decision.recommended, self._decision.runs
+        ours = self._decision.recommended
+        if ours.objective in (COLUMN, TODAY):
+            raise ValueError(f"no model is best: {ours.name} is recommended, which needs no training")
+        return ours, self._decision.runs
 
     @property
     def model(self) -> Any:

@@ -20,7 +20,6 @@ class Outcome(StrEnum):
     LEVEL = "level"  # no significant difference
     AT_CAP = "at the cap"  # no verdict: a training ended at the cap of rounds
     TOO_FEW = "too few queries"  # no verdict: only huge differences are significant on so few
-    CLICKS = "clicks"  # no verdict: the labels are clicks, without propensities
     UNCHALLENGED = "unchallenged"  # the incumbent itself is best on validation
     NO_INCUMBENT = "no incumbent"  # not among the methods, or without a finished run
 

@@ -378,20 +378,12 @@ def is_whole(column: Any) -> bool:
     return column.dtype.kind not in "fc" or bool((column % 1 == 0).all())
 
 
-def with_used_categories(X: Any, file: str = "") -> Any:
-    """Return features without categories that no row has; say which columns of a `file` are categories.
-
-    The value that stands for a column in the warning is none of its numbers.
-    """
-    samples = []
+def with_used_categories(X: Any) -> Any:
+    """Return features without categories that no row has."""
     for place in schema_of(X).categories or ():
         column = X.iloc[:, place].cat.remove_unused_categories()
         X = X.copy(deep=False)
         X.isetitem(place, column)
-        samples.append(f"{X.columns[place]}: {shown(min(column.cat.categories, key=is_number, default=None))}")
-    if file and samples:
-        what = f"{file}: read as categories: {', '.join(samples)}. Write numbers as 1234.5, without units"
-        warnings.warn(what, UserWarning, stacklevel=2)
     return X
 
 

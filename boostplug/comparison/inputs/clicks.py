@@ -22,8 +22,6 @@ _RIDGES = (0.003, 0.03, 0.3)  # of "additive"
 
 Floats = NDArray[np.float64]
 
-_PART_NAMES = {"valid": "validation", "test": "test"}
-
 
 def clicked_parts(folds: Folds) -> tuple[str, ...]:
     """Return which of "valid" and "test" have positions, so that their labels are clicks on pages that were shown."""
@@ -117,11 +115,12 @@ def required_metric_of_clicks(metric: Metric) -> Metric:
     return found
 
 
-def biased_verdict(parts: Sequence[str]) -> str:
-    """Return why clicks on some parts give no verdict, and what to pass."""
-    named = " and the ".join(_PART_NAMES[name] for name in parts)
+def shown_order(parts: Sequence[str]) -> str:
+    """Return a warning that the labels of some parts favour the order that users saw, and what to pass."""
+    named = " and ".join(parts)
     return (
-        f"Clicks judge the {named} part{'s' * (len(parts) > 1)}, and they favour the order that was shown: no method "
-        "is recommended by them. Pass propensity= (--propensity 1,0.5,…), an array or what boostplug.clicks.propensity "
-        "returns, or parts with judgements and without positions."
+        f"The labels of {named} come from lists that were shown (position), and favour the order there: what is in use "
+        "looks better than it is, and a correction of the order cannot show its gain. Pass propensity= "
+        "(--propensity 1,0.5,…), an array or what boostplug.clicks.propensity returns, or judge by parts without "
+        "positions."
     )

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.inputs.frames import PARTS, Columns, read_table, split_by_query
+from boostplug.comparison.inputs.frames import PARTS, TODAY, Columns, read_table, scores_today, split_by_query
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.core.checks import shown
+from boostplug.core.checks import column_names, shown
 from boostplug.data.files import first_row, is_table_file
 from boostplug.data.inputs import Inputs, Source
 from boostplug.data.tables import Schema, align, is_frame, refuse_uncomputed, schema_of, with_used_categories
@@ -37,7 +37,8 @@ def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[D
         If something is missing or invalid.
     """
     columns.check()
-    folds = [_fold(fold, columns) for fold in _read_folds(train, valid, test, columns)]
+    read = _read_folds(train, valid, test, columns)
+    folds = [_fold(fold, columns, crossed=len(read) > 1 and isinstance(read[0][0], Inputs)) for fold in read]
     for first, *_ in folds:
         _check_sizes(first, columns)
     return folds
@@ -73,11 +74,12 @@ def _read_folds(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence
     parts, alone = (train, valid, test), valid is None and test is None
     if alone and (is_table_file(train) or is_frame(train)):
         source = _source_of(train)
-        return [split_by_query(read_table(train, PARTS[0], columns) if source.file else train, columns, source)]
-    if columns.split is not None:
-        raise ValueError(
-            "split divides one DataFrame, CSV or Parquet file; pass only that as train, or leave out split"
-        )
+        return split_by_query(read_table(train, PARTS[0], columns) if source.file else train, columns, source)
+    for what in ("split", "folds"):
+        if getattr(columns, what) is not None:
+            raise ValueError(
+                f"{what} divides one DataFrame, CSV or Parquet file; pass only that as train, or leave out {what}"
+            )
     if alone:
         return _folds(train)
     if valid is None or test is None:
@@ -110,8 +112,11 @@ def _source_of(data: Any) -> Source:
     return Source(Path(data).name, first_row(data)) if is_table_file(data) else Source()
 
 
-def _fold(parts: Sequence[Any], columns: Columns) -> list[DataPart]:
-    """Return a fold of data parts; the rows of the training part decide the type and the categories of each column."""
+def _fold(parts: Sequence[Any], columns: Columns, *, crossed: bool) -> list[DataPart]:
+    """Return a fold of data parts; the rows of the training part decide the type and the categories of each column.
+
+    With `crossed` all folds keep the categories of the table, so that the mean of their models is a model.
+    """
     fold: list[DataPart] = []
     for data, name in zip(parts, PARTS, strict=True):
         train = None if not fold else schema_of(fold[0].X)._replace(names=fold[0].feature_names)
@@ -124,8 +129,8 @@ def _fold(parts: Sequence[Any], columns: Columns) -> list[DataPart]:
             raise ValueError(str(error) if title in str(error) else f"{title}: {error}") from None
         if not part.queries.n_rows:
             raise ValueError(f"{name} has no rows; pass a part with queries")
-        if not fold:
-            part = replace(part, X=with_used_categories(part.X, source.file))
+        if not fold and not crossed:
+            part = replace(part, X=with_used_categories(part.X))
         fold.append(part)
     return fold
 
@@ -138,11 +143,16 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema
     if isinstance(data, Mapping):
         data = RankingData(**data)
     if isinstance(data, RankingData):
-        if given := columns._replace(qid="qid", split=None).given():
+        if given := columns._replace(qid="qid", split=None, today=None).given():
             raise ValueError(f"a RankingData is not a DataFrame with named columns; leave out {next(iter(given))}")
         schema = schema_of(data.X)._replace(names=data.feature_names)
         X = data.X if train is None else align(data.X, train, title, schema=schema)
-        return DataPart(X, data.queries, data.qid, data.feature_names)
+        queries = data.queries
+        if columns.today is not None:
+            names = column_names(data.X) or data.feature_names or ()
+            labels = {**queries.labels_by_name, TODAY: scores_today(columns.today, data.X, names)}
+            queries = queries.replaced(labels_by_name=labels)
+        return DataPart(X, queries, data.qid, data.feature_names)
     if is_frame(data):
         data = columns.inputs(data, source)
     elif not isinstance(data, Inputs):

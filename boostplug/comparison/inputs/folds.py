@@ -13,20 +13,18 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, weighed_by_propensity
+from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, shown_order, weighed_by_propensity
+from boostplug.comparison.inputs.columns import doubts_on_columns
 from boostplug.comparison.inputs.data import folds_of, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.summary import FEWEST_QUERIES
 from boostplug.comparison.training.frameworks import DataPart
+from boostplug.data.files import is_table_file
 from boostplug.data.positions import propensities_of
-from boostplug.data.tables import is_whole, schema_of
+from boostplug.data.tables import is_frame, schema_of
 from boostplug.estimators.inputs import with_float32_labels
 
 _MOST_NAMED = 3
-
-
-_LEAST_ROWS = 50  # smallest number of rows in which different numbers are no accident
-_DENSE = 0.9  # share of the places of the queries that rows must have
 
 
 @dataclass(eq=False)
@@ -46,6 +44,8 @@ class LoadedData:
         Warnings of the readers.
     propensity : tuple of float, optional
         Propensity by position, if clicks are weighted by it.
+    crossed : bool
+        Whether the folds are those of one table, each query a test query once.
     """
 
     folds: Sequence[Sequence[DataPart]]
@@ -54,6 +54,7 @@ class LoadedData:
     columns: Columns = field(default_factory=Columns)
     warnings: Sequence[str] = ()
     propensity: tuple[float, ...] | None = None
+    crossed: bool = False
 
     @classmethod
     def from_arguments(cls, train: Any, valid: Any, test: Any, columns: Columns, name: str | None) -> "LoadedData":
@@ -68,7 +69,9 @@ class LoadedData:
         if all(isinstance(path, (str, PathLike)) for path in given.values()):
             paths = {option: str(path) for option, path in given.items()}
             name = name or (name_of_folder(Path(train)) if valid is None else None)
-        return cls(folds, str(name or ""), paths, columns, list(dict.fromkeys(str(w.message) for w in caught)))
+        found = list(dict.fromkeys(str(w.message) for w in caught))
+        crossed = len(folds) > 1 and (is_frame(train) or is_table_file(train))
+        return cls(folds, str(name or ""), paths, columns, found, crossed=crossed)
 
     def weighed(self, propensity: Any) -> tuple["LoadedData", list[str]]:
         """Return the data with clicks weighted by propensities, and notes on them."""
@@ -79,11 +82,6 @@ class LoadedData:
     @cached_property
     def _clicked(self) -> tuple[str, ...]:
         return clicked_parts(self.folds)
-
-    @property
-    def biased_clicks(self) -> tuple[str, ...]:
-        """The parts whose labels are clicks, without propensities."""
-        return self._clicked if self.propensity is None else ()
 
     @property
     def weighed_clicks(self) -> tuple[str, ...]:
@@ -142,18 +140,15 @@ class LoadedData:
         return found
 
     def doubts(self) -> list[str]:
-        """Return warnings about columns of places, about weights, and about too few test queries."""
-        train, *_ = self.folds[0]
-        found = [
-            f"Column {name!r} numbers the rows of each query, as the places where users saw them do. If they are, pass "
-            f"position={name!r}; else, if it is not a measurement, drop=[{name!r}]."
-            for name in _places(train)
-        ]
+        """Return warnings about columns, labels of lists that were shown, weights, and too few test queries."""
+        found = doubts_on_columns(self.folds[0][0])
         found += [
             f"{name} has {'weights' if weighted else 'no weights'}, and train has {'none' if weighted else 'some'}: "
             "give all parts weights, or none."
             for name, weighted in self._weighted_otherwise().items()
         ]
+        if self._clicked and self.propensity is None:
+            found.append(shown_order(self._clicked))
         n = sum(test.queries.n_queries for test in self.tests)
         if n < FEWEST_QUERIES:
             found.append(
@@ -192,25 +187,9 @@ class LoadedData:
         }
         n_features = int(self.folds[0][0].X.shape[1])
         return {
-            "name": self.name, "folds": len(self.folds), "features": n_features, **sizes, "weighted": self.is_weighted,
+            "name": self.name, "folds": len(self.folds), "crossed": self.crossed, "features": n_features, **sizes,
+            "weighted": self.is_weighted,
         }  # fmt: skip
-
-
-def _places(part: DataPart) -> list[str]:
-    """Return the columns that number the rows of each query from 0 or 1, with few gaps."""
-    query, found = part.queries.query_of_row, list[str]()
-    if not hasattr(part.X, "iloc") or len(query) < _LEAST_ROWS:
-        return found
-    is_last = np.r_[query[1:] != query[:-1], True]
-    for name, column in part.X.items():
-        lowest = column.min() if column.dtype.kind in "iuf" else None
-        if lowest in (0, 1) and column.max() > 1 and is_whole(column):
-            values = column.to_numpy(np.float64)
-            values = values[np.lexsort((values, query))]
-            n_places = (values[is_last] - lowest + 1).sum()
-            if (np.diff(values)[~is_last[:-1]] > 0).all() and len(query) > _DENSE * n_places:
-                found.append(str(name))
-    return found
 
 
 def _known_ids(part: DataPart) -> NDArray[Any] | None:

@@ -1,5 +1,6 @@
 """A table as input of a comparison: its columns, and its split by query."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from math import isclose
 from numbers import Real
@@ -8,22 +9,34 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_column_names, column_names, shown, vector
+from boostplug.core.checks import (
+    check_column_names,
+    check_integer,
+    column_as_vector,
+    column_names,
+    numbers,
+    shown,
+    vector,
+)
 from boostplug.data.files import read_table_file
 from boostplug.data.inputs import Inputs, Source, refuse_absent
 from boostplug.data.tables import Schema, is_frame, read_features, rows_of, split_columns
 from boostplug.selection.folds import blocks_by_time, times_of_queries
 
 Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
+TODAY = "today"  # the label that holds the score in use
+FOLDS, FEW_FOR_FOLDS = 5, 1000  # by default, for one table with fewer queries that hold a pair
 PARTS = ("train", "valid", "test")
 DEFAULT_SPLIT = (0.6, 0.2, 0.2)
 _NAMES = {"train": 0, "training": 0, "valid": 1, "vali": 1, "validation": 1, "dev": 1, "test": 2}
 _SEED = 0  # of the random order of queries
+_SINGLE = ("label", "qid", "weight", "position", "today")
 
 
 class Columns(NamedTuple):
-    """Columns of a DataFrame that are not features, columns that are, and the split by query."""
+    """Columns of a DataFrame that are not features, columns that are, the score in use, and the split by query."""
 
     label: str | None = None
     qid: str = "qid"
@@ -33,6 +46,8 @@ class Columns(NamedTuple):
     features: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
     split: str | tuple[float, ...] | tuple[str, str] | None = None
+    folds: int | None = None
+    today: str | None = None
 
     @property
     def time(self) -> str | None:
@@ -49,7 +64,7 @@ class Columns(NamedTuple):
     def check(self) -> None:
         """Raise for arguments that are not names of columns, and for an invalid split."""
         given = self.given()
-        check_column_names({what: given[what] for what in ("label", "qid", "weight", "position") if what in given})
+        check_column_names({what: given[what] for what in _SINGLE if what in given})
         for what in ("labels", "features", "drop"):
             names = given.get(what, ())
             if isinstance(names, str) or not all(isinstance(name, str) for name in names):
@@ -60,6 +75,10 @@ class Columns(NamedTuple):
                 "split must be three shares above 0 that sum to 1, such as (0.6, 0.2, 0.2), the name of a column that "
                 f"holds 'train', 'valid' and 'test', or ('time', column), --split time:COLUMN; got {shown(split)}"
             )
+        if self.folds is not None:
+            check_integer("folds", self.folds, 3, remedy="5 is the default for few queries; for one split pass split")
+            if self.split is not None:
+                raise ValueError("folds and split both divide the table; leave one out")
 
     def inputs(self, frame: Any, source: Source) -> Inputs:
         """Return the features, labels, ids and weights of a DataFrame, without the columns that are left out."""
@@ -76,16 +95,30 @@ class Columns(NamedTuple):
         kept = available if self.features is None else (*self.features, *no_features)
         split = self.time or self.split  # never a feature, also if it is in `drop`
         left_out = [name for name in available if name not in kept or (name in self.drop and name != split)]
+        labels: dict[str, Any] = {name: name for name in self.labels}
+        if self.today is not None:
+            labels[TODAY] = scores_today(self.today, frame, available)
         return Inputs(
             X=split_columns(frame, left_out)[0],
             y=self.label,
             qid=self.qid,
             weight=self.weight,
             position=self.position,
-            labels={name: name for name in self.labels} or None,
+            labels=labels or None,
             arguments={"y": "label"},
             source=source,
         )
+
+
+def scores_today(today: str, X: Any, names: Sequence[Any]) -> Floats:
+    """Return the score in use of each row, higher is better: a column, less is better ("-COLUMN"), or the order."""
+    if today == "order":
+        return -np.arange(X.shape[0], dtype=np.float64)
+    name = today if today in names else today.removeprefix("-")
+    refuse_absent(name, "today", names)
+    column = X[name] if is_frame(X) else X[:, [*names].index(name)]
+    values = numbers(title := f"today: column {name!r}", column_as_vector(title, column))
+    return values if name == today else -values
 
 
 def read_table(path: Any, name: str, columns: Columns | None = None, train: Schema | None = None) -> Any:
@@ -110,8 +143,11 @@ def _are_shares(split: Any) -> bool:
     )
 
 
-def split_by_query(frame: Any, columns: Columns, source: Source) -> list[Inputs]:
-    """Return the training, validation and test part of one DataFrame, split by query, with adjacent rows of each query.
+def split_by_query(frame: Any, columns: Columns, source: Source) -> list[list[Inputs]]:
+    """Return the folds of one DataFrame, split by query, with adjacent rows of each query.
+
+    With few queries, each query is a test query of one fold, and a validation query of another one; else there is one
+    fold of a training, a validation and a test part.
 
     Parameters
     ----------
@@ -135,7 +171,36 @@ def split_by_query(frame: Any, columns: Columns, source: Source) -> list[Inputs]
     inputs = inputs.take_columns()
     inputs = replace(inputs, y=inputs.labels_of_rows(), qid=inputs.ids_of_rows())
     inputs = replace(inputs, X=read_features(inputs.X, source.file or "train"))
-    return [inputs.of_rows(rows) for rows in _rows_of_parts(inputs.qid, values, columns)]
+    if columns.split is None and (blocks := _blocks(inputs.y, inputs.qid, columns.folds)):
+        turned = [[*blocks[f:], *blocks[:f]] for f in range(len(blocks))]
+        rows = [[np.concatenate(training), valid, test] for test, valid, *training in turned]
+    else:
+        rows = [_rows_of_parts(inputs.qid, values, columns)]
+    return [[inputs.of_rows(part) for part in fold] for fold in rows]
+
+
+def _blocks(y: Floats, ids: NDArray[Any], folds: int | None) -> list[Ints]:
+    """Return the rows of each block of queries, those of a query together; none if one split is to do.
+
+    The blocks have equally many queries that hold a pair, as far as possible.
+    """
+    _, first, query = np.unique(ids.astype(str), return_index=True, return_inverse=True)
+    low, high = np.full(len(first), np.inf), np.full(len(first), -np.inf)
+    np.minimum.at(low, query, y)
+    np.maximum.at(high, query, y)
+    n_pairs = int((low < high).sum())
+    if folds is None:
+        folds = FOLDS if 2 * FOLDS <= n_pairs < FEW_FOR_FOLDS else 1
+    elif folds > n_pairs:
+        raise ValueError(f"folds={folds}, but only {n_pairs} queries hold two different labels; pass fewer folds")
+    if folds == 1:
+        return []
+    drawn = np.random.default_rng(_SEED).permutation(len(first))
+    drawn = drawn[np.argsort((low == high)[drawn], kind="stable")]
+    block = np.empty(len(first), np.int64)
+    block[drawn] = np.arange(len(first)) % folds
+    order = np.argsort(first[query], kind="stable")
+    return [order[block[query][order] == k] for k in range(folds)]
 
 
 def split_queries(data: Any, *, qid: Any = "qid", split: Any = DEFAULT_SPLIT) -> tuple[Any, Any, Any]:

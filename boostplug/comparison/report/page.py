@@ -74,7 +74,6 @@ def page(document: Document, machine: Mapping[str, Any] | None = None) -> str:
         found=document["recommendation"],
         frameworks=words.frameworks(document),
         machine=machine,
-        figures=_figures(document),
         methods=methods,
         differences=_differences(document, methods),
         table=_table(document),
@@ -94,19 +93,18 @@ def _methods(document: Document) -> list[dict[str, Any]]:
     then to the best of all, as long as there are colours.
     """
     found, frameworks = document["recommendation"], words.frameworks(document)
-    referred = {(m["framework"], m["reference"]) for m in document["methods"]}
+    referred = {m["reference"] for m in document["methods"]}
     if found and found["incumbent"]:
-        referred.add((found["incumbent"]["framework"], found["incumbent"]["method"]))
+        referred.add(words.title(found["incumbent"]))
     methods = []
     for number, method in enumerate(document["methods"]):
-        key = (method["framework"], method["method"])
         methods.append(
             {
                 **method,
                 "number": number,
-                "shape": frameworks.index(method["framework"]),
-                "recommended": bool(found) and key == (found["framework"], found["method"]),
-                "is_reference": key in referred,
+                "shape": [*frameworks, method["framework"]].index(method["framework"]) % 2,
+                "recommended": bool(found) and words.title(method) == words.title(found),
+                "is_reference": words.title(method) in referred,
                 "colour": _NO_COLOUR,
             }
         )
@@ -137,9 +135,8 @@ def _differences(document: Document, methods: Sequence[dict[str, Any]]) -> dict[
         "ticks": axis.ticks,
         "zero": axis.at(0.0),
         "rows": {
-            framework: rows
-            for framework in words.frameworks(document)
-            if (rows := [m for m in best_first if m["framework"] == framework])
+            reference: [m for m in best_first if m["reference"] == reference]
+            for reference in dict.fromkeys(m["reference"] for m in tested)
         },
     }
 
@@ -196,21 +193,3 @@ def _choices(methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
         m["choice_marks"] = places
         m["choice_line"] = " ".join(f"{1000 * x:.0f},{1000 * y:.0f}" for x, y in places)
     return {"methods": drawn, "ticks": axis.ticks, "height": HEIGHT}
-
-
-def _figures(document: Document) -> list[tuple[str, str]]:
-    """Return the figures of the recommendation, each with its name."""
-    found, metric = document["recommendation"], document["settings"]["metric"]
-    if not found:
-        return []
-    figures = {
-        f"{metric} on test": formats.short(found["test"]),
-        f"{metric} on validation": formats.short(found["validation"]),
-    }
-    if found["incumbent"] and found["difference"] is not None:
-        challenger, incumbent = found["challenger"]["method"], found["incumbent"]["method"]
-        figures[f"{challenger} less {incumbent}, on test"] = formats.signed(found["difference"])
-        figures[f"{words.percent(document)} interval"] = formats.interval(found["interval"])
-        figures["p"] = formats.probability(found["p"])
-    figures["Rounds"] = f"{found['rounds']:,}"
-    return [(name, shown) for name, shown in figures.items() if shown not in ("", formats.MISSING)]

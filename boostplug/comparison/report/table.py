@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from boostplug.comparison.console import as_text
 from boostplug.comparison.report.formats import MISSING, interval, is_missing, probability, short, signed
 from boostplug.comparison.report.words import CODE, Document, advice, below_table, percent
+from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK
 from boostplug.core.extras import imported
 from boostplug.core.text import visible
 
@@ -20,7 +21,7 @@ Frame = Any  # pandas' DataFrame
 _COPIED = ("z", "p", "p_holm", "seconds_per_round", "rounds", "runs_finished", "runs_planned", "runs_at_cap", "outcome")
 _STYLES = {"best": "bold", "better": "bold green", "worse": "red"}  # rich's
 _WORDS = ("framework", "method")
-_LOUD = ("INCOMPLETE", "WARNING", "FAILED", "Recommended", "No verdict yet")  # starts of bold lines
+_LOUD = ("INCOMPLETE", "WARNING", "FAILED", "Change to", "Keep ", "Take ", "No verdict yet")  # starts of bold lines
 _LEAST_NAME = 16  # characters of the folded column of names
 _UNLIMITED = 10_000  # characters
 
@@ -88,7 +89,8 @@ def styles(document: Document, numbers: Frame) -> Frame:
     found = numbers.map(lambda _: "")
     for name in document["settings"]["metrics"]:
         best = "min" if name in document["settings"]["lower_is_better"] else "max"
-        found.loc[numbers[name] == numbers.groupby("framework")[name].transform(best), name] = "best"
+        is_best = numbers[name] == numbers.groupby("framework")[name].transform(best)
+        found.loc[is_best & (numbers["framework"] != WITHOUT_FRAMEWORK), name] = "best"
     clear = numbers["outcome"].where(numbers["outcome"].isin(["better", "worse"]), "")
     return found.assign(difference=clear, p_holm=clear)
 

@@ -3,28 +3,18 @@
 from collections.abc import Mapping
 from typing import Any
 
-from boostplug.comparison.inputs.clicks import biased_verdict
 from boostplug.comparison.report.formats import counted, interval, is_missing, probability, short, signed
+from boostplug.comparison.training.floors import LINEAR
+from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK
 
 Document = Mapping[str, Any]
 """`CompareResult.document`, or a part of it."""
 
 CODE = "    "
 """Indent of a line of code."""
-HEADLINES = {
-    "better": "significantly better than {incumbent}: change to it",
-    "level": "keep it: {challenger} is not significantly different",
-    "worse": "keep it: {challenger}, the best on validation, is significantly worse",
-    "at the cap": "no verdict yet: trainings ended at the cap of {rounds} rounds",
-    "too few queries": "no verdict yet: {queries} test queries are too few",
-    "unchallenged": "keep it: it is the best on validation",
-    "no incumbent": "best on validation; nothing to compare it with",
-}
-"""The verdict of the page for each outcome; for clicks there is no recommendation."""
 _HOPELESS = 100  # multiple of the number of queries
 _FOR_80_PERCENT = (2.80 / 1.96) ** 2  # multiple of the queries that give p < .05 with 50 % probability
 _EARLY, _MANY = 10, 100  # rounds used, and allowed, that say that trees are too large for the data
-_MOST_NAMES = 4  # methods close to the best on validation that are named
 
 
 def below_table(document: Document) -> list[str]:
@@ -63,12 +53,11 @@ def caveats(document: Document) -> list[str]:
             f"Training stopped within {_EARLY} of {rounds:,} rounds: {', '.join(_where(m, document) for m in early)}. "
             "Such trees learn the training queries too fast: lower num_leaves or learning_rate in params."
         )
-    references = {(method["framework"], method["reference"]) for method in methods}
+    references = {method["reference"] for method in methods}
     lines += [
-        f"No Δ and p in {method['framework']}: {method['method']}, which its methods are compared with, "
-        f"{'failed' if method['errors'] else 'was not run'}."
+        f"No Δ and p beside {title(method)}, which {'failed' if method['errors'] else 'was not run'}."
         for method in methods
-        if (method["framework"], method["method"]) in references and not method["runs_finished"]
+        if title(method) in references and not method["runs_finished"]
     ]
     return lines + [
         f"FAILED: {method['framework']} {method['method']}: {error}" for method in methods for error in method["errors"]
@@ -82,13 +71,13 @@ def is_partial(document: Document) -> bool:
 
 def frameworks(document: Document) -> list[str]:
     """Return the frameworks of the methods, in their order."""
-    return list(dict.fromkeys(method["framework"] for method in document["methods"]))
+    found = dict.fromkeys(method["framework"] for method in document["methods"])
+    return [name for name in found if name != WITHOUT_FRAMEWORK]
 
 
 def _where(method: Document, document: Document) -> str:
     """Return a method's name, with its framework if the comparison has several."""
-    several = len(frameworks(document)) > 1
-    return f"{method['method']} in {method['framework']}" if several else str(method["method"])
+    return title(method) if len(frameworks(document)) > 1 else str(method["method"])
 
 
 def about_data(document: Document) -> str:
@@ -125,21 +114,18 @@ def about_means(document: Document) -> str:
 def about_differences(document: Document) -> list[str]:
     """Return the meaning of Δ, its interval and p, if the table has any."""
     test, metric = document["test"], document["settings"]["metric"]
-    references = {m["framework"]: m["reference"] for m in document["methods"] if m["difference"] is not None}
+    references = dict.fromkeys(m["reference"] for m in document["methods"] if m["difference"] is not None)
     if not references:
         return []
-    listed = ", ".join(f"{name} in {framework}" for framework, name in references.items())
-    corrected = ", ".join(f"{counted(n, 'comparison')} in {name}" for name, n in test["comparisons"].items() if n)
+    corrected = ", ".join(f"{counted(n, 'comparison')} with {name}" for name, n in test["comparisons"].items())
     queries = "test queries of the runs that both have" if document["not_run"] else f"{test['queries']:,} test queries"
-    found = document["recommendation"]
-    own = found is not None and found["p"] is not None
-    return [
-        f"Δ: difference in {metric} to the reference ({listed}), with a {percent(document)} interval (Student's t over "
-        f"the {queries}, mean over seeds). p: paired randomisation test over them ({test['flips']:,} sign flips). "
-        + "p of the best on validation is not corrected: it was chosen before the test. " * own
-        + (f"Holm's method corrects the others ({corrected}). " if corrected else "")
-        + "Other seeds or training data may give other differences."
-    ]
+    line = (
+        f"Δ: difference in {metric} to the reference ({', '.join(references)}), with a {percent(document)} interval "
+        f"(Student's t over the {queries}, mean over seeds). p: paired randomisation test over them "
+        f"({test['flips']:,} sign flips), corrected by Holm's method{f' ({corrected})' * bool(corrected)}. "
+        "Other seeds or training data may give other differences."
+    )
+    return [line]
 
 
 def about_times(document: Document) -> str:
@@ -205,127 +191,166 @@ def tuned(document: Document) -> list[str]:
     return lines
 
 
-def headline(document: Document) -> str:
-    """Return the outcome for the recommended method in a few words."""
-    found = document["recommendation"]
-    return HEADLINES[found["outcome"]].format(
-        challenger=_beside(found["challenger"], found),
-        incumbent=_beside(found["incumbent"], found) if found["incumbent"] else "",
-        rounds=f"{document['settings']['rounds']:,}",
-        queries=f"{found['queries'] or 0:,}",
-    )
-
-
 def advice(document: Document) -> list[str]:
-    """Return the recommendation as lines of words, and an indented line of code."""
-    found, settings = document["recommendation"], document["settings"]
-    if document.get("clicks"):
-        return [biased_verdict(document["clicks"])]
+    """Return the recommendation as lines of words, and indented lines of code that save and train its model."""
+    found = document["recommendation"]
     if found is None:
         return ["No recommendation: no run has finished."]
-    unfinished = "The comparison was interrupted: this holds for the finished runs only. " * is_partial(document)
-    lines = [f"{_choice(found, document)} {unfinished}{_reasons(found, document)}"]
-    if close := [_beside(other, found) for other in found["within_one_standard_error"]]:
-        more = f" and {len(close) - _MOST_NAMES} more" if len(close) > _MOST_NAMES else ""
-        best = _beside(found["challenger"], found)
-        lines.append(f"Within one standard error of {best} on validation: {', '.join(close[:_MOST_NAMES])}{more}.")
-    tuned_by_fold = settings["tune"] and document["data"]["folds"] > 1
-    runs = "its runs on the first fold, with the setting tuned there" if tuned_by_fold else _runs(found)
-    regression = ", and fitted without qid, which XGBoost's regression does not take" * found["code"].startswith("xgb.")
-    if mean := found["mean_of_seeds"]:
-        value, known = short(mean["test"][settings["metric"]]), interval(mean["interval"])
-        ends = f" ({percent(document)} interval {' to '.join(map(signed, mean['interval']))})" if known else ""
-        lines.append(
-            f"The mean of its {mean['models']} models has {settings['metric']} {value} on test, "
-            f"{signed(mean['difference'])} beside single ones{ends}. It is result.model, an ordinary booster."
-        )
-    return [*lines, f"To train it (rounds: mean of {runs}){regression}:", f"{CODE}{found['code']}"]
+    unfinished = ["The comparison was interrupted: this holds for the finished runs only."] * is_partial(document)
+    return [*sentences(document), *unfinished, *model_of(document)]
 
 
-def _runs(found: Document) -> str:
-    return counted(found["runs"], "run")
+def sentences(document: Document) -> list[str]:
+    """Return what to do, by how much, how sure, and what would make it surer."""
+    return [_what_to_do(document), *_by_how_much(document), *_how_sure(document), *_surer(document)]
 
 
-def _beside(method: Document, found: Document) -> str:
-    """Return a method's name, with its framework if it differs from the recommended method's."""
-    other = f" in {method['framework']}" if method["framework"] != found["framework"] else ""
-    return f"{method['method']}{other}"
+def _what_to_do(document: Document) -> str:
+    found = document["recommendation"]
+    challenger, incumbent = (_named(found[who], document) for who in ("challenger", "incumbent"))
+    best = f"the best of {found['among']} on validation"
+    several = any(m["outcome"] == "better" and m["reference"] == title(found["incumbent"]) for m in document["methods"])
+    nothing = "no method ahead of it on validation" if several else "nothing here"
+    return {
+        "better": f"Change to {challenger}: it ranks significantly better than {incumbent}.",
+        "level": f"Keep {incumbent}: {nothing} ranks significantly better.",
+        "worse": f"Keep {incumbent}: {challenger}, {best}, ranks significantly worse.",
+        "at the cap": f"No verdict yet, so keep {incumbent}: trainings ended at the cap of "
+        f"{document['settings']['rounds']:,} rounds.",
+        "too few queries": f"No verdict yet, so keep {incumbent}: {found['queries'] or 0:,} test queries are too few.",
+        "unchallenged": f"Keep {incumbent}: {'it is ' + best if found['among'] > 1 else 'nothing else has finished'}.",
+        "no incumbent": f"Take {challenger}: it is {best}, and nothing in use has a finished run.",
+    }[found["outcome"]]
 
 
-def _choice(found: Document, document: Document) -> str:
-    """Return the recommended method with its values."""
-    outcome = found["outcome"]
-    values = f"validation {short(found['validation'])}, test {short(found['test'])}; mean of {_runs(found)}"
-    named = f"{found['method']} in {found['framework']}"
-    if outcome in ("better", "no incumbent", "unchallenged"):
-        return f"Recommended: {'keep ' * (outcome == 'unchallenged')}{named}, {_best(found, document)} ({values})."
-    if outcome in ("at the cap", "too few queries"):
-        return f"No verdict yet: keep {named} for now ({values})."
-    return f"Recommended: keep {named} ({values})."
-
-
-def _best(found: Document, document: Document) -> str:
-    """Return why the challenger was chosen."""
-    validation = f"validation {document['settings']['validation_metric']}"
+def _by_how_much(document: Document) -> list[str]:
+    """Return the values on test of the challenger, the incumbent and the frameworks' references."""
+    found, metric = document["recommendation"], document["settings"]["metric"]
+    challenger, incumbent, difference = found["challenger"], found["incumbent"], found["difference"]
+    others = "".join(f"; {_named(m, document)} has {short(m['test'])}" for m in found["second"])
+    if difference is None:
+        values = f"{short(challenger['test'])} on test and {short(challenger['validation'])} on validation"
+        return [f"Its {metric} is {values}, the mean of {counted(found['runs'], 'run')}{others}."]
+    among = f"{found['among']} methods"
     if found["comparisons"]:
-        return f"by {validation} the best of the methods that are significantly better on test"
-    return f"the best of {found['among']} by {validation}"
-
-
-def _reasons(found: Document, document: Document) -> str:
-    """Return the reasons on the test part to keep or choose the recommended method."""
-    outcome, challenger, incumbent = found["outcome"], found["challenger"], found["incumbent"]
-    queries = f"{found['queries'] or 0:,} test queries"
-    if outcome == "unchallenged":
-        return "There is no other method to compare it with." if found["among"] == 1 else "No other method does better."
-    if incumbent is None or found["difference"] is None:
-        return "There is nothing to compare it with: no reference has a finished run."
-    on_test = f"On test it is {_difference(found, document)}"
-    if outcome == "better":
-        return f"{on_test}: significantly better on {queries}."
-    values = f"{short(challenger['validation'])}; test {short(challenger['test'])}"
-    ahead = found["difference"] > 0 if document["settings"]["greater_is_better"] else found["difference"] < 0
-    ends = {
-        "level": f": no significant difference on {queries}.{f' {_next_step(found)}' * ahead}",
-        "worse": f": significantly worse on {queries}. The validation part misleads here: choose on more validation "
-        "queries.",
-        "at the cap": f", but trainings ended at the cap of {document['settings']['rounds']:,} rounds, and more rounds "
-        "may change the order: raise the rounds.",
-        "too few queries": f". {queries} are too few for a verdict: judge on 30 or more.",
-    }
-    return f"{_where(challenger, document)} is {_best(found, document)} ({values}). {on_test}{ends[outcome]}"
-
-
-def _difference(found: Document, document: Document) -> str:
-    """Return the challenger's difference to the incumbent in words, with its interval and p."""
-    difference, p = found["difference"], found["p"]
-    words = (
+        among = f"the methods of {found['among']} that are significantly better on test"
+    side = (
         f"{short(abs(difference))} {'above' if difference > 0 else 'below'}" if round(difference, 4) else "level with"
     )
-    against = f"{words} {_where(found['incumbent'], document)} in {document['settings']['metric']}"
-    if interval(found["interval"]):
-        against += f" ({percent(document)} interval {' to '.join(map(signed, found['interval']))})"
+    line = (
+        f"Of {among} {_named(challenger, document)} is the best by validation "
+        f"{document['settings']['validation_metric']}; on test it has {metric} {short(challenger['test'])}, {side} "
+        f"{_named(incumbent, document)} with {short(incumbent['test'])}: better on {found['better']:,} of "
+        f"{found['queries']:,} queries, worse on {found['worse']:,}{others}."
+    )
+    return [line]
+
+
+def _how_sure(document: Document) -> list[str]:
+    found = document["recommendation"]
+    if found["difference"] is None:
+        return []
+    p = found["p"]
+    known = f"Its {percent(document)} interval is {' to '.join(map(signed, found['interval']))}"
+    known = known if interval(found["interval"]) else "It has no interval"
     if is_missing(p):
-        return against
-    equal = f"p {'= ' * (p >= 0.0005)}{probability(p)}"
-    corrected = found["comparisons"]
-    return f"{against}, corrected {equal}, one of {corrected}" if corrected else f"{against}, {equal}"
+        test = "there is no p, because more rounds might change it"
+    else:
+        n = found["comparisons"]
+        why = f"corrected for {n} comparisons" if n else "not corrected, since validation chose the method"
+        test = f"p {'= ' * (p >= 0.0005)}{probability(p)} ({why})"
+    seen = ", each judged by models that have not seen it" * document["data"]["crossed"]
+    return [f"{known}, and {test}, over {found['queries']:,} test queries{seen}."]
 
 
-def _next_step(found: Document) -> str:
+def _surer(document: Document) -> list[str]:
+    """Return what more test queries, more rounds and more training queries are good for."""
+    found, sign = document["recommendation"], 1 if document["settings"]["greater_is_better"] else -1
+    steps = []
+    if found["outcome"] == "at the cap":
+        steps.append("more rounds may change the order, so raise the rounds")
+    elif found["outcome"] == "too few queries":
+        steps.append("30 test queries are the least for a verdict, and some hundreds are better")
+    elif found["outcome"] == "worse":
+        steps.append("the validation part misleads here, so choose on more validation queries")
+    elif found["outcome"] == "level" and found["difference"] * sign > 0:
+        steps.append(_next_step(document))
+    if doubled := found["doubled"]:
+        less, low = sign * doubled["difference"], min((sign * end for end in doubled["interval"]), default=0.0)
+        steps.append(
+            f"half of the training queries gave {short(less)} less, so twice as many may give nearly as much more"
+            if low > 0
+            else f"half of the training queries ranked about as well ({signed(-less)}), so more of them promise little"
+        )
+    line = "; ".join(steps)
+    return [f"{line[0].upper()}{line[1:]}."] if steps else []
+
+
+def model_of(document: Document) -> list[str]:
+    """Return words and code by which the recommended model is saved and trained again; nothing for a column."""
+    found, metric = document["recommendation"], document["settings"]["metric"]
+    if not found["code"]:
+        return []
+    file = "ranker.json" if found["framework"] == "xgboost" else "ranker.txt"
+    option = f"--model {file} on the command line, or in Python" * (document["command"] is not None)
+    about = ""
+    if (n := found["runs"]) > 1:
+        about = f"The model is the mean of {n} trained ones, an ordinary booster. "
+        if mean := found["mean_of_seeds"]:
+            whose = f"each fold's {mean['models']}" if document["data"]["folds"] > 1 else "them"
+            about += f"On test the mean of {whose} has {metric} {short(mean['test'][metric])}. "
+    tuned = document["settings"]["tune"] and document["data"]["folds"] > 1 and not found["code"].startswith("bp.fit")
+    again = " (with the setting tuned on the first fold)" * bool(tuned)
+    if found["code"].startswith("xgb."):
+        again += " (without qid, which XGBoost's regression does not take)"
+    return [
+        f"{about}To save it{f', {option}' if option else ''}:",
+        f'{CODE}result.model.save_model("{file}")',
+        f"To train such a model again{again}:",
+        f"{CODE}{found['code']}",
+    ]
+
+
+def title(method: Document | None) -> str:
+    """Return `Method.title`."""
+    if method is None:
+        return ""
+    return (
+        method["method"] if method["framework"] == WITHOUT_FRAMEWORK else f"{method['method']} in {method['framework']}"
+    )
+
+
+def _named(method: Document | None, document: Document) -> str:
+    """Return a method as a sentence has it: with its framework if there are several; a column with an article."""
+    if method is None:
+        return ""
+    if method["framework"] != WITHOUT_FRAMEWORK:
+        return _where(method, document)
+    return "the linear model" if method["method"] == LINEAR else f"the {method['method']}"
+
+
+def _next_step(document: Document) -> str:
     """Return the number of test queries with which such a difference is significant with 80 % probability."""
+    found, test = document["recommendation"], document["test"]
     if not interval(found["interval"]) or not found["queries"]:
-        return "More test queries would decide it."
+        return "more test queries would decide it"
     low, high = found["interval"]
     needed = _FOR_80_PERCENT * found["queries"] * (0.5 * (high - low) / abs(found["difference"])) ** 2
     if needed > _HOPELESS * found["queries"]:
-        return f"A difference this small would need more than {_HOPELESS} times as many test queries to be significant."
+        return f"a difference this small would need more than {_HOPELESS} times as many test queries to be significant"
     more = needed - found["queries"]
-    step = 10 ** max(0, len(str(int(more))) - 2)
+    in_all = more * (document["data"]["test"]["queries"] - test["repeated"]) / max(test["queries"], 1)
+    kind = "" if in_all < 1.05 * more else f" on which the metric is defined, some {_rounded(in_all)} queries in all,"
     return (
-        f"With about {step * max(1, round(more / step)):,} more test queries, a difference of this size is significant "
-        "with 80 % probability."
+        f"with about {_rounded(more)} more test queries{kind} a difference of this size is significant with 80 % "
+        "probability"
     )
+
+
+def _rounded(n: float) -> str:
+    """Return a number to two digits."""
+    step = 10 ** max(0, len(str(int(n))) - 2)
+    return f"{step * max(1, round(n / step)):,}"
 
 
 def percent(document: Document) -> str:

@@ -17,7 +17,7 @@ from boostplug.core.extras import imported
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import is_frame
+from boostplug.data.tables import is_frame, rows_of
 from boostplug.estimators.inputs import relative_weight, with_float32_labels
 from boostplug.estimators.parameter_names import without_options
 from boostplug.estimators.start import as_booster, start_of
@@ -28,6 +28,8 @@ Floats = NDArray[np.float64]
 
 _LEAST_SHARE = 0.7  # least share of a training's time in which this process had a processor
 _NONE: Mapping[str, Any] = MappingProxyType({})
+WITHOUT_FRAMEWORK = "none"
+"""In place of a framework, of rows that are not trained in one."""
 WITHOUT_NORM = "lambdarank(norm=False)"
 """LightGBM's lambdarank with its normalisation off, which harms lists of one relevant document."""
 
@@ -51,6 +53,14 @@ class DataPart:
         """The id of each query; its index if the data have no ids."""
         starts = self.queries.boundaries[:-1]
         return np.arange(len(starts)) if self.qid is None else self.qid[np.minimum(starts, len(self.qid) - 1)]
+
+    def half(self) -> "DataPart":
+        """Return half of the queries, drawn with a fixed seed."""
+        kept = np.random.default_rng(0).permutation(self.queries.n_queries)[: (self.queries.n_queries + 1) // 2]
+        rows = np.flatnonzero(np.isin(self.queries.query_of_row, kept))
+        queries = self.queries.of_rows(rows, keep_empty=False)
+        qid = None if self.qid is None else self.qid[rows]
+        return DataPart(rows_of(self.X, rows), queries, qid, self.feature_names)
 
 
 Folds = Sequence[Sequence[DataPart]]

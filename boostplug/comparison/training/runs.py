@@ -10,16 +10,18 @@ from numpy.typing import NDArray
 
 from boostplug.comparison.summary import to_json
 from boostplug.comparison.training import tuning
-from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Framework, Watch
+from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, DataPart, Framework, Watch
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import Setting
 from boostplug.core.threads import threads_of_framework
 from boostplug.losses import Loss
-from boostplug.metrics import ChoiceLogLoss, Metric
+from boostplug.metrics import ECE, ChoiceLogLoss, LogLoss, Metric
 from boostplug.metrics.choice import choice_bins
 
 Floats = NDArray[np.float64]
 
+_OF_PROBABILITIES = (LogLoss, ECE, ChoiceLogLoss)
+_NO_LOGITS = ("regression", "reg:squarederror")  # they predict the grade
 _NOT_IN_DOCUMENT = {"framework", "method", "notes", "per_query", "valid_per_query", "scores", "model"}
 
 
@@ -38,6 +40,16 @@ class Method:
     def key(self) -> tuple[str, str]:
         """The framework and the name."""
         return self.framework, self.name
+
+    @property
+    def title(self) -> str:
+        """The name, with the framework if there is one."""
+        return f"{self.name} in {self.framework}" if self.is_trained else self.name
+
+    @property
+    def is_trained(self) -> bool:
+        """Whether a framework trains it."""
+        return self.framework != WITHOUT_FRAMEWORK
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +150,7 @@ class FoldRuns:
             try:
                 found |= self._trained(method, seed, self._framework(method.framework))
             except Exception as error:  # noqa: BLE001 (the table reports any error of an objective)
-                found["error"] = _reason(error)
+                found["error"] = reason(error)
         found["notes"] = [
             f"{method.framework} {method.name} warns: {warning.message}"
             for warning in caught
@@ -176,7 +188,7 @@ class FoldRuns:
 
     def _trained(self, method: Method, seed: int, framework: Framework) -> dict[str, Any]:
         """Return the fields of a run."""
-        plan, queries = self._plan, self._parts[2].queries
+        plan = self._plan
         if plan.tune and method not in self.tuned:
             self.tuned[method] = self._tune(method, framework)
         setting, watch = self.tuned.get(method) or Setting(objective=method.objective), self._watch()
@@ -184,24 +196,40 @@ class FoldRuns:
         if not np.isfinite(scores).all():
             return {"error": "its scores on the test part are not finite"}
         assert watch.scores is not None
-        with threads_of_framework(plan.num_threads):
-            return {
-                "rounds": watch.best_round,
-                "rounds_trained": len(watch.values),
-                "seconds_per_round": watch.seconds_per_round,
-                "validation": watch.best_value,
-                "test": {m.name: float(m(scores, queries)) for m in plan.metrics},
-                "tuned": self.tuned.get(method),
-                "curve": watch.values,
-                "choices": choice_bins(scores, queries).tolist() if ChoiceLogLoss() in plan.metrics else [],
-                "per_query": {m.name: m.per_query(scores, queries) for m in plan.metrics if m.has_per_query},
-                "valid_per_query": plan.valid_metric.per_query(watch.scores, watch.queries),
-                "scores": scores,
-                "model": watch.model,
-            }
+        probabilities = method.objective not in _NO_LOGITS
+        return judged(plan, self._parts, watch.scores, scores, probabilities=probabilities) | {
+            "rounds": watch.best_round,
+            "rounds_trained": len(watch.values),
+            "seconds_per_round": watch.seconds_per_round,
+            "validation": watch.best_value,
+            "tuned": self.tuned.get(method),
+            "curve": watch.values,
+            "model": watch.model,
+        }
 
 
-def _reason(error: Exception) -> str:
+def judged(
+    plan: Plan, parts: Sequence[DataPart], valid: Floats, test: Floats, *, probabilities: bool
+) -> dict[str, Any]:
+    """Return the fields of a run that follow from its scores.
+
+    Without `probabilities`, metrics that read scores as logits have no value, unless they judge.
+    """
+    queries = parts[2].queries
+    known = [m for m in plan.metrics if probabilities or m == plan.metric or not isinstance(m, _OF_PROBABILITIES)]
+    with threads_of_framework(plan.num_threads):
+        of_valid = plan.valid_metric.per_query(valid, parts[1].queries)
+        return {
+            "validation": float(plan.valid_metric(valid, parts[1].queries)),
+            "test": {m.name: float(m(test, queries)) if m in known else np.nan for m in plan.metrics},
+            "choices": choice_bins(test, queries).tolist() if ChoiceLogLoss() in known else [],
+            "per_query": {m.name: m.per_query(test, queries) for m in known if m.has_per_query},
+            "valid_per_query": of_valid,
+            "scores": test,
+        }
+
+
+def reason(error: Exception) -> str:
     """Return the informative line of an error message; XGBoost wraps it in its C++ stack."""
     line = " ".join(str(error).split("Stack trace:")[0].split())
     if line.startswith("[") and "Check failed:" in line:

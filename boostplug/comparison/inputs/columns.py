@@ -1,0 +1,158 @@
+"""The columns of the features by themselves: what each ranks alone, and which ones look like ids, places or leaks."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.comparison.training.frameworks import DataPart
+from boostplug.core.checks import shown
+from boostplug.data.tables import is_frame, is_number, is_whole, schema_of
+from boostplug.metrics import Metric
+
+Floats = NDArray[np.float64]
+
+_LEAST_ROWS = 50  # smallest number of rows in which different numbers are no accident
+_DENSE = 0.9  # share of the places of the queries that rows must have
+_ID_SHARE = 0.5  # values of an id's column, as a share of the queries
+_ID_NAME = re.compile(r"(?i)(^|[_ .-])id$|[a-z]I[dD]$")
+_MOST_VALUES = 20_000_000  # of features, from which columns are chosen
+_CLOSE = 0.02  # to the best model
+_LEAST_RELEVANT = 20
+_MOST_OTHERS = 0.5  # share of the other rows that a leak may mark
+_TAIL = 0.05  # share of the rows of a part that may lie beyond the next part's
+
+
+def columns_of(part: DataPart) -> Iterator[tuple[str, Floats]]:
+    """Yield the name and the numbers of each column that is no category; nothing for sparse features."""
+    if hasattr(part.X, "nnz"):
+        return
+    for j in range(part.X.shape[1]):
+        column = part.X.iloc[:, j] if is_frame(part.X) else part.X[:, j]
+        name = f"number {j + 1}" if part.feature_names is None else str(part.feature_names[j])
+        if not hasattr(column, "cat"):
+            yield name, np.asarray(column, np.float64)
+
+
+def score_of(name: str, part: DataPart) -> Floats:
+    """Return the scores of a column, or of "-COLUMN": less is better; missing values are last."""
+    found = dict(columns_of(part))
+    scores = found[name] if name in found else -found[name.removeprefix("-")]
+    return last_where_missing(scores)
+
+
+def last_where_missing(scores: Floats) -> Floats:
+    """Return scores that are lowest where they were missing."""
+    return np.where(np.isnan(scores), -np.inf, scores)
+
+
+def values_alone(part: DataPart, metric: Metric) -> dict[str, float]:
+    """Return the metric of each column as a score, and of "-COLUMN", on as many of the queries as a second allows."""
+    queries, n_columns = part.queries, part.X.shape[1]
+    if queries.n_rows * n_columns > _MOST_VALUES:
+        n = max(1, int(np.searchsorted(queries.boundaries, _MOST_VALUES // n_columns)))
+        queries = queries.of_rows(np.arange(queries.boundaries[n]), keep_empty=False)
+    signed = {f"{'-' * (sign < 0)}{name}": sign * values for name, values in columns_of(part) for sign in (1.0, -1.0)}
+    found = {name: float(metric(last_where_missing(of[: queries.n_rows]), queries)) for name, of in signed.items()}
+    return {name: value for name, value in found.items() if not np.isnan(value)}
+
+
+def doubts_on_columns(train: DataPart) -> list[str]:
+    """Return a warning about each column of places, and one about categories and columns that look like ids."""
+    found = [
+        f"Column {name!r} numbers the rows of each query, as the places where users saw them do. If they are, pass "
+        f"position={name!r} (--position {name}); else, if it is not a measurement, drop=[{name!r}] (--drop {name})."
+        for name in _places(train)
+    ]
+    categories, ids = schema_of(train.X).categories or {}, list[str]()
+    samples = []
+    for place, known in categories.items():
+        name, many = train.X.columns[place], len(known) > _ID_SHARE * train.queries.n_queries
+        ids += [str(name)] * many
+        about = f", {len(known):,} values" * many
+        samples.append(f"{name} ({shown(min(known, key=is_number, default=None))}{about})")
+    for name, values in columns_of(train):
+        if _ID_NAME.search(name) and is_whole(values) and len(np.unique(values)) > _ID_SHARE * train.queries.n_queries:
+            ids.append(name)
+            samples.append(f"{name} ({values[0]:g}, numbers)")
+    if samples:
+        like = ", ".join(map(repr, ids))
+        remedy = f" {like} look{'s' * (len(ids) == 1)} like ids: drop=[{like}] (--drop {','.join(ids)})." if ids else ""
+        found.append(f"Read as categories: {', '.join(samples)}. Write numbers as 1234.5, without units.{remedy}")
+    return found
+
+
+def leaks(
+    folds: Sequence[Sequence[DataPart]],
+    alone: Mapping[str, float],
+    best: float | None,
+    metric: Metric,
+    *,
+    by_time: bool,
+) -> list[str]:
+    """Return a warning about each column that may not be known before a list is shown.
+
+    Parameters
+    ----------
+    folds : sequence of (train, valid, test)
+    alone : mapping of str to float
+        Validation value of each column, and of "-COLUMN".
+    best : float or None
+        That of the best trained method.
+    metric : Metric
+    by_time : bool
+        Whether the parts follow each other in time.
+    """
+    found, sign = [], 1.0 if metric.greater_is_better else -1.0
+    rows = [dict(columns_of(part)) for part in folds[0]]
+    for name, values in rows[0].items():
+        reasons = _marks_labels(values, folds[0][0])
+        if by_time and _grows([of[name] for of in rows]):
+            reasons.append("grows with the time of the rows, which later rows exceed")
+        value = max((alone[n] for n in (name, f"-{name}") if n in alone), key=lambda v: sign * v, default=None)
+        if best is not None and value is not None and (reasons or sign * (best - value) <= _CLOSE):
+            reasons.append(f"alone has {metric.name} {value:.4f} on validation, where the best model has {best:.4f}")
+        if reasons:
+            found.append(
+                f"Column {name!r} {' and '.join(reasons)}. Is it known before the list is shown? If not, leave it out: "
+                f"drop=[{name!r}] (--drop {name})."
+            )
+    return found
+
+
+def _marks_labels(values: Floats, train: DataPart) -> list[str]:
+    """Return a reason where a column is nonzero in all rows with a label above 0, and in few others."""
+    queries = train.queries
+    relevant, others = queries.judged & (queries.labels > 0.0), queries.judged & (queries.labels <= 0.0)
+    marked = np.nan_to_num(values) != 0.0
+    n = int(relevant.sum())
+    if n < _LEAST_RELEVANT or not others.any() or not marked[relevant].all():
+        return []
+    share = float(marked[others].mean())
+    if share > _MOST_OTHERS:
+        return []
+    return [f"is nonzero in all {n:,} rows of train with a label above 0, and in {100 * share:.2g} % of the others"]
+
+
+def _grows(parts: Sequence[Floats]) -> bool:
+    """Return whether almost all values of each part are above those of the part before."""
+    ends = [np.nanquantile(values, (_TAIL, 1.0 - _TAIL)) for values in parts if not np.isnan(values).all()]
+    return len(ends) == len(parts) and all(low[1] < high[0] for low, high in pairwise(ends))
+
+
+def _places(part: DataPart) -> list[str]:
+    """Return the columns that number the rows of each query from 0 or 1, with few gaps."""
+    query, found = part.queries.query_of_row, list[str]()
+    if not is_frame(part.X) or len(query) < _LEAST_ROWS:
+        return found
+    is_last = np.r_[query[1:] != query[:-1], True]
+    for name, values in columns_of(part):
+        lowest = values.min()
+        if lowest in (0, 1) and values.max() > 1 and is_whole(values):
+            ordered = values[np.lexsort((values, query))]
+            n_places = (ordered[is_last] - lowest + 1).sum()
+            if (np.diff(ordered)[~is_last[:-1]] > 0).all() and len(query) > _DENSE * n_places:
+                found.append(name)
+    return found

@@ -1,0 +1,117 @@
+"""Rows that need no framework: the score in use, the best single column, and the linear model."""
+
+import warnings
+from collections.abc import Iterator, Sequence
+from typing import Any, Literal
+
+from boostplug.comparison.inputs.columns import columns_of, last_where_missing, score_of, values_alone
+from boostplug.comparison.inputs.frames import TODAY
+from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK, DataPart, Folds
+from boostplug.comparison.training.runs import Floats, Method, Plan, Run, judged, reason
+from boostplug.core.extras import is_installed
+from boostplug.estimators.inputs import with_float32_labels
+from boostplug.estimators.start import as_booster, dense
+from boostplug.metrics import Metric
+from boostplug.rankers.linear import LinearRanker
+
+LinearLoss = Literal["squared", "softmax"]
+
+COLUMN, LINEAR = "column", "linear"
+FLOORS = (COLUMN, LINEAR)
+"""Baselines without a framework."""
+
+
+class Floors:
+    """The rows of a comparison that need no framework.
+
+    Parameters
+    ----------
+    folds : sequence of (train, valid, test)
+    metric : Metric
+        That of the validation part.
+    one_chosen : bool
+        Whether the linear model is the conditional logit.
+    """
+
+    def __init__(self, folds: Folds, metric: Metric, *, one_chosen: bool) -> None:
+        self.folds = folds
+        self.loss: LinearLoss = "softmax" if one_chosen else "squared"
+        self.alone = [values_alone(valid, metric) for _, valid, _ in folds]
+        """The value of each column on the validation part of each fold."""
+        best = max if metric.greater_is_better else min
+        self.columns = [best(of_fold, key=of_fold.__getitem__, default="") for of_fold in self.alone]
+        """The best column of each fold."""
+
+    @property
+    def mean_alone(self) -> dict[str, float]:
+        """The value of each column, mean over the folds that have one."""
+        names = dict.fromkeys(name for of_fold in self.alone for name in of_fold)
+        values = {name: [of[name] for of in self.alone if name in of] for name in names}
+        return {name: sum(found) / len(found) for name, found in values.items()}
+
+    def methods(self, wanted: Sequence[str], today: str | None) -> list[Method]:
+        """Return the methods: the score in use, which is the reference, and the wanted baselines."""
+        found = []
+        if today is not None:
+            found.append(Method(title_of_column(today), WITHOUT_FRAMEWORK, TODAY, is_reference=True))
+        same = len(set(self.columns)) == 1
+        if COLUMN in wanted and all(self.columns) and not (same and self.columns[0] == today):
+            name = title_of_column(self.columns[0]) if same else "best single column"
+            found.append(Method(name, WITHOUT_FRAMEWORK, COLUMN))
+        train = self.folds[0][0]
+        if LINEAR in wanted and not hasattr(train.X, "nnz") and train.queries.labelled_rows.any():
+            found.append(Method(LINEAR, WITHOUT_FRAMEWORK, LINEAR))
+        return found
+
+    def notes(self, today: str | None) -> list[str]:
+        """Return what to know of the columns of the rows."""
+        names = [name for name, _ in columns_of(self.folds[0][0])]
+        found = []
+        if today is not None and today.removeprefix("-") in names:
+            found.append(f"Column {today.removeprefix('-')!r}, the score in use, is a feature of the methods too.")
+        if len(listed := dict.fromkeys(self.columns)) > 1:
+            found.append(f"The best single column differs between folds: {', '.join(listed)}.")
+        elif today is not None and today in listed:
+            found.append(f"{title_of_column(today).capitalize()} is also the best single column.")
+        return found
+
+    def runs(self, plan: Plan, method: Method, fold: int, parts: Sequence[DataPart] | None = None) -> Iterator[Run]:
+        """Yield the runs of a method on a fold, or on other parts of it: the same for all seeds."""
+        parts = self.folds[fold] if parts is None else parts
+        found: dict[str, Any] = {"framework": method.framework, "method": method.name, "fold": fold}
+        try:
+            valid, test, model = self._scores(method, fold, parts)
+            found |= judged(plan, parts, valid, test, probabilities=bool(model) and self.loss == "softmax") | {
+                "model": model
+            }
+        except Exception as error:  # noqa: BLE001 (the table reports it)
+            found["error"] = reason(error)
+        yield from (Run(seed=seed, **found) for seed in plan.seeds)
+
+    def _scores(self, method: Method, fold: int, parts: Sequence[DataPart]) -> tuple[Floats, Floats, str]:
+        """Return the scores of the validation and the test part, and the model as LightGBM's text, if there is one."""
+        train, valid, test = parts
+        if method.objective == TODAY:
+            a, b = (last_where_missing(part.queries.labels_by_name[TODAY]) for part in (valid, test))
+            return a, b, ""
+        if method.objective == COLUMN:
+            return score_of(self.columns[fold], valid), score_of(self.columns[fold], test), ""
+        ranker = LinearRanker(loss=self.loss)
+        queries = with_float32_labels(train.queries, warn=False)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ranker.fit(
+                dense(train.X),
+                queries.labels,
+                group=train.group,
+                sample_weight=queries.row_weight,
+                labelled=queries.labelled,
+            )
+        a, b = (ranker.predict(dense(part.X)) for part in (valid, test))
+        text = as_booster(ranker.model_, "lightgbm").model_to_string() if is_installed("lightgbm") else ""
+        return a, b, text
+
+
+def title_of_column(name: str) -> str:
+    """Return a column's name in the table."""
+    return "order of the rows" if name == "order" else f"column {name}"
