@@ -1,7 +1,7 @@
 """`compare`: our losses against the frameworks' built-in objectives, in one table."""
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import replace
 from itertools import product
 from os import PathLike
@@ -270,9 +270,9 @@ def compare(
 
 def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple[Outcomes, list[str]]:
     """Return the outcomes with all runs, by fold, seed and method, and notes; Ctrl-C leaves those finished so far."""
-    found, half, interrupted = list[Run](), list[Run](), False
+    found, interrupted = list[Run](), False
     plan, folds, methods = outcomes.plan, outcomes.data.folds, outcomes.methods
-    trained, notes = [method for method in methods if method.is_trained], list[str]()
+    trained = [method for method in methods if method.is_trained]
     with progress_bar(progress is not False, outcomes.n_planned * len(methods) + len(folds)) as advance:
         try:
             for method, fold in product(methods, range(len(folds))):
@@ -288,26 +288,35 @@ def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple
             interrupted = True
         places = {method.key: place for place, method in enumerate(methods)}
         found.sort(key=lambda run: (run.fold, plan.seeds.index(run.seed), places[run.framework, run.method]))
-        left, found, notes = without_equal(*named_by_tuning(methods, found))
+        named, found = named_by_tuning(methods, found)
+        left, found, notes = without_equal(named, found)
         outcomes = replace(outcomes, asked=methods, methods=left, runs=found, interrupted=interrupted)
         if not interrupted:
-            with suppress(KeyboardInterrupt):
-                half = _half(outcomes, advance)
-    return replace(outcomes, half=half), notes
+            try:
+                outcomes.half = _half(outcomes, kept, dict(zip(named, methods, strict=True)), advance)
+            except KeyboardInterrupt:
+                outcomes.interrupted = True
+    return outcomes, notes
 
 
-def _half(outcomes: Outcomes, advance: Callable[[str, int], None]) -> list[Run]:
+def _half(
+    outcomes: Outcomes, kept: KeptRuns, asked: Mapping[Method, Method], advance: Callable[[str, int], None]
+) -> list[Run]:
     """Return the runs of the challenger with the first seed and half of the training queries, one for each fold."""
     decision, found = decide(outcomes), list[Run]()
     if decision is None or not decision.challenger.is_trained:
         return found
-    method = decision.challenger
+    method, seed = decision.challenger, outcomes.plan.seeds[0]
     for number, (train, *judging) in enumerate(outcomes.data.folds):
         advance(f"{method.title}, half of the training queries, fold {number + 1}", 0)
-        fold = FoldRuns(outcomes.plan, number, [train.half(), *judging])
-        first = outcomes.finished(method).get((number, outcomes.plan.seeds[0]))
-        fold.tuned[method] = None if first is None else first.tuned
-        found.append(fold.outcome(method, outcomes.plan.seeds[0]))
+        run = kept.find(asked[method], number, seed, half=True)
+        if run is None:
+            fold = FoldRuns(outcomes.plan, number, [train.half(), *judging])
+            first = outcomes.finished(method).get((number, seed))
+            fold.tuned[method] = None if first is None else first.tuned
+            run = fold.outcome(method, seed)
+            kept.add(asked[method], run, half=True)
+        found.append(replace(run, method=method.name))
         advance("", 1)
     return found
 

@@ -139,8 +139,8 @@ class CompareResult:
             },
             "interrupted": self.interrupted,
             "not_run": self.not_run,
-            "warnings": [*data.all_warnings, *self._leaks],
-            "notes": self._notes,
+            "warnings": [*data.all_warnings, *self._leaks[0]],
+            "notes": [*self._notes, *self._leaks[1]],
             "methods": [*outcomes.rows.values()],
             "recommendation": None if decision is None else self._recommendation(decision),
             "call": recommendation.call(outcomes),
@@ -188,11 +188,11 @@ class CompareResult:
         }
 
     @cached_property
-    def _leaks(self) -> list[str]:
-        """Warnings about columns that may not be known before a list is shown."""
+    def _leaks(self) -> tuple[list[str], list[str]]:
+        """Warnings about columns that may not be known before a list is shown, and notes on strong ones."""
         outcomes, decision = self.outcomes, self._decision
         if outcomes.floors is None:
-            return []
+            return [], []
         in_use = (outcomes.data.columns.today or "").removeprefix("-")
         alone = {name: v for name, v in outcomes.floors.mean_alone.items() if name.removeprefix("-") != in_use}
         trained = {method: mean for method, mean in (decision.means if decision else {}).items() if method.is_trained}

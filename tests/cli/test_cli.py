@@ -99,9 +99,13 @@ def test_every_parameter_of_compare_is_an_option_with_its_default(asked):
         ("drop", "a", ("a",)),
         ("features", "a, 5", ("a", "5")),
         ("losses", "all", "all"),
-        ("losses", "qbrank", [bp.QBRank()]),
-        ("losses", "AdaRank(metric=NDCG(5), base=QBRank()),,RankNet", [bp.AdaRank(base=bp.QBRank()), bp.RankNet()]),
-        ("losses", ".5*RankNet()+.5*QBRank()", [0.5 * bp.RankNet() + 0.5 * bp.QBRank()]),
+        ("losses", "qbrank", ["qbrank"]),
+        (
+            "losses",
+            "AdaRank(metric=NDCG(5), base=QBRank()),,RankNet",
+            ["AdaRank(metric=NDCG(5), base=QBRank())", "RankNet"],
+        ),
+        ("losses", ".5*RankNet()+.5*QBRank()", [".5*RankNet()+.5*QBRank()"]),
     ],
 )
 def test_an_option_is_read_as_its_annotation_says(asked, option, text, value):
@@ -231,7 +235,7 @@ def test_losses_of_your_own(asked, current, monkeypatch):
     flat, ready, both, other = asked("--losses", "toy_losses:Flat,toy_losses:ready,toy_losses:both, ranknet")["losses"]
     assert (type(flat).__name__, ready.sigmoid) == ("Flat", 0.5)
     assert both == 0.5 * flat + 0.5 * bp.QBRank()
-    assert other == bp.RankNet()
+    assert other == "ranknet"
     for text, message in {
         "toy_absent:Flat": "ModuleNotFoundError: No module named 'toy_absent'",
         "toy_losses:Huber": "has no attribute 'Huber'",

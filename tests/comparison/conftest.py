@@ -5,6 +5,8 @@ import pytest
 import boostplug as bp
 from boostplug.datasets import make_ranking
 
+BUILT_IN = ["lambdarank", "rank_xendcg", "regression", "rank:ndcg", "rank:pairwise", "reg:squarederror"]
+
 
 @pytest.fixture(scope="session")
 def parts():
@@ -16,14 +18,15 @@ def parts():
 
 @pytest.fixture(scope="session")
 def result(parts):
-    return bp.compare(*parts, losses=[bp.MPBoost()], rounds=4, seeds=2, num_threads=1, data="toy")
+    losses = [bp.MPBoost()]
+    return bp.compare(*parts, losses=losses, baselines=BUILT_IN, rounds=4, seeds=2, num_threads=1, data="toy")
 
 
 @pytest.fixture(scope="session")
 def settled(parts):
     """A comparison of which early stopping has ended every training, so that there are verdicts."""
-    losses = [bp.MPBoost(), bp.QBRank()]
-    return bp.compare(*parts, losses=losses, rounds=500, early_stopping_rounds=3, seeds=2, num_threads=1)
+    options = {"rounds": 500, "early_stopping_rounds": 3, "seeds": 2, "num_threads": 1}
+    return bp.compare(*parts, losses=[bp.MPBoost(), bp.QBRank()], baselines=BUILT_IN, **options)
 
 
 @pytest.fixture(scope="session")

@@ -170,7 +170,7 @@ def test_split_queries_gives_the_parts_that_are_compared(frame, split):
     whole = whole.assign(day=day, part=np.array(["train", "valid", "test"])[day % 3])
     parts = bp.split_queries(whole, qid="query", split=split)
     others = ("part", "day") if isinstance(split[0], float) else ("day",) if split == "part" else ("part",)
-    compared = split_by_query(whole, Columns("grade", "query", drop=others, split=split), Source())
+    (compared,) = split_by_query(whole, Columns("grade", "query", drop=others, split=split), Source())
     for part, inputs in zip(parts, compared, strict=True):
         assert [*part.columns] == [*whole.columns]
         np.testing.assert_array_equal(part["query"], inputs.qid)
@@ -196,7 +196,7 @@ def test_split_queries_refuses(frame, given, message):
 
 def test_one_frame_is_split_by_query(frame):
     result = bp.compare(frame, label="grade", qid="query", frameworks="lightgbm", **SOME)
-    assert sizes(result) == [60, 20, 20]
+    assert sizes(result) == [300, 100, 100]  # of five folds
     assert not result.failed
     assert not any("shares" in warning for warning in result.document["warnings"])
     again = bp.compare(frame, label="grade", qid="query", split=(0.5, 0.25, 0.25), frameworks="lightgbm", **SOME)
@@ -219,7 +219,7 @@ def test_a_column_of_times_trains_before_and_tests_after(frame):
     result = bp.compare(frame.assign(day=day), **given)
     assert result.document["data"]["features"] == 4
     assert sum(sizes(result)) == 100
-    parts = split_by_query(frame.assign(day=day), Columns("grade", "query", split=("time", "day")), Source())
+    (parts,) = split_by_query(frame.assign(day=day), Columns("grade", "query", split=("time", "day")), Source())
     latest, first = ([f(day[frame["query"].isin(part.qid)]) for part in parts] for f in (np.max, np.min))
     assert latest[0] < first[1] <= latest[1] < first[2]
 
@@ -232,8 +232,9 @@ def test_features_and_drop_choose_columns(frame):
 
 def test_categories_train_in_both_frameworks(frame):
     pytest.importorskip("xgboost")
-    with_it = bp.compare(frame, label="grade", qid="query", **{**SOME, "rounds": 20})
-    without = bp.compare(frame, label="grade", qid="query", drop=["shop"], **{**SOME, "rounds": 20})
+    some = {**SOME, "rounds": 20, "baselines": ["lambdarank", "regression", "rank:ndcg", "reg:squarederror"]}
+    with_it = bp.compare(frame, label="grade", qid="query", **some)
+    without = bp.compare(frame, label="grade", qid="query", drop=["shop"], **some)
     assert not with_it.failed
     for one, other in zip(with_it.document["methods"], without.document["methods"], strict=True):
         assert one["test"]["NDCG@10"]["mean"] > other["test"]["NDCG@10"]["mean"] + 0.02
@@ -244,12 +245,18 @@ def test_the_recommended_method_is_fitted_on_categories(frame, framework):
     found = bp.compare(frame, label="grade", qid="query", frameworks=framework, baselines=[], **SOME)
     rows = frame.sort_values("query", kind="stable")
     X, y = rows.drop(columns="grade"), rows["grade"]
-    for best in (found.best, eval(found.recommendation.splitlines()[-1], {"bp": bp})):  # noqa: S307 (our own line)
-        assert np.isfinite(best.fit(X, y, qid="query").predict(X)).all()
+    names = {"bp": bp, "X": X.drop(columns="query"), "y": y, "qid": X["query"].to_numpy()}
+    mean = eval(found.recommendation.splitlines()[-1], names)  # noqa: S307 (our own line)
+    assert len(mean.fold_rankers_) == 5
+    for model in (found.best.fit(X, y, qid="query"), mean):
+        assert np.isfinite(model.predict(names["X"])).all()
+    table = names["X"] if framework == "lightgbm" else xgb.DMatrix(names["X"], enable_categorical=True)
+    np.testing.assert_allclose(found.model.predict(table), found.model.predict(table))
 
 
 def test_few_test_queries_are_warned_of(frame):
-    result = bp.compare(frame, label="grade", qid="query", frameworks="lightgbm", **SOME)
+    result = bp.compare(frame, label="grade", qid="query", split=(0.6, 0.2, 0.2), frameworks="lightgbm", **SOME)
+    assert sizes(result) == [60, 20, 20]
     assert any("The test part has 20 queries: too few" in warning for warning in result.document["warnings"])
 
 

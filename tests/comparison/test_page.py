@@ -160,11 +160,12 @@ def test_only_the_pages_own_script_may_run(whole):
         (failed, "FAILED: xgboost MPBoost(Log): RuntimeError: on purpose"),
     ],
 )
-def test_what_is_missing_stands_first(document, situation, loud):
+def test_what_is_missing_stands_before_the_tables(document, situation, loud):
     document = situation(document)
     read = Read(page(document))
     main = read.text.index("Before you rely on it")
-    assert main < read.text.index(loud) < read.text.index("ecommend", main)
+    assert main < read.text.index(loud) < read.text.index("All methods", main)
+    assert ("Provisional: " in read.text[:main]) == (situation is partial)
 
 
 def forest(text):
@@ -180,11 +181,11 @@ def test_the_forest_is_sorted_and_marks_what_is_significant(document, whole):
     rows = forest(whole)[: len(of_lightgbm)]
     assert [place for *_, place in rows] == sorted((place for *_, place in rows), reverse=True)
     assert [state for _, state, _ in rows] == ["clear", *["unclear"] * (len(rows) - 2), "clear"]
-    assert "to the right is better" in " ".join(whole.split())
+    assert "To the right is better" in " ".join(whole.split())
     less = page(lower(document))
     rows = forest(less)[: len(of_lightgbm)]
     assert [place for *_, place in rows] == sorted(place for *_, place in rows)
-    assert "to the left is better" in " ".join(less.split())
+    assert "To the left is better" in " ".join(less.split())
 
 
 @pytest.mark.parametrize("timed", [True, False])
@@ -209,7 +210,7 @@ def test_a_comparison_writes_its_page_with_all_sections(result, tmp_path):
     result.to_html(tmp_path / "report.html")
     read = Read((tmp_path / "report.html").read_text())
     sections = [attributes["id"] for attributes in read.of_tag("section")]
-    assert sections == ["recommendation", "differences", "methods", "curves", "setup"]
+    assert sections == ["recommendation", "model", "methods", "curves", "setup"]
     assert "processor" in read.text
     assert f"result = {result.document['call']}" in read.text
 

@@ -63,22 +63,21 @@ def test_without_early_stopping_the_rounds_are_the_users_choice(slow_start):
 
 
 def test_one_p_for_one_question(slow_start):
-    """The p of the best method on validation is its own; each other's is Holm's over the others."""
+    """The column has Holm's p of all; the decision's own, in its sentence, is that of the best on validation."""
     losses = {f"loss {k}": bp.QBRank(preference_weight=w) for k, w in enumerate((0.1, 0.4, 0.7, 1.0))}
     result = compared(slow_start, losses=losses, rounds=2000, early_stopping_rounds=5)
     found, methods = result.document["recommendation"], result.document["methods"]
     assert found["comparisons"] == 0
     own = next(m for m in methods if m["method"] == found["challenger"]["method"])
-    others = [m for m in methods if m["p"] is not None and m is not own]
-    assert own["p_holm"] == own["p"] == found["p"] or own["reference"] is None
-    ordered = sorted(m["p"] for m in others)
-    n = len(ordered)
+    assert own["p"] == found["p"] or own["reference"] is None
+    tested = [m for m in methods if m["p"] is not None]
+    ordered, n = sorted(m["p"] for m in tested), len(tested)
     holm = np.minimum(np.maximum.accumulate([(n - k) * p for k, p in enumerate(ordered)]), 1.0)
-    np.testing.assert_allclose(sorted(m["p_holm"] for m in others), np.sort(holm))
-    assert result.document["test"]["comparisons"] == {"lightgbm": n}
-    printed = str(result)
-    assert f"({n} comparisons in lightgbm)" in " ".join(printed.split())
-    assert "is not corrected" in " ".join(printed.split())
+    np.testing.assert_allclose(sorted(m["p_holm"] for m in tested), np.sort(holm))
+    assert result.document["test"]["comparisons"] == {"lambdarank in lightgbm": n}
+    printed = " ".join(str(result).split())
+    assert f"corrected by Holm's method ({n} comparisons with lambdarank in lightgbm)" in printed
+    assert found["p"] is None or "(not corrected, since validation chose the method)" in printed
 
 
 def test_the_default_is_a_short_list_and_all_is_every_variant_that_takes_the_labels():
@@ -111,10 +110,14 @@ def test_the_next_step_says_how_many_queries_a_difference_of_this_size_needs(set
     """The interval is as wide as 1/√n, so four times the queries halve it; 80 % probability takes twice as many."""
     document = settled.document
     document["recommendation"] |= {
-        "outcome": "level", "incumbent": {"framework": "lightgbm", "method": "lambdarank"}, "difference": 0.01,
-        "interval": [-0.01, 0.03], "p": 0.4, "queries": 100,
+        "outcome": "level", "incumbent": {"framework": "lightgbm", "method": "lambdarank", "test": 0.5},
+        "difference": 0.01, "interval": [-0.01, 0.03], "p": 0.4, "queries": 100, "better": 50, "worse": 40,
     }  # fmt: skip
-    needs = "With about 720 more test queries, a difference of this size is significant with 80 % probability."
+    document["test"]["queries"] = document["data"]["test"]["queries"]
+    needs = "With about 720 more test queries a difference of this size is significant with 80 % probability"
+    assert needs in " ".join(text(document).split())
+    document["test"]["queries"] /= 2
+    needs = "720 more test queries on which the metric is defined, some 1,400 queries in all, a difference"
     assert needs in " ".join(text(document).split())
     document["recommendation"] |= {"difference": 0.0001, "interval": [-0.0199, 0.0201]}
     assert "A difference this small would need more than 100 times as many test queries" in " ".join(

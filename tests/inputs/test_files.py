@@ -146,9 +146,11 @@ def test_columns_that_become_categories_are_said_in_one_line(tmp_path):
         path = written(tmp_path, TABLE.assign(**texts), name)
         found = compare(path, drop=["title"]).document["warnings"]
         (line,) = (line for line in found if "categories:" in line)
-        assert re.fullmatch(
-            rf"{name}: read as categories: code: 'x', price: '\$.*', size: 'n/a\?'. Write numbers as .*", line
+        words = (
+            r"Read as categories: code \('x'\), price \('\$.*', 153 values\), size \('n/a\?'\). Write numbers as "
+            r"1234.5, without units. 'price' looks like an id: drop=\['price'\] \(--drop price\)."
         )
+        assert re.fullmatch(words, line)
 
 
 @pytest.mark.parametrize("split", ["frame", "files"])

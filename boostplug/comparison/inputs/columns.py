@@ -3,12 +3,13 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.core.checks import shown
+from boostplug.core.checks import column_names, shown
 from boostplug.data.tables import is_frame, is_number, is_whole, schema_of
 from boostplug.metrics import Metric
 
@@ -25,13 +26,18 @@ _MOST_OTHERS = 0.5  # share of the other rows that a leak may mark
 _TAIL = 0.05  # share of the rows of a part that may lie beyond the next part's
 
 
+def _names(part: DataPart) -> Sequence[Any]:
+    """Return the names of the features, if they have some."""
+    return part.feature_names or column_names(part.X)
+
+
 def columns_of(part: DataPart) -> Iterator[tuple[str, Floats]]:
     """Yield the name and the numbers of each column that is no category; nothing for sparse features."""
     if hasattr(part.X, "nnz"):
         return
     for j in range(part.X.shape[1]):
         column = part.X.iloc[:, j] if is_frame(part.X) else part.X[:, j]
-        name = f"number {j + 1}" if part.feature_names is None else str(part.feature_names[j])
+        name = f"number {j + 1}" if not (names := _names(part)) else str(names[j])
         if not hasattr(column, "cat"):
             yield name, np.asarray(column, np.float64)
 
@@ -79,7 +85,8 @@ def doubts_on_columns(train: DataPart) -> list[str]:
             samples.append(f"{name} ({values[0]:g}, numbers)")
     if samples:
         like = ", ".join(map(repr, ids))
-        remedy = f" {like} look{'s' * (len(ids) == 1)} like ids: drop=[{like}] (--drop {','.join(ids)})." if ids else ""
+        kind = "looks like an id" if len(ids) == 1 else "look like ids"
+        remedy = f" {like} {kind}: drop=[{like}] (--drop {','.join(ids)})." if ids else ""
         found.append(f"Read as categories: {', '.join(samples)}. Write numbers as 1234.5, without units.{remedy}")
     return found
 
@@ -91,8 +98,8 @@ def leaks(
     metric: Metric,
     *,
     by_time: bool,
-) -> list[str]:
-    """Return a warning about each column that may not be known before a list is shown.
+) -> tuple[list[str], list[str]]:
+    """Return warnings about columns that may not be known before a list is shown, and notes on those that rank well.
 
     Parameters
     ----------
@@ -105,21 +112,21 @@ def leaks(
     by_time : bool
         Whether the parts follow each other in time.
     """
-    found, sign = [], 1.0 if metric.greater_is_better else -1.0
+    found, strong, sign = list[str](), list[str](), 1.0 if metric.greater_is_better else -1.0
     rows = [dict(columns_of(part)) for part in folds[0]]
     for name, values in rows[0].items():
         reasons = _marks_labels(values, folds[0][0])
         if by_time and _grows([of[name] for of in rows]):
             reasons.append("grows with the time of the rows, which later rows exceed")
         value = max((alone[n] for n in (name, f"-{name}") if n in alone), key=lambda v: sign * v, default=None)
+        listed = found if reasons else strong
         if best is not None and value is not None and (reasons or sign * (best - value) <= _CLOSE):
             reasons.append(f"alone has {metric.name} {value:.4f} on validation, where the best model has {best:.4f}")
         if reasons:
-            found.append(
-                f"Column {name!r} {' and '.join(reasons)}. Is it known before the list is shown? If not, leave it out: "
-                f"drop=[{name!r}] (--drop {name})."
-            )
-    return found
+            remedy = f": drop=[{name!r}] (--drop {name})" * bool(_names(folds[0][0]))
+            what = f"Column {name!r} {' and '.join(reasons)}"
+            listed.append(f"{what}. Is it known before the list is shown? If not, leave it out{remedy}.")
+    return found, strong
 
 
 def _marks_labels(values: Floats, train: DataPart) -> list[str]:

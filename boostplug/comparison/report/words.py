@@ -231,17 +231,15 @@ def _by_how_much(document: Document) -> list[str]:
     if difference is None:
         values = f"{short(challenger['test'])} on test and {short(challenger['validation'])} on validation"
         return [f"Its {metric} is {values}, the mean of {counted(found['runs'], 'run')}{others}."]
-    among = f"{found['among']} methods"
+    by = f"by validation {document['settings']['validation_metric']}"
+    best = f"the best of {found['among']} {by}"
     if found["comparisons"]:
-        among = f"the methods of {found['among']} that are significantly better on test"
-    side = (
-        f"{short(abs(difference))} {'above' if difference > 0 else 'below'}" if round(difference, 4) else "level with"
-    )
+        best = f"{by} the best of those significantly better there"
+    side = f"{short(abs(difference))} {'above' if difference > 0 else 'below'}"
     line = (
-        f"Of {among} {_named(challenger, document)} is the best by validation "
-        f"{document['settings']['validation_metric']}; on test it has {metric} {short(challenger['test'])}, {side} "
-        f"{_named(incumbent, document)} with {short(incumbent['test'])}: better on {found['better']:,} of "
-        f"{found['queries']:,} queries, worse on {found['worse']:,}{others}."
+        f"On test {_named(challenger, document)}, {best}, has {metric} {short(challenger['test'])}, "
+        f"{side if round(difference, 4) else 'level with'} {_named(incumbent, document)} ({short(incumbent['test'])}): "
+        f"better on {found['better']:,} of {found['queries']:,} queries, worse on {found['worse']:,}{others}."
     )
     return [line]
 

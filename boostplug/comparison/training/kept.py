@@ -106,9 +106,9 @@ class KeptRuns:
         """The file, if it holds runs."""
         return self._store.path if self._store.results.keys() - {_DIGEST} else None
 
-    def find(self, method: Method, fold: int, seed: int) -> Run | None:
-        """Return a finished run, or None."""
-        found = self._store.get(self._key(method, fold, seed))
+    def find(self, method: Method, fold: int, seed: int, *, half: bool = False) -> Run | None:
+        """Return a finished run, of all or `half` of the training queries, or None."""
+        found = self._store.get(self._key(method, fold, seed, half))
         if found is None:
             return None
         arrays = {name: np.array(values, np.float64) for name, values in found["per_query"].items()}
@@ -120,13 +120,13 @@ class KeptRuns:
         of_rows = {"per_query": arrays, "valid_per_query": valid, "scores": np.array(found["scores"], np.float64)}
         return Run(**{**found, **names, **of_rows, "tuned": tuned})
 
-    def add(self, method: Method, run: Run) -> None:
+    def add(self, method: Method, run: Run, *, half: bool = False) -> None:
         """Store a run; failed runs are tried again by the next comparison."""
         if method in self._names and run.error is None:
-            self._store.add(self._key(method, run.fold, run.seed), to_json(run.to_store()))
+            self._store.add(self._key(method, run.fold, run.seed, half), to_json(run.to_store()))
 
-    def _key(self, method: Method, fold: int, seed: int) -> str:
-        return f"{self._names.get(method)} | fold {fold + 1} | seed {seed}"
+    def _key(self, method: Method, fold: int, seed: int, half: bool) -> str:
+        return f"{self._names.get(method)} | fold {fold + 1} | seed {seed}{' | half' * half}"
 
 
 def _names(methods: Sequence[Method], plan: Plan) -> dict[Method, str]:
