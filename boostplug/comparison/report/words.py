@@ -14,6 +14,7 @@ CODE = "    "
 """Indent of a line of code."""
 _HOPELESS = 100  # multiple of the number of queries
 _FOR_80_PERCENT = (2.80 / 1.96) ** 2  # multiple of the queries that give p < .05 with 50 % probability
+_LITTLE = 0.005  # gain from twice the training queries
 _EARLY, _MANY = 10, 100  # rounds used, and allowed, that say that trees are too large for the data
 
 
@@ -274,12 +275,14 @@ def _surer(document: Document) -> list[str]:
     elif found["outcome"] == "level" and found["difference"] * sign > 0:
         steps.append(_next_step(document))
     if doubled := found["doubled"]:
-        less, low = sign * doubled["difference"], min((sign * end for end in doubled["interval"]), default=0.0)
-        steps.append(
-            f"half of the training queries gave {short(less)} less, so twice as many may give nearly as much more"
-            if low > 0
-            else f"half of the training queries ranked about as well ({signed(-less)}), so more of them promise little"
-        )
+        less = sign * doubled["difference"]
+        low, high = sorted(sign * end for end in doubled["interval"])
+        half = f"half of the training queries gave {short(abs(less))} {'less' if less > 0 else 'more'}"
+        if low > 0:
+            steps.append(f"{half}, so twice as many may give nearly as much more")
+        else:
+            so = "more of them promise little" if high < _LITTLE else "it is open whether more of them help"
+            steps.append(f"{half}, no significant difference, so {so}")
     line = "; ".join(steps)
     return [f"{line[0].upper()}{line[1:]}."] if steps else []
 

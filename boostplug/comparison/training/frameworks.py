@@ -245,12 +245,13 @@ class LightGBM:
         begin.before_iteration = True  # type: ignore[attr-defined]
 
         def stop(_: Any) -> None:
-            if watch.stop:
-                raise self.lgb.callback.EarlyStopException(watch.best_round - 1, [])
+            if watch.stop:  # LightGBM leaves out the trees after the best iteration, which counts those of the start
+                raise self.lgb.callback.EarlyStopException(n_start + watch.best_round - 1, [])
 
         params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
         train_set, valid_set = (self.train_set, self.valid_set) if start is None else self.raw_sets
         init_model = None if start is None else _start(start, self.train, objective, self.name)
+        n_start = 0 if init_model is None else init_model.num_trees()
         booster = self.lgb.train(
             {**params, "objective": framework_objective(objective)},
             train_set,
@@ -261,7 +262,7 @@ class LightGBM:
             feval=lambda scores, _: ("watched", watch.measure(scores), watch.metric.greater_is_better),
             callbacks=[begin, stop],
         )
-        n_rounds = watch.best_round + (0 if init_model is None else init_model.num_trees())
+        n_rounds = n_start + watch.best_round
         watch.model = booster.model_to_string(num_iteration=n_rounds)
         scores = booster.predict(
             self.test.X, raw_score=True, num_iteration=n_rounds, num_threads=self.params["num_threads"]
