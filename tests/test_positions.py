@@ -134,7 +134,7 @@ def test_ranking_data_and_compare_take_them():
         frame, label="label", position="place", losses=[LOSS], baselines=[], frameworks=["lightgbm"], rounds=3, seeds=1
     )
     assert list(result.to_frame()["method"]) == ["Unbiased"]
-    assert "favour the order that was shown" in str(result)
+    assert "come from lists that were shown (position), and favour the order there" in " ".join(str(result).split())
     assert "learn from clicks at positions, and the data has no positions" in str(
         bp.compare(frame, label="label", drop=["place"], losses="all", baselines=[], frameworks=["lightgbm"],
                    rounds=1, seeds=1)
