@@ -204,6 +204,8 @@ def test_compare_leaves_out_a_loss_that_does_not_take_the_label_that_it_reads():
     names = {method["method"] for method in result.document["methods"]}
     assert taken[1].name in names
     notes = " ".join(result.document["notes"])  # its pairs are those of RankNet
-    assert f"{taken[0].name} in lightgbm has the scores of RankNet in lightgbm in every run, so both are one row" in notes
+    assert (
+        f"{taken[0].name} in lightgbm has the scores of RankNet in lightgbm in every run, so both are one row" in notes
+    )
     assert not {loss.name for loss in refused} & names
     assert any("do not take labels from" in note for note in result.document["notes"])

@@ -279,7 +279,7 @@ def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple
                 if not method.is_trained and outcomes.floors is not None:
                     found += outcomes.floors.runs(plan, method, fold)
                     advance("", len(plan.seeds))
-            n_processes = min(outcomes.jobs, len(folds) * len(trained))
+            n_processes = max(1, min(outcomes.jobs, len(folds) * len(trained)))
             with closing(runs_of(plan, folds, trained, kept, n_processes, advance)) as runs:
                 for run in runs:
                     found.append(run)

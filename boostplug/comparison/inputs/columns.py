@@ -21,6 +21,7 @@ _ID_SHARE = 0.5  # values of an id's column, as a share of the queries
 _ID_NAME = re.compile(r"(?i)(^|[_ .-])id$|[a-z]I[dD]$")
 _MOST_VALUES = 20_000_000  # of features, from which columns are chosen
 _CLOSE = 0.02  # to the best model
+_MOST_NAMED = 5
 _LEAST_RELEVANT = 20
 _MOST_OTHERS = 0.5  # share of the other rows that a leak may mark
 _TAIL = 0.05  # share of the rows of a part that may lie beyond the next part's
@@ -119,13 +120,21 @@ def leaks(
         if by_time and _grows([of[name] for of in rows]):
             reasons.append("grows with the time of the rows, which later rows exceed")
         value = max((alone[n] for n in (name, f"-{name}") if n in alone), key=lambda v: sign * v, default=None)
-        listed = found if reasons else strong
-        if best is not None and value is not None and (reasons or sign * (best - value) <= _CLOSE):
-            reasons.append(f"alone has {metric.name} {value:.4f} on validation, where the best model has {best:.4f}")
         if reasons:
             remedy = f": drop=[{name!r}] (--drop {name})" * bool(_names(folds[0][0]))
-            what = f"Column {name!r} {' and '.join(reasons)}"
-            listed.append(f"{what}. Is it known before the list is shown? If not, leave it out{remedy}.")
+            figure = "" if value is None else f"; alone it has {metric.name} {value:.4f} on validation"
+            what = f"Column {name!r} {' and '.join(reasons)}{figure}"
+            found.append(f"{what}. Is it known before the list is shown? If not, leave it out{remedy}.")
+        elif best is not None and value is not None and sign * (best - value) <= _CLOSE:
+            strong.append(f"{name!r} ({value:.4f})")
+    if strong and best is not None:
+        more = f" and {len(strong) - _MOST_NAMED} more" * (len(strong) > _MOST_NAMED)
+        note = (
+            f"Alone within {_CLOSE:g} of the best model (validation {metric.name} {best:.4f}): column "
+            f"{', '.join(strong[:_MOST_NAMED])}{more}. Is it known before the list is shown, as a text match is and clicks "
+            "are not?"
+        )
+        strong = [note]
     return found, strong
 
 

@@ -116,7 +116,8 @@ def scores_today(today: str, X: Any, names: Sequence[Any]) -> Floats:
         return -np.arange(X.shape[0], dtype=np.float64)
     name = today if today in names else today.removeprefix("-")
     refuse_absent(name, "today", names)
-    column = X[name] if is_frame(X) else X[:, [*names].index(name)]
+    column = X[name] if is_frame(X) else X[:, [[*names].index(name)]]
+    column = column.toarray() if hasattr(column, "nnz") else column
     values = numbers(title := f"today: column {name!r}", column_as_vector(title, column))
     return values if name == today else -values
 

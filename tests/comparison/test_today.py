@@ -1,0 +1,371 @@
+"""The verdict beside what is in use: the score of today, rows without a framework, folds, leaks, half the queries."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import boostplug as bp
+from boostplug.comparison.inputs.frames import Columns, split_by_query
+from boostplug.comparison.training.frameworks import LightGBM, booster_of_text
+from boostplug.data.inputs import Source
+from boostplug.metrics import NDCG
+
+pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+N, SIZE = 120, 10
+ONE = {"losses": ["crr"], "baselines": "lambdarank", "frameworks": "lightgbm", "seeds": 1, "num_threads": 1}
+ONE |= {"rounds": 60, "early_stopping_rounds": 5, "linear_start": (), "progress": False}
+SHOP = {"label": "grade", "qid": "query", **ONE}
+SPLIT = {"split": (0.6, 0.2, 0.2)}
+
+
+def shop(n=N, *, of_price=0.0, seed=0):
+    """Return rows with a score in use; the price is worth something that it does not know."""
+    rng = np.random.default_rng(seed)
+    match, price, noise = rng.normal(size=(3, n * SIZE))
+    utility = match - of_price * price + rng.normal(size=n * SIZE)
+    frame = pd.DataFrame({"old_score": match, "price": price, "noise": noise})
+    frame["grade"] = np.digitize(utility, [0.8, 1.8])
+    return frame.assign(query=np.repeat(np.arange(n) * 7 + 3, SIZE))
+
+
+@pytest.fixture(scope="module")
+def better():
+    """A comparison in which a model is better than the score in use."""
+    return bp.compare(shop(600, of_price=1.5), **{**SHOP, "baselines": None}, today="old_score")
+
+
+def row(result, name):
+    return next(m for m in result.document["methods"] if m["method"] == name)
+
+
+def value_of(scores, frame):
+    """Return the mean over five folds of about as many queries, which is the mean over all of them."""
+    return NDCG(10).score(frame["grade"], scores, qid=frame["query"])
+
+
+# --- today -----------------------------------------------------------------------------------------------------------
+
+
+def test_all_methods_are_compared_with_the_score_in_use(better):
+    found = better.document
+    others = [m for m in found["methods"] if m["method"] != "column old_score"]
+    assert {m["reference"] for m in others} == {"column old_score"}
+    today = row(better, "column old_score")["test"]["NDCG@10"]["mean"]
+    for method in others:
+        assert method["difference"] == pytest.approx(method["test"]["NDCG@10"]["mean"] - today, abs=1e-12)
+    assert found["test"]["comparisons"] == {"column old_score": len(others)}
+    assert found["recommendation"]["outcome"] == "better"
+    assert found["recommendation"]["incumbent"]["method"] == "column old_score"
+    assert "significantly better than the column old_score." in better.recommendation.splitlines()[0]
+    others = [*found["recommendation"]["second"], found["recommendation"]["challenger"]]
+    assert {"lambdarank", "rank:ndcg"} & {one["method"] for one in others}
+    assert "Column 'old_score', the score in use, is a feature of the methods too." in found["notes"]
+
+
+@pytest.mark.parametrize("today", ["old_score", "-price", "order"])
+def test_today_is_a_column_either_way_round_or_the_order(today):
+    frame = shop()
+    scores = {"old_score": frame["old_score"], "-price": -frame["price"], "order": -np.arange(len(frame))}[today]
+    result = bp.compare(frame, **SHOP, today=today, drop=["price"], folds=4)
+    name = "order of the rows" if today == "order" else f"column {today}"
+    per_query = result.per_query
+    found = per_query[per_query["method"] == name]["NDCG@10"].mean()
+    assert found == pytest.approx(value_of(scores, frame))
+    assert result.document["data"]["features"] == 2  # the column of today stays one unless dropped
+    assert f"today='{today}'" in result.document["call"]
+    assert ("feature of the methods too" in " ".join(result.document["notes"])) == (today == "old_score")
+
+
+def test_nothing_better_is_a_verdict_without_a_model():
+    result = bp.compare(shop(), **{**SHOP, "baselines": []}, today="old_score", features=["noise"])
+    assert result.recommendation.splitlines()[0].startswith("Keep the column old_score: ")
+    assert result.document["recommendation"]["code"] == ""
+    assert "save" not in result.recommendation
+    for ask in (lambda: result.best, lambda: result.model):
+        with pytest.raises(
+            ValueError, match=r"no model is best: column old_score is recommended, which needs no training"
+        ):
+            ask()
+
+
+def test_rows_without_a_score_rank_last():
+    frame = shop()
+    unknown = frame.index % 3 == 0
+    found = [
+        bp.compare(frame.assign(old_score=scores), **SHOP, today="old_score", features=["price"]).per_query["NDCG@10"]
+        for scores in (frame["old_score"].mask(unknown), frame["old_score"].mask(unknown, -99.0))
+    ]
+    pd.testing.assert_series_equal(*found)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_matrix, lambda X: pd.DataFrame(X, columns=list("ab"))])
+def test_today_of_data_that_are_no_table(make):
+    frame = shop()
+    X = frame[["old_score", "price"]].to_numpy()
+    data = bp.RankingData(make(X), frame["grade"], qid=frame["query"], feature_names=list("ab"))
+    result = bp.compare(data, data, data, **ONE, today="-a")
+    assert row(result, "column -a")["test"]["NDCG@10"]["mean"] == pytest.approx(value_of(-X[:, 0], frame))
+    with pytest.raises(ValueError, match=r"there is no column 'c' for today"):
+        bp.compare(data, data, data, **ONE, today="c")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"today": "old"}, "there is no column 'old' for today"),
+        ({"today": 3}, "today must be the name of a column"),
+        ({"today": "price", "incumbent": "crr"}, "today and incumbent both say what is in use"),
+        ({"folds": 2}, "folds must be an integer of at least 3"),
+        ({"folds": 5, **SPLIT}, "folds and split both divide the table"),
+        ({"folds": 500}, "only 113 queries hold two different labels"),
+    ],
+)
+def test_what_contradicts_itself_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        bp.compare(shop(), **SHOP, **options)
+
+
+def test_folds_of_several_tables_are_refused():
+    with pytest.raises(ValueError, match="folds divides one DataFrame"):
+        bp.compare(shop(), shop(), shop(), **SHOP, folds=5)
+
+
+# --- rows without a framework ----------------------------------------------------------------------------------------
+
+
+def test_the_best_column_of_validation_and_the_linear_model_are_rows():
+    frame = shop(of_price=3.0)
+    parts = bp.split_queries(frame, qid="query")
+    result = bp.compare(*parts, **{**SHOP, "baselines": ["column", "linear"]})
+    train, _, test = parts
+    assert row(result, "column -price")["test"]["NDCG@10"]["mean"] == pytest.approx(value_of(-test["price"], test))
+    X = ["old_score", "price", "noise"]
+    ranker = bp.LinearRanker().fit(train[X], train["grade"], qid=train["query"])
+    assert row(result, "linear")["test"]["NDCG@10"]["mean"] == pytest.approx(value_of(ranker.predict(test[X]), test))
+    assert {row(result, name)["framework"] for name in ("column -price", "linear")} == {"none"}
+    assert row(result, "linear")["rounds"] is None
+
+
+def test_the_linear_model_may_be_recommended_and_saved(tmp_path):
+    frame = shop(300, of_price=1.5)
+    result = bp.compare(frame, **{**SHOP, "losses": [], "baselines": "linear"}, today="old_score")
+    assert result.recommendation.splitlines()[0].startswith("Change to the linear model: ")
+    assert result.document["recommendation"]["code"] == "bp.LinearRanker()"
+    X = frame[["old_score", "price", "noise"]]
+    assert np.ptp(result.best.fit(X, frame["grade"], qid=frame["query"]).predict(X)) > 0
+    result.model.save_model(tmp_path / "ranker.txt")
+    assert value_of(result.model.predict(X), frame) > value_of(frame["old_score"], frame) + 0.02
+
+
+def test_the_score_in_use_that_is_the_best_column_is_one_row():
+    result = bp.compare(shop(), **{**SHOP, "baselines": "column"}, today="old_score", **SPLIT)
+    assert [m["method"] for m in result.document["methods"]] == ["column old_score", "CRR"]
+    assert "Column old_score is also the best single column." in result.document["notes"]
+
+
+# --- rows ------------------------------------------------------------------------------------------------------------
+
+
+def test_rows_that_train_the_same_are_one_row():
+    losses = {
+        "one": bp.QBRank(),
+        "another": bp.QBRank(preference_weight=0.5),
+        "third": bp.QBRank(preference_weight=0.9),
+    }
+    result = bp.compare(shop(), **{**SHOP, "losses": losses})
+    assert [m["method"] for m in result.document["methods"]] == ["lambdarank", "one", "third"]
+    assert "another in lightgbm has the scores of one in lightgbm in every run, so both are one row." in str(result)
+    assert "'another'" in result.document["call"]
+    result = bp.compare(shop(), **{**SHOP, "losses": losses}, incumbent="another")
+    assert [m["method"] for m in result.document["methods"]] == ["lambdarank", "another", "third"]
+
+
+def test_tuned_rows_have_the_names_of_what_was_drawn():
+    pytest.importorskip("optuna")
+    some = {**SHOP, "losses": ["qbrank"], "tune": 8, **SPLIT}
+    result = bp.compare(shop(of_price=1.0), **some)
+    for method in result.document["methods"]:
+        tuned = method["runs"][0]["tuned"]
+        if not tuned["parameters"]:
+            assert method["method"] in {"lambdarank", "QBRank"}
+        elif method["built_in"]:
+            assert method["method"] == "lambdarank, tuned"
+        else:
+            assert method["method"] == f"{bp.Loss.parse(tuned['objective'])[0].name}, tuned"
+            assert method["objective"] == tuned["objective"]
+    assert any(method["method"].endswith(", tuned") for method in result.document["methods"])
+    folds = bp.compare(shop(), **{**some, "split": None, "folds": 3})
+    assert all(method["runs_finished"] == 3 for method in folds.document["methods"])
+
+
+def test_probabilities_are_judged_only_where_scores_are_logits():
+    frame = shop()
+    frame["grade"] = (frame["grade"] > 0).astype(int)
+    given = {
+        **SHOP,
+        "losses": [bp.LogisticError()],
+        "baselines": ["regression", "linear"],
+        "metrics": ["NDCG@10", "LogLoss", "ECE"],
+    }
+    result = bp.compare(frame, **given, today="old_score", **SPLIT)
+    table = result.to_frame().set_index("method")
+    assert table.loc["LogisticError", ["LogLoss", "ECE"]].notna().all()
+    assert table.loc[["regression", "linear", "column old_score"], ["LogLoss", "ECE"]].isna().all(axis=None)
+    assert not result.failed
+
+
+# --- folds -----------------------------------------------------------------------------------------------------------
+
+
+def test_each_query_tests_once_and_validates_once():
+    frame = shop().sample(frac=1.0, random_state=0)  # rows of queries apart
+    folds = split_by_query(frame, Columns("grade", "query"), Source())
+    assert len(folds) == 5
+    queries = set(frame["query"])
+    for place in (1, 2):
+        of_part = [set(fold[place].qid) for fold in folds]
+        assert sum(map(len, of_part)) == len(queries)
+        assert set.union(*of_part) == queries
+    for train, valid, test in folds:
+        assert set(train.qid) | set(valid.qid) | set(test.qid) == queries
+        assert len(train.y) + len(valid.y) + len(test.y) == len(frame)
+        assert not set(train.qid) & (set(valid.qid) | set(test.qid))
+        labels = frame.set_index("query")["grade"]
+        assert sorted(test.y) == sorted(labels[labels.index.isin(test.qid)])
+        assert sum(len(set(labels[query])) > 1 for query in set(test.qid)) in {22, 23}  # of 113
+
+
+def test_folds_are_the_default_of_few_queries_in_one_table():
+    few, many = shop(), shop(1100)
+    assert bp.compare(few, **SHOP).document["data"]["folds"] == 5
+    assert bp.compare(few, **SHOP, **SPLIT).document["data"]["folds"] == 1
+    assert bp.compare(many, **SHOP).document["data"]["folds"] == 1
+    three = bp.compare(many, **SHOP, folds=3)
+    assert three.document["data"]["folds"] == 3
+    assert "folds=3" in three.document["call"]
+
+
+def test_the_model_of_folds_is_their_mean_and_each_query_was_judged_unseen(better):
+    found = better.document["recommendation"]
+    runs = [run for run in better.outcomes.runs if (run.framework, run.method) == (found["framework"], found["method"])]
+    assert found["runs"] == len(runs) == 5
+    frame = shop(600, of_price=1.5)
+    X = frame[["old_score", "price", "noise"]]
+    for run in runs:
+        test = better.outcomes.data.tests[run.fold]
+        assert len(run.scores) == len(test.X)
+    matrix = xgb.DMatrix(X) if found["framework"] == "xgboost" else X
+    mean = np.mean([booster_of_text(run.model).predict(matrix) for run in runs], axis=0)
+    np.testing.assert_allclose(better.model.predict(matrix), mean, rtol=1e-5)
+    assert "each judged by models that have not seen it" in better.recommendation
+    assert "n_splits=5)" in better.recommendation.splitlines()[-1]
+    names = {"bp": bp, "X": X, "y": frame["grade"], "qid": frame["query"]}
+    again = eval(found["code"], names)  # noqa: S307 (ours)
+    assert value_of(again.predict(X), frame) > value_of(frame["old_score"], frame)
+
+
+# --- leaks -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_column_that_marks_the_labels_is_named_with_its_figure():
+    frame, rng = shop(), np.random.default_rng(0)
+    frame["clicked"] = np.maximum(frame["grade"] > 0, rng.random(len(frame)) < 0.1) * 1
+    frame["dwell"] = np.where(frame["clicked"] > 0, rng.random(len(frame)), np.nan)
+    found = bp.compare(frame, **SHOP).document["warnings"]
+    for name in ("clicked", "dwell"):
+        (line,) = (line for line in found if name in line)
+        assert f"Column '{name}' is nonzero in all" in line
+        assert "Is it known before the list is shown? If not, leave it out: drop=['" in line
+        assert f"(--drop {name})" in line
+        assert "alone it has NDCG@10 0." in line
+    assert len(found) == 2
+    assert not bp.compare(frame, **SHOP, drop=["clicked", "dwell"]).document["warnings"]
+
+
+def test_a_column_nearly_as_good_as_the_best_model_is_noted_once():
+    result = bp.compare(shop(300), **SHOP)
+    (note,) = (note for note in result.document["notes"] if note.startswith("Alone within 0.02 of the best model"))
+    assert "column 'old_score' (0." in note
+    assert "'noise'" not in note
+    assert "Alone within" not in str(bp.compare(shop(300), **SHOP, today="old_score"))
+
+
+def test_a_column_that_grows_with_time_is_named():
+    frame = shop()
+    frame["day"] = frame["query"]
+    frame["order_id"] = np.arange(len(frame)) + 100_000.0
+    result = bp.compare(frame, **SHOP, split=("time", "day"))
+    (line,) = (line for line in result.document["warnings"] if "grows with the time" in line)
+    assert line.startswith("Column 'order_id' ")
+    assert not any("grows" in line for line in bp.compare(frame, **SHOP, drop=["day"]).document["warnings"])
+
+
+def test_ids_are_named_in_the_line_of_categories():
+    frame, rng = shop(), np.random.default_rng(0)
+    frame["product"] = pd.Categorical([f"P{k:03d}" for k in rng.integers(0, 400, len(frame))])
+    frame["brand"] = pd.Categorical(rng.choice(["acme", "zeta"], len(frame)))
+    frame["seller_id"] = rng.integers(0, 300, len(frame))
+    frame["length"] = rng.integers(0, 300, len(frame))
+    (line,) = bp.compare(frame, **SHOP).document["warnings"]
+    assert line.startswith("Read as categories: product ('P000', 380 values), brand ('acme'), seller_id (")
+    assert "'product', 'seller_id' look like ids: drop=['product', 'seller_id'] (--drop product,seller_id)." in line
+
+
+@pytest.mark.skipif("BOOSTPLUG_DATA" not in os.environ, reason="BOOSTPLUG_DATA does not name a folder of real data")
+def test_no_real_feature_is_called_a_leak():
+    for name in ("mq2008/Fold1", "ohsumed/Fold1", "mslr_sample"):
+        fold = bp.datasets.load_fold(Path(os.environ["BOOSTPLUG_DATA"]) / name)
+        result = bp.compare(*fold, **{**ONE, "losses": [], "rounds": 20})
+        assert not [line for line in result.document["warnings"] if "known before" in line]
+
+
+# --- what would make it surer ----------------------------------------------------------------------------------------
+
+
+def test_half_of_the_training_queries_says_what_more_are_worth(better, monkeypatch):
+    doubled = better.document["recommendation"]["doubled"]
+    (words,) = (line for line in better.recommendation.splitlines() if "alf of the training queries" in line)
+    assert f"{abs(doubled['difference']):.4f}".removeprefix("0") in words
+    sizes, init = [], LightGBM.__init__
+
+    def watched(self, train, *others):
+        sizes.append(train.queries.n_queries)
+        init(self, train, *others)
+
+    monkeypatch.setattr(LightGBM, "__init__", watched)
+    result = bp.compare(shop(), **SHOP, **SPLIT)
+    assert sizes == [72, 36]
+    half = result.outcomes.half[0]
+    seed_0 = next(run for run in result.outcomes.runs if run.method == half.method)
+    found = np.nanmean(seed_0.per_query["NDCG@10"] - half.per_query["NDCG@10"])
+    assert result.document["recommendation"]["doubled"]["difference"] == pytest.approx(found)
+
+
+@pytest.mark.parametrize(
+    ("interval", "words"),
+    [
+        ([0.001, 0.02], "half of the training queries gave .0080 less, so twice as many may give nearly as much more."),
+        ([-0.001, 0.02], "no significant difference, so it is open whether more of them help."),
+        ([-0.003, 0.004], "no significant difference, so more of them promise little."),
+    ],
+)
+def test_what_half_of_the_queries_says_depends_on_its_interval(better, interval, words):
+    from boostplug.comparison.report.words import advice
+
+    document = better.document
+    document["recommendation"]["doubled"] = {"difference": 0.008, "interval": interval}
+    assert any(line.lower().endswith(words) for line in advice(document))
+
+
+def test_better_and_worse_queries_are_counted(better):
+    found = better.document["recommendation"]
+    values = better.per_query.pivot_table(index="query", columns="method", values="NDCG@10")
+    difference = values[found["challenger"]["method"]] - values["column old_score"]
+    assert (found["better"], found["worse"]) == ((difference > 1e-12).sum(), (difference < -1e-12).sum())
+    assert found["better"] + found["worse"] <= found["queries"] == difference.notna().sum()
