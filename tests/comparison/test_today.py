@@ -283,7 +283,7 @@ def test_a_column_that_marks_the_labels_is_named_with_its_figure():
         assert f"Column '{name}' is nonzero in all" in line
         assert "Is it known before the list is shown? If not, leave it out: drop=['" in line
         assert f"(--drop {name})" in line
-        assert "alone it has NDCG@10 0." in line
+        assert "alone it has NDCG@10 ." in line
     assert len(found) == 2
     assert not bp.compare(frame, **SHOP, drop=["clicked", "dwell"]).document["warnings"]
 
@@ -291,7 +291,7 @@ def test_a_column_that_marks_the_labels_is_named_with_its_figure():
 def test_a_column_nearly_as_good_as_the_best_model_is_noted_once():
     result = bp.compare(shop(300), **SHOP)
     (note,) = (note for note in result.document["notes"] if note.startswith("Alone within 0.02 of the best model"))
-    assert "column 'old_score' (0." in note
+    assert "column 'old_score' (." in note
     assert "'noise'" not in note
     assert "Alone within" not in str(bp.compare(shop(300), **SHOP, today="old_score"))
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.comparison.report.formats import short
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.checks import column_names, shown
 from boostplug.data.tables import is_frame, is_number, is_whole, schema_of
@@ -122,15 +123,15 @@ def leaks(
         value = max((alone[n] for n in (name, f"-{name}") if n in alone), key=lambda v: sign * v, default=None)
         if reasons:
             remedy = f": drop=[{name!r}] (--drop {name})" * bool(_names(folds[0][0]))
-            figure = "" if value is None else f"; alone it has {metric.name} {value:.4f} on validation"
+            figure = "" if value is None else f"; alone it has {metric.name} {short(value)} on validation"
             what = f"Column {name!r} {' and '.join(reasons)}{figure}"
             found.append(f"{what}. Is it known before the list is shown? If not, leave it out{remedy}.")
         elif best is not None and value is not None and sign * (best - value) <= _CLOSE:
-            strong.append(f"{name!r} ({value:.4f})")
+            strong.append(f"{name!r} ({short(value)})")
     if strong and best is not None:
         more = f" and {len(strong) - _MOST_NAMED} more" * (len(strong) > _MOST_NAMED)
         note = (
-            f"Alone within {_CLOSE:g} of the best model (validation {metric.name} {best:.4f}): column "
+            f"Alone within {_CLOSE:g} of the best model (validation {metric.name} {short(best)}): column "
             f"{', '.join(strong[:_MOST_NAMED])}{more}. Is it known before the list is shown, as a text match is and clicks "
             "are not?"
         )

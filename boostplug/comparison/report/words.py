@@ -293,7 +293,7 @@ def model_of(document: Document) -> list[str]:
     if not found["code"]:
         return []
     file = "ranker.json" if found["framework"] == "xgboost" else "ranker.txt"
-    option = f"--model {file} on the command line, or in Python" * (document["command"] is not None)
+    option = f"add --model {file} to the command, or in Python" * (document["command"] is not None)
     about = ""
     if (n := found["runs"]) > 1:
         about = f"The model is the mean of {n} trained ones, an ordinary booster. "
