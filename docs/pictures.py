@@ -107,7 +107,7 @@ def point(one: Mapping[str, Any], left: float, width: float, y: float, *, filled
 
 
 def report() -> bytes:
-    """Return a picture of a report's first two sections."""
+    """Return a picture of a report's first screen."""
     from playwright.sync_api import sync_playwright
 
     import boostplug as bp
@@ -121,7 +121,7 @@ def report() -> bytes:
         page_path = Path(folder) / "report.html"
         result.to_html(page_path)
         browser = playwright.chromium.launch(executable_path=browser_path)
-        page = browser.new_page(viewport={"width": 1100, "height": 1230}, color_scheme="light")
+        page = browser.new_page(viewport={"width": 1100, "height": 960}, color_scheme="light")
         page.goto(page_path.as_uri())
         picture = page.screenshot()
         browser.close()

@@ -132,8 +132,8 @@ def leaks(
         more = f" and {len(strong) - _MOST_NAMED} more" * (len(strong) > _MOST_NAMED)
         note = (
             f"Alone within {_CLOSE:g} of the best model (validation {metric.name} {short(best)}): column "
-            f"{', '.join(strong[:_MOST_NAMED])}{more}. Is it known before the list is shown, as a text match is and clicks "
-            "are not?"
+            f"{', '.join(strong[:_MOST_NAMED])}{more}. Is it known before the list is shown, as a text match is and "
+            "clicks are not?"
         )
         strong = [note]
     return found, strong

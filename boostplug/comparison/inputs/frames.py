@@ -73,7 +73,7 @@ class Columns(NamedTuple):
         if not isinstance(split, str) and self.time is None and not _are_shares(split):
             raise ValueError(
                 "split must be three shares above 0 that sum to 1, such as (0.6, 0.2, 0.2), the name of a column that "
-                f"holds 'train', 'valid' and 'test', or ('time', column), --split time:COLUMN; got {shown(split)}"
+                f"holds 'train', 'valid' and 'test', or ('time', column), --split time,COLUMN; got {shown(split)}"
             )
         if self.folds is not None:
             check_integer("folds", self.folds, 3, remedy="5 is the default for few queries; for one split pass split")

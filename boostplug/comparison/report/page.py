@@ -125,7 +125,8 @@ def _differences(document: Document, methods: Sequence[dict[str, Any]]) -> dict[
     tested = [m for m in methods if m["difference"] is not None]
     if not tested:
         return None
-    axis, sign = axis_of_differences(tested), 1 if document["settings"]["greater_is_better"] else -1
+    drawn = [m for m in tested if m["framework"] in words.frameworks(document)] or tested
+    axis, sign = axis_of_differences(drawn), 1 if document["settings"]["greater_is_better"] else -1
     for m in tested:
         ends = m["interval"] if formats.interval(m["interval"]) else ()
         m["mark"] = axis.at(m["difference"])
