@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.significance import Pooled, holm, pooled_differences, pooled_test, standard_error
+from boostplug.comparison.significance import Pooled, holm, pooled_test
 from boostplug.comparison.summary import MethodSummary, Outcome
 from boostplug.comparison.training.floors import Floors, LinearLoss
 from boostplug.comparison.training.frameworks import DataPart
@@ -118,18 +118,23 @@ class Outcomes:
         in several folds counts once, by its mean over them.
         """
         if (method, reference) not in self._tested:
-            ours, theirs = self.finished(method), self.finished(reference)
-            common = sorted(set(ours) & set(theirs))
-            if method == reference or not common:
+            ours, theirs = self._paired(method, reference)
+            if method == reference or not ours:
                 return None
-            folds = sorted({fold for fold, _ in common})
-            name = self.plan.metric.name
-            a, b = (
-                {f: np.mean([done[run].per_query[name] for run in common if run[0] == f], axis=0) for f in folds}
-                for done in (ours, theirs)
-            )
-            self._tested[method, reference] = self._test(a, b)
+            self._tested[method, reference] = self._test(ours, theirs)
         return self._tested[method, reference]
+
+    def _paired(self, method: Method, reference: Method) -> tuple[dict[int, Floats], dict[int, Floats]]:
+        """Return the values of two methods on each test query by fold, means over the runs that both finished."""
+        ours, theirs = self.finished(method), self.finished(reference)
+        common = sorted(ours.keys() & theirs.keys())
+        return self._means([ours[run] for run in common]), self._means([theirs[run] for run in common])
+
+    def _means(self, runs: Sequence[Run]) -> dict[int, Floats]:
+        """Return the mean over runs of the metric's value on each test query, by fold."""
+        folds = sorted({run.fold for run in runs})
+        name = self.plan.metric.name
+        return {f: np.mean([run.per_query[name] for run in runs if run.fold == f], axis=0) for f in folds}
 
     def _test(self, a: Mapping[int, Floats], b: Mapping[int, Floats]) -> Pooled:
         """Return the test of the difference a - b, of values of each test query by fold."""
@@ -145,50 +150,32 @@ class Outcomes:
 
     def counts(self, method: Method, reference: Method) -> tuple[int, int]:
         """Return on how many test queries a method has better values than a reference, and on how many worse ones."""
-        name, both = self.plan.metric.name, [self.finished(method), self.finished(reference)]
-        common = sorted(set(both[0]) & set(both[1]))
-        better = worse = 0
-        for f in sorted({fold for fold, _ in common}):
-            a, b = (np.mean([done[run].per_query[name] for run in common if run[0] == f], axis=0) for done in both)
-            far = np.abs(a - b) > _ROUNDING
-            better += int((far & ((a - b) * self.sign > 0)).sum())
-            worse += int((far & ((a - b) * self.sign < 0)).sum())
-        return better, worse
+        ours, theirs = self._paired(method, reference)
+        gains = np.concatenate([self.sign * (ours[f] - theirs[f]) for f in ours])
+        return int((gains > _ROUNDING).sum()), int((gains < -_ROUNDING).sum())
 
     def doubled(self, method: Method) -> dict[str, Any] | None:
-        """Return what all training queries are worth on test beside half of them, for the runs of the first seed."""
-        name, seed, done = self.plan.metric.name, self.plan.seeds[0], self.finished(method)
-        half = {run.fold: run for run in self.half if run.error is None and (run.fold, seed) in done}
-        if not half or len(half) < len(self.data.folds) or next(iter(half.values())).method != method.name:
+        """Return what all training queries are worth on test beside half of them, for the runs of the first seed.
+
+        None where more rounds might change it.
+        """
+        done = self.finished(method)
+        half = [run for run in self.half if run.error is None and run.method == method.name]
+        whole = [done[run.fold, run.seed] for run in half if (run.fold, run.seed) in done]
+        if not half or len(whole) < len(self.data.folds) or self.n_at_cap(method):
             return None
-        found = self._test(
-            {f: done[f, seed].per_query[name] for f in half}, {f: run.per_query[name] for f, run in half.items()}
-        )
+        found = self._test(self._means(whole), self._means(half))
         return {"difference": found.difference, "interval": found.interval}
 
     def mean_of_seeds(self, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any] | None:
-        """Return what the mean of a method's models over seeds is worth on test, beside the single models.
-
-        None where a fold has a single seed.
-        """
+        """Return the test values of the mean of a method's models over seeds; None where a fold has a single seed."""
         done = {run: found for run, found in self.finished(method).items() if len(found.scores)}
-        metric = self.plan.metric
         by_fold = {f: [done[run] for run in runs if run in done and run[0] == f] for f in sorted({f for f, _ in runs})}
         if min(map(len, by_fold.values()), default=0) < 2:
             return None
-        tests = {fold: self.data.tests[fold] for fold in by_fold}
         scores = {fold: np.mean([run.scores for run in found], axis=0) for fold, found in by_fold.items()}
-        values = {m.name: [float(m(scores[f], tests[f].queries)) for f in by_fold] for m in self.plan.metrics}
-        found = self._test(
-            {f: metric.per_query(scores[f], tests[f].queries) for f in by_fold},
-            {f: np.mean([run.per_query[metric.name] for run in found], axis=0) for f, found in by_fold.items()},
-        )
-        return {
-            "models": min(map(len, by_fold.values())),
-            "test": {name: _mean(of_folds) for name, of_folds in values.items()},
-            "difference": found.difference,
-            "interval": found.interval,
-        }
+        values = {m.name: [float(m(scores[f], self.data.tests[f].queries)) for f in by_fold] for m in self.plan.metrics}
+        return {"models": min(map(len, by_fold.values())), "test": {name: _mean(of) for name, of in values.items()}}
 
     def p_of(self, method: Method, reference: Method) -> float | None:
         """Return p of their difference; None if either ended at the cap of rounds."""
@@ -218,18 +205,6 @@ class Outcomes:
     def first(self, means: dict[Method, float]) -> Method:
         """Return the method with the best mean; the first one of ties."""
         return (max if self.plan.valid_metric.greater_is_better else min)(means, key=means.__getitem__)
-
-    def is_close(self, best: Method, other: Method, runs: Sequence[FoldSeed]) -> bool:
-        """Return whether another method is within one standard error of the best on validation, over queries."""
-        folds = sorted({f for f, _ in runs})
-        a, b = (
-            [np.mean([done[run].valid_per_query for run in runs if run[0] == f], axis=0) for f in folds]
-            for done in (self.finished(best), self.finished(other))
-        )
-        weight = [weight_of(self.data.folds[f][1]) for f in folds]
-        codes = self.data.codes(1)
-        d, v, strata = pooled_differences(a, b, weight, None if codes is None else [codes[f] for f in folds])
-        return bool(abs(v @ d) <= standard_error(d, weight=v, strata=strata))
 
     @cached_property
     def rows(self) -> dict[Method, MethodSummary]:

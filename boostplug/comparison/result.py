@@ -176,11 +176,6 @@ class CompareResult:
             "better": counts[0],
             "worse": counts[1],
             "doubled": outcomes.doubled(best),
-            "within_one_standard_error": [
-                _name(other)
-                for other in decision.means
-                if other != best and outcomes.is_close(best, other, decision.runs)
-            ],
             "rounds": of_estimator["rounds"],
             "params": of_estimator["params"],
             "code": recommendation.code_of(outcomes, of_estimator),

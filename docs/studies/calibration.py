@@ -88,7 +88,7 @@ def estimate(folds: Sequence[Sample]) -> Estimate:
                 mean = {_METRIC.name: float(np.nanmean(values[seed]))}
                 named = {"framework": method.framework, "method": method.name, "fold": number, "seed": seed}
                 on_test = {"test": mean, "per_query": {_METRIC.name: values[seed]}}
-                runs.append(Run(**named, rounds=1, **on_test, valid_per_query=values[seed]))
+                runs.append(Run(**named, rounds=1, **on_test))
     result = CompareResult(Outcomes(data, plan, _METHODS, runs))
     found = result.document["methods"][1]
     low, high = found["interval"]

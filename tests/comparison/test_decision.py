@@ -40,9 +40,8 @@ def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40, trained=
             validation, test = of_run
             rng = np.random.default_rng(len(runs))
             on_test = np.where(defined, test + noise + rng.normal(0, 0.01, n), np.nan)
-            on_validation = np.where(defined, validation + rng.normal(0, 0.1, n), np.nan)
             of_test = {"test": {metric.name: float(np.nanmean(on_test))}, "per_query": {metric.name: on_test}}
-            of_validation = {"validation": validation, "valid_per_query": on_validation}
+            of_validation = {"validation": validation}
             of_training = {"rounds": 5 + seed, "rounds_trained": trained + seed}
             of_training["seconds_per_round"] = dict(seconds).get(method.name, 1.0)
             runs.append(run(**of_training, **of_validation, **of_test))
@@ -163,18 +162,6 @@ def test_an_interrupted_comparison_is_judged_by_what_all_have_finished():
     assert "The comparison was interrupted: this holds for the finished runs only." in found.recommendation
     found = made({(LGB, "lambdarank"): [(0.5, 0.5), None], (LGB, "a"): [None, None]}, seeds=(0, 1), interrupted=True)
     assert found.document["recommendation"]["method"] == "lambdarank"
-
-
-def test_those_within_one_standard_error_are_named():
-    values = {(LGB, "a"): (0.6, 0.5), (XGB, "b"): (0.6 - 1e-9, 0.5), (LGB, "far"): (0.2, 0.5)}
-    close = made(values, n=400).document["recommendation"]["within_one_standard_error"]
-    assert {"framework": LGB, "method": "far"} not in close
-    found = made(values, n=400)
-    for cell in found.outcomes.runs[:2]:
-        cell.valid_per_query[:] = found.outcomes.runs[0].valid_per_query
-    assert found.document["recommendation"]["within_one_standard_error"] == [{"framework": XGB, "method": "b"}]
-    found.outcomes.runs[1].valid_per_query[:] -= 0.01  # always, which has no standard error
-    assert found.document["recommendation"]["within_one_standard_error"] == []
 
 
 def test_the_incumbent_is_the_reference_of_its_frameworks(parts):

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import boostplug as bp
-from boostplug.comparison.significance import merge_repeated, pooled_test, standard_error
+from boostplug.comparison.significance import merge_repeated, pooled_test
 from boostplug.datasets import RankingData, make_ranking
 
 ONE = {
@@ -89,23 +89,6 @@ def test_queries_of_one_code_are_averaged_by_their_weights():
     np.testing.assert_array_equal(weight, [2.0, 3.0, 2.0, 1.0])
     assert stratum[0] == stratum[1] == stratum[3] != stratum[2]  # query 7 joins strata 0 and 1
     assert (mean * weight).sum() == (d * v).sum()
-
-
-def test_validation_queries_of_several_folds_count_once(apart):
-    """What is within one standard error of the best is judged by each validation query once."""
-    train, valid, test = apart
-    more = {
-        **ONE,
-        "losses": ["ranknet", "qbrank", "mpboost"],
-        "rounds": 10,
-        "params": {"num_leaves": 15, "learning_rate": 0.1},
-    }
-    once, ten = (bp.compare([(train, valid, test)] * times, **more) for times in (1, 4))
-    close = [result.document["recommendation"]["within_one_standard_error"] for result in (once, ten)]
-    assert close[0]
-    assert close[0] == close[1]
-    d = np.random.default_rng(0).normal(size=30)
-    assert standard_error(np.tile(d, 10)) < 0.4 * standard_error(d)
 
 
 # --- Data in several parts -------------------------------------------------------------------------------------------

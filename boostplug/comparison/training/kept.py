@@ -115,9 +115,8 @@ class KeptRuns:
         tuned = found["tuned"] and Setting(**found["tuned"])
         if tuned and isinstance(method.objective, Loss):
             tuned = replace(tuned, objective=Loss.parse(str(tuned.objective))[0])
-        valid = np.array(found["valid_per_query"], np.float64)
         names = {"framework": method.framework, "method": method.name}
-        of_rows = {"per_query": arrays, "valid_per_query": valid, "scores": np.array(found["scores"], np.float64)}
+        of_rows = {"per_query": arrays, "scores": np.array(found["scores"], np.float64)}
         return Run(**{**found, **names, **of_rows, "tuned": tuned})
 
     def add(self, method: Method, run: Run, *, half: bool = False) -> None:

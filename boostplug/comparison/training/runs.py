@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 
 _OF_PROBABILITIES = (LogLoss, ECE, ChoiceLogLoss)
 _NO_LOGITS = ("regression", "reg:squarederror")  # they predict the grade
-_NOT_IN_DOCUMENT = {"framework", "method", "notes", "per_query", "valid_per_query", "scores", "model"}
+_NOT_IN_DOCUMENT = {"framework", "method", "notes", "per_query", "scores", "model"}
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,6 @@ class Run:
     choices: list[list[float]] = field(default_factory=list)
     """Documents, expected choices and choices made on test by bins of the probability, for `ChoiceLogLoss`."""
     per_query: dict[str, Floats] = field(default_factory=dict)
-    valid_per_query: Floats = field(default_factory=lambda: np.zeros(0))
     scores: Floats = field(default_factory=lambda: np.zeros(0))
     """On the test part."""
     model: str = ""
@@ -218,13 +217,11 @@ def judged(
     queries = parts[2].queries
     known = [m for m in plan.metrics if probabilities or m == plan.metric or not isinstance(m, _OF_PROBABILITIES)]
     with threads_of_framework(plan.num_threads):
-        of_valid = plan.valid_metric.per_query(valid, parts[1].queries)
         return {
             "validation": float(plan.valid_metric(valid, parts[1].queries)),
             "test": {m.name: float(m(test, queries)) if m in known else np.nan for m in plan.metrics},
             "choices": choice_bins(test, queries).tolist() if ChoiceLogLoss() in known else [],
             "per_query": {m.name: m.per_query(test, queries) for m in known if m.has_per_query},
-            "valid_per_query": of_valid,
             "scores": test,
         }
 
