@@ -46,9 +46,8 @@ def columns_of(part: DataPart) -> Iterator[tuple[str, Floats]]:
 
 def score_of(name: str, part: DataPart) -> Floats:
     """Return the scores of a column, or of "-COLUMN": less is better; missing values are last."""
-    found = dict(columns_of(part))
-    scores = found[name] if name in found else -found[name.removeprefix("-")]
-    return last_where_missing(scores)
+    signs = {one: 1.0 if one == name else -1.0 for one in (name.removeprefix("-"), name)}
+    return next(last_where_missing(signs[one] * values) for one, values in columns_of(part) if one in signs)
 
 
 def last_where_missing(scores: Floats) -> Floats:
@@ -62,8 +61,10 @@ def values_alone(part: DataPart, metric: Metric) -> dict[str, float]:
     if queries.n_rows * n_columns > _MOST_VALUES:
         n = max(1, int(np.searchsorted(queries.boundaries, _MOST_VALUES // n_columns)))
         queries = queries.of_rows(np.arange(queries.boundaries[n]), keep_empty=False)
-    signed = {f"{'-' * (sign < 0)}{name}": sign * values for name, values in columns_of(part) for sign in (1.0, -1.0)}
-    found = {name: float(metric(last_where_missing(of[: queries.n_rows]), queries)) for name, of in signed.items()}
+    found = {}
+    for name, values in columns_of(part):
+        for key, sign in ((name, 1.0), (f"-{name}", -1.0)):
+            found[key] = float(metric(last_where_missing(sign * values[: queries.n_rows]), queries))
     return {name: value for name, value in found.items() if not np.isnan(value)}
 
 
@@ -115,10 +116,10 @@ def leaks(
         Whether the parts follow each other in time.
     """
     found, strong, sign = list[str](), list[str](), 1.0 if metric.greater_is_better else -1.0
-    rows = [dict(columns_of(part)) for part in folds[0]]
-    for name, values in rows[0].items():
+    for of_parts in zip(*map(columns_of, folds[0]), strict=True):
+        name, values = of_parts[0]
         reasons = _marks_labels(values, folds[0][0])
-        if by_time and _grows([of[name] for of in rows]):
+        if by_time and _grows([of_part[1] for of_part in of_parts]):
             reasons.append("grows with the time of the rows, which later rows exceed")
         value = max((alone[n] for n in (name, f"-{name}") if n in alone), key=lambda v: sign * v, default=None)
         if reasons:

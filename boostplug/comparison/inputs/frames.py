@@ -26,7 +26,7 @@ from boostplug.selection.folds import blocks_by_time, times_of_queries
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-TODAY = "today"  # the label that holds the score in use
+TODAY = "score_in_use"  # the label that holds the score in use
 FOLDS, FEW_FOR_FOLDS = 5, 1000  # by default, for one table with fewer queries that hold a pair
 PARTS = ("train", "valid", "test")
 DEFAULT_SPLIT = (0.6, 0.2, 0.2)

@@ -52,7 +52,7 @@ def caveats(document: Document) -> list[str]:
     if rounds >= _MANY and early:
         lines.append(
             f"Training stopped within {_EARLY} of {rounds:,} rounds: {', '.join(_where(m, document) for m in early)}. "
-            "Such trees learn the training queries too fast: lower num_leaves or learning_rate in params."
+            "Such trees learn the training queries too fast: lower num_leaves or learning_rate in params (--params)."
         )
     references = {method["reference"] for method in methods}
     lines += [
