@@ -208,9 +208,10 @@ def sentences(document: Document) -> list[str]:
 
 def _what_to_do(document: Document) -> str:
     found = document["recommendation"]
-    challenger, incumbent = (_named(found[who], document) for who in ("challenger", "incumbent"))
+    in_use = found["incumbent"] or found
+    challenger, incumbent = _named(found["challenger"], document), _named(in_use, document)
     best = f"the best of {found['among']} on validation"
-    several = any(m["outcome"] == "better" and m["reference"] == title(found["incumbent"]) for m in document["methods"])
+    several = any(m["outcome"] == "better" and m["reference"] == title(in_use) for m in document["methods"])
     nothing = "no method ahead of it on validation" if several else "nothing here"
     return {
         "better": f"Change to {challenger}: it ranks significantly better than {incumbent}.",
@@ -300,8 +301,9 @@ def model_of(document: Document) -> list[str]:
         if mean := found["mean_of_seeds"]:
             whose = f"each fold's {mean['models']}" if document["data"]["folds"] > 1 else "them"
             about += f"On test the mean of {whose} has {metric} {short(mean['test'][metric])}. "
-    tuned = document["settings"]["tune"] and document["data"]["folds"] > 1 and not found["code"].startswith("bp.fit")
-    again = " (with the setting tuned on the first fold)" * bool(tuned)
+    again = " (with the setting tuned on the first fold)" * bool(
+        document["settings"]["tune"] and document["data"]["folds"] > 1
+    )
     if found["code"].startswith("xgb."):
         again += " (without qid, which XGBoost's regression does not take)"
     return [
@@ -312,22 +314,16 @@ def model_of(document: Document) -> list[str]:
     ]
 
 
-def title(method: Document | None) -> str:
+def title(method: Document) -> str:
     """Return `Method.title`."""
-    if method is None:
-        return ""
-    return (
-        method["method"] if method["framework"] == WITHOUT_FRAMEWORK else f"{method['method']} in {method['framework']}"
-    )
+    return f"{method['method']}" + f" in {method['framework']}" * bool(method["framework"] != WITHOUT_FRAMEWORK)
 
 
-def _named(method: Document | None, document: Document) -> str:
+def _named(method: Document, document: Document) -> str:
     """Return a method as a sentence has it: with its framework if there are several; a column with an article."""
-    if method is None:
-        return ""
     if method["framework"] != WITHOUT_FRAMEWORK:
         return _where(method, document)
-    return "the linear model" if method["method"] == LINEAR else f"the {method['method']}"
+    return f"the {method['method']}" + " model" * bool(method["method"] == LINEAR)
 
 
 def _next_step(document: Document) -> str:
