@@ -241,6 +241,15 @@ def export(
         str | None, typer.Option(help="zero or nan: what the engine holds where a feature is missing.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="Name of the model in Solr.")] = None,
+    store: Annotated[str | None, typer.Option(help="Feature store of the model in Solr.")] = None,
+    offset: Annotated[
+        str | None,
+        typer.Option(
+            metavar="auto|NUMBER",
+            help="Added to all scores; auto: so that none is below 0. Default: auto for elasticsearch-ltr and "
+            "opensearch-ltr, else 0.",
+        ),
+    ] = None,
 ) -> None:
     """Write a model as a search engine takes it; docs/guides/search_engines.md has the requests that upload it.
 
@@ -256,7 +265,8 @@ def export(
         if output.exists() and output.samefile(model):
             raise ValueError(f"--output: {output} is the model itself; name another file")
         names = None if feature_names is None else words(feature_names)
-        found = run(read_model(model), to, feature_names=names, missing=missing, name=name)
+        added = offset if offset is None or offset == "auto" else float(offset)
+        found = run(read_model(model), to, feature_names=names, missing=missing, name=name, store=store, offset=added)
         unwritten = _deliver("export", f"{to}: {output}", {output: lambda path: write_model(found, path)})
     if unwritten:
         raise typer.Exit(_FAILED)

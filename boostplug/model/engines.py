@@ -22,15 +22,27 @@ _SLACK = np.float32(1e-6)  # Solr adds it to each threshold when it loads a mode
 _STEPS = 2  # by which rounding may miss the threshold that gives the wanted sum
 
 
-def all_trees(model: TreeModel, *, missing_is_zero: bool) -> list[Tree]:
-    """Return the trees, the first of them the constant; with `missing_is_zero`, missing values go where 0 goes."""
-    trees = model.trees
+def all_trees(model: TreeModel, *, missing_is_zero: bool, offset: float = 0.0) -> list[Tree]:
+    """Return the trees, the first of them the offset, if any, and then the constant.
+
+    With `missing_is_zero`, missing values go where 0 goes.
+    """
+    trees, constants = model.trees, [value for value in (offset, model.constant) if value]
     if missing_is_zero:
         trees = [replace(tree, missing_left=tree.threshold >= 0.0) for tree in trees]
-    return [Tree.from_steps(0, (), (model.constant,)), *trees] if model.constant or not trees else trees
+    return [*(Tree.from_steps(0, (), (value,)) for value in constants or [0.0] * (not trees)), *trees]
 
 
-def solr(trees: Sequence[Tree], names: Sequence[str], name: str) -> str:
+def offset_above_zero(model: TreeModel) -> float:
+    """Return the constant that, added to all scores, leaves no sum of leaves below 0 in single precision."""
+    leaves = [tree.value[tree.leaf] for tree in model.trees]
+    lowest = model.constant + sum(float(of_tree.min()) for of_tree in leaves)
+    largest = abs(model.constant) + sum(float(np.abs(of_tree).max()) for of_tree in leaves)
+    rounding = (len(leaves) + 1) * float(np.finfo(np.float32).eps) * 2.0 * largest
+    return max(0.0, rounding - lowest) if lowest < 0.0 else 0.0
+
+
+def solr(trees: Sequence[Tree], names: Sequence[str], name: str, store: str | None) -> str:
     """Return the JSON of Solr's `MultipleAdditiveTreesModel`; numbers are texts, which every version reads."""
     less_slack = [_less_slack(tree) for tree in trees]
 
@@ -43,6 +55,7 @@ def solr(trees: Sequence[Tree], names: Sequence[str], name: str) -> str:
         {
             "class": "org.apache.solr.ltr.model.MultipleAdditiveTreesModel",
             "name": name,
+            **({} if store is None else {"store": store}),
             "features": [{"name": feature} for feature in names],
             "params": {"trees": [{"weight": "1", "root": root} for root in roots]},
         }

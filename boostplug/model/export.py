@@ -27,6 +27,8 @@ def export(
     feature_names: Sequence[str] | None = None,
     missing: str | None = None,
     name: str | None = None,
+    store: str | None = None,
+    offset: str | float | None = None,
     X: Any = None,
 ) -> Any:
     """Return a model as others read it: a plain booster, or with `to` the text that a search engine takes.
@@ -46,9 +48,9 @@ def export(
     Other objectives keep their names, as their predictions may be no scores. So do LightGBM's linear trees and models
     trained with zero_as_missing: converters that took them would drop the slopes, or see zeros as numbers.
 
-    With `to`, the text scores in the engine as `predict` does here, to single precision, in which engines compute:
-    thresholds are moved so that a single-precision number goes to the same side as in the model. The requests to send
-    are in docs/guides/search_engines.md.
+    With `to`, the text scores in the engine as `predict` does here plus `offset`, to single precision. Engines compute
+    in it: thresholds are moved so that a single-precision number goes to the same side as in the model. The requests to
+    send are in docs/guides/search_engines.md.
 
     Parameters
     ----------
@@ -65,11 +67,17 @@ def export(
         The engine's names of the features, in the order of the columns. Default: the model's.
     missing : {"zero", "nan"}, optional
         What the engine holds where a feature is missing. "zero": 0, so a missing value goes where 0 goes. "nan": NaN,
-        as OpenSearch since 3.3 and the plugin of Elasticsearch since 1.5.9, so it goes where the model sends it.
+        as OpenSearch since 3.8.0 and the plugin of Elasticsearch since 1.5.9, so it goes where the model sends it.
         Default: "zero", but a model that has learnt from missing values is refused. Vespa and XGBoost treat missing
         values as the model does.
     name : str, default "boostplug"
         Of the model in Solr.
+    store : str, optional
+        The feature store in which Solr looks for the model's features. Default: Solr's "_DEFAULT_".
+    offset : "auto" or float, optional
+        A constant that is added to all scores, as a tree of one leaf. "auto": the least one with which no sum of leaves
+        is below 0, because Lucene takes no scores below 0 from queries. The order stays. Default: "auto" for
+        "elasticsearch-ltr" and "opensearch-ltr", else 0.
     X : array-like or DataFrame of shape (n_rows, n_features), optional
         Rows, as the model's `predict` takes them, on which `boostplug.testing.check_export` compares the text's scores
         with the model's.
@@ -109,8 +117,10 @@ def export(
     True
     """
     if to is None:
-        if not all(given is None for given in (feature_names, missing, name, X)):
-            raise ValueError("feature_names, missing, name and X are of an export to an engine; pass to='solr', …")
+        if not all(given is None for given in (feature_names, missing, name, store, offset, X)):
+            raise ValueError(
+                "feature_names, missing, name, store, offset and X are of an export to an engine; pass to='solr', …"
+            )
         return _plain(model)
     if not isinstance(to, str) or to not in TARGETS:
         raise ValueError(f"to must be one of {', '.join(TARGETS)}; got {shown(to)}")
@@ -118,26 +128,34 @@ def export(
     plain = fitted if isinstance(fitted, Ensemble) else _plain(fitted)
     fitted_columns = getattr(model, "_fitted_columns", None)
     known = (fitted_columns and fitted_columns.categories) or {}
-    found = converted(plain, to, feature_names, missing, name, known)
+    found, added = converted(plain, to, feature_names, missing, known, name=name, store=store, offset=offset)
     if X is not None:
         if hasattr(model, "_columns_by_role"):
             X = without_columns(X, {"qid": "qid", **model._columns_by_role}.values())  # noqa: SLF001
-        _check(found, to, read_features(X, fitted=fitted_columns), plain, feature_names, missing)
+        _check(found, to, read_features(X, fitted=fitted_columns), plain, feature_names, missing, added)
     return found
 
 
-def _check(found: Any, to: str, X: Any, plain: Any, feature_names: Sequence[str] | None, missing: str | None) -> None:
+def _check(
+    found: Any,
+    to: str,
+    X: Any,
+    plain: Any,
+    feature_names: Sequence[str] | None,
+    missing: str | None,
+    offset: float,
+) -> None:
     """Compare the scores of what was exported with the model's on some rows."""
     if to != "vespa" or not hasattr(plain, "pandas_categorical"):  # else trees may split by LightGBM's categories
         X = columns_of(X).values
     if missing != "nan" and to not in ("vespa", "xgboost"):
         X = np.nan_to_num(X, nan=0.0)
-    scores = _predicted(plain, X)
+    scores = _predicted(plain, X) + offset
     if to == "xgboost":
         np.testing.assert_allclose(found.predict(X), scores, rtol=0, atol=1e-5 * np.abs(scores).max(initial=0.0))
     else:
         names = names_of(plain) if feature_names is None else feature_names
-        check_export(found, to, X, scores, feature_names=names, missing=missing)
+        check_export(found, to, X, scores, feature_names=names, missing=missing, offset=0.0)
 
 
 def _predicted(plain: Any, rows: Any) -> NDArray[np.floating]:

@@ -1,6 +1,7 @@
 """What `export` makes of a model for each place that it goes to: checks, the trees, and the writer."""
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Mapping, Sequence
@@ -9,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.core.checks import shown
+from boostplug.core.checks import check_number, shown
 from boostplug.core.extras import imported
 from boostplug.model import engines
 from boostplug.model.ensemble import Ensemble
@@ -19,6 +20,10 @@ from boostplug.model.xgboost import xgboost_model
 TARGETS = ("solr", "elasticsearch-ltr", "opensearch-ltr", "ranklib", "vespa", "xgboost")
 _WITH_DIRECTIONS = ("elasticsearch-ltr", "opensearch-ltr", "vespa", "xgboost")
 """Targets where a missing value may go where the trees send it."""
+ABOVE_ZERO = ("elasticsearch-ltr", "opensearch-ltr")
+"""Targets whose queries must not score below 0."""
+_OF_VESPA = re.compile(r"[A-Za-z_$@][\w$@]*(\([\w$@.,]*\))?(\.[A-Za-z_$@][\w$@]*(\([\w$@.,]*\))?)*", re.ASCII)
+_WORDS_OF_VESPA = ("if", "in", "true", "false")
 _VESPA_APPLIES = ("binary sigmoid:1", "cross_entropy", "poisson", "gamma", "tweedie")
 """LightGBM's objectives whose functions of the scores Vespa applies."""
 
@@ -26,27 +31,46 @@ _Categories = Mapping[int, Sequence[Any]]  # of columns, by their index
 
 
 def converted(
-    plain: Any, to: str, feature_names: Sequence[str] | None, missing: str | None, name: str | None, known: _Categories
-) -> Any:
-    """Return a model as `to` reads it, a text or a ranker.
+    plain: Any,
+    to: str,
+    feature_names: Sequence[str] | None,
+    missing: str | None,
+    known: _Categories,
+    *,
+    name: str | None = None,
+    store: str | None = None,
+    offset: str | float | None = None,
+) -> tuple[Any, float]:
+    """Return a model as `to` reads it, a text or a ranker, and the constant that is added to its scores.
 
     `plain` is an ensemble, or a booster that `export` made; `known` are the categories of the training set.
     """
-    if name is not None and to != "solr":
-        raise ValueError(f"name={name!r} is of a model in Solr; {to} takes none: leave it out")
+    for what, value in (("name", name), ("store", store)):
+        if value is not None and to != "solr":
+            raise ValueError(f"{what}={value!r} is of a model in Solr; {to} takes none: leave it out")
+    if to == "vespa" and offset is not None:
+        raise ValueError(f"offset={offset!r}: Vespa takes scores below 0; leave it out")
     if to == "vespa" and _framework(plain) == "lightgbm":
-        return _dumped(plain, feature_names, missing, known)
+        return _dumped(plain, feature_names, missing, known), 0.0
     model = _tree_model(plain, known)
-    names = _names(model.names, feature_names)
+    names = _names(model.names, feature_names, to)
     keeps = _keeps_directions(model, to, missing)
     if to == "vespa" and isinstance(plain, Ensemble):
-        return _dumped(plain.to_lightgbm(), names, missing, {})
-    trees = engines.all_trees(model, missing_is_zero=not keeps)
+        return _dumped(plain.to_lightgbm(), names, missing, {}), 0.0
+    added = _offset(model, offset if offset is not None or to not in ABOVE_ZERO else "auto")
+    trees = engines.all_trees(model, missing_is_zero=not keeps, offset=added)
     if to == "xgboost":
-        return _xgboost_ranker(trees, names)
+        return _xgboost_ranker(trees, names), added
     if to == "solr":
-        return engines.solr(trees, names, "boostplug" if name is None else name)
-    return engines.ranklib(trees) if to == "ranklib" else engines.xgboost_dump(trees, names)
+        return engines.solr(trees, names, "boostplug" if name is None else name, store), added
+    return engines.ranklib(trees) if to == "ranklib" else engines.xgboost_dump(trees, names), added
+
+
+def _offset(model: TreeModel, offset: str | float | None) -> float:
+    """Return the constant to add to all scores."""
+    if offset == "auto":
+        return engines.offset_above_zero(model)
+    return 0.0 if offset is None else check_number("offset", offset, otherwise=", 'auto', or None")
 
 
 def _framework(plain: Any) -> str:
@@ -64,7 +88,7 @@ def _dumped(booster: Any, feature_names: Sequence[str] | None, missing: str | No
     _check_missing("vespa", missing)
     _, _, splits = lightgbm_text(booster, _VESPA_APPLIES)
     document = booster.dump_model()
-    names = _names(document["feature_names"], feature_names)
+    names = _names(document["feature_names"], feature_names, "vespa")
     refuse_categories(names, {k for k, kind in splits if not kind & CATEGORICAL and k in known})
     _name_categories(document, names, sorted({k for k, kind in splits if kind & CATEGORICAL}), known)
     share = 1.0 / len(document["tree_info"]) if document.get("average_output") else 1.0  # a random forest
@@ -114,7 +138,7 @@ def _as_vespa_reads(root: dict[str, Any], share: float) -> None:
             node["threshold"] = min(nextafter(at_most, inf), sys.float_info.max)
 
 
-def _names(own: list[str], feature_names: Sequence[str] | None) -> list[str]:
+def _names(own: list[str], feature_names: Sequence[str] | None, to: str) -> list[str]:
     names = own if feature_names is None else list(feature_names)
     if len(names) != len(own):
         raise ValueError(f"feature_names must hold {len(own)} names, one per feature; got {len(names)}")
@@ -124,6 +148,11 @@ def _names(own: list[str], feature_names: Sequence[str] | None) -> list[str]:
             raise ValueError(
                 f"feature_names holds {shown(name)}, and engines find features by names; give each a printable name of "
                 "its own"
+            )
+        if to == "vespa" and (not _OF_VESPA.fullmatch(name) or name in _WORDS_OF_VESPA):
+            raise ValueError(
+                f"feature_names holds {name!r}, which Vespa refuses or reads as a number or a formula; give each the "
+                "name of a rank feature or function, such as title_bm25, bm25(title) or fieldMatch(title).completeness"
             )
         taken.add(name)
     return names
@@ -142,7 +171,7 @@ def _keeps_directions(model: TreeModel, to: str, missing: str | None) -> bool:
         return True
     if missing is None and model.learnt_missing:
         newer = (
-            "OpenSearch since 3.3, missing='nan'" if to == "opensearch-ltr" else "plugins since 1.5.9, missing='nan'"
+            "OpenSearch since 3.8.0, missing='nan'" if to == "opensearch-ltr" else "plugins since 1.5.9, missing='nan'"
         )
         remedy = f"; for {newer}" if to in _WITH_DIRECTIONS else ""
         raise ValueError(

@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import check_choice, check_instance, column_names, scores_of_rows, shown
+from boostplug.core.checks import check_choice, check_instance, check_number, column_names, scores_of_rows, shown
 from boostplug.data.tables import is_frame, read_features, schema_of
 
 Floats = NDArray[Any]
@@ -88,6 +88,7 @@ def check_export(
     *,
     feature_names: Sequence[str] | None = None,
     missing: str | None = None,
+    offset: str | float | None = None,
 ) -> None:
     """Check that a search engine that loads an exported model will compute the same scores.
 
@@ -108,8 +109,11 @@ def check_export(
         Names of the columns of X, by default those of a DataFrame, else those in the text (XGBoost's are f0, f1, …).
     missing : {"zero", "nan"}, optional
         Value of features that the engine does not find. The default is "nan" for "elasticsearch-ltr" (since version
-        1.5.9), "opensearch-ltr" (since 3.3) and "vespa", and "zero" for "solr" and "ranklib". Pass "zero" for an older
-        plugin of Elasticsearch or OpenSearch.
+        1.5.9), "opensearch-ltr" (since 3.8.0) and "vespa", and "zero" for "solr" and "ranklib". Pass "zero" for an
+        older plugin of Elasticsearch or OpenSearch.
+    offset : float or "auto", optional
+        What the engine's scores have on top of `scores`. "auto": what `export` has added as the first tree, so that no
+        score is below 0. Default: such a tree or nothing for "elasticsearch-ltr" and "opensearch-ltr", else 0.
 
     Raises
     ------
@@ -139,11 +143,23 @@ def check_export(
         except (LookupError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError) as error:
             raise ValueError(f"text is no model that {to} reads ({type(error).__name__}: {error})") from error
         found = _scores(model._replace(zero=model.zero or missing == "zero"), columns.values)
-        near = np.abs(found - expected) <= _TOLERANCE * np.abs(expected).max(initial=0.0)
-    rows = np.flatnonzero(~near & (found != expected)).tolist()
+        shifts = [0.0] if offset in (None, "auto") else [check_number("offset", offset, otherwise=", 'auto', or None")]
+        if offset == "auto" or (offset is None and to in _SHIFTED):
+            shifts += [float(tree.number[0]) for tree in model.trees[:1] if tree.feature[0] < 0]  # what export adds
+        near = np.array([_near(found, expected + shift) for shift in shifts])
+    chosen = int(near.sum(axis=1).argmax())
+    expected, near = expected + shifts[chosen], near[chosen]
+    if offset == "auto" and (found < 0.0).any():
+        raise AssertionError(f"{(found < 0.0).sum()} of {len(found)} rows score below 0; pass offset='auto' to export")
+    rows = np.flatnonzero(~near).tolist()
     if rows:
         listed = "; ".join(f"row {k}: {found[k]:.9g} in {to}, {expected[k]:.9g} expected" for k in rows[:_LISTED])
         raise AssertionError(f"{len(rows)} of {len(found)} rows differ: {listed}")
+
+
+def _near(found: Floats, expected: Floats) -> NDArray[np.bool_]:
+    tolerance = _TOLERANCE * np.abs(expected).max(initial=0.0)
+    return np.asarray((np.abs(found - expected) <= tolerance) | (found == expected))
 
 
 def columns_of(X: Any, feature_names: Sequence[str] | None = None) -> _Columns:
@@ -238,8 +254,7 @@ def _plugin(text: str, columns: _Columns, settings: tuple[str, ...] = (), *, dir
         known = ", ".join((*_SCORES, *_PROBABILITIES))
         raise ValueError(f"objective must be one of {known}; got {shown(objective)}")
     trees = _xgboost_trees(model["splits"], columns, directions=directions)
-    zero = model.get("missing_as_zero", False)
-    return _Model(trees, zero=zero, link=_sigmoid if objective in _PROBABILITIES else None)
+    return _Model(trees, link=_sigmoid if objective in _PROBABILITIES else None)
 
 
 def _xgboost_trees(roots: list[Any], columns: _Columns, *, directions: bool = False) -> list[_Tree]:
@@ -354,10 +369,11 @@ def _number(text: Any) -> float:
 
 _SCORES = ("binary:logitraw", "rank:ndcg", "rank:map", "rank:pairwise", "reg:linear")
 _PROBABILITIES = ("binary:logistic", "reg:logistic")
+_SHIFTED = ("elasticsearch-ltr", "opensearch-ltr")  # by export, unless told otherwise
 _ENGINES: dict[str, tuple[Callable[[str, _Columns], _Model], tuple[str, ...]]] = {
     "solr": (_solr, ("zero",)),
     "elasticsearch-ltr": (partial(_plugin, settings=("objective",), directions=True), ("nan", "zero")),
-    "opensearch-ltr": (partial(_plugin, settings=("objective", "missing_as_zero")), ("nan", "zero")),
+    "opensearch-ltr": (partial(_plugin, settings=("objective",)), ("nan", "zero")),
     "ranklib": (_ranklib, ("zero",)),
     "vespa": (_vespa, ("nan",)),
 }

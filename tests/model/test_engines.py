@@ -387,3 +387,92 @@ def test_an_ensemble_of_features_goes_nowhere():
     for to in (*ENGINES, "xgboost"):
         with pytest.raises(ValueError, match="weak ranker Feature"):
             bp.export(model, to=to)
+
+
+# --- scores that Lucene takes, stores of Solr, names of Vespa --------------------------------------------------------
+
+PLUGINS = ("elasticsearch-ltr", "opensearch-ltr")
+
+
+def lowest_sum(text):
+    """Return the least sum of leaves of a plugin's model."""
+
+    def least(node):
+        return node["leaf"] if "leaf" in node else min(map(least, node["children"]))
+
+    return sum(map(least, json.loads(text)))
+
+
+@pytest.mark.parametrize("to", PLUGINS)
+@pytest.mark.parametrize("train", [lightgbm_model, xgboost_model])
+def test_no_score_is_below_0_where_lucene_refuses_it(to, train):
+    """By the leaves, whatever the rows; the order is that of the model."""
+    rng = np.random.default_rng(0)
+    model = train(rng, 4, 200, missing=False)
+    X = rows_of(model, rng, missing=False)
+    expected = scores(model, X)
+    assert expected.min() < 0.0
+    names = {"feature_names": [f"f{k}" for k in range(N_FEATURES)]}
+    text = bp.export(model, to=to, X=X, **names)
+    assert 0.0 <= lowest_sum(text) < 0.01
+    check_export(text, to, X, expected)
+    check_export(text, to, X, expected, offset="auto")
+    with pytest.raises(AssertionError, match="1000 of 1000 rows differ"):
+        check_export(text, to, X, expected, offset=0.0)
+    offset = json.loads(text)[0]["leaf"]
+    check_export(text, to, X, expected, offset=offset)
+    with pytest.raises(AssertionError, match="1 of 1000 rows differ: row 0"):
+        check_export(text, to, X, expected + np.where(np.arange(len(X)) == 0, 0.1, 0.0))
+    plain = bp.export(model, to=to, offset=0.0, **names)
+    check_export(plain, to, X, expected)
+    with pytest.raises(AssertionError, match=r"rows score below 0; pass offset='auto' to export"):
+        check_export(plain, to, X, expected, offset="auto")
+    assert len(json.loads(plain)) == len(json.loads(text)) - 1
+
+
+@pytest.mark.parametrize("to", ["solr", "ranklib", "xgboost"])
+def test_an_offset_is_added_where_it_is_asked_for(to):
+    rng = np.random.default_rng(0)
+    model = lightgbm_model(rng, 3, 20, missing=False)
+    X = data(rng, missing=False)[0]
+    if to == "xgboost":
+        found, plain = (bp.export(model, to=to, offset=offset, X=X).predict(X) for offset in (2.5, None))
+        np.testing.assert_allclose(found, plain + 2.5, atol=1e-5)
+        return
+    check_export(bp.export(model, to=to, X=X), to, X, scores(model, X))
+    check_export(bp.export(model, to=to, X=X, offset=2.5), to, X, scores(model, X) + 2.5)
+    check_export(bp.export(model, to=to, X=X, offset="auto"), to, X, scores(model, X), offset="auto")
+
+
+def test_a_model_that_is_never_below_0_gets_no_tree():
+    X, y, group = data(np.random.default_rng(0), missing=False)
+    model = lgb.train({"objective": "regression", "verbose": -1}, lgb.Dataset(X, y + 5.0, group=group), 3)
+    assert len(json.loads(bp.export(model, to="opensearch-ltr"))) == 3
+
+
+def test_solr_looks_for_features_in_the_store_that_is_named():
+    model = lightgbm_model(np.random.default_rng(0), 2, 3, missing=False)
+    assert json.loads(bp.export(model, to="solr", store="movies"))["store"] == "movies"
+    assert "store" not in json.loads(bp.export(model, to="solr"))
+
+
+@pytest.mark.parametrize("name", ["fieldMatch(title).completeness", "bm25(title)", "attribute(price)", "f_0", "now"])
+def test_vespa_takes_names_of_rank_features(name):
+    for train in (lightgbm_model, xgboost_model):
+        model = train(np.random.default_rng(0), 2, 3, missing=False)
+        names = [name, *(f"f{k}" for k in range(1, N_FEATURES))]
+        assert json.dumps(name) in bp.export(model, to="vespa", feature_names=names)
+
+
+@pytest.mark.parametrize(
+    "name", ["title bm25", "größe", 'a"b', "a,b", "a:b", "title-bm25", "a/b", "x<y", "0", "1e3", "if"]
+)
+def test_vespa_gets_no_name_that_it_reads_as_another(name):
+    for train in (lightgbm_model, xgboost_model):
+        model = train(np.random.default_rng(0), 2, 3, missing=False)
+        names = [name, *(f"f{k}" for k in range(1, N_FEATURES))]
+        with pytest.raises(
+            ValueError, match="which Vespa refuses or reads as a number or a formula; give each the name"
+        ):
+            bp.export(model, to="vespa", feature_names=names)
+        assert bp.export(model, to="solr", feature_names=names)

@@ -117,9 +117,6 @@ def test_missing_values_are_zeros_on_request_and_in_solr_and_ranklib(threshold):
     for missing in (1, 2):
         for to in PLUGINS:
             check([xgboost(threshold, missing=missing)], to, [NAN], [side], missing="zero")
-        model = {"splits": [xgboost(threshold, missing=missing)], "missing_as_zero": True}
-        check(model, "opensearch-ltr", [NAN], [side])
-        check(model, "opensearch-ltr", [NAN], [side], missing="nan")
     check(solr(solr_tree(str(threshold))), "solr", [NAN], [side])
     check(ranklib(str(threshold)), "ranklib", [NAN], [side])
 
@@ -252,7 +249,7 @@ REFUSED = [
     ("opensearch-ltr", [xgboost(), xgboost(gain=1.0)], "gain is unknown to the engine"),
     ("opensearch-ltr", [xgboost(yes=2, no=1)], r"children must be the nodes 2 \(yes\) and 1 \(no\)"),
     ("elasticsearch-ltr", [xgboost(missing=None)], "KeyError: 'missing'"),
-    ("elasticsearch-ltr", {"splits": [xgboost()], "missing_as_zero": True}, "missing_as_zero is unknown"),
+    *((to, {"splits": [xgboost()], "missing_as_zero": True}, "missing_as_zero is unknown") for to in PLUGINS),
     ("solr", solr(solr_tree(), **{"class": "x.LinearModel"}), "class must be org.apache.solr"),
     ("solr", solr(solr_tree(), features=("f0", "f1")), "X must have 2 columns"),
     ("solr", solr(solr_tree(0.5)), "a number must be in a text; got 0.5"),
