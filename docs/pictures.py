@@ -1,7 +1,7 @@
-"""Pictures of the README and the home page: `python docs/pictures.py [quality] [report]`.
+"""Pictures of the README and the home page: `python docs/pictures.py [gains] [report]`.
 
-`quality` draws docs/pictures/quality.svg from docs/results/first_loss.json. `report` runs `bp.compare` on the bundled
-data set (about 15 s) and takes a picture of its report; it needs playwright and a Chromium of the system.
+`gains` draws docs/pictures/gains.svg from the figures in docs/results. `report` runs `bp.compare` on the bundled data
+set (about 15 s) and takes a picture of its report; it needs playwright and a Chromium of the system.
 """
 
 import json
@@ -18,54 +18,59 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 # Colours with enough contrast on white and on black: the background is transparent.
 INK, FAINT, AHEAD, BEHIND = "#7b828c", "#7b828c55", "#2d84c4", "#d9661f"
-WIDTH, LEFT, RIGHT, TOP, ROW = 520, 116, 24, 88, 36  # narrow, so that the text can be read in a window of 400 pixels
-GAP = 54  # between the two panels
-SHOWN = 560  # pixels, where there is room
-FOOT = 76  # below the rows: the axis and the notes
-LOWEST, HIGHEST = -0.02, 0.04  # of the axes
-TICKS = (-0.02, 0.0, 0.02, 0.04)
-PANELS = {"lightgbm": ("LightGBM", "beside lambdarank"), "xgboost": ("XGBoost", "beside rank:ndcg")}
-LOSSES = {"CRR": -5, "QBRank": 7}  # and how far below the middle of a row each stands
-PART = "five seeds, 31 leaves"
-SETS = {
-    "mslr": "MSLR sample",
-    "mq2008": "MQ2008",
-    "ohsumed": "OHSUMED",
-    "yandex": "Yandex",
-    "nfcorpus": "NFCorpus",
-    "jester": "Jester",
-    "movielens": "MovieLens",
-}
+WIDTH, LEFT, RIGHT, TOP, ROW = 520, 222, 24, 56, 42  # narrow, so that the text can be read in a window of 400 pixels
+SHOWN = 620  # pixels, where there is room
+FOOT = 84  # below the rows: the axis and the notes
+LOWEST, HIGHEST = -0.005, 0.055  # of the axis
+TICKS = (0.0, 0.02, 0.04)
+START = "CRR, 6 leaves, from linear"
 
 
-def differences(document: Mapping[str, Any], framework: str, loss: str) -> dict[str, Mapping[str, Any]]:
-    """Return the difference of a loss to its framework's LambdaMART on each set."""
-    (row,) = (row for row in document["losses"] if row["loss"] == loss)
-    return {place["set"]: place for place in row["places"] if (place["framework"], place["part"]) == (framework, PART)}
+def with_z(difference: float, z: float) -> tuple[float, float, float]:
+    """Return a difference and the ends of its 95 % interval."""
+    half = 1.96 * difference / z
+    return difference, difference - half, difference + half
 
 
-def quality() -> str:
-    """Return a drawing of where the first two losses are ahead of LambdaMART, and where they are behind."""
-    document = json.loads((ROOT / "docs" / "results" / "first_loss.json").read_text(encoding="utf-8"))
-    found = {(f, loss): differences(document, f, loss) for f in PANELS for loss in LOSSES}
-    height = TOP + ROW * len(SETS) + FOOT
+def rows_of_gains() -> list[tuple[str, str, tuple[float, float, float]]]:
+    """Return each situation, what is done, and the gain with its interval."""
+
+    def stored(name: str) -> Any:
+        return json.loads((ROOT / "docs" / "results" / f"{name}.json").read_text(encoding="utf-8"))
+
+    few, chosen, clicks, five = (stored(name) for name in ("few_queries", "chosen", "clicks", "first_loss"))
+    by_method = {(row["method"], row["beside"]): row for row in few["sizes"]}
+    (folds,) = (r for r in few["in all"] if r["size"] == 100 and r["method"] == f"{START}, mean of folds")
+    (choice,) = (row for row in chosen["both"] if row["method"] == "NDCGBoost")
+    (log,) = (r for r in clicks["logs"] if (r["set"], r["eta"], r["method"]) == ("yandex", 1.0, "lightgbm additive"))
+    (grades,) = (row["overall"] for row in five["losses"] if row["loss"] == "CRR")
+    small = {n: with_z(*by_method[START, "lambdarank"][n][:2]) for n in ("25", "100")}
+    return [
+        ("25 judged queries", "CRR, 6 leaves, linear start", small["25"]),
+        ("100 judged queries", "the same", small["100"]),
+        ("100 judged queries", "and the mean of folds", with_z(*folds["difference"][:2])),
+        ("500 judged queries", "CRR, 6 leaves", with_z(*by_method["CRR, 6 leaves", "lambdarank"]["500"][:2])),
+        ("Clicks with positions", "Unbiased, beside raw clicks", tuple(log["beside clicks"])),
+        ("One choice in a list", "NDCGBoost", with_z(*choice["difference"][:2])),
+        ("Thousands of queries", "CRR", (grades["difference"], *grades["interval"])),
+    ]
+
+
+def gains() -> str:
+    """Return a drawing of what moves NDCG@10, by situation."""
+    rows = rows_of_gains()
+    height = TOP + ROW * len(rows) + FOOT
     head = f'xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{SHOWN}" role="img"'
     font = f'font-family="system-ui, Segoe UI, Helvetica, Arial, sans-serif" font-size="16" fill="{INK}"'
-    title = "Difference in test NDCG@10 of CRR and QBRank to LambdaMART on each data set, with 95 % intervals"
-    lines = [f"<svg {head} {font}>", f"<title>{title}</title>"]
-    for row, set_title in enumerate(SETS.values()):
-        lines.append(text(0, TOP + ROW * (row + 0.5) + 5, set_title))
-    width = (WIDTH - LEFT - RIGHT - GAP) / 2
-    for number, (framework, (name, reference)) in enumerate(PANELS.items()):
-        left = LEFT + number * (width + GAP)
-        lines += [text(left, 18, name, weight="bold"), text(left, 40, reference)]
-        lines += axis(left, width, height)
-        for loss, shift in LOSSES.items():
-            for row, key in enumerate(SETS):
-                one = found[framework, loss][key]
-                lines += point(one, left, width, TOP + ROW * (row + 0.5) + shift, filled=loss == "CRR")
-    lines.append(text(0, height - 28, "Test NDCG@10, five seeds, 31 leaves, 95 % intervals."))
-    lines += [text(0, height - 7, "Filled: CRR. Hollow: QBRank."), "</svg>"]
+    title = "Gain in test NDCG@10 over LambdaMART as it comes, by situation, with 95 % intervals"
+    width = WIDTH - LEFT - RIGHT
+    lines = [f"<svg {head} {font}>", f"<title>{title}</title>", *axis(LEFT, width, height)]
+    for row, (situation, what, (gain, *interval)) in enumerate(rows):
+        y = TOP + ROW * (row + 0.5)
+        lines += [text(0, y - 3, situation, weight="bold"), text(0, y + 15, what)]
+        lines += point({"difference": gain, "interval": interval}, LEFT, width, y, filled=True)
+    lines.append(text(0, height - 28, "Test NDCG@10 beside LambdaMART as it comes, 95 % intervals."))
+    lines += [text(0, height - 7, "Clicks: simulated, Yandex, beside clicks as labels."), "</svg>"]
     return "\n".join(lines) + "\n"
 
 
@@ -90,8 +95,7 @@ def axis(left: float, width: float, height: float) -> Iterator[str]:
             x, height - FOOT + 22, f"{tick:+.2f}".replace("0.", ".").replace("-", "−") if tick else "0", anchor="middle"
         )
     zero = place(0, left, width)
-    yield text(zero - 7, 70, "behind", anchor="end")
-    yield text(zero + 7, 70, "ahead")
+    yield text(zero + 7, 30, "ahead")
 
 
 def point(one: Mapping[str, Any], left: float, width: float, y: float, *, filled: bool) -> Iterator[str]:
@@ -129,8 +133,8 @@ def report() -> bytes:
 
 
 if __name__ == "__main__":
-    for name in sys.argv[1:] or ["quality", "report"]:
-        if name == "quality":
-            (PICTURES / "quality.svg").write_text(quality(), encoding="utf-8")
+    for name in sys.argv[1:] or ["gains", "report"]:
+        if name == "gains":
+            (PICTURES / "gains.svg").write_text(gains(), encoding="utf-8")
         else:
             (PICTURES / "report.png").write_bytes(report())
