@@ -245,7 +245,7 @@ def export(
     offset: Annotated[
         str | None,
         typer.Option(
-            metavar="auto|NUMBER",
+            metavar="NUMBER",
             help="Added to all scores; auto: so that none is below 0. Default: auto for elasticsearch-ltr and "
             "opensearch-ltr, else 0.",
         ),

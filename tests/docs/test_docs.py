@@ -182,10 +182,10 @@ def test_gains_in_words_are_those_of_the_picture():
         digits = 3 if ends[0] > 0.005 else 4
         gain, low, high = (f"{end:+.{digits}f}".replace("0.", ".", 1) for end in ends)
         assert f"{gain} [{low}, {high}]" in page, (situation, what)
-        gains[situation] = ends[0]
+        gains.setdefault(situation, ends[0])
     for situation, shown in (
         ("Thousands of queries", "+.002"), ("100 judged queries", "+.03"), ("One choice in a list", "+.010"),
         ("Clicks with positions", "+.017"),
     ):  # fmt: skip
         assert f"[{shown}" in readme
-        assert f"{gains[situation]:+.{len(shown) - 2}f}".replace("0.", ".", 1) in (shown, "+.04")
+        assert f"{gains[situation]:+.{len(shown) - 2}f}".replace("0.", ".", 1) == shown
