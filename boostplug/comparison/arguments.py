@@ -437,7 +437,8 @@ def _referred_to(incumbent: str | Loss, methods: Sequence[Method]) -> list[Metho
     if not found:
         listed = ", ".join(dict.fromkeys(m.name for m in methods))
         raise ValueError(
-            f"incumbent must be one of the methods ({listed}), got {shown(incumbent)}; add it to losses or baselines"
+            f"incumbent must be one of the methods ({listed}), got {shown(incumbent)}; add it to losses or "
+            "baselines. A column with the score in use goes to today= (--today)"
         )
     frameworks = {m.framework for m in found}
     return [replace(m, is_reference=m in found) if m.framework in frameworks else m for m in methods]

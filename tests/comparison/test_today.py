@@ -280,12 +280,52 @@ def test_a_column_that_marks_the_labels_is_named_with_its_figure():
     found = bp.compare(frame, **SHOP).document["warnings"]
     for name in ("clicked", "dwell"):
         (line,) = (line for line in found if name in line)
-        assert f"Column '{name}' is nonzero in all" in line
+        assert f"Column '{name}' is nonzero in 100 % of the" in line
         assert "Is it known before the list is shown? If not, leave it out: drop=['" in line
         assert f"(--drop {name})" in line
         assert "alone it has NDCG@10 ." in line
     assert len(found) == 2
     assert not bp.compare(frame, **SHOP, drop=["clicked", "dwell"]).document["warnings"]
+
+
+def test_a_later_stage_need_not_mark_every_label():
+    """Most of what is bought was put into a cart."""
+    frame, rng = shop(), np.random.default_rng(0)
+    bought = (frame["grade"] > 0).to_numpy()
+    frame["in_cart"] = (bought & (rng.random(len(frame)) < 0.98)) | (rng.random(len(frame)) < 0.05)
+    (line,) = bp.compare(frame, **SHOP).document["warnings"]
+    assert line.startswith("Column 'in_cart' is nonzero in 9")
+    frame["seen"] = rng.random(len(frame)) < 0.4  # is no mark
+    frame["stock"] = 1.0 + rng.random(len(frame))  # is never 0
+    assert bp.compare(frame, **SHOP, drop=["in_cart"]).document["warnings"] == []
+
+
+def test_numbers_with_units_are_no_ids():
+    frame = shop()
+    frame["price"] = pd.Categorical([f"EUR {price:.2f}" for price in np.exp(frame["price"])])
+    frame["sku"] = pd.Categorical([f"P{k:04d}" for k in frame.index])
+    numbers, ids = bp.compare(frame, **SHOP).document["warnings"]
+    assert numbers.startswith("Column 'price' is text ('EUR 0")
+    assert numbers.endswith("write them as 1234.5, without units.")
+    assert "'sku' looks like an id: drop=['sku'] (--drop sku)." in ids
+    assert "price" not in ids
+
+
+def test_repeated_rows_do_not_hide_a_column_of_places():
+    frame = shop().assign(place=np.tile(np.arange(1, SIZE + 1), N))
+    (once,) = bp.compare(frame, **SHOP).document["warnings"]
+    assert "Column 'place' numbers the rows of each query" in once
+    assert "repeated" not in once
+    twice = pd.concat([frame, frame.sample(frac=0.02, random_state=0)])
+    (line,) = bp.compare(twice, **SHOP).document["warnings"]
+    assert "rows the number stands in its query twice: are these rows repeated?" in line
+
+
+def test_few_queries_with_a_pair_are_spread_over_the_folds():
+    frame = shop(200)
+    frame.loc[frame["query"] >= 3 + 7 * 12, "grade"] = 0
+    folds = split_by_query(frame, Columns("grade", "query"), Source())
+    assert [len(set(test.qid[test.y > 0])) for _, _, test in folds] == [3, 3, 2, 2, 2]
 
 
 def test_a_column_nearly_as_good_as_the_best_model_is_noted_once():

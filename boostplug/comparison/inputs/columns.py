@@ -23,7 +23,9 @@ _ID_NAME = re.compile(r"(?i)(^|[_ .-])id$|[a-z]I[dD]$")
 _MOST_VALUES = 20_000_000  # of features, from which columns are chosen
 _CLOSE = 0.02  # to the best model
 _MOST_NAMED = 5
-_LEAST_RELEVANT = 20
+_MOST_NUMBERS = 0.5  # share of a text column's values
+_MEASUREMENT = re.compile(r"(?:[A-Za-z]{1,4}\.?\s+|[€$£¥]\s?)?[-+]?\d[\d.,']*\s?(?:[€$£¥%]|[A-Za-z]{1,4})?")
+_LEAST_RELEVANT, _MOST_RELEVANT = 20, 0.95
 _MOST_OTHERS = 0.5  # share of the other rows that a leak may mark
 _TAIL = 0.05  # share of the rows of a part that may lie beyond the next part's
 
@@ -70,18 +72,28 @@ def values_alone(part: DataPart, metric: Metric) -> dict[str, float]:
 
 def doubts_on_columns(train: DataPart) -> list[str]:
     """Return a warning about each column of places, and one about categories and columns that look like ids."""
-    found = [
-        f"Column {name!r} numbers the rows of each query, as the places where users saw them do. If they are, pass "
-        f"position={name!r} (--position {name}); else, if it is not a measurement, drop=[{name!r}] (--drop {name})."
-        for name in _places(train)
-    ]
-    categories, ids = schema_of(train.X).categories or {}, list[str]()
-    samples = []
+    found = list[str]()
+    for name, n_repeated in _places(train).items():
+        repeated = f" In {n_repeated:,} rows the number stands in its query twice: are these rows repeated?" * bool(
+            n_repeated
+        )
+        found.append(
+            f"Column {name!r} numbers the rows of each query, as the places where users saw them do. If they are, pass "
+            f"position={name!r} (--position {name}); else, if it is not a measurement, drop=[{name!r}] (--drop {name})."
+            f"{repeated}"
+        )
+    categories, ids, samples = schema_of(train.X).categories or {}, list[str](), list[str]()
     for place, known in categories.items():
-        name, many = train.X.columns[place], len(known) > _ID_SHARE * train.queries.n_queries
+        name, sample = train.X.columns[place], shown(min(known, key=is_number, default=None))
+        if sum(bool(_MEASUREMENT.fullmatch(str(one))) for one in known) > _MOST_NUMBERS * len(known):
+            found.append(
+                f"Column {name!r} is text ({sample}), and most of it are numbers. It became a category, in which they "
+                "have no order: write them as 1234.5, without units."
+            )
+            continue
+        many = len(known) > _ID_SHARE * train.queries.n_queries
         ids += [str(name)] * many
-        about = f", {len(known):,} values" * many
-        samples.append(f"{name} ({shown(min(known, key=is_number, default=None))}{about})")
+        samples.append(f"{name} ({sample}{f', {len(known):,} values' * many})")
     for name, values in columns_of(train):
         if _ID_NAME.search(name) and is_whole(values) and len(np.unique(values)) > _ID_SHARE * train.queries.n_queries:
             ids.append(name)
@@ -90,7 +102,7 @@ def doubts_on_columns(train: DataPart) -> list[str]:
         like = ", ".join(map(repr, ids))
         kind = "looks like an id" if len(ids) == 1 else "look like ids"
         remedy = f" {like} {kind}: drop=[{like}] (--drop {','.join(ids)})." if ids else ""
-        found.append(f"Read as categories: {', '.join(samples)}. Write numbers as 1234.5, without units.{remedy}")
+        found.append(f"Read as categories: {', '.join(samples)}.{remedy}")
     return found
 
 
@@ -141,17 +153,18 @@ def leaks(
 
 
 def _marks_labels(values: Floats, train: DataPart) -> list[str]:
-    """Return a reason where a column is nonzero in all rows with a label above 0, and in few others."""
+    """Return a reason where a column is nonzero in almost all rows with a label above 0, and in few others."""
     queries = train.queries
     relevant, others = queries.judged & (queries.labels > 0.0), queries.judged & (queries.labels <= 0.0)
     marked = np.nan_to_num(values) != 0.0
-    n = int(relevant.sum())
-    if n < _LEAST_RELEVANT or not others.any() or not marked[relevant].all():
+    n, of_relevant = int(relevant.sum()), float(marked[relevant].mean()) if relevant.any() else 0.0
+    if n < _LEAST_RELEVANT or not others.any() or of_relevant < _MOST_RELEVANT:
         return []
     share = float(marked[others].mean())
     if share > _MOST_OTHERS:
         return []
-    return [f"is nonzero in all {n:,} rows of train with a label above 0, and in {100 * share:.2g} % of the others"]
+    where = f"{100 * of_relevant:.3g} % of the {n:,} rows of train with a label above 0"
+    return [f"is nonzero in {where}, and in {100 * share:.2g} % of the others"]
 
 
 def _grows(parts: Sequence[Floats]) -> bool:
@@ -160,17 +173,17 @@ def _grows(parts: Sequence[Floats]) -> bool:
     return len(ends) == len(parts) and all(low[1] < high[0] for low, high in pairwise(ends))
 
 
-def _places(part: DataPart) -> list[str]:
-    """Return the columns that number the rows of each query from 0 or 1, with few gaps."""
-    query, found = part.queries.query_of_row, list[str]()
+def _places(part: DataPart) -> dict[str, int]:
+    """Return the columns that number the rows of each query from 0 or 1, and how many rows repeat a number."""
+    query, found = part.queries.query_of_row, dict[str, int]()
     if not is_frame(part.X) or len(query) < _LEAST_ROWS:
         return found
-    is_last = np.r_[query[1:] != query[:-1], True]
     for name, values in columns_of(part):
         lowest = values.min()
         if lowest in (0, 1) and values.max() > 1 and is_whole(values):
-            ordered = values[np.lexsort((values, query))]
-            n_places = (ordered[is_last] - lowest + 1).sum()
-            if (np.diff(ordered)[~is_last[:-1]] > 0).all() and len(query) > _DENSE * n_places:
-                found.append(name)
+            places = np.unique(np.column_stack([query, values]), axis=0)
+            is_last = np.r_[places[1:, 0] != places[:-1, 0], True]
+            n_places = (places[is_last, 1] - lowest + 1).sum()
+            if len(places) > _DENSE * max(n_places, len(query)):
+                found[name] = len(query) - len(places)
     return found
