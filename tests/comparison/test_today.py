@@ -356,7 +356,7 @@ def test_ids_are_named_in_the_line_of_categories():
     frame["product"] = pd.Categorical([f"P{k:03d}" for k in rng.integers(0, 400, len(frame))])
     frame["brand"] = pd.Categorical(rng.choice(["acme", "zeta"], len(frame)))
     frame["seller_id"] = rng.integers(0, 300, len(frame))
-    frame["length"] = rng.integers(0, 300, len(frame))
+    frame["length"] = frame["paid"] = rng.integers(0, 300, len(frame))
     (line,) = bp.compare(frame, **SHOP).document["warnings"]
     assert line.startswith("Read as categories: product ('P000', 380 values), brand ('acme'), seller_id (")
     assert "'product', 'seller_id' look like ids: drop=['product', 'seller_id'] (--drop product,seller_id)." in line
