@@ -264,6 +264,7 @@ def test_the_model_of_folds_is_their_mean_and_each_query_was_judged_unseen(bette
     mean = np.mean([booster_of_text(run.model).predict(matrix) for run in runs], axis=0)
     np.testing.assert_allclose(better.model.predict(matrix), mean, rtol=1e-5)
     assert "each judged by models that have not seen it" in better.recommendation
+    assert "n_estimators=60," in found["code"]  # the most; each fold stops early
     assert "n_splits=5)" in better.recommendation.splitlines()[-1]
     names = {"bp": bp, "X": X, "y": frame["grade"], "qid": frame["query"]}
     again = eval(found["code"], names)  # noqa: S307 (ours)
