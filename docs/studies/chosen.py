@@ -54,7 +54,7 @@ from boostplug.metrics import MRR, NDCG, WTA, ChoiceLogLoss, Metric
 from boostplug.metrics.choice import choice_bins
 from boostplug.replication.drawing import drawn
 from boostplug.replication.tables import markdown, rounded
-from studies.quality.run import CatBoost
+from studies.quality.catboost import CatBoost
 from studies.quality.sets import SETS, Fold, with_one_relevant
 from studies.store import finished
 from studies.tables import FRAMEWORK_TITLES, decimals, fill, line_style

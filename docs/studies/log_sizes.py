@@ -1,6 +1,6 @@
 """How much correction a log carries: rankers from clicks by sessions a query, judged by the true labels.
 
-``python -m studies.log_sizes DATA STORE RESULT.json PAGE.md`` trains about an hour on two cores, fills the tables of
+``python -m studies.log_sizes DATA STORE RESULT.json PAGE.md`` trains about an hour on two cores, fills the table of
 the page and draws its figure. DATA is the folder that holds the data sets. STORE is a folder for finished parts; the
 command goes on from there. The page says what was fixed before the first training.
 """
@@ -29,11 +29,10 @@ from boostplug.replication.drawing import drawn
 from boostplug.replication.tables import markdown, rounded
 from studies.choosing import production_rankers
 from studies.clicks import candidates
-from studies.quality.sets import SETS
 from studies.store import finished
-from studies.tables import decimals, fill, line_style, with_interval
+from studies.tables import fill, line_style, with_interval
 
-__all__ = ["draw", "main", "summary", "tables"]
+__all__ = ["draw", "main", "summary", "table"]
 
 Floats = NDArray[np.float64]
 
@@ -54,6 +53,7 @@ _DRAWN = (
     _POSITIONS,
     _PRODUCTION,
 )
+_LISTED = {*_DRAWN[2:], "ridge 0.03", "unbiased_lambdamart"}  # the rows of the page's table
 _WORST = 0.003  # behind clicks as labels, at most
 
 
@@ -218,60 +218,14 @@ def summary(parts: list[dict[str, Any]]) -> dict[str, Any]:
     return {"cells": cells, "pooled": pooled, "proposed": proposed}
 
 
-def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the tables of the page."""
-    sizes = [f"{size} sessions" for size in _SIZES]
-    both = [row for row in found["pooled"] if row["framework"] == "both"]
-    made = {
-        f"eta {eta:g}": markdown(
-            ["way", *sizes],
-            [[row["way"], *(_signed(one) for one in row["by eta"][f"{eta:g}"])] for row in both],
-            numbers=True,
-        )
-        for eta in _ETAS
-    }
-    made["all"] = markdown(
-        ["way", "framework", "Δ, all cells", "worst cell", "cells more than .003 behind"],
-        [
-            [row["way"], row["framework"], _signed(row["all"]), decimals(row["worst"], 4, "+"), _share(row)]
-            for row in found["pooled"]
-            if row["framework"] != "both" and row["way"] != _CLICKS
-        ],
-        numbers=True,
-    )
-    for name in _SETS:
-        body = []
-        for way in dict.fromkeys(row["way"] for row in found["cells"]):
-            own = [row for row in found["cells"] if (row["way"], row["set"], row["eta"]) == (way, name, 1.0)]
-            values = {(row["framework"], row["size"]): row["NDCG@10"] for row in own}
-            body.append([way, *(" / ".join(decimals(values[one, size]) for one in _FRAMEWORKS) for size in _SIZES)])
-        made[name] = markdown(["way", *sizes], body, numbers=True)
-    made["proposed"] = _proposed(found["proposed"])
-    return made
-
-
-def _share(row: Mapping[str, Any]) -> str:
-    return f"{row['behind']} of {row['cells']}"
-
-
-def _signed(values: list[float]) -> str:
-    return with_interval(values[0], values[1:]) if any(values) else "–"
-
-
-def _proposed(rows: list[dict[str, Any]]) -> list[str]:
-    """Return what was proposed in the mean over seeds, by set, η and size."""
-    body = []
-    for name in _SETS:
-        for eta in _ETAS:
-            line = [SETS[name].title, f"{eta:g}"]
-            for size in _SIZES:
-                own = [r["proposed"] for r in rows if (r["set"], r["eta"], r["size"]) == (name, eta, size)]
-                power, ridge, scale, clicks = (
-                    float(np.mean([one[key] for one in own])) for key in ("power", "ridge", "prior_scale", "n_clicks")
-                )
-                line.append(f"{power:.2f}, {ridge:.2g}, {scale:.2f} ({clicks:,.0f})")
-            body.append(line)
-    return markdown(["set", "η", *(f"{size} sessions" for size in _SIZES)], body, numbers=True)
+def table(found: Mapping[str, Any]) -> list[str]:
+    """Return the page's table: how far each way is ahead of clicks as labels at η = 1, over sets and frameworks."""
+    body = [
+        [row["way"], *(with_interval(one[0], one[1:]) for one in row["by eta"]["1"])]
+        for row in found["pooled"]
+        if row["framework"] == "both" and row["way"] in _LISTED
+    ]
+    return markdown(["way", *(f"{size} sessions" for size in _SIZES)], body, numbers=True)
 
 
 def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
@@ -298,7 +252,7 @@ def main(folder: str, store: str, result: str, page: str) -> None:
     parts = joblib.Parallel(n_jobs=-1)(joblib.delayed(finished)(Path(store), name, job) for name, job in jobs.items())
     found = to_json(rounded(summary(parts)), finite=True)
     write_file(Path(result), as_json(found))
-    fill(Path(page), tables(found))
+    fill(Path(page), {"eta 1": table(found)})
     draw(found, Path(page).parent / "figures")
 
 

@@ -16,6 +16,7 @@ from boostplug.comparison.result import CompareResult
 from boostplug.datasets import Fold, RankingData
 from boostplug.losses import QBRank
 from boostplug.metrics import NDCG
+from boostplug.replication.sources import N_FOLDS
 from boostplug.replication.tables import markdown
 from studies.quality.sets import SETS
 from studies.tables import decimals, difference, fill, with_interval
@@ -34,7 +35,7 @@ def mslr_with_clicks(folder: Path) -> Iterator[Fold]:
 
     The label is the power of ten below the number of clicks, as clicks are counted in one to a million.
     """
-    for fold in range(SETS["mslr"].n_folds):
+    for fold in range(N_FOLDS):
         parts = []
         for part in SETS["mslr"].load(folder, fold):
             X = np.asarray(part.X)
