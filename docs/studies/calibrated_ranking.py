@@ -16,10 +16,10 @@ from sklearn.isotonic import IsotonicRegression
 
 from boostplug.losses import CRR, CalibratedSoftmax, LogisticError, Loss, QBRank
 from boostplug.metrics import ECE, NDCG, LogLoss
-from boostplug.replication.drawing import COLOURS, MARKERS, drawn
+from boostplug.replication.drawing import drawn
 from boostplug.replication.tables import markdown
 from studies.quality.sets import SETS
-from studies.tables import decimals, publish
+from studies.tables import decimals, line_style, publish
 from studies.trainings import trainings
 
 __all__ = ["draw", "main", "measured", "tables"]
@@ -98,9 +98,7 @@ def _is_on_front(row: Mapping[str, Any], rows: list[dict[str, Any]]) -> bool:
 def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
     shown = [row for row in rows if row["method"] != "lambdarank"]  # far to the right: its scores are no probabilities
     for i, row in enumerate(shown):
-        n = len(COLOURS)
-        style = {"color": COLOURS[i % n], "marker": MARKERS[(i + i // n) % len(MARKERS)], "linestyle": ""}
-        axes.plot([row["LogLoss"]], [row["NDCG@10"]], label=row["method"], **style)
+        axes.plot([row["LogLoss"]], [row["NDCG@10"]], label=row["method"], **line_style(i) | {"linestyle": ""})
     axes.set_xlabel("log loss on test, lower is better")
     axes.set_ylabel("NDCG@10 on test")
 

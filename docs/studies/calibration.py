@@ -12,6 +12,7 @@ import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -42,6 +43,7 @@ Integers = NDArray[np.int64]
 _METRIC = NDCG(10)
 _METHODS = (Method("lambdarank", "lightgbm", "lambdarank", is_reference=True), Method("QBRank", "lightgbm", QBRank()))
 _LEVEL = 0.05
+_compared = partial(compare, frameworks="lightgbm", metrics=_METRIC, progress=False)
 
 
 class Estimate(NamedTuple):
@@ -100,14 +102,7 @@ def _part(fold: Sample) -> DataPart:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The values of two methods, trained in several folds with several seeds, on one large set of fresh queries.
-
-    Attributes
-    ----------
-    values : ndarray of shape (2, n_folds, n_seeds, n_queries)
-        Of the other method and of the reference; NaN where the metric is undefined.
-    weight : ndarray of shape (n_queries,)
-    """
+    """Values of two methods on fresh queries, by method, fold, seed and query; NaN where the metric is undefined."""
 
     values: Floats
     weight: Floats
@@ -138,46 +133,18 @@ class Pool:
         return number % len(self.values[0])
 
 
-def pool(
-    n_queries: int,
-    *,
-    methods: tuple[str, str] = ("regression", "lambdarank"),
-    n_folds: int = 3,
-    n_seeds: int = 3,
-    n_train: int = 150,
-    rounds: int = 30,
-) -> Pool:
+def pool(n_queries: int, *, n_folds: int = 3, n_seeds: int = 3, n_train: int = 150, rounds: int = 30) -> Pool:
     """Return two built-in objectives of LightGBM on fresh queries of the data that they were trained on.
 
-    Parameters
-    ----------
-    n_queries : int
-        Fresh ones: of `make_ranking`, as those that each fold is trained on.
-    methods : tuple of two str
-        The other method and the reference.
-    n_folds, n_seeds : int
-        Trainings of each method.
-    n_train : int
-        Training queries of each fold; a third as many validate.
-    rounds : int
+    Each fold has `n_train` training queries, and a third as many validate.
     """
+    methods = ("regression", "lambdarank")  # the second is the reference
     sizes = [n_train, n_train // 3] * n_folds + [n_queries]
     *parts, fresh = _cut(make_ranking(sum(sizes), mean_list_size=8, random_state=25), sizes)
     values = np.empty((2, n_folds, n_seeds, n_queries))
     for f in range(n_folds):
-        found = compare(
-            parts[2 * f],
-            parts[2 * f + 1],
-            fresh,
-            losses=[],
-            baselines=methods,
-            frameworks="lightgbm",
-            rounds=rounds,
-            seeds=n_seeds,
-            metrics=_METRIC,
-            early_stopping_rounds=None,
-            progress=False,
-        )
+        own = (*parts[2 * f : 2 * f + 2], fresh)
+        found = _compared(*own, losses=[], baselines=methods, rounds=rounds, seeds=n_seeds, early_stopping_rounds=None)
         for cell in found.outcomes.runs:
             values[methods.index(cell.method), f, cell.seed] = cell.per_query[_METRIC.name]
     rng = np.random.default_rng(0)
@@ -270,12 +237,7 @@ _PARAMS = {"num_leaves": 7}
 def trainings(folder: Path | None, n_pairs: int) -> Iterator[dict[str, Any]]:
     """Yield for each set and loss how often trainings differ significantly that differ in their seeds.
 
-    Parameters
-    ----------
-    folder : Path or None
-        Holds the data sets; None: the bundled set.
-    n_pairs : int
-        Pairs of single trainings for each set and loss; no training is in two of them.
+    Without a folder of data sets it takes the bundled set. No training is in two of the `n_pairs` pairs.
     """
     sets = {name: n for name, n in _SETS.items() if folder is not None and (folder / SETS[name].folder).is_dir()}
     for name in sets or ["bundled"]:
@@ -290,18 +252,8 @@ def trainings(folder: Path | None, n_pairs: int) -> Iterator[dict[str, Any]]:
 
 def _other_seeds(folds: list[Any], n_pairs: int, patience: int | None, rounds: int) -> Iterator[dict[str, Any]]:
     """Train each loss with many seeds, and compare single seeds, and means of several, with others."""
-    found = compare(
-        folds,
-        losses=_LOSSES,
-        baselines=[],
-        frameworks="lightgbm",
-        rounds=rounds,
-        seeds=2 * n_pairs,
-        metrics=_METRIC,
-        early_stopping_rounds=patience,
-        params=_PARAMS,
-        progress=False,
-    )
+    more = {"seeds": 2 * n_pairs, "early_stopping_rounds": patience, "params": _PARAMS}
+    found = _compared(folds, losses=_LOSSES, baselines=[], rounds=rounds, **more)
     for method in found.outcomes.methods:
         of_runs = {run: cell.per_query[_METRIC.name] for run, cell in found.outcomes.finished(method).items()}
         for n_seeds in (1, _TOGETHER):

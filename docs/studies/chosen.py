@@ -60,6 +60,7 @@ Floats = NDArray[np.float64]
 
 REAL = ("yandex", "nfcorpus", "jester", "mslr", "movielens")
 SIMULATED = "simulated"
+ALL = (*REAL, SIMULATED)
 N_SEEDS, N_FOLDS, ROUNDS, PATIENCE = 5, 5, 300, 40
 METRICS: tuple[Metric, ...] = (NDCG(10), MRR(), WTA(), ChoiceLogLoss())
 OURS: dict[str, Loss] = {
@@ -105,7 +106,7 @@ class Job(NamedTuple):
 def jobs(framework: str) -> Iterator[Job]:
     """Yield the jobs of a framework, all sets with the first seed first."""
     for seed in range(N_SEEDS):
-        for data in (*REAL, SIMULATED):
+        for data in ALL:
             for fold in range(N_FOLDS):
                 yield Job(data, fold, seed, framework)
                 if framework == "lightgbm" and data in ("yandex", SIMULATED):
@@ -213,9 +214,8 @@ class Results:
     def gap(self, metric: str, sets: Iterable[str], framework: str, method: str, other: str, **options: Any) -> Floats:
         """Return the differences of a method and another of LightGBM or of its framework, by query."""
         where = "lightgbm" if framework == CatBoost.name else framework
-        return self.values(metric, sets, framework, method, **options) - self.values(
-            metric, sets, where, other, **options
-        )
+        theirs = self.values(metric, sets, where, other, **options)
+        return self.values(metric, sets, framework, method, **options) - theirs
 
     def calibration_error(self, data: str, framework: str, method: str) -> float:
         """Return the mean |made - expected| choices over the number of lists, by bins of the probability."""
@@ -224,20 +224,14 @@ class Results:
 
     def seconds(self, framework: str, method: str) -> float:
         """Return the processor seconds of all trainings on the real sets."""
-        return float(
-            np.sum([run for data in REAL for fold in self.of("seconds", data, framework, method) for run in fold])
-        )
+        return float(sum(sum(fold) for data in REAL for fold in self.of("seconds", data, framework, method)))
 
 
 def summary(results: Results) -> dict[str, Any]:
     """Return the numbers of the page."""
     pooled, of_sets = [], []
     for framework, methods in METHODS.items():
-        if any(
-            not fold
-            for data in (*REAL, SIMULATED)
-            for fold in results.of("rounds", data, framework, next(iter(methods)))
-        ):
+        if not all(fold for data in ALL for fold in results.of("rounds", data, framework, next(iter(methods)))):
             continue  # not trained yet
         for method in methods:
             base = LAMBDAMART[framework]
@@ -252,12 +246,12 @@ def summary(results: Results) -> dict[str, Any]:
             row["time"] = results.seconds(framework, method) / results.seconds(where, base)
             pooled.append(row)
             if method != base:
-                of_set = {data: estimated(gap("NDCG@10", [data])) for data in (*REAL, SIMULATED)}
+                of_set = {data: estimated(gap("NDCG@10", [data])) for data in ALL}
                 of_sets.append({"framework": framework, "method": method, **of_set})
     normed = [
         {
             "method": method,
-            **{d: estimated(results.gap("NDCG@10", [d], "lightgbm", method, WITHOUT_NORM)) for d in (*REAL, SIMULATED)},
+            **{d: estimated(results.gap("NDCG@10", [d], "lightgbm", method, WITHOUT_NORM)) for d in ALL},
             "pooled": estimated(results.gap("NDCG@10", REAL, "lightgbm", method, WITHOUT_NORM)),
         }
         for method in OURS
@@ -271,9 +265,8 @@ def _both(results: Results) -> list[dict[str, Any]]:
     for method in OURS:
         gaps = [results.gap("NDCG@10", REAL, framework, method, LAMBDAMART[framework]) for framework in FRAMEWORKS]
         losses = [np.nanmean(results.values(ChoiceLogLoss().name, REAL, name, method)) for name in FRAMEWORKS]
-        rows.append(
-            {"method": method, "difference": estimated(np.mean(gaps, axis=0)), "log loss": float(np.mean(losses))}
-        )
+        gap = estimated(np.mean(gaps, axis=0))
+        rows.append({"method": method, "difference": gap, "log loss": float(np.mean(losses))})
     return rows
 
 

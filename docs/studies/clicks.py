@@ -24,7 +24,6 @@ from boostplug.losses import Loss, QBRank, RankNet, Unbiased
 from boostplug.metrics import NDCG
 from boostplug.replication.drawing import drawn
 from boostplug.replication.tables import markdown
-from studies.bootstrap import bootstrap_interval
 from studies.choosing import loaded, taken
 from studies.quality.sets import SETS
 from studies.store import all_finished
@@ -261,10 +260,6 @@ def _of_method(name: str, method: str, mixed: list[dict[str, Any]]) -> dict[str,
         "set": name,
         "method": method,
         "NDCG@10": _mean(mixed, method),
-        "interval": bootstrap_interval(
-            np.concatenate([part["values"][method] for part in mixed]),
-            strata=np.repeat(np.arange(len(mixed)), [len(part["values"][method]) for part in mixed]),
-        ),
         "beside pairs": _difference(mixed, method, _PAIRS),
         "beside labels": _difference(mixed, method, alone) if alone in mixed[0]["values"] else None,
     }

@@ -274,15 +274,11 @@ def _catboost(objective: str, fold: Fold) -> Any:
     return model
 
 
-def _folds_of_all(fold: Fold) -> tuple[DataPart, list[Fold]]:
-    """Return the training and validation queries of a draw as one part, and as four folds."""
-    train, valid, test = fold
-    X = np.concatenate([train.X, valid.X])
+def _whole(fold: Fold) -> DataPart:
+    """Return the training and validation queries of a draw as one part."""
+    train, valid, _ = fold
     labels = np.concatenate([train.queries.labels, valid.queries.labels])
-    whole = DataPart(X, bp.Queries(labels, group=np.r_[train.group, valid.group]))
-    numbers = np.arange(whole.queries.n_queries)
-    held = [numbers[k::4] for k in range(4)]
-    return whole, [(_chosen(whole, np.setdiff1d(numbers, one)), _chosen(whole, one), test) for one in held]
+    return DataPart(np.concatenate([train.X, valid.X]), bp.Queries(labels, group=np.r_[train.group, valid.group]))
 
 
 def _standardised(scores: Floats, part: DataPart) -> Floats:
@@ -292,34 +288,26 @@ def _standardised(scores: Floats, part: DataPart) -> Floats:
     return centred / (centred.std() or 1.0)
 
 
-def methods_of(kind: str, fold: Fold, *, few: bool, draw: int) -> Iterator[tuple[str, Callable[[], list[Any]]]]:
-    """Yield the methods of a kind of job, each with a function that returns its models, whose mean is judged."""
+def methods_of(kind: str, fold: Fold, *, few: bool, draw: int) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the methods of a kind of job, each with its models, whose mean is judged."""
     if kind == "sizes":
         for name, method in METHODS.items():
             if "tuned" not in name or (few and draw < TUNED_DRAWS):
-                yield name, partial(lambda method: [method(fold)], method)
+                yield name, [method(fold)]
     elif kind == "forest":
-        for name in FOREST:
-            yield name, partial(lambda name: [_from_start(name, fold)], name)
+        yield from ((name, [_from_start(name, fold)]) for name in FOREST)
     elif kind == "seeds":
         for name, ranker in SEEDS.items():
             for n in (1, 3):
-                seeded = [ranker().set_params(random_state=seed) for seed in range(n)]
-                yield f"{name}, {n}", partial(lambda seeded: [fitted(one, fold) for one in seeded], seeded)
+                yield f"{name}, {n}", [fitted(ranker().set_params(random_state=seed), fold) for seed in range(n)]
     elif kind == "in_all":
-        whole, _ = _folds_of_all(fold)
+        whole = _whole(fold)
+        given = {"group": whole.group, "n_splits": 4, "early_stopping_rounds": PATIENCE, "eval_metric": [NDCG10]}
         for name, ranker in IN_ALL.items():
-            yield name, partial(lambda ranker: [fitted(ranker, fold)], ranker)
-            given = {"group": whole.group, "n_splits": 4, "early_stopping_rounds": PATIENCE, "eval_metric": [NDCG10]}
-            yield (
-                f"{name}, mean of folds",
-                partial(
-                    lambda ranker, given: [bp.fit_folds(ranker, whole.X, whole.queries.labels, **given)], ranker, given
-                ),
-            )
+            yield name, [fitted(ranker, fold)]
+            yield f"{name}, mean of folds", [bp.fit_folds(ranker, whole.X, whole.queries.labels, **given)]
     else:
-        for name in CATBOOST:
-            yield name, partial(lambda name: [_catboost(name, fold)], name)
+        yield from ((name, [_catboost(name, fold)]) for name in CATBOOST)
 
 
 def trained(folder: Path, job: Job) -> dict[Any, Any]:
@@ -332,7 +320,7 @@ def trained(folder: Path, job: Job) -> dict[Any, Any]:
         warnings.simplefilter("ignore")
         few = 0 < job.size <= MOST_TUNED
         for name, models in methods_of(job.kind, fold, few=few, draw=job.draw):
-            scores = [np.asarray(model.predict(test.X), np.float64) for model in models()]
+            scores = [np.asarray(model.predict(test.X), np.float64) for model in models]
             scores = scores if len(scores) == 1 else [_standardised(one, test) for one in scores]
             found[name] = {"values": NDCG10.per_query(np.mean(scores, axis=0), test.queries)}
     return found
@@ -365,9 +353,7 @@ class Results:
                 theirs = self._kept.get(job._replace(kind=other[0]), {})
                 if other[1] in theirs:
                     gaps.append(found[method]["values"] - theirs[other[1]]["values"])
-        if not gaps:
-            return None
-        return estimated(np.concatenate(gaps))
+        return estimated(np.concatenate(gaps)) if gaps else None
 
 
 LIGHTGBM = ("sizes", "lambdarank")
@@ -383,12 +369,8 @@ def summary(results: Results) -> dict[str, Any]:
     compared = [(method, LIGHTGBM) for method in OF_LIGHTGBM] + [(method, XGBOOST) for method in OF_XGBOOST]
     return {
         "sizes": [
-            {
-                "method": method,
-                "beside": base[1],
-                **{str(size or "all"): gap("sizes", size, method, base) for size in SIZES},
-            }
-            for method, base in [*compared, ("rank:ndcg", LIGHTGBM)]
+            {"method": one, "beside": base[1], **{str(n or "all"): gap("sizes", n, one, base) for n in SIZES}}
+            for one, base in [*compared, ("rank:ndcg", LIGHTGBM)]
         ],
         "sets": [
             {"method": method, **{data: gap("sizes", 100, method, LIGHTGBM, data) for data in REAL}}
