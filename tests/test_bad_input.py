@@ -1,6 +1,11 @@
-"""Bad input and the message it gets. `python tests/test_bad_input.py` writes docs/bad_input.md from the same list."""
+"""Bad input and the message it gets.
+
+`python tests/test_bad_input.py` writes the messages of all cases to bad_input.json, and the usual ones to
+docs/bad_input.md.
+"""
 
 import gzip
+import json
 import re
 import sys
 import tempfile
@@ -22,6 +27,7 @@ xgb = pytest.importorskip("xgboost")
 
 from boostplug.estimators.lightgbm import _validation_data  # noqa: E402 (it needs LightGBM)
 
+MESSAGES = Path(__file__).with_name("bad_input.json")
 PAGE = Path(__file__).parents[1] / "docs" / "bad_input.md"
 GROUP = [4, 3, 5]
 N = sum(GROUP)
@@ -43,10 +49,13 @@ TABLE = pd.DataFrame(np.random.default_rng(1).normal(size=(60, 2)), columns=["a"
 
 @dataclass(frozen=True)
 class Case:
-    """One bad input. The page holds the error that it gets."""
+    """One bad input. The file of messages holds the error that it gets."""
 
     what: str
     run: Callable[[], object]
+    on_page: bool = False
+    advice: str = ""
+    """What to do, if the message does not say it."""
 
 
 def at(values, row, value):
@@ -175,31 +184,60 @@ def on_two_machines():
 
 CASES = {
     "The usual mistakes": [
-        Case("`compare`: a name that is no column", lambda: compare(label="grades")),
-        Case("`compare`: another column as query ids", lambda: compare(qid="a")),
-        Case("ranker: rows of a query apart", lambda: fit_lgb(qid=np.tile([1, 2], 6))),
-        Case("`compare`: a label is missing", lambda: compare(TABLE.assign(grade=at(TABLE.grade, 7, np.nan)))),
-        Case("`compare`: negative labels", lambda: compare(TABLE.assign(grade=TABLE.grade - 1), metric="NDCG@10")),
         Case(
-            "`compare`: labels as text", lambda: compare(TABLE.assign(grade=np.where(TABLE.grade > 1, "good", "bad")))
+            "`compare`: a name that is no column",
+            lambda: compare(label="grades"),
+            on_page=True,
+            advice='Pass the name of a column: `label="grade"`.',
         ),
-        Case("`compare`: one query", lambda: compare(TABLE.assign(query=1))),
+        Case("`compare`: another column as query ids", lambda: compare(qid="a"), on_page=True),
+        Case(
+            "ranker: rows of a query apart",
+            lambda: fit_lgb(qid=np.tile([1, 2], 6)),
+            on_page=True,
+            advice='In pandas: `frame.sort_values("qid", kind="stable")`.',
+        ),
+        Case(
+            "`compare`: a label is missing",
+            lambda: compare(TABLE.assign(grade=at(TABLE.grade, 7, np.nan))),
+            on_page=True,
+            advice='In pandas: `frame.dropna(subset=["grade"])`.',
+        ),
+        Case(
+            "`compare`: negative labels",
+            lambda: compare(TABLE.assign(grade=TABLE.grade - 1), metric="NDCG@10"),
+            on_page=True,
+        ),
+        Case(
+            "`compare`: labels as text",
+            lambda: compare(TABLE.assign(grade=np.where(TABLE.grade > 1, "good", "bad"))),
+            on_page=True,
+            advice='Give each word a grade: `frame.grade.map({"bad": 0, "good": 1})`.',
+        ),
+        Case("`compare`: one query", lambda: compare(TABLE.assign(query=1)), on_page=True),
         Case("ranker: an empty validation set", lambda: fit_lgb(eval_set=[(X[:0], Y[:0])], eval_group=[[]])),
         Case("`compare`: a validation part of nothing", lambda: compare(split=(0.8, 0.0, 0.2))),
-        Case("ranker: query ids as text left in X", lambda: fit_lgb(X=FRAME.assign(user=[f"u{q}" for q in QID]))),
+        Case(
+            "ranker: query ids as text left in X",
+            lambda: fit_lgb(X=FRAME.assign(user=[f"u{q}" for q in QID])),
+            on_page=True,
+            advice="Drop the column from X, and pass it as `qid=`.",
+        ),
         Case(
             "`compare`: a column that puts queries into several parts",
             lambda: compare(TABLE.assign(part=np.resize(["train", "valid", "test"], 60)), split="part"),
+            on_page=True,
         ),
         Case("`compare`: all weights 0", lambda: compare(TABLE.assign(w=0.0), weight="w")),
         Case("`compare`: a part without rows", lambda: compare(TABLE, valid=TABLE[:0], test=TABLE)),
         Case("`compare`: a column of dates", lambda: compare(TABLE.assign(day=pd.Timestamp("2026-01-01")))),
         Case("`compare`: a column of lists", lambda: compare(TABLE.assign(tags=[["x"]] * len(TABLE)))),
-        Case("ranker: the labels left in X (a warning)", lambda: fit_lgb(X=FRAME.assign(grade=Y))),
+        Case("ranker: the labels left in X (a warning)", lambda: fit_lgb(X=FRAME.assign(grade=Y)), on_page=True),
         Case("`compare`: two columns of one name", lambda: compare(TABLE.rename(columns={"b": "a"}))),
         Case(
             "`compare`: a column is missing in one part",
             lambda: compare(TABLE, valid=TABLE[["a", "grade", "query"]], test=TABLE),
+            on_page=True,
         ),
     ],
     "Labels": [
@@ -214,7 +252,7 @@ CASES = {
         Case("neither group nor qid", lambda: bp.Queries(Y)),
         Case("both group and qid", lambda: bp.Queries(Y, group=GROUP, qid=QID)),
         Case("sizes that do not add up", lambda: queries(group=[4, 3])),
-        Case("ids passed as group", lambda: queries(group=QID)),
+        Case("query ids passed as `group`", lambda: queries(group=QID), on_page=True),
         Case("a negative size", lambda: queries(group=[-1, N + 1])),
         Case("qid of another length", lambda: queries(qid=QID[1:])),
         Case("a query in two places", lambda: queries(qid=[1, 1, 2, 2, 1, 1, 3, 3, 3, 3, 3, 3])),
@@ -270,7 +308,7 @@ CASES = {
         Case("a distance that is negative", lambda: gradient(bp.MPBoost(distance=np.negative))),
         Case("a distance that does not grow (a warning)", lambda: gradient(bp.MPBoost(distance=np.ones_like))),
         Case("grades whose distance overflows", far_apart),
-        Case("the class as objective, `LGBMRanker(objective=MPBoost)`", lambda: fit_lgb(bp.MPBoost)),
+        Case("the class as objective, `LGBMRanker(objective=MPBoost)`", lambda: fit_lgb(bp.MPBoost), on_page=True),
     ],
     "Sums of losses, and losses as text": [
         Case("a negative weight", lambda: bp.NDCGBoost() + -0.3 * bp.SquaredError()),
@@ -309,12 +347,18 @@ CASES = {
     "LightGBM's Dataset and parameters": [
         Case("no group", lambda: train_lgb(group=None)),
         Case("no label (a warning: LightGBM makes zeros of them)", lambda: train_lgb(label=None)),
-        Case("all labels equal (a warning)", lambda: train_lgb(label=ZERO + 3)),
+        Case(
+            "all labels equal (a warning)",
+            lambda: train_lgb(label=ZERO + 3),
+            on_page=True,
+            advice="Check the column of labels; a ranker needs queries with two different grades.",
+        ),
         Case("all weights 0 (a warning)", lambda: train_lgb(weight=ZERO)),
         Case("a validation set without group", lambda: train_lgb(valid=lambda d: d.create_valid(X, Y))),
         Case(
             "`lgb.cv` without folds of whole queries",
             lambda: lgb.cv({**LGB, "objective": LOSS}, lgb.Dataset(X, Y, group=GROUP), 2, nfold=3, stratified=False),
+            on_page=True,
         ),
         Case(
             "`Dataset.subset` that cuts a query",
@@ -353,6 +397,7 @@ CASES = {
             lambda: lgb.LGBMRegressor(objective=LOSS, n_estimators=1, verbose=-1, n_jobs=1, min_child_samples=1).fit(
                 X, Y
             ),
+            on_page=True,
         ),
     ],
     "XGBoost's DMatrix and parameters": [
@@ -381,7 +426,12 @@ CASES = {
             for name, fit in (("LGBMRanker", fit_lgb), ("XGBRanker", fit_xgb))
             for case in (
                 Case(f"{name}: a NaN label", lambda fit=fit: fit(y=at(Y, 2, np.nan))),
-                Case(f"{name}: neither qid nor group", lambda fit=fit: fit(qid=None)),
+                Case(
+                    f"{name}: neither qid nor group",
+                    lambda fit=fit: fit(qid=None),
+                    on_page=fit is fit_lgb,
+                    advice="Call `fit(X, y, qid=…)`." if fit is fit_lgb else "",
+                ),
             )
         ),
         Case("a qid column and qid", lambda: fit_xgb(X=pd.DataFrame({"a": Y, "qid": QID}))),
@@ -390,7 +440,12 @@ CASES = {
             "LGBMRanker: fewer rows than two leaves need",
             lambda: bp.LGBMRanker(objective=LOSS, verbose=-1, n_jobs=1).fit(X, Y, qid=QID),
         ),
-        Case("no ids for the validation set", lambda: fit_lgb(eval_set=[(X[1:], Y[1:])])),
+        Case(
+            "no ids for the validation set",
+            lambda: fit_lgb(eval_set=[(X[1:], Y[1:])]),
+            on_page=True,
+            advice="Pass `eval_qid=[…]`, one array for each set.",
+        ),
         Case("a list of ids for two validation sets", lambda: fit_xgb(eval_set=[(X, Y), (X, Y)], eval_qid=[QID])),
         Case("`eval_set=[X, y]`", lambda: fit_xgb(eval_set=[X, Y], eval_qid=[QID, QID])),
         Case("a NaN label in the validation set", lambda: fit_xgb(eval_set=[(X, at(Y, 1, np.nan))], eval_qid=[QID])),
@@ -401,7 +456,11 @@ CASES = {
                 Case(f"{name}: X of one dimension", lambda fit=fit: fit(X=X[:, 0])),
                 Case(f"{name}: X of words", lambda fit=fit: fit(X=X.astype(str))),
                 Case(f"{name}: a masked X", lambda fit=fit: fit(X=np.ma.masked_array(X, X > 0))),
-                Case(f"{name}: permuted columns in `predict`", lambda fit=fit: fit(X=FRAME).predict(FRAME[["b", "a"]])),
+                Case(
+                    f"{name}: permuted columns in `predict`",
+                    lambda fit=fit: fit(X=FRAME).predict(FRAME[["b", "a"]]),
+                    on_page=fit is fit_lgb,
+                ),
                 Case(
                     f"{name}: other columns in `eval_set`",
                     lambda fit=fit: fit(X=FRAME, eval_set=[(FRAME.rename(columns={"b": "c"}), Y)], eval_qid=[QID]),
@@ -409,7 +468,7 @@ CASES = {
                 Case(f"{name}: a word as sample_weight", lambda fit=fit: fit(sample_weight="balanced")),
             )
         ),
-        Case("a misspelt parameter of LightGBM", lambda: fit_lgb(ranker={"bagging_fracton": 0.5})),
+        Case("a misspelt parameter of LightGBM", lambda: fit_lgb(ranker={"bagging_fracton": 0.5}), on_page=True),
         Case(
             "new categories in `predict` (a warning)",
             lambda: fit_lgb(X=KINDS).predict(KINDS.assign(b=pd.Categorical(["z"] * N))),
@@ -624,41 +683,54 @@ def message(case):
         except Exception as error:  # noqa: BLE001 (any of them is a message)
             text = f"{type(error).__name__}: {error}".replace(folder().name, "FOLDER")
             text = re.sub(r" at 0x[0-9a-f]+", "", text)  # where a function lies
-            return " ".join(text.split()).replace("|", "\\|")
+            return " ".join(text.split())
     raise AssertionError(f"accepted: {case.what}")
 
 
-def row(case):
-    return f"| {case.what} | `` {message(case)} `` |"
+def stored():
+    """Return the messages of all cases by section and input."""
+    return json.loads(MESSAGES.read_text(encoding="utf-8"))
 
 
-def page():
+def page(messages):
     """Return the documentation page."""
-    out = [
-        "# Bad input and the message it gets\n",
-        "None of these trains a model silently: each raises, or warns where that is said.",
-        "The command line prints the messages of `compare`.",
-        "[What gets in](guides/what_gets_in.md) says what becomes of each kind of column.",
-        "Written by `python tests/test_bad_input.py` from the list that the tests run.\n",
-    ]
-    for section, cases in CASES.items():
-        out += [f"## {section}\n", "| input | message |", "|---|---|", *map(row, cases), ""]
-    return "\n".join(out)
-
-
-@pytest.mark.parametrize(("section", "case"), ALL, ids=IDS)
-def test_bad_input_gets_the_error_on_the_page(section, case):
-    _, _, of_section = PAGE.read_text(encoding="utf-8").partition(f"## {section}\n")
-    assert row(case) in of_section.partition("\n## ")[0].splitlines(), (
-        f"the message is now\n{row(case)}\nIf it is meant to be, run: python tests/test_bad_input.py"
+    shown = [(case, messages[section][case.what].replace("|", "\\|")) for section, case in ALL if case.on_page]
+    return "\n".join(
+        [
+            "# Bad input and the message it gets\n",
+            f"Look up {len(shown)} usual mistakes with data, and the message that each gets. No mistake trains a model",
+            "silently: each raises an error, or a warning where the table says so. The last column says what to do",
+            "where the message does not. The command line prints the messages of `compare`.\n",
+            f"The tests run {len(ALL)} cases of bad input: [bad_input.json](../tests/bad_input.json) has all messages.",
+            "[What gets in](guides/what_gets_in.md) says what becomes of each kind of column.\n",
+            "## The usual mistakes\n",
+            "| input | message | what to do |",
+            "|---|---|---|",
+            *(f"| {case.what} | `` {text} `` | {case.advice or '–'} |" for case, text in shown),
+            "",
+        ]
     )
 
 
-def test_the_page_holds_each_case_once():
-    rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
-    assert len(set(IDS)) == len(IDS) == len(rows) - len(CASES)
+@pytest.mark.parametrize(("section", "case"), ALL, ids=IDS)
+def test_bad_input_gets_the_stored_message(section, case):
+    assert message(case) == stored()[section][case.what], "if it is meant to be, run: python tests/test_bad_input.py"
+
+
+def test_the_file_holds_each_case_once():
+    assert len(set(IDS)) == len(ALL)
+    assert {(section, what) for section, of_section in stored().items() for what in of_section} == {
+        (section, case.what) for section, case in ALL
+    }
+
+
+def test_the_page_shows_the_usual_cases():
+    assert PAGE.read_text(encoding="utf-8") == page(stored())
+    assert not [case.what for _, case in ALL if case.advice and not case.on_page]
 
 
 if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    print(f"{len(ALL)} cases written to {PAGE}", file=sys.stderr)
+    found = {section: {case.what: message(case) for case in cases} for section, cases in CASES.items()}
+    MESSAGES.write_text(json.dumps(found, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    PAGE.write_text(page(found), encoding="utf-8")
+    print(f"{len(ALL)} cases written to {MESSAGES}, the usual ones to {PAGE}", file=sys.stderr)

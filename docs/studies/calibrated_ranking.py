@@ -1,6 +1,6 @@
 """Order against calibration: NDCG@10 beside log loss and ECE, for losses whose scores are probabilities and others.
 
-``python -m studies.calibrated_ranking DATA RESULT.json PAGE.md`` trains in some minutes, fills the tables of
+``python -m studies.calibrated_ranking DATA RESULT.json PAGE.md`` trains in some minutes, fills the table of
 the page, and draws a figure beside it. DATA is the folder that holds the data sets.
 """
 
@@ -14,15 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.isotonic import IsotonicRegression
 
-from boostplug.comparison.document import as_json
-from boostplug.comparison.summary import to_json
-from boostplug.core.files import write_file
 from boostplug.losses import CRR, CalibratedSoftmax, LogisticError, Loss, QBRank
 from boostplug.metrics import ECE, NDCG, LogLoss
-from boostplug.replication.drawing import COLOURS, MARKERS, drawn
-from boostplug.replication.tables import markdown, rounded
+from boostplug.replication.drawing import drawn
+from boostplug.replication.tables import markdown
 from studies.quality.sets import SETS
-from studies.tables import decimals, fill
+from studies.tables import decimals, line_style, publish
 from studies.trainings import trainings
 
 __all__ = ["draw", "main", "measured", "tables"]
@@ -79,19 +76,17 @@ def _logit(p: Floats) -> Floats:
 
 
 def tables(rows: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Return the table of each set; bold: no other method is better in NDCG@10 and in log loss."""
-    found = {}
-    for name in _SETS:
-        own = [row for row in rows if row["set"] == name]
-        body = [
-            [
-                f"**{row['method']}**" if _is_on_front(row, own) else row["method"],
-                *(decimals(row[key]) for key in list(row)[2:]),
-            ]
-            for row in own
-        ]
-        found[name] = markdown(["loss", *list(own[0])[2:]], body, numbers=True)
-    return found
+    """Return the page's table; bold: no other method is better in NDCG@10 and in log loss on the set."""
+    of_set = {name: {row["method"]: row for row in rows if row["set"] == name} for name in _SETS}
+    body = []
+    for method in of_set["yandex"]:
+        cells = []
+        for own in of_set.values():
+            mark = "**" if _is_on_front(own[method], [*own.values()]) else ""
+            cells += [f"{mark}{decimals(own[method][measure])}{mark}" for measure in ("NDCG@10", "LogLoss")]
+        body.append([method, *cells])
+    head = [f"{SETS[name].title}, {measure}" for name in _SETS for measure in ("NDCG@10", "log loss")]
+    return {"sets": markdown(["loss", *head], body, numbers=True)}
 
 
 def _is_on_front(row: Mapping[str, Any], rows: list[dict[str, Any]]) -> bool:
@@ -103,26 +98,20 @@ def _is_on_front(row: Mapping[str, Any], rows: list[dict[str, Any]]) -> bool:
 def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
     shown = [row for row in rows if row["method"] != "lambdarank"]  # far to the right: its scores are no probabilities
     for i, row in enumerate(shown):
-        n = len(COLOURS)
-        style = {"color": COLOURS[i % n], "marker": MARKERS[(i + i // n) % len(MARKERS)], "linestyle": ""}
-        axes.plot([row["LogLoss"]], [row["NDCG@10"]], label=row["method"], **style)
+        axes.plot([row["LogLoss"]], [row["NDCG@10"]], label=row["method"], **line_style(i) | {"linestyle": ""})
     axes.set_xlabel("log loss on test, lower is better")
     axes.set_ylabel("NDCG@10 on test")
 
 
 def draw(rows: list[dict[str, Any]], folder: Path) -> None:
-    """Draw a figure for each set."""
-    for name in _SETS:
-        own = [row for row in rows if row["set"] == name]
-        drawn(partial(_plot, own), f"{SETS[name].title}: order against calibration", folder / f"calibrated-{name}")
+    """Draw NDCG@10 against log loss on Yandex."""
+    own = [row for row in rows if row["set"] == "yandex"]
+    drawn(partial(_plot, own), f"{SETS['yandex'].title}: order against calibration", folder / "calibrated-yandex")
 
 
 def main(folder: str, result: str, page: str) -> None:
     """Train, keep the figures, fill the page and draw."""
-    rows = [row for name in _SETS for row in measured(Path(folder), name)]
-    rows = to_json(rounded(rows), finite=True)
-    write_file(Path(result), as_json(rows))
-    fill(Path(page), tables(rows))
+    rows = publish([row for name in _SETS for row in measured(Path(folder), name)], result, page, tables)
     draw(rows, Path(page).parent / "figures")
 
 

@@ -7,46 +7,43 @@ Every trial goes through `CompareResult`, as a user's comparison does.
 """
 
 import argparse
+import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from boostplug.comparison.compare import compare
-from boostplug.comparison.document import as_json, versions
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.runs import Method, Plan, Run
 from boostplug.comparison.training.trees import Trees
-from boostplug.core.files import write_file
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_bundled, make_ranking
 from boostplug.losses import MPBoost, QBRank
 from boostplug.metrics import NDCG
 from boostplug.replication.tables import markdown
 from studies.quality.sets import SETS, share_of
+from studies.tables import publish
 
 __all__ = ["DESIGNS", "Design", "Estimate", "Pool", "Sample", "coverage", "estimate", "null", "pool", "trainings"]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_SCHEMA = "boostplug calibration 1"
 _METRIC = NDCG(10)
-_METHODS = (
-    Method("lambdarank", "lightgbm", "lambdarank", is_reference=True),
-    Method("QBRank", "lightgbm", QBRank()),
-)
+_METHODS = (Method("lambdarank", "lightgbm", "lambdarank", is_reference=True), Method("QBRank", "lightgbm", QBRank()))
 _LEVEL = 0.05
+_compared = partial(compare, frameworks="lightgbm", metrics=_METRIC, progress=False)
 
 
 class Estimate(NamedTuple):
@@ -105,14 +102,7 @@ def _part(fold: Sample) -> DataPart:
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """The values of two methods, trained in several folds with several seeds, on one large set of fresh queries.
-
-    Attributes
-    ----------
-    values : ndarray of shape (2, n_folds, n_seeds, n_queries)
-        Of the other method and of the reference; NaN where the metric is undefined.
-    weight : ndarray of shape (n_queries,)
-    """
+    """Values of two methods on fresh queries, by method, fold, seed and query; NaN where the metric is undefined."""
 
     values: Floats
     weight: Floats
@@ -143,46 +133,18 @@ class Pool:
         return number % len(self.values[0])
 
 
-def pool(
-    n_queries: int,
-    *,
-    methods: tuple[str, str] = ("regression", "lambdarank"),
-    n_folds: int = 3,
-    n_seeds: int = 3,
-    n_train: int = 150,
-    rounds: int = 30,
-) -> Pool:
+def pool(n_queries: int, *, n_folds: int = 3, n_seeds: int = 3, n_train: int = 150, rounds: int = 30) -> Pool:
     """Return two built-in objectives of LightGBM on fresh queries of the data that they were trained on.
 
-    Parameters
-    ----------
-    n_queries : int
-        Fresh ones: of `make_ranking`, as those that each fold is trained on.
-    methods : tuple of two str
-        The other method and the reference.
-    n_folds, n_seeds : int
-        Trainings of each method.
-    n_train : int
-        Training queries of each fold; a third as many validate.
-    rounds : int
+    Each fold has `n_train` training queries, and a third as many validate.
     """
+    methods = ("regression", "lambdarank")  # the second is the reference
     sizes = [n_train, n_train // 3] * n_folds + [n_queries]
     *parts, fresh = _cut(make_ranking(sum(sizes), mean_list_size=8, random_state=25), sizes)
     values = np.empty((2, n_folds, n_seeds, n_queries))
     for f in range(n_folds):
-        found = compare(
-            parts[2 * f],
-            parts[2 * f + 1],
-            fresh,
-            losses=[],
-            baselines=methods,
-            frameworks="lightgbm",
-            rounds=rounds,
-            seeds=n_seeds,
-            metrics=_METRIC,
-            early_stopping_rounds=None,
-            progress=False,
-        )
+        own = (*parts[2 * f : 2 * f + 2], fresh)
+        found = _compared(*own, losses=[], baselines=methods, rounds=rounds, seeds=n_seeds, early_stopping_rounds=None)
         for cell in found.outcomes.runs:
             values[methods.index(cell.method), f, cell.seed] = cell.per_query[_METRIC.name]
     rng = np.random.default_rng(0)
@@ -246,19 +208,12 @@ def null(values: Pool, designs: Sequence[Design], trials: int, *, seed: int = 0)
         yield {**asdict(design), "trials": trials, **_rejections(found)}
 
 
-def coverage(
-    values: Pool,
-    designs: Sequence[Design],
-    trials: int,
-    *,
-    seed: int = 0,
-    measure: Callable[[Sequence[Sample]], Estimate] = estimate,
-) -> Iterator[dict[str, Any]]:
+def coverage(values: Pool, designs: Sequence[Design], trials: int, *, seed: int = 0) -> Iterator[dict[str, Any]]:
     """Yield for each design how often the interval holds the difference over all queries of the pool."""
     for design in designs:
         rng = np.random.default_rng([seed, *asdict(design).values()])
         true = values.difference(design)
-        found = [measure(values.sample(design, rng)) for _ in range(trials)]
+        found = [estimate(values.sample(design, rng)) for _ in range(trials)]
         below, above = sum(one.high < true for one in found), sum(one.low > true for one in found)
         yield {
             **asdict(design),
@@ -282,12 +237,7 @@ _PARAMS = {"num_leaves": 7}
 def trainings(folder: Path | None, n_pairs: int) -> Iterator[dict[str, Any]]:
     """Yield for each set and loss how often trainings differ significantly that differ in their seeds.
 
-    Parameters
-    ----------
-    folder : Path or None
-        Holds the data sets; None: the bundled set.
-    n_pairs : int
-        Pairs of single trainings for each set and loss; no training is in two of them.
+    Without a folder of data sets it takes the bundled set. No training is in two of the `n_pairs` pairs.
     """
     sets = {name: n for name, n in _SETS.items() if folder is not None and (folder / SETS[name].folder).is_dir()}
     for name in sets or ["bundled"]:
@@ -302,18 +252,8 @@ def trainings(folder: Path | None, n_pairs: int) -> Iterator[dict[str, Any]]:
 
 def _other_seeds(folds: list[Any], n_pairs: int, patience: int | None, rounds: int) -> Iterator[dict[str, Any]]:
     """Train each loss with many seeds, and compare single seeds, and means of several, with others."""
-    found = compare(
-        folds,
-        losses=_LOSSES,
-        baselines=[],
-        frameworks="lightgbm",
-        rounds=rounds,
-        seeds=2 * n_pairs,
-        metrics=_METRIC,
-        early_stopping_rounds=patience,
-        params=_PARAMS,
-        progress=False,
-    )
+    more = {"seeds": 2 * n_pairs, "early_stopping_rounds": patience, "params": _PARAMS}
+    found = _compared(folds, losses=_LOSSES, baselines=[], rounds=rounds, **more)
     for method in found.outcomes.methods:
         of_runs = {run: cell.per_query[_METRIC.name] for run, cell in found.outcomes.finished(method).items()}
         for n_seeds in (1, _TOGETHER):
@@ -353,72 +293,54 @@ def _rejections(found: Sequence[Estimate]) -> dict[str, float]:
     }
 
 
-_HEADS = {
-    "data": "data", "stopping": "early stopping", "loss": "loss",
-    "n_queries": "queries", "n_folds": "folds", "n_seeds": "seeds",
-    "weighted": "weights", "n_shared": "also in all folds", "trials": "trials", "p": "p ≤ .05",
-    "interval": "interval without 0", "z": "abs(z) > 1.96", "true_difference": "true difference",
-    "coverage": "interval holds it", "below": "interval below it", "above": "interval above it", "width": "mean width",
-}  # fmt: skip
-_LIMITS = {"null": ("p", 0.03, 0.07), "coverage": ("coverage", 0.93, 0.97), "trainings": ("p", 0.0, 0.07)}
-_EXPECTED = {"p": _LEVEL, "coverage": 1.0 - _LEVEL}
-_SHARES = {"p", "interval", "z", "coverage", "below", "above"}
+_EXPECTED = {"p": _LEVEL, "interval": _LEVEL, "coverage": 1.0 - _LEVEL}
+_LINES: tuple[tuple[str, str, str, dict[str, Any]], ...] = (
+    ("nothing differs: p ≤ .05", "null", "p", {}),
+    ("nothing differs: interval without 0", "null", "interval", {}),
+    ("a true difference: interval holds it", "coverage", "coverage", {}),
+    *(
+        (
+            f"one loss, other seeds, {seeds}{stopped}: p ≤ .05",
+            "trainings",
+            "p",
+            {"stopping": bool(stopped), "n_seeds": n},
+        )
+        for stopped in ("", ", early stopping")
+        for n, seeds in ((1, "single trainings"), (_TOGETHER, "means of three"))
+    ),
+)
+"""Lines of the page's table: the study, the share, and the rows that count."""
 
 
-def table(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Return the rows of a study as a table in Markdown; of all trials alike, the last rows."""
-    names = [name for name in _HEADS if name in rows[0]]
-    body = [[_cell(name, row[name]) for name in names] for row in rows]
-    alike = ("stopping", "n_seeds") if "stopping" in names else ()
-    for kind in dict.fromkeys(tuple(row[name] for name in alike) for row in rows):
-        of_kind = [row for row in rows if tuple(row[name] for name in alike) == kind]
-        total = dict(zip(alike, kind, strict=True)) | {"trials": sum(row["trials"] for row in of_kind)}
-        total |= {name: _over_trials(of_kind, name) for name in names if name in _SHARES}
-        body.append(["all", *(_cell(name, total[name]) if name in total else "" for name in names[1:])])
-    return markdown([_HEADS[name] for name in names], body, numbers=True)
+def tables(found: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, list[str]]:
+    """Return the page's table: each share over all trials, and the lowest and highest over the rows of the study."""
+    body = []
+    for title, study, name, kind in _LINES:
+        rows = [row for row in found.get(study, ()) if kind.items() <= row.items()]
+        if rows:
+            shares, trials = [row[name] for row in rows], [row["trials"] for row in rows]
+            ends = f"{_percent(min(shares))} to {_percent(max(shares))}"
+            mean = float(np.average(shares, weights=trials))
+            body.append([title, f"{sum(trials):,}", _percent(mean), ends, _percent(_EXPECTED[name])])
+    return {"shares": markdown(["what is counted", "trials", "share", "by row", "expected"], body, numbers=True)}
 
 
-def _over_trials(rows: Sequence[dict[str, Any]], name: str) -> float:
-    return float(np.average([row[name] for row in rows], weights=[row["trials"] for row in rows]))
-
-
-def _cell(name: str, value: Any) -> str:
-    if name in _SHARES:
-        return f"{100 * value:.1f} %"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    return f"{value:+.4f}" if name == "true_difference" else f"{value:.4f}" if name == "width" else str(value)
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run one of the studies, print its table, and end with status 1 where the share is out of its limits.
-
-    A few trials vary more than the limits allow: then those of chance count, which 99.9 % of experiments keep.
-    """
+    """Run one of the studies, and print its shares."""
     parser = argparse.ArgumentParser(prog="python -m studies.calibration", description=__doc__)
     parser.add_argument("study", choices=["null", "coverage", "trainings"])
     parser.add_argument("--trials", type=int, help="of each design, default 1000; pairs of each set and loss, 10")
-    parser.add_argument("--json", type=Path, help="file to write the shares to")
+    parser.add_argument("--write", nargs=2, metavar=("RESULT.json", "PAGE.md"), help="files to write the shares to")
     given = parser.parse_args(arguments)
-    usual = 10 if given.study == "trainings" else 1000
-    trials = usual if given.trials is None else given.trials
-    if trials < 1:
-        parser.error(f"--trials must be at least 1; got {trials}")
-    rows = []
-    for row in _study(given.study, trials):
-        sys.stderr.write(f"{row}\n")
-        rows.append(row)
-    sys.stdout.write("\n".join(table(rows)))
-    if given.json is not None:
-        write_file(given.json, as_json({"schema": _SCHEMA, "study": given.study, "versions": versions(), "rows": rows}))
-    name, low, high = _LIMITS[given.study]
-    rows = [row for row in rows if not row.get("stopping")]  # with it, other seeds are other models
-    share, n = _over_trials(rows, name), sum(row["trials"] for row in rows)
-    least, most = stats.binom.ppf([0.0005, 0.9995], n, _EXPECTED[name]) / n
-    if not min(low, least) <= share <= max(high, most):
-        raise SystemExit(
-            f"{_HEADS[name]}: {100 * share:.1f} % of all {n} trials, not {100 * low:g} to {100 * high:g} %"
-        )
+    rows = [*_study(given.study, given.trials or (10 if given.study == "trainings" else 1000))]
+    sys.stdout.write("\n".join(tables({given.study: rows})["shares"]))
+    if given.write is not None:
+        result, page = given.write
+        publish({**json.loads(Path(result).read_text(encoding="utf-8")), given.study: rows}, result, page, tables)
 
 
 def _study(study: str, trials: int) -> Iterator[dict[str, Any]]:

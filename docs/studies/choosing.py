@@ -1,6 +1,6 @@
 """Choice of a ranker on clicks: its cost in true NDCG@10, with and without propensities.
 
-``python -m studies.choosing DATA RESULT.json PAGE.md`` trains for about 20 minutes on one core, and fills the tables of
+``python -m studies.choosing DATA RESULT.json PAGE.md`` trains for about 20 minutes on one core, and fills the table of
 the page. DATA is the folder that holds the data sets. With a fourth argument, the number of the first seed, it
 explores: logs of other seeds than the page's.
 """
@@ -16,14 +16,11 @@ from numpy.typing import NDArray
 from boostplug import LGBMRanker
 from boostplug.clicks import simulate
 from boostplug.comparison.compare import compare
-from boostplug.comparison.document import as_json
-from boostplug.comparison.summary import to_json
-from boostplug.core.files import write_file
 from boostplug.datasets import RankingData
 from boostplug.losses import Loss, RankNet, Unbiased
-from boostplug.replication.tables import markdown, rounded
+from boostplug.replication.tables import markdown
 from studies.quality.sets import SETS
-from studies.tables import decimals, fill
+from studies.tables import decimals, publish
 
 __all__ = ["main", "tables"]
 
@@ -52,12 +49,17 @@ def taken(data: RankingData, queries: Any, rng: np.random.Generator | None = Non
     return RankingData(data.X[kept], data.y[kept], group=[len(rows) for rows in of_query])
 
 
+def loaded(folder: Path, name: str, fold: int) -> list[RankingData]:
+    """Return the training, validation and test part of a fold."""
+    return [
+        RankingData(np.asarray(part.X, np.float32), part.queries.labels, group=part.group)
+        for part in SETS[name].load(folder, fold)
+    ]
+
+
 def parts(folder: Path, name: str, seed: int) -> tuple[RankingData, RankingData, RankingData]:
     """Return candidates of few training queries, those of all validation queries, and all other queries complete."""
-    train, valid, test = (
-        RankingData(np.asarray(part.X, np.float32), part.queries.labels, group=part.group)
-        for part in SETS[name].load(folder, seed % 5)
-    )
+    train, valid, test = loaded(folder, name, seed % 5)
     rng = np.random.default_rng(seed)
     order = rng.permutation(train.n_queries)
     rest = taken(train, order[_QUERIES:])
@@ -132,69 +134,28 @@ def costs(methods: Mapping[str, Mapping[str, list[float]]]) -> dict[str, float]:
 
 
 def tables(logs: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Return the tables of the page."""
-    made = {}
-    for training in _TRAININGS:
-        body, of_all = [], {way: [] for way in _WAYS}
-        for name in _SETS:
-            for eta in _ETAS:
-                own = [costs(log["methods"][training]) for log in logs if (log["set"], log["eta"]) == (name, eta)]
-                by_way = {way: [one[way] for one in own] for way in _WAYS}
-                body.append([SETS[name].title, f"{eta:g}", *_cells(by_way)])
-                if eta > 0:
-                    of_all = {way: of_all[way] + by_way[way] for way in _WAYS}
-        body.append(["both", "1 and 2", *_cells(of_all)])
-        made[training] = markdown(["set", "η", *_WAYS, "propensities / clicks"], body, numbers=True)
-    made["seeds"] = markdown(
-        ["set", "η", *(f"{way}, {training}" for training in _TRAININGS for way in _WAYS[:2])],
-        [
-            [SETS[name].title, f"{eta:g}", *(
-                " ".join(
-                    decimals(costs(log["methods"][training])[way])
-                    for log in logs
-                    if (log["set"], log["eta"]) == (name, eta)
-                )
-                for training in _TRAININGS
-                for way in _WAYS[:2]
-            )]
-            for name in _SETS
-            for eta in _ETAS
-        ],
-    )  # fmt: skip
-    made["methods"] = _methods(logs)
-    return made
+    """Return the table of the page: mean costs by set and η, and over both sets where there is bias."""
+    cases = [(SETS[name].title, f"{eta:g}", {name}, {eta}) for name in _SETS for eta in _ETAS]
+    body = [
+        [title, eta, *_cells(logs, names, etas)]
+        for title, eta, names, etas in [*cases, ("both", "1 and 2", {*_SETS}, {1.0, 2.0})]
+    ]
+    head = [f"{way}, {training}" for training in _TRAININGS for way in _WAYS]
+    return {"costs": markdown(["set", "η", *head], body, numbers=True)}
 
 
-def _cells(by_way: Mapping[str, list[float]]) -> list[str]:
-    """Return the mean cost of each way, and the share of the second in the first."""
-    means = [float(np.mean(values)) for values in by_way.values()]
-    share = f"{means[1] / means[0]:.0%}".replace("%", " %") if means[0] else "–"
-    return [*map(decimals, means), share]
+def _cells(logs: list[dict[str, Any]], names: set[str], etas: set[float]) -> list[str]:
+    """Return the mean cost of each way of choosing in each way of training."""
+    own = [log["methods"] for log in logs if log["set"] in names and log["eta"] in etas]
+    of_trainings = [[costs(methods[training]) for methods in own] for training in _TRAININGS]
+    return [decimals(float(np.mean([one[way] for one in found]))) for found in of_trainings for way in _WAYS]
 
 
-def _methods(logs: list[dict[str, Any]]) -> list[str]:
-    """Return the true NDCG@10 of each method after equal rounds, and how often each way chooses it."""
-    cases = [(name, eta) for name in _SETS for eta in _ETAS]
-    body = []
-    for method in logs[0]["methods"]["same models"]["clicks"]:
-        cells = []
-        for case in cases:
-            own = [log["methods"]["same models"] for log in logs if (log["set"], log["eta"]) == case]
-            mean = np.mean([one["clicks"][method][1] for one in own])
-            times = [sum(max(one[way], key=one[way].__getitem__) == method for one in own) for way in _WAYS]
-            cells.append(f"{decimals(float(mean))} ({', '.join(map(str, times))})")
-        body.append([method, *cells])
-    return markdown(["method", *(f"{SETS[name].title}, η = {eta:g}" for name, eta in cases)], body, numbers=True)
-
-
-def main(folder: str, result: str, page: str | None = None, first_seed: str = "0") -> None:
+def main(folder: str, result: str, page: str, first_seed: str = "0") -> None:
     """Train, keep the figures and fill the page."""
     seeds = range(int(first_seed), int(first_seed) + _SEEDS)
     logs = [of_log(Path(folder), name, eta, seed) for name in _SETS for seed in seeds for eta in _ETAS]
-    logs = to_json(rounded(logs), finite=True)
-    write_file(Path(result), as_json(logs))
-    if page is not None:
-        fill(Path(page), tables(logs))
+    publish(logs, result, page, tables)
 
 
 if __name__ == "__main__":

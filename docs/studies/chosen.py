@@ -43,26 +43,24 @@ import joblib
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.document import as_json
-from boostplug.comparison.summary import to_json
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM, DataPart, Watch
 from boostplug.comparison.training.trees import Trees
-from boostplug.core.files import write_file
 from boostplug.data.queries import Queries
 from boostplug.losses import LambdaRank, ListNet, LogisticError, Loss, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import MRR, NDCG, WTA, ChoiceLogLoss, Metric
 from boostplug.metrics.choice import choice_bins
 from boostplug.replication.drawing import drawn
-from boostplug.replication.tables import markdown, rounded
+from boostplug.replication.tables import markdown
 from studies.quality.catboost import CatBoost
 from studies.quality.sets import SETS, Fold, with_one_relevant
-from studies.store import finished
-from studies.tables import FRAMEWORK_TITLES, decimals, fill, line_style
+from studies.store import all_finished
+from studies.tables import FRAMEWORK_TITLES, decimals, estimated, line_style, publish, with_z
 
 Floats = NDArray[np.float64]
 
 REAL = ("yandex", "nfcorpus", "jester", "mslr", "movielens")
 SIMULATED = "simulated"
+ALL = (*REAL, SIMULATED)
 N_SEEDS, N_FOLDS, ROUNDS, PATIENCE = 5, 5, 300, 40
 METRICS: tuple[Metric, ...] = (NDCG(10), MRR(), WTA(), ChoiceLogLoss())
 OURS: dict[str, Loss] = {
@@ -108,7 +106,7 @@ class Job(NamedTuple):
 def jobs(framework: str) -> Iterator[Job]:
     """Yield the jobs of a framework, all sets with the first seed first."""
     for seed in range(N_SEEDS):
-        for data in (*REAL, SIMULATED):
+        for data in ALL:
             for fold in range(N_FOLDS):
                 yield Job(data, fold, seed, framework)
                 if framework == "lightgbm" and data in ("yandex", SIMULATED):
@@ -178,31 +176,12 @@ def trained(folder: Path, job: Job) -> dict[Any, Any]:
 
 def train(folder: str, store: str, *frameworks: str) -> None:
     """Train what is missing in the store, on all cores."""
-    Path(store).mkdir(parents=True, exist_ok=True)
     wanted = [job for name in frameworks or FRAMEWORKS for job in jobs(name)]
     wanted.sort(key=lambda job: job.seed)
-    work: Callable[..., Any] = joblib.delayed(finished)
-    joblib.Parallel(n_jobs=-1)(work(Path(store), job.name, partial(trained, Path(folder), job)) for job in wanted)
+    all_finished(Path(store), {job.name: partial(trained, Path(folder), job) for job in wanted})
 
 
 LAMBDAMART = {"lightgbm": "lambdarank", "xgboost": "rank:ndcg", CatBoost.name: "lambdarank"}
-TITLES = {data: SETS[data].title.partition(",")[0] for data in REAL} | {SIMULATED: "Simulated"}
-
-
-class Estimate(NamedTuple):
-    """A mean over queries, and how many standard errors it is from 0."""
-
-    mean: float
-    z: float
-
-    def __str__(self) -> str:
-        text = f"{decimals(self.mean, 4, '+')} ({decimals(self.z, 1)})"
-        return f"**{text}**" if abs(self.z) >= 3.0 else text
-
-
-def _estimate(values: Floats) -> Estimate:
-    known = values[~np.isnan(values)]
-    return Estimate(float(known.mean()), float(known.mean() / known.std() * np.sqrt(len(known))))
 
 
 class Results:
@@ -235,9 +214,8 @@ class Results:
     def gap(self, metric: str, sets: Iterable[str], framework: str, method: str, other: str, **options: Any) -> Floats:
         """Return the differences of a method and another of LightGBM or of its framework, by query."""
         where = "lightgbm" if framework == CatBoost.name else framework
-        return self.values(metric, sets, framework, method, **options) - self.values(
-            metric, sets, where, other, **options
-        )
+        theirs = self.values(metric, sets, where, other, **options)
+        return self.values(metric, sets, framework, method, **options) - theirs
 
     def calibration_error(self, data: str, framework: str, method: str) -> float:
         """Return the mean |made - expected| choices over the number of lists, by bins of the probability."""
@@ -246,20 +224,14 @@ class Results:
 
     def seconds(self, framework: str, method: str) -> float:
         """Return the processor seconds of all trainings on the real sets."""
-        return float(
-            np.sum([run for data in REAL for fold in self.of("seconds", data, framework, method) for run in fold])
-        )
+        return float(sum(sum(fold) for data in REAL for fold in self.of("seconds", data, framework, method)))
 
 
 def summary(results: Results) -> dict[str, Any]:
     """Return the numbers of the page."""
     pooled, of_sets = [], []
     for framework, methods in METHODS.items():
-        if any(
-            not fold
-            for data in (*REAL, SIMULATED)
-            for fold in results.of("rounds", data, framework, next(iter(methods)))
-        ):
+        if not all(fold for data in ALL for fold in results.of("rounds", data, framework, next(iter(methods)))):
             continue  # not trained yet
         for method in methods:
             base = LAMBDAMART[framework]
@@ -267,20 +239,20 @@ def summary(results: Results) -> dict[str, Any]:
             row: dict[str, Any] = {"framework": framework, "method": method}
             for metric in METRICS:
                 row[metric.name] = float(np.nanmean(results.values(metric.name, REAL, framework, method)))
-                row[f"difference in {metric.name}"] = _estimate(gap(metric.name, REAL)) if method != base else None
+                row[f"difference in {metric.name}"] = estimated(gap(metric.name, REAL)) if method != base else None
             row["calibration error"] = float(np.mean([results.calibration_error(d, framework, method) for d in REAL]))
             row["calibration error, simulated"] = results.calibration_error(SIMULATED, framework, method)
             where = "lightgbm" if framework == CatBoost.name else framework
             row["time"] = results.seconds(framework, method) / results.seconds(where, base)
             pooled.append(row)
             if method != base:
-                of_set = {data: _estimate(gap("NDCG@10", [data])) for data in (*REAL, SIMULATED)}
+                of_set = {data: estimated(gap("NDCG@10", [data])) for data in ALL}
                 of_sets.append({"framework": framework, "method": method, **of_set})
     normed = [
         {
             "method": method,
-            **{d: _estimate(results.gap("NDCG@10", [d], "lightgbm", method, WITHOUT_NORM)) for d in (*REAL, SIMULATED)},
-            "pooled": _estimate(results.gap("NDCG@10", REAL, "lightgbm", method, WITHOUT_NORM)),
+            **{d: estimated(results.gap("NDCG@10", [d], "lightgbm", method, WITHOUT_NORM)) for d in ALL},
+            "pooled": estimated(results.gap("NDCG@10", REAL, "lightgbm", method, WITHOUT_NORM)),
         }
         for method in OURS
     ]
@@ -293,9 +265,8 @@ def _both(results: Results) -> list[dict[str, Any]]:
     for method in OURS:
         gaps = [results.gap("NDCG@10", REAL, framework, method, LAMBDAMART[framework]) for framework in FRAMEWORKS]
         losses = [np.nanmean(results.values(ChoiceLogLoss().name, REAL, name, method)) for name in FRAMEWORKS]
-        rows.append(
-            {"method": method, "difference": _estimate(np.mean(gaps, axis=0)), "log loss": float(np.mean(losses))}
-        )
+        gap = estimated(np.mean(gaps, axis=0))
+        rows.append({"method": method, "difference": gap, "log loss": float(np.mean(losses))})
     return rows
 
 
@@ -315,55 +286,37 @@ def _nothing(results: Results) -> list[dict[str, Any]]:
         rows.append({"set": data, "method": first, "NDCG@10": float(np.nanmean(own("NDCG@10", method=first)))})
         for method in others:
             values = own("NDCG@10", method=method)
-            gap = _estimate(values - own("NDCG@10", method=first))
+            gap = estimated(values - own("NDCG@10", method=first))
             rows.append({"set": data, "method": method, "NDCG@10": float(np.nanmean(values)), "difference": gap})
     return rows
 
 
 def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the page's tables; bold: at least three standard errors from 0."""
-    title = FRAMEWORK_TITLES
-    pooled = [
+    """Return the page's table; bold: at least three standard errors from 0."""
+    body = [
         [
             row["method"],
-            title[row["framework"]],
-            *(str(row[f"difference in {name}"] or "–") for name in ("NDCG@10", "MRR", "WTA")),
-            *(
-                decimals(row[name], 3)
-                for name in ("ChoiceLogLoss", "calibration error", "calibration error, simulated")
-            ),
+            FRAMEWORK_TITLES[row["framework"]],
+            *(with_z(row[f"difference in {name}"]) for name in ("NDCG@10", "MRR")),
+            decimals(row["ChoiceLogLoss"], 3),
             decimals(row["time"], 2),
         ]
         for row in found["pooled"]
     ]
-    head = ["loss", "framework", "NDCG@10", "MRR", "hit rate at 1", "log loss", "calibration", "simulated", "time"]
-    of_sets = [[row["method"], title[row["framework"]], *(str(row[data]) for data in TITLES)] for row in found["sets"]]
-    normed = [[row["method"], *(str(row[data]) for data in TITLES), str(row["pooled"])] for row in found["norm"]]
-    both = [[row["method"], str(row["difference"]), decimals(row["log loss"], 3)] for row in found["both"]]
-    nothing = [
-        [TITLES[row["set"]], row["method"], decimals(row["NDCG@10"]), str(row.get("difference", "–"))]
-        for row in found["nothing"]
-    ]
-    return {
-        "pooled": markdown(head, pooled, numbers=True),
-        "sets": markdown(["loss", "framework", *TITLES.values()], of_sets, numbers=True),
-        "norm": markdown(["loss", *TITLES.values(), "five sets"], normed, numbers=True),
-        "both": markdown(["loss", "NDCG@10 beside LambdaMART", "log loss"], both, numbers=True),
-        "nothing": markdown(["set", "loss", "NDCG@10", "beside ListNet(labels)"], nothing, numbers=True),
-    }
+    return {"pooled": markdown(["loss", "framework", "NDCG@10", "MRR", "log loss", "time"], body, numbers=True)}
 
 
 def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
     """Draw the pooled differences with 95 % intervals, the best at the top."""
-    rows = sorted(rows, key=lambda row: row["difference in NDCG@10"].mean)
+    rows = sorted(rows, key=lambda row: row["difference in NDCG@10"][0])
     for y, row in enumerate(rows):
-        found = row["difference in NDCG@10"]
+        mean, z, *_ = row["difference in NDCG@10"]
         style = line_style([*FRAMEWORK_TITLES].index(row["framework"]))
-        half = 1.96 * abs(found.mean / found.z)
+        half = 1.96 * abs(mean / z)
         label = FRAMEWORK_TITLES[row["framework"]]
         known = axes.get_legend_handles_labels()[1]
         axes.errorbar(
-            [found.mean], [y], xerr=[half], color=style["color"], marker=style["marker"],
+            [mean], [y], xerr=[half], color=style["color"], marker=style["marker"],
             label=None if label in known else label,
         )  # fmt: skip
     axes.set_yticks(range(len(rows)), [row["method"] for row in rows])
@@ -374,12 +327,9 @@ def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
 def page(store: str, result: str, page: str) -> None:
     """Write the numbers, fill the page and draw."""
     found = summary(Results(Path(store)))
-    fill(Path(page), tables(found))
+    found = publish({**found, "named first": named_first(found["both"])}, result, page, tables)
     rows = [row for row in found["pooled"] if row["difference in NDCG@10"]]
     drawn(partial(_plot, rows), "One chosen document per list", Path(page).parent / "figures" / "chosen", (8.0, 7.0))
-    write_file(
-        Path(result), as_json(rounded(to_json({**found, "named first": named_first(found["both"])}, finite=True)))
-    )
 
 
 COMMANDS: Mapping[str, Callable[..., None]] = {"train": train, "page": page}

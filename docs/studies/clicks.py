@@ -1,7 +1,7 @@
 """Value of clicks: rankers from simulated logs, judged by the true labels; propensities; pairs beside labels.
 
 ``python -m studies.clicks DATA STORE RESULT.json PAGE.md`` trains about an hour on two cores, fills the
-tables of the page, and draws figures beside it. DATA is the folder that holds the data sets. STORE is a folder for
+table of the page, and draws a figure beside it. DATA is the folder that holds the data sets. STORE is a folder for
 finished parts; the command goes on from there.
 """
 
@@ -11,27 +11,23 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.adapters.attached import set_pairs, set_positions
 from boostplug.clicks import propensity, simulate
-from boostplug.comparison.document import as_json
-from boostplug.comparison.summary import to_json
 from boostplug.core.extras import imported
-from boostplug.core.files import write_file
 from boostplug.data.click_log import ClickLog
 from boostplug.data.pairs import Pairs
 from boostplug.datasets import RankingData
 from boostplug.losses import Loss, QBRank, RankNet, Unbiased
 from boostplug.metrics import NDCG
-from boostplug.replication.drawing import COLOURS, DASHES, drawn
-from boostplug.replication.tables import markdown, rounded
-from studies.bootstrap import bootstrap_interval
+from boostplug.replication.drawing import drawn
+from boostplug.replication.tables import markdown
+from studies.choosing import loaded, taken
 from studies.quality.sets import SETS
-from studies.store import finished
-from studies.tables import decimals, difference, fill, line_style, with_interval
+from studies.store import all_finished
+from studies.tables import decimals, difference, line_style, publish
 
 __all__ = ["draw", "main", "tables"]
 
@@ -40,13 +36,11 @@ Predict = Callable[[Any], Floats]
 
 _SETS = ("yandex", "mslr", "ohsumed", "nfcorpus")
 _ETAS, _SEEDS = (0.0, 1.0, 2.0), 5
-_MOST_QUERIES, _MOST_DOCUMENTS = 200, 30  # of the training part: the candidates that users see
+_MOST_QUERIES = 200  # of the training part: the candidates that users see
 _ROWS = 600_000  # of a log
 _ROUNDS, _LEAVES, _RATE, _BINS = 50, 15, 0.15, 63
 _LEAST_ROWS = 50
 _TREES = {"num_leaves": _LEAVES, "learning_rate": _RATE, "num_threads": 1, "verbosity": -1}  # in LightGBM
-_LEAST_WAY = 0.01  # from clicks as labels to true propensities, of which shares say something
-_BUILT_IN = ("lightgbm built-in with positions", "xgboost built-in with positions")
 _SHARES = (0.05, 0.2, 1.0)  # of the queries, with labels
 _WEIGHTS = (0.03, 0.1, 0.5)  # of pairs beside labels: preference_weight
 _PAGES = (1_000, 10_000, 100_000)
@@ -56,19 +50,9 @@ _ESTIMATORS = ("randomised", "harvesting", "em")
 
 def candidates(folder: Path, name: str, seed: int) -> tuple[RankingData, RankingData]:
     """Return some queries of a fold's training part with some documents each, and its test part."""
-    train, _, test = SETS[name].load(folder, seed)
+    train, _, test = loaded(folder, name, seed)
     rng = np.random.default_rng(seed)
-    edges = train.queries.boundaries
-    chosen = np.sort(rng.permutation(train.queries.n_queries)[:_MOST_QUERIES])
-    of_query = [np.arange(edges[q], edges[q + 1]) for q in chosen]
-    rows = [np.sort(rng.permutation(one)[:_MOST_DOCUMENTS]) for one in of_query]
-    kept = np.concatenate(rows)
-    group = [len(one) for one in rows]
-    X, y = np.asarray(train.X, np.float32), train.queries.labels
-    return (
-        RankingData(X[kept], y[kept], group=group),
-        RankingData(np.asarray(test.X, np.float32), test.queries.labels, group=test.group),
-    )
+    return taken(train, np.sort(rng.permutation(train.n_queries)[:_MOST_QUERIES]), rng), test
 
 
 def methods(true: Floats, found: Floats) -> dict[tuple[str, str], Loss | str]:
@@ -90,10 +74,13 @@ def methods(true: Floats, found: Floats) -> dict[tuple[str, str], Loss | str]:
     }
 
 
-def _lightgbm(X: Any, y: Floats, log: ClickLog, objective: Loss | str, *, positions: bool) -> Predict:
+def on_lightgbm(
+    X: Any, y: Floats, log: ClickLog, objective: Loss | str, *, positions: bool = False, start: float = 0.0
+) -> Predict:
+    """Return the scores without `start` by a training in LightGBM; `positions`: in the built-in objective."""
     lgb = imported("lightgbm", "training needs")
-    given = {"position": log.position - 1} if positions and isinstance(objective, str) else {}
-    data = lgb.Dataset(X, y, group=log.group, **given)
+    given = {"position": log.position - 1} if positions else {}
+    data = lgb.Dataset(X, y, group=log.group, init_score=np.full(len(X), start) if start else None, **given)
     if not isinstance(objective, str):
         set_positions(data, log.position)
     more = {"max_bin": _BINS, "min_data_in_leaf": _LEAST_ROWS, "seed": 0}
@@ -101,24 +88,24 @@ def _lightgbm(X: Any, y: Floats, log: ClickLog, objective: Loss | str, *, positi
     return predict
 
 
-def _xgboost(X: Any, y: Floats, log: ClickLog, objective: Loss | str, *, positions: bool) -> Predict:
+def on_xgboost(
+    X: Any, y: Floats, log: ClickLog, objective: Loss | str, *, positions: bool = False, start: float = 0.0
+) -> Predict:
+    """Return the scores without `start` by a training in XGBoost; `positions`: in the built-in objective."""
     xgb = imported("xgboost", "training needs")
     data = xgb.QuantileDMatrix(X, y, group=log.group, max_bin=_BINS, nthread=1)
-    params: dict[str, Any] = {
-        "max_leaves": _LEAVES,
-        "max_depth": 0,
-        "grow_policy": "lossguide",
-        "learning_rate": _RATE,
-        "max_bin": _BINS,
-        "nthread": 1,
-    }
+    params: dict[str, Any] = {"max_leaves": _LEAVES, "max_depth": 0, "grow_policy": "lossguide"}
+    params |= {"learning_rate": _RATE, "max_bin": _BINS, "nthread": 1}
+    if start:
+        data.set_base_margin(np.full(len(X), start))
+        params["base_score"] = 0.0
     if isinstance(objective, str):
         params |= {"objective": objective, "lambdarank_unbiased": positions}
         booster = xgb.train(params, data, _ROUNDS)
     else:
         set_positions(data, log.position)
         booster = xgb.train(params, data, _ROUNDS, obj=objective)
-    return lambda features: np.asarray(booster.inplace_predict(features), np.float64)
+    return lambda features: np.asarray(booster.inplace_predict(features, predict_type="margin"), np.float64)
 
 
 def of_log(folder: Path, name: str, eta: float, seed: int) -> dict[str, Any]:
@@ -129,7 +116,7 @@ def of_log(folder: Path, name: str, eta: float, seed: int) -> dict[str, Any]:
     true = 1.0 / np.arange(1.0, log.position.max() + 1.0) ** eta
     found = propensity(log, method="harvesting", n_bootstrap=2).propensity
     rows = np.asarray(log.document)
-    X, train_with = train.X[rows], {"lightgbm": _lightgbm, "xgboost": _xgboost}
+    X, train_with = train.X[rows], {"lightgbm": on_lightgbm, "xgboost": on_xgboost}
     values = {}
     for (framework, method), objective in methods(true, found).items():
         y = train.y[rows] if method == "true labels" else log.clicked
@@ -273,88 +260,24 @@ def _of_method(name: str, method: str, mixed: list[dict[str, Any]]) -> dict[str,
         "set": name,
         "method": method,
         "NDCG@10": _mean(mixed, method),
-        "interval": bootstrap_interval(
-            np.concatenate([part["values"][method] for part in mixed]),
-            strata=np.repeat(np.arange(len(mixed)), [len(part["values"][method]) for part in mixed]),
-        ),
         "beside pairs": _difference(mixed, method, _PAIRS),
         "beside labels": _difference(mixed, method, alone) if alone in mixed[0]["values"] else None,
     }
 
 
 def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the tables of the page."""
-    made = {}
-    for name in _SETS:
-        own = [row for row in found["logs"] if row["set"] == name]
-        body = []
-        for method in dict.fromkeys(row["method"] for row in own):
-            cells = []
-            for row in (row for row in own if row["method"] == method):
-                cells += [decimals(row["NDCG@10"]), "–" if method in _BUILT_IN else _signed(row["beside built-in"])]
-            body.append([method, *cells])
-        head = [cell for eta in _ETAS for cell in (f"η = {eta:g}", "Δ to built-in with positions")]
-        made[name] = markdown(["method", *head], body, numbers=True)
-        mixed = [row for row in found["mixtures"] if row["set"] == name]
-        made[f"mixture {name}"] = markdown(
-            ["trained on", "NDCG@10", "Δ to pairs only", "Δ to the same labels only"],
-            [
-                [
-                    row["method"],
-                    decimals(row["NDCG@10"]),
-                    "–" if row["method"] == _PAIRS else _signed(row["beside pairs"]),
-                    _signed(row["beside labels"]) if row["beside labels"] else "–",
-                ]
-                for row in mixed
-            ],
-            numbers=True,
-        )
-    made["recovered"] = _recovered(found["logs"])
-    made["cost"] = _cost(found["logs"])
-    errors = {(row["method"], row["pages"]): row["errors"] for row in found["errors"]}
-    made["errors"] = markdown(
-        ["method", *(f"{pages:,} pages" for pages in _PAGES)],
-        [
-            [
-                method,
-                *(f"{np.mean(errors[method, n]):.0%} ({max(errors[method, n]):.0%} at worst)" for n in _PAGES),
-            ]
-            for method in _ESTIMATORS
-        ],
-        numbers=True,
-    )
-    return made
-
-
-def _recovered(rows: list[dict[str, Any]]) -> list[str]:
-    """Return, at η = 1, what part of the way from clicks as labels to true propensities each method goes."""
-    at = {(row["set"], row["method"]): row["NDCG@10"] for row in rows if row["eta"] == 1.0}
-    body = []
-    for method in dict.fromkeys(method for _, method in at):
-        framework = method.split()[0]
-        cells = []
-        for name in _SETS:
-            low, high = (at[name, f"{framework} {end}"] for end in ("clicks as labels", "ips, true"))
-            way = high - low
-            cells.append(f"{(at[name, method] - low) / way:.0%}" if way >= _LEAST_WAY else "–")
-        if not any(word in method for word in ("true", "built-in", "clicks as labels")):
-            body.append([method, *cells])
-    return markdown(["method", *(SETS[name].title for name in _SETS)], body, numbers=True)
-
-
-def _cost(rows: list[dict[str, Any]]) -> list[str]:
-    """Return, where there is no bias, the difference of each method to clicks as labels, built-in ones to their own."""
-    at = {(row["set"], row["method"]): row["beside clicks"] for row in rows if row["eta"] == 0.0}
+    """Return the page's table at η = 1: bold if significantly ahead of the built-in objective, italic if behind."""
+    at = {(row["method"], row["set"]): row for row in found["logs"] if row["eta"] == 1.0}
     body = [
-        [method, *(_signed(at[name, method]) for name in _SETS)]
-        for method in dict.fromkeys(method for _, method in at)
-        if "true" not in method and "clicks as labels" not in method
+        [method, *(_marked(at[method, name]) for name in _SETS)] for method in dict.fromkeys(method for method, _ in at)
     ]
-    return markdown(["method", *(SETS[name].title for name in _SETS)], body, numbers=True)
+    return {"eta 1": markdown(["method", *(SETS[name].title for name in _SETS)], body, numbers=True)}
 
 
-def _signed(values: list[float]) -> str:
-    return with_interval(values[0], values[1:])
+def _marked(row: Mapping[str, Any]) -> str:
+    _, low, high = row["beside built-in"]
+    mark = "**" if low > 0.0 else "*" if high < 0.0 else ""
+    return f"{mark}{decimals(row['NDCG@10'])}{mark}"
 
 
 def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
@@ -367,47 +290,15 @@ def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
     axes.set_xticks(_ETAS)
 
 
-def _plot_mixture(rows: list[dict[str, Any]], axes: Any) -> None:
-    of = {row["method"]: row for row in rows}
-    shares = np.array([100.0 * share for share in _SHARES])
-    lines = {f"pairs (w = {weight:g}) and labels": [_mixed(share, weight) for share in _SHARES] for weight in _WEIGHTS}
-    for i, (name, methods_of_line) in enumerate({**lines, "labels only": list(map(_labels, _SHARES))}.items()):
-        means = np.array([of[method]["NDCG@10"] for method in methods_of_line])
-        ends = np.array([of[method]["interval"] for method in methods_of_line])
-        axes.errorbar(
-            shares * (1.0 + 0.04 * i),
-            means,
-            yerr=np.abs(ends.T - means),
-            capsize=3,
-            label=name,
-            **{**line_style(i), "linestyle": DASHES[i]},
-        )
-    alone = of[_PAIRS]
-    axes.axhline(alone["NDCG@10"], color=COLOURS[-1], linestyle=":", label="pairs only")
-    axes.axhspan(*alone["interval"], color=COLOURS[-1], alpha=0.12, linewidth=0)
-    axes.set_xscale("log")
-    axes.set_xticks(shares, [f"{share:g} %" for share in shares])
-    axes.set_xlabel("queries with labels")
-    axes.set_ylabel("NDCG@10 on the true labels")
-
-
 def draw(found: Mapping[str, Any], folder: Path) -> None:
-    """Draw two figures for each set."""
-    for name in _SETS:
-        logs = [row for row in found["logs"] if row["set"] == name and row["method"].startswith("lightgbm")]
-        drawn(partial(_plot, logs), f"{SETS[name].title}: rankers from clicks, LightGBM", folder / f"clicks-{name}")
-        mixed = [row for row in found["mixtures"] if row["set"] == name]
-        drawn(partial(_plot_mixture, mixed), f"{SETS[name].title}: QBRank on clicks and labels", folder / f"mix-{name}")
+    """Draw NDCG@10 by η on Yandex."""
+    logs = [row for row in found["logs"] if row["set"] == "yandex" and row["method"].startswith("lightgbm")]
+    drawn(partial(_plot, logs), f"{SETS['yandex'].title}: rankers from clicks, LightGBM", folder / "clicks-yandex")
 
 
 def main(folder: str, store: str, result: str, page: str) -> None:
     """Train what is not in the store, keep the figures, fill the page and draw."""
-    Path(store).mkdir(parents=True, exist_ok=True)
-    jobs = _jobs(Path(folder))
-    done = joblib.Parallel(n_jobs=-1)(joblib.delayed(finished)(Path(store), name, job) for name, job in jobs.items())
-    found = to_json(rounded(summary(dict(zip(jobs, done, strict=True)))), finite=True)
-    write_file(Path(result), as_json(found))
-    fill(Path(page), tables(found))
+    found = publish(summary(all_finished(Path(store), _jobs(Path(folder)))), result, page, tables)
     draw(found, Path(page).parent / "figures")
 
 

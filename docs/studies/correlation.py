@@ -1,13 +1,15 @@
 """Losses for cross-sections: Spearman's correlation per query, on Jester's real-valued ratings and on made-up markets.
 
-``python -m studies.correlation DATA PAGE.md`` trains in some minutes, and fills the tables of the page. DATA
+``python -m studies.correlation DATA RESULT.json PAGE.md`` trains in some minutes, and fills the table of the page. DATA
 is the folder that holds ``jester``.
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 from statistics import median
-from time import perf_counter
+from timeit import repeat
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +20,7 @@ from boostplug.losses import Correlation, Loss, MPBoost, RankNet, SquaredError
 from boostplug.metrics import SpearmanRho
 from boostplug.replication.sources import Fifths
 from boostplug.replication.tables import markdown
-from studies.tables import decimals, difference, fill, with_interval
+from studies.tables import decimals, difference, publish, with_interval
 from studies.trainings import trainings
 
 __all__ = ["main", "market"]
@@ -56,42 +58,53 @@ def _jester(folder: Path) -> tuple[DataPart, DataPart, DataPart]:
     return train, valid, test
 
 
-def table(fold: tuple[DataPart, DataPart, DataPart]) -> list[str]:
+def measured(fold: tuple[DataPart, DataPart, DataPart]) -> dict[str, dict[str, Any]]:
     """Return each method's mean Spearman correlation, its difference to regression, and its rounds."""
     done = [*trainings(fold, _METHODS, SpearmanRho())]
     values: dict[str, Floats] = {}
-    rows = []
+    found: dict[str, dict[str, Any]] = {}
     for name in _METHODS:
         of_seeds = [one for one in done if one.method == name]
         own = np.mean([SpearmanRho().per_query(one.scores, fold[2].queries) for one in of_seeds], axis=0)
-        rounds, values[name] = np.mean([one.watch.best_round for one in of_seeds]), own
-        beside = "–" if name == "regression" else with_interval(*difference([own], [values["regression"]]))
-        rows.append([name, decimals(float(np.nanmean(own))), beside, f"{rounds:.0f}"])
-    return markdown(["loss", "Spearman's ρ", "beside regression", "rounds"], rows)
+        rounds, values[name] = float(np.mean([one.watch.best_round for one in of_seeds])), own
+        beside = None if name == "regression" else difference([own], [values["regression"]])
+        found[name] = {"rho": float(np.nanmean(own)), "beside regression": beside, "rounds": rounds}
+    return found
 
 
-def times() -> list[str]:
-    """Return the time of a gradient on lists of 8,000 documents with real-valued labels, one thread."""
+def times() -> dict[str, float]:
+    """Return the milliseconds of a gradient on lists of 8,000 documents with real-valued labels, one thread."""
     rng = np.random.default_rng(0)
     queries = Queries(rng.normal(size=10 * _ROWS), group=np.full(10, _ROWS))
-    scores, rows = rng.normal(size=10 * _ROWS), []
+    scores, found = rng.normal(size=10 * _ROWS), {}
     for name, loss in _METHODS.items():
         if isinstance(loss, str):
             continue
-        loss.gradient_hessian(scores, queries)  # compiled, and what depends on the labels alone computed
-        seconds = []
-        for _ in range(_CALLS):
-            start = perf_counter()
-            loss.gradient_hessian(scores, queries)
-            seconds.append(perf_counter() - start)
-        rows.append([name, f"{1e3 * median(seconds) / 10:.2f}"])
-    return markdown(["loss", "ms for a list of 8,000"], rows, numbers=True)
+        call = partial(loss.gradient_hessian, scores, queries)
+        call()  # compiled, and what depends only on the labels computed
+        found[name] = 1e3 * median(repeat(call, number=1, repeat=_CALLS)) / 10
+    return found
 
 
-def main(folder: str, page: str) -> None:
-    """Train, and fill a page."""
+def tables(found: dict[str, Any]) -> dict[str, list[str]]:
+    """Return the table of the page."""
+    body = []
+    for name in found["jester"]:
+        cells = []
+        for row in (found["jester"][name], found["market"][name]):
+            mean, interval = row["beside regression"] or (None, None)
+            beside = "–" if mean is None else with_interval(mean, interval)
+            cells += [decimals(row["rho"]), beside, f"{row['rounds']:.0f}"]
+        body.append([name, *cells, f"{found['times'][name]:.2f}" if name in found["times"] else "–"])
+    head = [f"{of}, {what}" for of in ("Jester", "markets") for what in ("ρ", "beside regression", "rounds")]
+    return {"losses": markdown(["loss", *head, "ms for 8,000 documents"], body, numbers=True)}
+
+
+def main(folder: str, result: str, page: str) -> None:
+    """Train, keep the figures and fill the page."""
     made = market(60, 1), market(30, 2), market(60, 3)
-    fill(Path(page), {"jester": table(_jester(Path(folder))), "market": table(made), "times": times()})
+    found = {"jester": measured(_jester(Path(folder))), "market": measured(made), "times": times()}
+    publish(found, result, page, tables)
 
 
 if __name__ == "__main__":

@@ -44,7 +44,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 from pathlib import Path
-from time import process_time
 from typing import Any, NamedTuple
 
 import joblib
@@ -52,15 +51,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 import boostplug as bp
-from boostplug.comparison.document import as_json
-from boostplug.comparison.summary import to_json
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.core.files import write_file
 from boostplug.replication.drawing import drawn
-from boostplug.replication.tables import markdown, rounded
+from boostplug.replication.tables import markdown
 from studies.quality.sets import SETS, Fold
-from studies.store import finished
-from studies.tables import decimals, fill, line_style
+from studies.store import all_finished
+from studies.tables import Estimate, estimated, line_style, publish, with_z
 
 Floats = NDArray[np.float64]
 
@@ -278,15 +274,11 @@ def _catboost(objective: str, fold: Fold) -> Any:
     return model
 
 
-def _folds_of_all(fold: Fold) -> tuple[DataPart, list[Fold]]:
-    """Return the training and validation queries of a draw as one part, and as four folds."""
-    train, valid, test = fold
-    X = np.concatenate([train.X, valid.X])
+def _whole(fold: Fold) -> DataPart:
+    """Return the training and validation queries of a draw as one part."""
+    train, valid, _ = fold
     labels = np.concatenate([train.queries.labels, valid.queries.labels])
-    whole = DataPart(X, bp.Queries(labels, group=np.r_[train.group, valid.group]))
-    numbers = np.arange(whole.queries.n_queries)
-    held = [numbers[k::4] for k in range(4)]
-    return whole, [(_chosen(whole, np.setdiff1d(numbers, one)), _chosen(whole, one), test) for one in held]
+    return DataPart(np.concatenate([train.X, valid.X]), bp.Queries(labels, group=np.r_[train.group, valid.group]))
 
 
 def _standardised(scores: Floats, part: DataPart) -> Floats:
@@ -296,34 +288,26 @@ def _standardised(scores: Floats, part: DataPart) -> Floats:
     return centred / (centred.std() or 1.0)
 
 
-def methods_of(kind: str, fold: Fold, *, few: bool, draw: int) -> Iterator[tuple[str, Callable[[], list[Any]]]]:
-    """Yield the methods of a kind of job, each with a function that returns its models, whose mean is judged."""
+def methods_of(kind: str, fold: Fold, *, few: bool, draw: int) -> Iterator[tuple[str, list[Any]]]:
+    """Yield the methods of a kind of job, each with its models, whose mean is judged."""
     if kind == "sizes":
         for name, method in METHODS.items():
             if "tuned" not in name or (few and draw < TUNED_DRAWS):
-                yield name, partial(lambda method: [method(fold)], method)
+                yield name, [method(fold)]
     elif kind == "forest":
-        for name in FOREST:
-            yield name, partial(lambda name: [_from_start(name, fold)], name)
+        yield from ((name, [_from_start(name, fold)]) for name in FOREST)
     elif kind == "seeds":
         for name, ranker in SEEDS.items():
             for n in (1, 3):
-                seeded = [ranker().set_params(random_state=seed) for seed in range(n)]
-                yield f"{name}, {n}", partial(lambda seeded: [fitted(one, fold) for one in seeded], seeded)
+                yield f"{name}, {n}", [fitted(ranker().set_params(random_state=seed), fold) for seed in range(n)]
     elif kind == "in_all":
-        whole, _ = _folds_of_all(fold)
+        whole = _whole(fold)
+        given = {"group": whole.group, "n_splits": 4, "early_stopping_rounds": PATIENCE, "eval_metric": [NDCG10]}
         for name, ranker in IN_ALL.items():
-            yield name, partial(lambda ranker: [fitted(ranker, fold)], ranker)
-            given = {"group": whole.group, "n_splits": 4, "early_stopping_rounds": PATIENCE, "eval_metric": [NDCG10]}
-            yield (
-                f"{name}, mean of folds",
-                partial(
-                    lambda ranker, given: [bp.fit_folds(ranker, whole.X, whole.queries.labels, **given)], ranker, given
-                ),
-            )
+            yield name, [fitted(ranker, fold)]
+            yield f"{name}, mean of folds", [bp.fit_folds(ranker, whole.X, whole.queries.labels, **given)]
     else:
-        for name in CATBOOST:
-            yield name, partial(lambda name: [_catboost(name, fold)], name)
+        yield from ((name, [_catboost(name, fold)]) for name in CATBOOST)
 
 
 def trained(folder: Path, job: Job) -> dict[Any, Any]:
@@ -336,32 +320,16 @@ def trained(folder: Path, job: Job) -> dict[Any, Any]:
         warnings.simplefilter("ignore")
         few = 0 < job.size <= MOST_TUNED
         for name, models in methods_of(job.kind, fold, few=few, draw=job.draw):
-            start = process_time()
-            scores = [np.asarray(model.predict(test.X), np.float64) for model in models()]
-            seconds = process_time() - start
+            scores = [np.asarray(model.predict(test.X), np.float64) for model in models]
             scores = scores if len(scores) == 1 else [_standardised(one, test) for one in scores]
-            found[name] = {"values": NDCG10.per_query(np.mean(scores, axis=0), test.queries), "seconds": seconds}
+            found[name] = {"values": NDCG10.per_query(np.mean(scores, axis=0), test.queries)}
     return found
 
 
 def train(folder: str, store: str, *kinds: str) -> None:
     """Train what is missing in the store, on all cores."""
-    Path(store).mkdir(parents=True, exist_ok=True)
-    work: Callable[..., Any] = joblib.delayed(finished)
     wanted = [job for kind in kinds for job in jobs(kind)]
-    joblib.Parallel(n_jobs=-1)(work(Path(store), job.name, partial(trained, Path(folder), job)) for job in wanted)
-
-
-class Estimate(NamedTuple):
-    """A mean over queries, its number of standard errors from 0, and the number of queries."""
-
-    mean: float
-    z: float
-    n: int
-
-    def __str__(self) -> str:
-        text = f"{decimals(self.mean, 4, '+')} ({decimals(self.z, 1)})"
-        return f"**{text}**" if abs(self.z) >= 3.0 else text
+    all_finished(Path(store), {job.name: partial(trained, Path(folder), job) for job in wanted})
 
 
 class Results:
@@ -385,97 +353,60 @@ class Results:
                 theirs = self._kept.get(job._replace(kind=other[0]), {})
                 if other[1] in theirs:
                     gaps.append(found[method]["values"] - theirs[other[1]]["values"])
-        if not gaps:
-            return None
-        values = np.concatenate(gaps)
-        values = values[~np.isnan(values)]
-        return Estimate(float(values.mean()), float(values.mean() / values.std() * np.sqrt(len(values))), len(values))
-
-    def seconds(self, kind: str, size: int, method: str) -> float | None:
-        """Return the mean processor seconds of a training."""
-        found = [
-            kept[method]["seconds"]
-            for job, kept in self._kept.items()
-            if job[0] == kind and job.size == size and method in kept
-        ]
-        return float(np.mean(found)) if found else None
+        return estimated(np.concatenate(gaps)) if gaps else None
 
 
 LIGHTGBM = ("sizes", "lambdarank")
 XGBOOST = ("sizes", "rank:ndcg")
 OF_XGBOOST = ("rank:ndcg, small", "rank:ndcg, tuned", "CRR, 6 leaves (XGBoost)", "CRR, 6 leaves, from linear (XGBoost)")
 OF_LIGHTGBM = [name for name in METHODS if name not in OF_XGBOOST and name not in ("lambdarank", "rank:ndcg")]
-TITLES = {data: SETS[data].title.partition(",")[0] for data in REAL}
 BEST = "CRR, 6 leaves, from linear"
 
 
 def summary(results: Results) -> dict[str, Any]:
     """Return the numbers of the page."""
-    sizes = [
-        {
-            "method": method,
-            "beside": base[1],
-            **{str(size or "all"): results.gap("sizes", size, method, base) for size in SIZES},
-        }
-        for methods, base in ((OF_LIGHTGBM, LIGHTGBM), (OF_XGBOOST, XGBOOST))
-        for method in methods
-    ]
-    sizes.append(
-        {
-            "method": "rank:ndcg",
-            "beside": "lambdarank",
-            **{str(size or "all"): results.gap("sizes", size, "rank:ndcg", LIGHTGBM) for size in SIZES},
-        }
-    )
-    at_100 = {
-        method: {data: results.gap("sizes", 100, method, LIGHTGBM, data) for data in REAL} for method in OF_LIGHTGBM
-    }
+    gap, folds = results.gap, f"{BEST}, mean of folds"
+    compared = [(method, LIGHTGBM) for method in OF_LIGHTGBM] + [(method, XGBOOST) for method in OF_XGBOOST]
     return {
-        "sizes": sizes,
-        "sets": [{"method": method, **found} for method, found in at_100.items()],
+        "sizes": [
+            {"method": one, "beside": base[1], **{str(n or "all"): gap("sizes", n, one, base) for n in SIZES}}
+            for one, base in [*compared, ("rank:ndcg", LIGHTGBM)]
+        ],
+        "sets": [
+            {"method": method, **{data: gap("sizes", 100, method, LIGHTGBM, data) for data in REAL}}
+            for method in OF_LIGHTGBM
+        ],
         "catboost": [
             {
                 "method": method,
-                "beside lambdarank": results.gap("catboost", 100, method, LIGHTGBM),
-                "ours beside it": _turned(results.gap("catboost", 100, method, ("sizes", BEST))),
+                "beside lambdarank": gap("catboost", 100, method, LIGHTGBM),
+                "ours beside it": _turned(gap("catboost", 100, method, ("sizes", BEST))),
             }
             for method in CATBOOST
         ],
         "start": [
-            {"method": name, "beside linear": results.gap("forest", 100, name, ("forest", "linear"))}
-            for name in FOREST[1:]
+            {"method": name, "beside linear": gap("forest", 100, name, ("forest", "linear"))} for name in FOREST[1:]
         ],
         "in all": [
-            {
-                "size": size,
-                "method": method,
-                "difference": results.gap("in_all", size, method, ("in_all", "lambdarank")),
-            }
-            for size in (100, 800)
-            for method in [f"{name}{end}" for name in IN_ALL for end in ("", ", mean of folds")][1:]
-        ]
-        + [
-            {
-                "size": 100,
-                "method": f"CatBoost's {name}",
-                "difference": results.gap("catboost_in_all", 100, name, ("in_all", "lambdarank")),
-            }
-            for name in CATBOOST
+            {"size": size, "method": title, "difference": gap(kind, size, method, ("in_all", "lambdarank"))}
+            for kind, size, title, method in _in_all()
         ],
         "in all, beside CatBoost": [
-            {
-                "method": name,
-                "ours beside it": _turned(
-                    results.gap("catboost_in_all", 100, name, ("in_all", f"{BEST}, mean of folds"))
-                ),
-            }
+            {"method": name, "ours beside it": _turned(gap("catboost_in_all", 100, name, ("in_all", folds)))}
             for name in CATBOOST
         ],
         "seeds": [
-            {"method": name, "difference": results.gap("seeds", 0, f"{name}, 3", ("seeds", f"{name}, 1"))}
-            for name in SEEDS
+            {"method": name, "difference": gap("seeds", 0, f"{name}, 3", ("seeds", f"{name}, 1"))} for name in SEEDS
         ],
     }
+
+
+def _in_all() -> Iterator[tuple[str, int, str, str]]:
+    """Yield kind, number of queries, title and name of the methods that get queries to train and to stop in one."""
+    for size in (100, 800):
+        for method in [f"{name}{end}" for name in IN_ALL for end in ("", ", mean of folds")][1:]:
+            yield "in_all", size, method, method
+    yield from (("catboost_in_all", 100, f"CatBoost's {name}", name) for name in CATBOOST)
 
 
 def _turned(found: Estimate | None) -> Estimate | None:
@@ -483,38 +414,10 @@ def _turned(found: Estimate | None) -> Estimate | None:
 
 
 def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
-    """Return the page's tables; bold: at least three standard errors from 0."""
-
-    def text(value: Any) -> str:
-        return "–" if value is None else str(value)
-
+    """Return the page's table; bold: at least three standard errors from 0."""
     columns = [str(size or "all") for size in SIZES]
-    sizes = [[row["method"], row["beside"], *(text(row[column]) for column in columns)] for row in found["sizes"]]
-    sets = [[row["method"], *(text(row[data]) for data in REAL)] for row in found["sets"]]
-    catboost = [
-        [row["method"], text(row["beside lambdarank"]), text(row["ours beside it"])] for row in found["catboost"]
-    ]
-    in_all = [[str(row["size"]), row["method"], text(row["difference"])] for row in found["in all"]]
-    beside = [[row["method"], text(row["ours beside it"])] for row in found["in all, beside CatBoost"]]
-    return {
-        "sizes": markdown(
-            ["method", "beside", *(f"{c} queries" if c != "all" else c for c in columns)], sizes, numbers=True
-        ),
-        "sets": markdown(["method", *TITLES.values()], sets, numbers=True),
-        "catboost": markdown(["CatBoost", "beside lambdarank", f"{BEST}, beside it"], catboost, numbers=True),
-        "start": markdown(
-            ["start", "beside the linear one"],
-            [[r["method"], text(r["beside linear"])] for r in found["start"]],
-            numbers=True,
-        ),
-        "in all": markdown(["queries", "method", "beside lambdarank"], in_all, numbers=True),
-        "beside": markdown(["CatBoost", "mean of folds, beside it"], beside, numbers=True),
-        "seeds": markdown(
-            ["method", "mean of three beside one"],
-            [[r["method"], text(r["difference"])] for r in found["seeds"]],
-            numbers=True,
-        ),
-    }
+    body = [[row["method"], row["beside"], *(with_z(row[column]) for column in columns)] for row in found["sizes"]]
+    return {"sizes": markdown(["method", "beside", *columns], body, numbers=True)}
 
 
 DRAWN = ("lambdarank, small", "LinearRanker", "CRR, 6 leaves", "CRR, 24 leaves", BEST, "CRR, 24 leaves, from linear")
@@ -526,7 +429,7 @@ def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
     for number, method in enumerate(DRAWN):
         row = next(row for row in rows if row["method"] == method)
         known = [at for at, column in enumerate(columns) if row[column] is not None]
-        axes.plot(known, [row[columns[at]].mean for at in known], label=method, **line_style(number))
+        axes.plot(known, [row[columns[at]][0] for at in known], label=method, **line_style(number))
     axes.set_xticks(range(len(columns)), columns)
     axes.axhline(0.0, color="grey", linewidth=0.8)
     axes.set_xlabel("training queries")
@@ -535,12 +438,9 @@ def _plot(rows: list[dict[str, Any]], axes: Any) -> None:
 
 def page(store: str, result: str, page: str) -> None:
     """Write the numbers, fill the page and draw."""
-    found = summary(Results(Path(store)))
-    fill(Path(page), tables(found))
-    drawn(
-        partial(_plot, found["sizes"]), "Few judged queries", Path(page).parent / "figures" / "few_queries", (8.0, 5.0)
-    )
-    write_file(Path(result), as_json(rounded(to_json(found, finite=True))))
+    found = publish(summary(Results(Path(store))), result, page, tables)
+    path = Path(page).parent / "figures" / "few_queries"
+    drawn(partial(_plot, found["sizes"]), "Few judged queries", path, (8.0, 5.0))
 
 
 COMMANDS: Mapping[str, Callable[..., None]] = {"train": train, "page": page}

@@ -11,26 +11,22 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
 from boostplug.adapters.attached import set_positions
 from boostplug.clicks import correction, propensity, simulate
-from boostplug.comparison.document import as_json
-from boostplug.comparison.summary import to_json
 from boostplug.core.extras import imported
-from boostplug.core.files import write_file
 from boostplug.data.click_log import ClickLog
 from boostplug.losses import Loss, RankNet, Unbiased
 from boostplug.metrics import NDCG
 from boostplug.replication.drawing import drawn
-from boostplug.replication.tables import markdown, rounded
+from boostplug.replication.tables import markdown
 from studies.choosing import production_rankers
 from studies.clicks import candidates
-from studies.store import finished
-from studies.tables import fill, line_style, with_interval
+from studies.store import all_finished
+from studies.tables import line_style, publish, with_interval
 
 __all__ = ["draw", "main", "summary", "table"]
 
@@ -247,12 +243,8 @@ def draw(found: Mapping[str, Any], folder: Path) -> None:
 
 def main(folder: str, store: str, result: str, page: str) -> None:
     """Train what is not in the store, keep the figures, fill the page and draw."""
-    Path(store).mkdir(parents=True, exist_ok=True)
-    jobs = _jobs(Path(folder))
-    parts = joblib.Parallel(n_jobs=-1)(joblib.delayed(finished)(Path(store), name, job) for name, job in jobs.items())
-    found = to_json(rounded(summary(parts)), finite=True)
-    write_file(Path(result), as_json(found))
-    fill(Path(page), {"eta 1": table(found)})
+    parts = [*all_finished(Path(store), _jobs(Path(folder))).values()]
+    found = publish(summary(parts), result, page, lambda found: {"eta 1": table(found)})
     draw(found, Path(page).parent / "figures")
 
 

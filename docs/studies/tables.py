@@ -1,16 +1,19 @@
 """Elements of the studies' pages: tables filled in, numbers in words, and differences with intervals."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.comparison.document import as_json
+from boostplug.comparison.summary import to_json
 from boostplug.core.files import write_file
 from boostplug.replication.documents import filled
 from boostplug.replication.drawing import COLOURS, DASHES, MARKERS
+from boostplug.replication.tables import rounded
 from studies.bootstrap import bootstrap_interval
 
 FRAMEWORK_TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
@@ -22,6 +25,36 @@ def fill(page: Path, tables: Mapping[str, Sequence[str]]) -> None:
     """Write a page anew with the tables that it marks: ``<!-- table: NAME -->`` to ``<!-- end -->``."""
     marked = {f"table: {name}": lines for name, lines in tables.items()}
     write_file(page, filled(page.read_text(encoding="utf-8"), marked))
+
+
+def publish(found: Any, result: str, page: str, tables: Callable[[Any], Mapping[str, Sequence[str]]]) -> Any:
+    """Store the numbers of a study, fill its page from them, and return them as they are stored."""
+    stored = to_json(rounded(found), finite=True)
+    write_file(Path(result), as_json(stored))
+    fill(Path(page), tables(stored))
+    return stored
+
+
+class Estimate(NamedTuple):
+    """A mean over queries, its number of standard errors from 0, and the number of queries."""
+
+    mean: float
+    z: float
+    n: int
+
+
+def estimated(values: Floats) -> Estimate:
+    """Return the mean of the values that are not NaN, with its number of standard errors."""
+    known = values[~np.isnan(values)]
+    return Estimate(float(known.mean()), float(known.mean() / known.std() * np.sqrt(len(known))), len(known))
+
+
+def with_z(stored: Sequence[float] | None) -> str:
+    """Return an estimate as a cell of a table: bold from three standard errors on, – for none."""
+    if stored is None:
+        return "–"
+    text = f"{decimals(stored[0], 4, '+')} ({decimals(stored[1], 1)})"
+    return f"**{text}**" if abs(stored[1]) >= 3.0 else text
 
 
 def decimals(value: float | None, digits: int = 4, sign: Literal["", "+"] = "") -> str:

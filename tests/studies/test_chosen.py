@@ -6,15 +6,16 @@ import pytest
 import boostplug as bp
 from boostplug.comparison.training.frameworks import DataPart
 from studies import chosen
+from studies.tables import Estimate, estimated
 
 pytestmark = pytest.mark.ci
 
 
 def test_the_rule_takes_the_largest_difference_and_among_near_ones_the_least_log_loss():
     both = [
-        {"method": "ahead", "difference": chosen.Estimate(0.0100, 4.0), "log loss": 2.0},
-        {"method": "near", "difference": chosen.Estimate(0.0091, 3.0), "log loss": 1.9},
-        {"method": "behind", "difference": chosen.Estimate(0.0089, 3.0), "log loss": 1.5},
+        {"method": "ahead", "difference": Estimate(0.0100, 4.0, 100), "log loss": 2.0},
+        {"method": "near", "difference": Estimate(0.0091, 3.0, 100), "log loss": 1.9},
+        {"method": "behind", "difference": Estimate(0.0089, 3.0, 100), "log loss": 1.5},
     ]
     assert chosen.named_first(both) == "near"
 
@@ -35,6 +36,7 @@ def test_lists_whose_best_grade_is_low_have_no_choice():
 
 def test_an_estimate_is_the_mean_over_its_standard_error():
     values = np.array([1.0, 3.0, np.nan, 2.0, 2.0])
-    found = chosen._estimate(values)
+    found = estimated(values)
     assert found.mean == 2.0
     assert found.z == pytest.approx(2.0 / (np.sqrt(0.5) / 2.0))
+    assert found.n == 4
