@@ -9,9 +9,9 @@ from studies.speed.benchmarks.rankers import Rankers
 from studies.speed.benchmarks.rounds import BoostingRounds
 from studies.speed.benchmarks.scaling import Scaling
 from studies.speed.benchmarks.startup import Cold, Import
-from studies.speed.result import BenchResult, BenchResults
+from studies.speed.result import BenchResult
 
-__all__ = ["BENCHES", "SHORT", "BenchResult", "BenchResults", "Benchmark", "bench"]
+__all__ = ["BENCHES", "SHORT", "BenchResult", "Benchmark", "bench"]
 
 BENCHES: dict[str, type[Benchmark]] = {
     kind.name: kind

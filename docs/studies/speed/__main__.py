@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 
 from boostplug.core.threads import threads_of_framework
-from studies.speed import BENCHES, SHORT, BenchResults, bench
+from studies.speed import BENCHES, SHORT, bench
+from studies.speed.result import to_file
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -26,9 +27,9 @@ def main(arguments: list[str] | None = None) -> None:
                 results.append(bench(name, scale=scale, repeat=repeat, progress=True))
     finally:
         if results:
-            print(found := BenchResults(results))
+            print(*results, sep="\n\n")
             if given.json is not None:
-                found.to_json(given.json)
+                to_file(results, given.json)
 
 
 if __name__ == "__main__":

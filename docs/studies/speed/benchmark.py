@@ -16,7 +16,6 @@ from boostplug.comparison.machine import machine
 from boostplug.comparison.summary import to_json
 from boostplug.core.checks import check_integer, check_number
 from boostplug.core.threads import get_num_threads
-from studies.speed.figures import Figure
 from studies.speed.result import BenchResult, Column, Row
 
 __all__ = ["Benchmark", "Column", "Row", "Setting", "run"]
@@ -24,16 +23,7 @@ __all__ = ["Benchmark", "Column", "Row", "Setting", "run"]
 
 @dataclass(frozen=True)
 class Setting:
-    """Options of a benchmark.
-
-    Attributes
-    ----------
-    scale : float
-        Documents, calls and rounds relative to the benchmark's own.
-    threads : int
-    say : callable
-        Takes what is measured now, in words.
-    """
+    """Options of a benchmark: its size relative to its own, its threads, and a function that says what is measured."""
 
     scale: float
     threads: int
@@ -47,14 +37,12 @@ class Setting:
 class Benchmark(ABC):
     """A benchmark, prepared for one setting: `run` may be called again and again.
 
-    Subclasses are named for the command line; `about` says in Markdown what the numbers mean.
+    Subclasses are named for the command line; their docstrings say what the numbers mean.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    about: ClassVar[str]
     columns: ClassVar[tuple[Column, ...]]
-    figures: ClassVar[tuple[Figure, ...]]
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting

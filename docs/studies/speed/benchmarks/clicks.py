@@ -11,7 +11,6 @@ from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.losses import LambdaRank, Loss, MPBoost, QBRank, RankNet, Unbiased
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
-from studies.speed.figures import Bars
 from studies.speed.measuring.clock import in_turns, seconds_of
 from studies.speed.measuring.data import scores_of
 
@@ -28,31 +27,20 @@ _Method = Callable[..., Unbiased]
 
 
 class Clicks(Benchmark):
-    """A call of `Unbiased` around several losses, and pairs from clicks."""
+    """A call of `Unbiased` around several losses beside its base's, and `Pairs.from_clicks`.
+
+    A page has one document at each position, scores are normal, and one row in ten to twenty has a click. *Merged*
+    passes `row=`: each document is shown on ten pages, and all clicks on two documents become one pair.
+    """
 
     name = "clicks"
     title = "learning from clicks: a call of Unbiased, pairs from a log"
-    about = f"""\
-- *A call*: one `gradient_hessian` on {_ROWS:,} rows, and its *share* of the same call of the base loss. A page has one
-  document at each position, scores are normal, and one row in ten to twenty has a click.
-- *Pairs from a log*: `Pairs.from_clicks` on {_IMPRESSIONS:,} impressions, {_PAGE} to a page. *Merged* passes `row=`:
-  each document is shown on {_SHOWN_AGAIN} pages, and all clicks on two documents become one pair.
-"""
     columns = (
         Column("rows", "rows", "given"),
         Column("milliseconds", "ms"),
         Column("share", "of the base's", "ratio", 2),
         Column("seconds", "s", digits=2),
         Column("pairs", "pairs", "given"),
-    )
-    figures = (
-        Bars(
-            name="",
-            title="A call of Unbiased beside its base's",
-            columns={"share": ""},
-            parts=tuple(_CALL.format(size) for size in _SIZES),
-            unit="time as a share of the base's",
-        ),
     )
 
     def __init__(self, setting: Setting) -> None:
@@ -79,7 +67,7 @@ class Clicks(Benchmark):
             for name, taken in seconds.items():
                 values = {"rows": pages.n_rows, "milliseconds": 1e3 * taken}
                 if name == base.name:
-                    yield Row(_CALL.format(size), name, values, peer=True)
+                    yield Row(_CALL.format(size), name, values)
                 else:
                     values["share"] = taken / seconds[base.name]
                     yield Row(_CALL.format(size), name, values, {"share": _MOST})

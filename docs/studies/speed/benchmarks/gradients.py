@@ -7,7 +7,6 @@ from types import MappingProxyType
 from boostplug.data.queries import Queries
 from boostplug.losses import LambdaRank
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
-from studies.speed.figures import Bars
 from studies.speed.measuring.clock import call_in_process, growing, in_turns
 from studies.speed.measuring.data import Floats, grades, named_losses, real_grades, scores_of
 from studies.speed.measuring.frameworks import Own, lightgbm_own
@@ -42,25 +41,16 @@ _NONE: Mapping[str, dict[str, float]] = MappingProxyType({})
 
 
 class Gradients(Benchmark):
-    """One call of every loss of the registry, on the shapes that matter, and the memory that it takes."""
+    """One `gradient_hessian` of every loss, on the shapes that matter, and the memory that it takes.
+
+    A *share* is the time per document, divided by that of LightGBM's lambdarank gradient on MSLR's shape: a round of
+    lambdarank minus a round of squared errors, with trees of two leaves on one feature, from the first round on. One
+    query has a million documents with MSLR's grades. Memory is of a separate process, in bytes per document: the peak
+    of the first and of a later call above the memory before it, and the memory that stays. The result takes 16 bytes.
+    """
 
     name = "gradients"
     title = "a call of each loss, as a share of lambdarank's own gradient"
-    about = f"""\
-The time of one `gradient_hessian`. Its *share* is the time per document, divided by that of LightGBM's own lambdarank
-gradient on {_QUERIES:,} queries of {_SIZE} documents with the grades of MSLR-WEB30K. A share of .10 means a tenth of
-lambdarank's time. lambdarank's gradient is measured as a round of lambdarank minus a round of squared errors, both with
-trees of two leaves on one feature, from the first round of a training on.
-
-- *MSLR's shape*: the scores are normal. The wider they spread, the more pairs lie far apart. LightGBM's own gradient on
-  the same scores is in the last row.
-- *One query*: a million documents with the same five grades, without `LambdaRank`, which takes O(n²) time.
-- *Tiny lists*: 100 queries of 10. Most of the time is the call itself and the threads that it wakes.
-- *Different grades*: 200,000 different grades in one query, which is hard for MPBoost with continuous distances.
-- *Memory*: resident memory of a separate process, in bytes per document of MSLR's shape: the peak of the first call
-  above the memory before it, the peak of a later call, and what stays between calls. The two returned arrays take 16
-  bytes per document.
-"""
     columns = (
         Column("documents", "documents", "given"),
         Column("queries", "queries", "given"),
@@ -71,16 +61,6 @@ trees of two leaves on one feature, from the first round of a training on.
         Column("first_call_bytes", "first call, B/document", digits=0),
         Column("later_call_bytes", "later call, B/document", digits=0),
         Column("kept_bytes", "kept, B/document", digits=0),
-    )
-    figures = (
-        Bars(
-            name="shares",
-            title="Share of lambdarank's own gradient on MSLR's shape, by the spread of scores",
-            columns={"share": ""},
-            parts=tuple(_PART.format(spread) for spread in _SPREADS),
-            unit="time as a share of lambdarank's own gradient",
-            peers=False,
-        ),
     )
 
     def __init__(self, setting: Setting) -> None:
@@ -126,8 +106,6 @@ trees of two leaves on one feature, from the first round of a training on.
         seconds: Mapping[str, float],
         targets: Mapping[str, dict[str, float]] = _NONE,
         unit: str = "milliseconds",
-        *,
-        peer: bool = False,
     ) -> Iterator[Row]:
         for name, taken in seconds.items():
             values = {
@@ -136,7 +114,7 @@ trees of two leaves on one feature, from the first round of a training on.
                 unit: taken * _PER_SECOND[unit],
                 "share": None if self._unit is None else taken / queries.n_rows / self._unit,
             }
-            yield Row(part, name, values, targets.get(name, {}), peer=peer)
+            yield Row(part, name, values, targets.get(name, {}))
 
     def _targets(self, column: str, most: Mapping[str, float]) -> dict[str, dict[str, float]]:
         """Return the targets of the losses as they are by default."""
@@ -157,7 +135,7 @@ trees of two leaves on one feature, from the first round of a training on.
         if first:
             self._unit = self._per_document(None if unit is None else unit.taken_from(seconds))
         yield from self._rows(part, self._mslr, seconds, self._targets("share", _TARGETS) if first else {})
-        yield from self._rows(part, self._mslr, {} if taken is None else {_PEER: taken}, peer=True)
+        yield from self._rows(part, self._mslr, {} if taken is None else {_PEER: taken})
 
     def _per_document(self, lambdarank: float | None) -> float | None:
         if lambdarank is None:

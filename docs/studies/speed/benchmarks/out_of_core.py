@@ -16,7 +16,6 @@ from boostplug.datasets import batches_by_query
 from boostplug.losses import MPBoost
 from boostplug.metrics import NDCG
 from studies.speed.benchmark import Benchmark, Column, Row
-from studies.speed.figures import Bars
 from studies.speed.measuring.clock import call_in_process
 from studies.speed.measuring.data import features_and_queries
 from studies.speed.measuring.examples import example_class
@@ -32,22 +31,15 @@ _NAMES = [f"f{j}" for j in range(_FEATURES)]
 
 
 class OutOfCore(Benchmark):
-    """A training from a folder of Parquet files, in each of the ways to hold the data."""
+    """A training of MPBoost from Parquet files, in a process for each of the ways to hold the data.
+
+    *Above start* is the peak minus the memory after the imports. *Load* lasts until the framework has its bins. A
+    *round* is the median time from one call of the loss to the next. NDCG@10 is of queries that were not trained on. On
+    Dask, memory is that of the larger of two workers.
+    """
 
     name = "out-of-core"
     title = "training from Parquet: in memory, in batches of whole queries, on two workers of Dask"
-    about = f"""\
-{_ROUNDS} rounds of MPBoost on {_FILES * _QUERIES * _SIZE:,} documents with {_FEATURES} float32 features, from {_FILES}
-Parquet files. Each row is a separate process.
-
-- *Peak*: the largest resident memory, libraries included. *Above start* subtracts the memory after the imports. *Of the
-  features* divides that by the bytes of all features as float32.
-- *Load*: the time until the framework has its bins. *Round*: the median time from one call of the loss to the next.
-- NDCG@10 is measured on queries that were not trained on.
-- *In memory*: `pandas.read_parquet` and one float32 matrix, freed when the bins are made. *Batches*:
-  `batches_by_query`. *Dask*: the rankers of `bp.dask` on two worker processes that share the threads; memory is that of
-  the larger worker, which has half of the data.
-"""
     columns = (
         Column("peak_mib", "peak, MiB"),
         Column("above_start_mib", "above start, MiB"),
@@ -56,7 +48,6 @@ Parquet files. Each row is a separate process.
         Column("round_seconds", "round, s"),
         Column("ndcg", "NDCG@10", digits=4),
     )
-    figures = (Bars(name="", title="Memory of a training", columns={"above_start_mib": ""}, unit="MiB above start"),)
 
     def run(self) -> Iterator[Row]:
         """Measure all of it once."""
@@ -78,7 +69,7 @@ Parquet files. Each row is a separate process.
                 above = values["above_start_mib"]
                 if above is not None:
                     values["of_features"] = above * _MIB / (_FILES * n_queries * _SIZE * _FEATURES * 4)
-                yield Row("", name, values, peer=False)
+                yield Row("", name, values)
 
 
 def _write(folder: Path, n_queries: int) -> None:

@@ -25,7 +25,6 @@ from boostplug.rankers import (
 from boostplug.rankers.base import ObservedRounds, Rounds, Training
 from boostplug.replication.training.rankboost import OptimalRankBoost
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
-from studies.speed.figures import Bars, Growth
 from studies.speed.measuring.clock import seconds_of, turn_by_turn
 from studies.speed.measuring.data import features_and_queries
 
@@ -48,22 +47,15 @@ _Data = tuple[NDArray[np.float32], Queries]
 
 
 class Rankers(Benchmark):
-    """The reference rankers on the shapes of known data sets, and their growth with documents and with pairs."""
+    """Fits of the reference rankers on the shapes of known data sets, and their growth with documents and with pairs.
+
+    *Peak* is the most that NumPy and Python allocate, in a separate fit; compiled kernels allocate O(rows) in addition.
+    *RankBoost by round* repeats Figure 1 of Connamacher et al. (2020). With so few values, stumps soon depend on
+    earlier ones. A round's time is the median of the fits, and *late* rounds are those of the second half.
+    """
 
     name = "rankers"
     title = "the reference rankers"
-    about = """\
-The time of a fit. A fit of two rounds before it compiles the kernels. *Peak* is the most that NumPy and Python
-allocate, in a separate fit; compiled kernels allocate O(rows) in addition.
-
-The row beside QBRankRanker is the same algorithm with scikit-learn's tree:
-`QuadraticBoundRanker(learning_rate=0.05, regressor=DecisionTreeRegressor(max_leaf_nodes=20))`.
-
-*RankBoost by round* repeats Figure 1 of Connamacher et al. (2020): the time from the start of a training to the end of
-a round, on one synthetic query of 50 documents, 5 grades and 40 features of 3 values. With so few values, stumps soon
-depend on earlier ones. A round's time is the median of 7 fits in turns; *late* rounds are those of the second half.
-RankBoost+ weighs its pairs one by one. RankBoost does so only in the row that says it.
-"""
     columns = (
         Column("documents", "documents", "given"),
         Column("queries", "queries", "given"),
@@ -80,17 +72,6 @@ RankBoost+ weighs its pairs one by one. RankBoost does so only in the row that s
         Column("of_listed", "of Rb-d's on pairs one by one", "ratio", 2),
         Column("longest", "longest round but the first", digits=0),
         Column("longest_share", "of a late one", "ratio", 1),
-    )
-    figures = (
-        Bars(name="", title="A fit of each ranker", columns={"seconds": ""}, parts=("",), unit="seconds"),
-        Growth(
-            name="by-round",
-            title="RankBoost: time since the start of training",
-            part=_BY_ROUND,
-            prefix="milliseconds_after_",
-            unit="ms",
-            axis="rounds",
-        ),
     )
 
     def __init__(self, setting: Setting) -> None:
@@ -166,7 +147,7 @@ RankBoost+ weighs its pairs one by one. RankBoost does so only in the row that s
         regressor = DecisionTreeRegressor(max_leaf_nodes=own.max_leaf_nodes)
         peer = QuadraticBoundRanker(regressor=regressor, learning_rate=own.learning_rate, n_estimators=100)
         by_own = self._fit("QBRank, OHSUMED's shape", own, ohsumed)
-        by_peer = self._fit("QBRank by scikit-learn's trees, OHSUMED's shape", peer, ohsumed, peer=True)
+        by_peer = self._fit("QBRank by scikit-learn's trees, OHSUMED's shape", peer, ohsumed, memory=False)
         per_round = [row.values["milliseconds_per_round"] for row in (by_own, by_peer)]
         assert per_round[0] is not None
         assert per_round[1] is not None
@@ -174,7 +155,7 @@ RankBoost+ weighs its pairs one by one. RankBoost does so only in the row that s
         yield replace(by_own, values={**by_own.values, **share}, targets={"seconds": _MOST_OF_QBRANK})
         yield by_peer
 
-    def _fit(self, name: str, ranker: ReferenceRanker, data: _Data, *, peer: bool = False) -> Row:
+    def _fit(self, name: str, ranker: ReferenceRanker, data: _Data, *, memory: bool = True) -> Row:
         """Fit once for the time and, in the first run, once for the memory."""
         self.setting.say(name)
         X, queries = data
@@ -183,7 +164,7 @@ RankBoost+ weighs its pairs one by one. RankBoost does so only in the row that s
         small = slice(0, int(queries.boundaries[2]))
         clone(ranker).set_params(n_estimators=2).fit(X[small], queries.labels[small], group=group[:2])
         seconds = seconds_of(lambda: ranker.fit(X, queries.labels, group=group))
-        if not peer and name not in self._megabytes:
+        if memory and name not in self._megabytes:
             self._megabytes[name] = _megabytes(lambda: ranker.fit(X, queries.labels, group=group))
         rounds = len(ranker.history_["alpha"])
         values = {
@@ -196,7 +177,7 @@ RankBoost+ weighs its pairs one by one. RankBoost does so only in the row that s
             "milliseconds_per_round": 1e3 * seconds / max(1, rounds),
             "megabytes": self._megabytes.get(name),
         }
-        return Row("", name, values, peer=peer)
+        return Row("", name, values)
 
 
 class _Timed(RankBoostRanker):

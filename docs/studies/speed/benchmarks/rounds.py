@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
-from studies.speed.figures import Bars
 from studies.speed.measuring.clock import seconds_of, turn_by_turn
 from studies.speed.measuring.data import MSLR_SHARES, default_losses, features_and_queries
 from studies.speed.measuring.frameworks import Boosting, Objective, lightgbm, xgboost
@@ -46,23 +45,15 @@ class _Recorded:
 
 
 class BoostingRounds(Benchmark):
-    """A round of boosting with each loss, beside the built-in objectives and objectives that compute nothing."""
+    """A round of boosting with each loss, as a share of a round with the built-in ranking objective.
+
+    Boosters of one framework take turns, round by round. The dummy objective returns the same arrays in every call. The
+    replay of a loss returns the derivatives that the loss has just computed for another booster, so it grows the same
+    trees. Differences are medians over rounds, as shares of the built-in objective's round.
+    """
 
     name = "rounds"
     title = "a round of boosting, as a share of the built-in objective's"
-    about = f"""\
-Boosters of one framework take turns, round by round, on {_QUERIES * _SIZE:,} documents × {_FEATURES} features (lists of
-{_SIZE}, MSLR-WEB30K's grades). Of {_TURNS} rounds the first {_UNCOUNTED} do not count. LightGBM grows 31 leaves,
-XGBoost 6 levels with `hist`. The *share* divides the median round by that of the built-in ranking objective.
-
-- *{_DUMMY[0].upper()}{_DUMMY[1:]}* returns the same two arrays in every call. It shows how long the framework takes for
-  a round with any custom objective; its trees differ from those of a ranking loss.
-- The *replay* of a loss returns the derivatives that the loss has just computed for another booster. It grows the same
-  trees and computes nothing. *Above the replay* is the time that the loss adds to a round; *call* is the time inside
-  the loss.
-
-Differences are medians over rounds, as shares of the built-in objective's round.
-"""
     columns = (
         Column("documents", "documents", "given"),
         Column("milliseconds", "ms/round"),
@@ -71,20 +62,6 @@ Differences are medians over rounds, as shares of the built-in objective's round
         Column("above_replay", "above the replay", "ratio", 3),
         Column("replay_milliseconds", "replay, ms/round"),
         Column("call_milliseconds", "call, ms"),
-    )
-    figures = (
-        Bars(
-            name="shares",
-            title="A round as a share of the built-in objective's",
-            columns={"share": ""},
-            unit="round as a share of lambdarank's (LightGBM), rank:ndcg's (XGBoost)",
-        ),
-        Bars(
-            name="added",
-            title="What a loss adds to a round that replays its derivatives",
-            columns={"above_replay": ""},
-            unit="share of the built-in objective's round",
-        ),
     )
 
     def __init__(self, setting: Setting) -> None:
@@ -134,7 +111,7 @@ Differences are medians over rounds, as shares of the built-in objective's round
             "share": median(times[name]) / unit,
         }
         if loss is None:
-            return Row(framework.title, name, values, peer=True)
+            return Row(framework.title, name, values)
         replayed = times[name + _REPLAYED]
         values |= {
             "above_dummy": _above(times[name], times[_DUMMY]) / unit,

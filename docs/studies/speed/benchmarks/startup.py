@@ -5,7 +5,6 @@ from tempfile import TemporaryDirectory
 
 from boostplug.metrics import NDCG
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
-from studies.speed.figures import Bars
 from studies.speed.measuring.clock import ask_process
 from studies.speed.measuring.data import default_losses
 
@@ -55,23 +54,16 @@ _NEEDED = ("numpy", "numba")
 
 
 class Import(Benchmark):
-    """Time of importing boostplug, and the modules that it loads."""
+    """Time of imports in new processes, without Python's own start; the share divides by that of numpy and numba."""
 
     name = "import"
     title = "imports, each in a new process"
-    about = f"""\
-The time of a statement in a new process, without Python's own start. *Wall* is the time that a user waits, *CPU* the
-processor time, which other programs do not change. `{_PACKAGE}` loads only a table of names. A module is imported when
-one of its names is first used, numpy and numba with the first that computes. The *share* divides by the time of those
-two. The notes list which of {", ".join(_LARGE[2:])} a statement loads.
-"""
     columns = (
         Column("milliseconds", "wall, ms"),
         Column("cpu_milliseconds", "CPU, ms"),
         Column("share", "share of numpy and numba", "ratio", 3),
         Column("modules", "modules loaded", "given"),
     )
-    figures = (Bars(name="", title="Imports in a new process", columns={"cpu_milliseconds": ""}, unit="ms of CPU"),)
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
@@ -136,17 +128,14 @@ print(json.dumps([*(b - a for a, b in zip(before, after)), imported[1] - start[1
 
 
 class Cold(Benchmark):
-    """The first call of each loss in a fresh process."""
+    """The first call of each loss and of NDCG in a new process, after the imports, on 12 lists of 50 documents.
+
+    With an empty `NUMBA_CACHE_DIR` all kernels compile; the next process finds them there. The compile share is the
+    share of the CPU seconds that the cache saves. *Import* is the CPU time of boostplug's own modules.
+    """
 
     name = "cold"
     title = "the first call in a new process"
-    about = """\
-Seconds of the first `gradient_hessian` of a loss, or of the first call of NDCG, on 12 lists of 50 documents, after
-numpy, numba and the loss are imported. *Wall* is the time that a user waits, *CPU* the processor time. *Empty cache*:
-`NUMBA_CACHE_DIR` is an empty folder, so all kernels compile. *Used cache*: the next process finds them there. The
-*compile share* is the part of the CPU seconds that the cache saves. The last row runs all of them in one process.
-*Import* is the CPU time of boostplug's own modules, without numpy and numba.
-"""
     columns = (
         Column("seconds", "empty cache, wall s", digits=2),
         Column("cpu_seconds", "empty cache, CPU s", digits=2),
@@ -154,14 +143,6 @@ numpy, numba and the loss are imported. *Wall* is the time that a user waits, *C
         Column("cached_cpu_seconds", "used cache, CPU s", digits=3),
         Column("import_cpu_seconds", "import, CPU s", digits=3),
         Column("compile_share", "compile share", "ratio", 3),
-    )
-    figures = (
-        Bars(
-            name="",
-            title="The first call in a new process",
-            columns={"cpu_seconds": "empty cache", "cached_cpu_seconds": "used cache"},
-            unit="seconds of CPU",
-        ),
     )
 
     def run(self) -> Iterator[Row]:
