@@ -13,7 +13,7 @@ from boostplug.core.files import write_file
 from boostplug.replication.documents import filled, read
 from boostplug.replication.tables import markdown
 from studies.speed.figures import draw
-from studies.speed.result import SCHEMA, BenchResult, Row, cells, from_document, number, with_range
+from studies.speed.result import SCHEMA, BenchResult, Row, from_document, number, with_range
 
 __all__ = ["SUMMARIES", "Summary", "main", "tables"]
 
@@ -29,14 +29,14 @@ class Summary(NamedTuple):
     columns: Sequence[tuple[str, str, str, str]]
 
 
-_MSLR, _LONG = "MSLR's shape, scores of spread 1", "Five grades"
-_LOSSES = (
-    *("QBRank", "CRR", "MPBoost(Log)", "NDCGBoost", "RankNet", "LambdaRank", "AdaRank", "ListNet", "SquaredError"),
-    *("LogisticError(4)", "CalibratedSoftmax(4)", "Correlation"),
-)
+_MSLR = "MSLR's shape, scores of spread 1"
+_MAIN = ("QBRank", "CRR", "MPBoost(Log)", "NDCGBoost", "RankNet", "LambdaRank")
+_MORE = ("AdaRank", "ListNet", "SquaredError", "LogisticError(4)", "CalibratedSoftmax(4)", "Correlation")
+_OTHERS = ("LightGBM's lambdarank", "XGBoost's rank:ndcg", "XGBoost's rank:pairwise, all pairs")
+_SIZES = (1_000, 10_000, 100_000, 1_000_000)
 SUMMARIES: dict[str, Summary] = {
     "losses": Summary(
-        _LOSSES,
+        _MAIN + _MORE,
         (
             ("gradient, ms", "gradients", _MSLR, "milliseconds"),
             ("of lambdarank's", "gradients", _MSLR, "share"),
@@ -46,11 +46,7 @@ SUMMARIES: dict[str, Summary] = {
         ),
     ),
     "long lists": Summary(
-        (
-            *("QBRank", "CRR", "MPBoost(Log)", "NDCGBoost", "RankNet", "LambdaRank", "LightGBM's lambdarank"),
-            *("XGBoost's rank:ndcg", "XGBoost's rank:pairwise, all pairs"),
-        ),
-        tuple((f"{n:,}: ms", "scaling", _LONG, f"milliseconds_at_{n}") for n in (1_000, 10_000, 100_000, 1_000_000)),
+        _MAIN + _OTHERS, [(f"{n:,}: ms", "scaling", "Five grades", f"milliseconds_at_{n}") for n in _SIZES]
     ),
     "rounds": Summary(
         ("QBRank", "CRR", "MPBoost", "LambdaRank"),
@@ -63,10 +59,7 @@ SUMMARIES: dict[str, Summary] = {
     ),
     "first calls": Summary(
         ("QBRank", "CRR", "MPBoost", "NDCGBoost", "LambdaRank", "all of them"),
-        (
-            ("empty cache, s", "cold", "", "seconds"),
-            ("used cache, s", "cold", "", "cached_seconds"),
-        ),
+        (("empty cache, s", "cold", "", "seconds"), ("used cache, s", "cold", "", "cached_seconds")),
     ),
     "reference rankers": Summary(
         (
@@ -90,10 +83,8 @@ def tables(results: Sequence[BenchResult]) -> dict[str, list[str]]:
     """Return the lines of each part's table, of each summary whose benchmarks are there, and of the machine."""
     found = {"machine": [*_machines(results)]}
     for result in results:
-        for part, rows in result.parts.items():
-            columns = result.columns_of(rows)
-            head = ["", *(column.head for column in columns)]
-            found[f"table: {part}"] = markdown(head, [[*cells(columns, row)] for row in rows], numbers=True)
+        for part in result.parts:
+            found[f"table: {part}"] = result.table(part)
     known = {result.benchmark: result for result in results}
     for name, summary in SUMMARIES.items():
         if {benchmark for _, benchmark, _, _ in summary.columns} <= known.keys():

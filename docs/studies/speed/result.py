@@ -4,22 +4,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import floor, log10
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from boostplug.comparison.console import as_text
 from boostplug.comparison.document import as_json
 from boostplug.comparison.summary import to_json
 from boostplug.core.files import write_file
-from boostplug.replication.tables import Table, rich_table
+from boostplug.replication.tables import markdown
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
-
-__all__ = ["SCHEMA", "BenchResult", "Column", "Row", "cells", "from_document", "number", "to_file", "with_range"]
+__all__ = ["SCHEMA", "BenchResult", "Column", "Row", "from_document", "number", "to_file", "with_range"]
 
 SCHEMA = "boostplug.bench/3"
 
-_WIDE = 400  # characters: more than any table has
 _DIGITS = 3  # significant ones
 
 
@@ -88,12 +83,18 @@ class BenchResult:
             if row.values.get(key, most) > most
         ]
 
-    def columns_of(self, rows: Sequence[Row]) -> list[Column]:
-        """Return the columns that any of these rows has a number for."""
-        return [column for column in self.columns if any(column.key in row.values for row in rows)]
+    def table(self, part: str) -> list[str]:
+        """Return the lines of a part's table in Markdown, with the columns that any row has a number for."""
+        rows = self.parts[part]
+        columns = [column for column in self.columns if any(column.key in row.values for row in rows)]
+        return markdown(["", *(c.head for c in columns)], [[*_cells(columns, row)] for row in rows], numbers=True)
 
     def __str__(self) -> str:
-        return as_text(lambda _: _render(self), _WIDE)
+        lines = [f"{self.benchmark}: {self.title}, scale {self.scale:g}", ""]
+        for part in self.parts:
+            lines += [part, "", *self.table(part)]
+        where = f"{self.machine['cores']} cores; {self.machine['processor']}"
+        return "\n".join([*lines, *self.notes, f"medians of {self.repeat} runs; threads: {self.threads} of {where}."])
 
 
 def to_file(results: Sequence[BenchResult], path: Path) -> None:
@@ -111,7 +112,7 @@ def from_document(document: dict[str, Any]) -> list[BenchResult]:
     ]
 
 
-def cells(columns: Sequence[Column], row: Row) -> Iterator[str]:
+def _cells(columns: Sequence[Column], row: Row) -> Iterator[str]:
     """Yield the texts of a row, with its targets."""
     yield row.name
     for column in columns:
@@ -138,21 +139,3 @@ def number(value: float | None, digits: int | None) -> str:
     if digits is None:
         digits = max(0, _DIGITS - 1 - floor(log10(abs(value)))) if value else 0
     return f"{value:,.{digits}f}"
-
-
-def _render(result: BenchResult) -> Iterator["RenderableType"]:
-    from rich.text import Text
-
-    scale = "" if result.scale == 1 else f", at a scale of {result.scale:g}"
-    yield Text(f"{result.benchmark}: {result.title}{scale}\n", style="bold")
-    for part, rows in result.parts.items():
-        if part:
-            yield Text(part)
-        columns = result.columns_of(rows)
-        head = ["", *(column.head for column in columns)]
-        yield rich_table(Table("", head, [cells(columns, row) for row in rows], numbers=True))
-    for note in result.notes:
-        yield Text(note)
-    several = f"medians of {result.repeat} runs, ranges over them; " if result.repeat > 1 else ""
-    machine = result.machine
-    yield Text(f"{several}threads: {result.threads} of {machine['cores']} cores; {machine['processor']}.")

@@ -8,8 +8,8 @@ from boostplug.data.queries import Queries
 from boostplug.losses import LambdaRank
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
 from studies.speed.measuring.clock import call_in_process, growing, in_turns
-from studies.speed.measuring.data import Floats, grades, named_losses, real_grades, scores_of
-from studies.speed.measuring.frameworks import Own, lightgbm_own
+from studies.speed.measuring.data import grades, named_losses, real_grades, scores_of
+from studies.speed.measuring.frameworks import lightgbm_own
 from studies.speed.measuring.memory import threads_and_bytes
 
 __all__ = ["Gradients"]
@@ -24,16 +24,9 @@ _PER_SECOND = {"milliseconds": 1e3, "microseconds": 1e6}
 _PEER = "LightGBM's lambdarank"
 
 # Shares of lambdarank's own gradient, of the losses as they are by default.
-_TARGETS: Mapping[str, float] = {
-    "MPBoost": 0.2,
-    "QBRank": 0.2,
-    "NDCGBoost": 0.3,
-    "RankNet": 0.3,
-    "CRR": 0.3,
-    "AdaRank": 0.3,
-    "LambdaRank": 1.0,
-}
-_TARGETS_OF_REAL_GRADES: Mapping[str, float] = {"NDCGBoost": 60.0, "RankNet": 60.0}  # ms
+_TARGETS = {"MPBoost": 0.2, "QBRank": 0.2, **dict.fromkeys(("NDCGBoost", "RankNet", "CRR", "AdaRank"), 0.3)}
+_TARGETS |= {"LambdaRank": 1.0}
+_TARGETS_OF_REAL_GRADES = {"NDCGBoost": 60.0, "RankNet": 60.0}  # ms
 
 _LEAST_QUERIES = 2_000  # the kernel counts pages in lumps
 _STEADY = {"MALLOC_MMAP_THRESHOLD_": "65536"}  # arrays that are freed leave glibc's process at once
@@ -88,12 +81,6 @@ class Gradients(Benchmark):
         self._of_process = self._of_process or [*self._from_a_process()]
         yield from self._of_process
 
-    def _lambdarank(self, scores: Floats | None = None) -> Own | None:
-        try:
-            return lightgbm_own(self._mslr, self.setting.threads, scores)
-        except ImportError:
-            return None
-
     def _calls_on(self, queries: Queries, spread: float = 1.0) -> dict[str, Callable[[], object]]:
         """Return a call of each loss."""
         scores = scores_of(queries, spread)
@@ -126,22 +113,19 @@ class Gradients(Benchmark):
         part = _PART.format(spread)
         self.setting.say(part)
         first = spread == _SPREADS[0]
-        own, unit = self._lambdarank(scores_of(self._mslr, spread)), self._lambdarank() if first else None
+        own = lightgbm_own(self._mslr, self.setting.threads, scores_of(self._mslr, spread))
+        unit = lightgbm_own(self._mslr, self.setting.threads) if first else None
         calls = self._calls_on(self._mslr, spread)
-        for peer in filter(None, (own, unit)):
-            calls |= peer.calls
+        calls |= own.calls | (unit.calls if unit else {})
         seconds = in_turns(calls, self._calls)
-        taken = None if own is None else own.taken_from(seconds)
-        if first:
-            self._unit = self._per_document(None if unit is None else unit.taken_from(seconds))
+        taken = own.taken_from(seconds)
+        if unit is not None:
+            lambdarank = unit.taken_from(seconds)
+            self._unit = None if lambdarank is None else lambdarank / self._mslr.n_rows
+            if lambdarank is None:
+                self.note("Shares are left out: LightGBM's rounds differ by chance alone.")
         yield from self._rows(part, self._mslr, seconds, self._targets("share", _TARGETS) if first else {})
         yield from self._rows(part, self._mslr, {} if taken is None else {_PEER: taken})
-
-    def _per_document(self, lambdarank: float | None) -> float | None:
-        if lambdarank is None:
-            self.note("Shares are left out: LightGBM is not installed, or its rounds differ by chance alone.")
-            return None
-        return lambdarank / self._mslr.n_rows
 
     def _on_tiny(self) -> Iterator[Row]:
         self.setting.say("tiny lists")

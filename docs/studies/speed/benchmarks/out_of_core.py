@@ -84,15 +84,13 @@ def _write(folder: Path, n_queries: int) -> None:
     rng = np.random.default_rng(0)
     for number in range(_FILES + 1):
         frame["query"] = queries.query_of_row + number * n_queries
-        test = number == _FILES
-        frame.to_parquet(
-            folder / "test.parquet" if test else folder / "train" / f"part-{number:02}.parquet", index=False
-        )
+        name = "test.parquet" if number == _FILES else f"train/part-{number:02}.parquet"
+        frame.to_parquet(folder / name, index=False)
         frame[_NAMES] += rng.normal(scale=0.1, size=(len(frame), _FEATURES)).astype(np.float32)
 
 
 def measured(name: str, folder: str, threads: int, rounds: int) -> dict[str, float | None] | None:
-    """Return what one way takes; None where a package is missing."""
+    """Return the memory and time of one way to hold the data; None where a package is missing."""
     framework, build = _WAYS[name]
     try:
         library = _library(framework, on_dask=build is None)
@@ -174,9 +172,8 @@ def _on_dask(library: Any, folder: Path, threads: int, rounds: int) -> tuple[_Se
         ended = client.run(_at_end)
         largest = max(started, key=lambda worker: ended[worker][0] or 0.0)
         peak, calls = ended[largest]
-        seen = _Seen(started[largest], peak, begun, calls)
         model = ranker.to_local()
-    return seen, lambda X: model.predict(pd.DataFrame(X, columns=_NAMES))
+    return _Seen(started[largest], peak, begun, calls), lambda X: model.predict(pd.DataFrame(X, columns=_NAMES))
 
 
 def _at_start(framework: str) -> float | None:
@@ -196,7 +193,7 @@ def _library(framework: str, *, on_dask: bool) -> Any:
     return import_module(framework)
 
 
-def _whole(folder: Path) -> tuple[Any, Queries]:
+def _frame(folder: Path) -> tuple[Any, Queries]:
     import pandas as pd
 
     frame = pd.read_parquet(folder / "train")
@@ -204,46 +201,37 @@ def _whole(folder: Path) -> tuple[Any, Queries]:
     return frame.to_numpy(np.float32), queries
 
 
-def _batches(folder: Path) -> Any:
-    return batches_by_query(folder / "train", label="label", qid="query")
-
-
-def _xgboost_whole(folder: Path, threads: int) -> Any:
+def _xgboost(folder: Path, threads: int, way: str) -> Any:
     import xgboost as xgb
 
-    X, queries = _whole(folder)
-    return xgb.QuantileDMatrix(X, queries.labels, group=np.diff(queries.boundaries), nthread=threads)
+    if way == "in memory":
+        X, queries = _frame(folder)
+        return xgb.QuantileDMatrix(X, queries.labels, group=np.diff(queries.boundaries), nthread=threads)
+    batches, hands = batches_by_query(folder / "train", **_COLUMNS), example_class("out_of_core.py", "Batches")
+    if way == "cached":
+        return xgb.ExtMemQuantileDMatrix(hands(batches, str(folder / "cache")), nthread=threads)
+    return xgb.QuantileDMatrix(hands(batches), nthread=threads)
 
 
-def _xgboost_batches(folder: Path, threads: int, *, cached: bool) -> Any:
-    import xgboost as xgb
-
-    hands = example_class("out_of_core.py", "Batches")
-    if cached:
-        return xgb.ExtMemQuantileDMatrix(hands(_batches(folder), str(folder / "cache")), nthread=threads)
-    return xgb.QuantileDMatrix(hands(_batches(folder)), nthread=threads)
-
-
-def _lightgbm_whole(folder: Path, threads: int) -> Any:
-    return lightgbm_data(*_whole(folder), {"num_threads": threads})
-
-
-def _lightgbm_batches(folder: Path, threads: int) -> Any:
+def _lightgbm(folder: Path, threads: int, way: str) -> Any:
+    if way == "in memory":
+        return lightgbm_data(*_frame(folder), {"num_threads": threads})
     import lightgbm as lgb
 
-    batches, rows = _batches(folder), example_class("out_of_core_lightgbm.py", "Rows")
+    batches, rows = batches_by_query(folder / "train", **_COLUMNS), example_class("out_of_core_lightgbm.py", "Rows")
     y, group = map(np.concatenate, zip(*((batch.y, batch.group) for batch in batches), strict=True))
     params = {"num_threads": threads, "verbosity": -1}
     return lgb.Dataset(rows(batches), y, group=group, params=params).construct()
 
 
+_COLUMNS = {"label": "label", "qid": "query"}
 # The framework, and what builds its data set in this process; None on Dask.
 _WAYS: dict[str, tuple[str, Callable[[Path, int], Any] | None]] = {
-    "XGBoost, in memory: QuantileDMatrix": ("xgboost", _xgboost_whole),
-    "XGBoost, batches: QuantileDMatrix": ("xgboost", partial(_xgboost_batches, cached=False)),
-    "XGBoost, batches: ExtMemQuantileDMatrix": ("xgboost", partial(_xgboost_batches, cached=True)),
+    "XGBoost, in memory: QuantileDMatrix": ("xgboost", partial(_xgboost, way="in memory")),
+    "XGBoost, batches: QuantileDMatrix": ("xgboost", partial(_xgboost, way="batches")),
+    "XGBoost, batches: ExtMemQuantileDMatrix": ("xgboost", partial(_xgboost, way="cached")),
     "XGBoost, Dask: each of two workers": ("xgboost", None),
-    "LightGBM, in memory": ("lightgbm", _lightgbm_whole),
-    "LightGBM, batches: Sequence": ("lightgbm", _lightgbm_batches),
+    "LightGBM, in memory": ("lightgbm", partial(_lightgbm, way="in memory")),
+    "LightGBM, batches: Sequence": ("lightgbm", partial(_lightgbm, way="batches")),
     "LightGBM, Dask: each of two workers": ("lightgbm", None),
 }

@@ -2,7 +2,6 @@
 
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -35,13 +34,13 @@ _BY_ROUND = "RankBoost by round"
 _MARKS = (1, 3, 10, 20, 30, 50, 70, 100, 150, 200)  # rounds
 _TURNS = 7  # fits of each
 _DISCRETE, _LISTED = "Discrete (Rb-d)", "Discrete (Rb-d), pairs one by one"
-_VARIANTS: Mapping[str, Mapping[str, Any]] = {
-    "Optimal Rb+": {"variant": "plus"},
-    "Efficient Rb+": {"variant": "plus"},
-    "Continuous (Rb-c)": {"variant": "continuous"},
-    _DISCRETE: {"variant": "discrete"},
-    "Continuous (Rb-c), pairs one by one": {"variant": "continuous"},
-    _LISTED: {"variant": "discrete"},
+_VARIANTS: Mapping[str, Any] = {
+    "Optimal Rb+": "plus",
+    "Efficient Rb+": "plus",
+    "Continuous (Rb-c)": "continuous",
+    _DISCRETE: "discrete",
+    "Continuous (Rb-c), pairs one by one": "continuous",
+    _LISTED: "discrete",
 }
 _Data = tuple[NDArray[np.float32], Queries]
 
@@ -111,7 +110,7 @@ class Rankers(Benchmark):
 
         def seconds_of_rounds(name: str) -> NDArray[np.float64]:
             kind = _TimedOptimal if name.startswith("Optimal") else _Timed
-            ranker = kind(n_estimators=n_rounds, random_state=0, **_VARIANTS[name])
+            ranker = kind(n_estimators=n_rounds, random_state=0, variant=_VARIANTS[name])
             if name.endswith("one by one"):
                 ranker.fit(X, None, group=group, pairs=pairs)
             else:
@@ -124,22 +123,19 @@ class Rankers(Benchmark):
         late = {name: float(np.median(seconds[len(seconds) // 2 :])) for name, seconds in rounds.items()}
         for name, seconds in rounds.items():
             longest = 1 + int(np.argmax(seconds[1:]))
-            yield Row(
-                _BY_ROUND,
-                name,
-                {
-                    "documents": queries.n_rows,
-                    "features": X.shape[1],
-                    "pairs": len(pairs),
-                    "rounds": len(seconds),
-                    **{f"milliseconds_after_{n}": 1e3 * seconds[:n].sum() for n in _MARKS if n <= len(seconds)},
-                    "late": 1e3 * late[name],
-                    "of_discrete": late[name] / late[_DISCRETE],
-                    "of_listed": late[name] / late[_LISTED],
-                    "longest": longest + 1,
-                    "longest_share": seconds[longest] / late[name],
-                },
-            )
+            values = {
+                "documents": queries.n_rows,
+                "features": X.shape[1],
+                "pairs": len(pairs),
+                "rounds": len(seconds),
+                **{f"milliseconds_after_{n}": 1e3 * seconds[:n].sum() for n in _MARKS if n <= len(seconds)},
+                "late": 1e3 * late[name],
+                "of_discrete": late[name] / late[_DISCRETE],
+                "of_listed": late[name] / late[_LISTED],
+                "longest": longest + 1,
+                "longest_share": seconds[longest] / late[name],
+            }
+            yield Row(_BY_ROUND, name, values)
 
     def _qbrank(self, ohsumed: _Data) -> Iterator[Row]:
         """Fit QBRank by its own trees and by scikit-learn's, one after the other."""
@@ -148,11 +144,9 @@ class Rankers(Benchmark):
         peer = QuadraticBoundRanker(regressor=regressor, learning_rate=own.learning_rate, n_estimators=100)
         by_own = self._fit("QBRank, OHSUMED's shape", own, ohsumed)
         by_peer = self._fit("QBRank by scikit-learn's trees, OHSUMED's shape", peer, ohsumed, memory=False)
-        per_round = [row.values["milliseconds_per_round"] for row in (by_own, by_peer)]
-        assert per_round[0] is not None
-        assert per_round[1] is not None
-        share = {"share": per_round[0] / per_round[1]}
-        yield replace(by_own, values={**by_own.values, **share}, targets={"seconds": _MOST_OF_QBRANK})
+        by_own.values["share"] = by_own.values["milliseconds_per_round"] / by_peer.values["milliseconds_per_round"]
+        by_own.targets["seconds"] = _MOST_OF_QBRANK
+        yield by_own
         yield by_peer
 
     def _fit(self, name: str, ranker: ReferenceRanker, data: _Data, *, memory: bool = True) -> Row:

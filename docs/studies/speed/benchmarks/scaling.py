@@ -15,27 +15,11 @@ from boostplug.core.threads import set_num_threads
 from boostplug.data.queries import Queries
 from boostplug.losses import MPBoost
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
+from studies.speed.measuring import data as made
+from studies.speed.measuring import frameworks, memory
 from studies.speed.measuring.clock import call_in_process, foreseen, growing, seconds_of
-from studies.speed.measuring.data import (
-    MSLR_SHARES,
-    Floats,
-    default_losses,
-    features_and_queries,
-    grades,
-    named_losses,
-    real_grades,
-    scores_of,
-)
-from studies.speed.measuring.frameworks import (
-    Own,
-    Step,
-    lightgbm_data,
-    lightgbm_own,
-    lightgbm_rounds,
-    xgboost_own,
-    xgboost_rounds,
-)
-from studies.speed.measuring.memory import count_anew, most_bytes, resident_bytes
+from studies.speed.measuring.data import Floats, grades, named_losses, real_grades, scores_of
+from studies.speed.measuring.frameworks import Own, Step
 
 __all__ = ["EFFICIENCY", "TRAININGS", "Cluster", "Costs", "Scaling", "measured", "needs"]
 
@@ -94,14 +78,14 @@ def _by_features(features: int, workers: int) -> float:
 
 
 _LIGHTGBM = {"max_bin": _BINS - 1, "num_leaves": _NODES, "num_threads": 1}
-_XGBOOST = partial(xgboost_rounds, params={"max_depth": _DEPTH, "max_bin": _BINS, "nthread": 1})
+_XGBOOST = partial(frameworks.xgboost_rounds, params={"max_depth": _DEPTH, "max_bin": _BINS, "nthread": 1})
 TRAININGS: dict[str, TrainingSetup] = {
     "XGBoost, depth 8": TrainingSetup("xgboost", _binned, _XGBOOST, _ring),
     "XGBoost out of core, depth 8": TrainingSetup("xgboost", _out_of_core, _XGBOOST, _ring, in_memory=False),
     "LightGBM, 255 leaves": TrainingSetup(
         "lightgbm",
-        lambda X, queries, _folder: lightgbm_data(X, queries, _LIGHTGBM),
-        partial(lightgbm_rounds, params=_LIGHTGBM),
+        lambda X, queries, _folder: frameworks.lightgbm_data(X, queries, _LIGHTGBM),
+        partial(frameworks.lightgbm_rounds, params=_LIGHTGBM),
         _by_features,
     ),
 }
@@ -147,27 +131,25 @@ def measured(name: str, n_queries: int, n_features: int, rounds: int) -> dict[st
             return {"missing": str(error)}
     X, queries = _lists(n_queries, n_features)
     linux = sys.platform.startswith("linux")
-    before = count_anew() if linux else 0
+    before = memory.count_anew() if linux else 0
     with TemporaryDirectory(prefix="boostplug-bench-", ignore_cleanup_errors=True) as folder:
         data, scores, seconds, _booster = _train(training, X, queries, rounds, folder)  # which holds memory
-        after, peak = (resident_bytes() - before, most_bytes() - before) if linux else (None, None)
-        gradients = {name: partial(loss, scores, data) for name, loss in default_losses().items()}
+        after, peak = (memory.resident_bytes() - before, memory.most_bytes() - before) if linux else (None, None)
+        gradients = {
+            name: median([seconds_of(partial(loss, scores, data)) for _ in range(_CALLS_OF_LOSS)][1:])
+            for name, loss in made.default_losses().items()
+        }
         return {
             "documents": queries.n_rows,
             "tree_ns": 1e9 * median(seconds[1:]) / X.size,
-            "gradient_ns": {name: 1e9 * _seconds(call) / queries.n_rows for name, call in gradients.items()},
+            "gradient_ns": {name: 1e9 * taken / queries.n_rows for name, taken in gradients.items()},
             "after": after,
             "peak": peak,
         }
 
 
 def _lists(n_queries: int, n_features: int) -> tuple[NDArray[np.float32], Queries]:
-    return features_and_queries(n_queries, _SIZE, n_features, MSLR_SHARES)
-
-
-def _seconds(call: Callable[[], object]) -> float:
-    """Return the median seconds of some calls without the first."""
-    return median([seconds_of(call) for _ in range(_CALLS_OF_LOSS)][1:])
+    return made.features_and_queries(n_queries, _SIZE, n_features, made.MSLR_SHARES)
 
 
 def _train(
@@ -207,11 +189,8 @@ class Cluster(NamedTuple):
     workers: int
     cores: int
 
-    @property
-    def name(self) -> str:
-        """In words."""
-        machines = "1 machine" if self.workers == 1 else f"{self.workers} machines"
-        return f"{machines} of {self.cores} cores"
+    def __str__(self) -> str:
+        return f"{self.workers} machine{'s' * (self.workers > 1)} of {self.cores} cores"
 
 
 def needs(
@@ -387,13 +366,12 @@ class Scaling(Benchmark):
                 training, costs = TRAININGS[name], self._costs(name, answer)
                 for cluster in clusters if training.in_memory else clusters[:1]:
                     needed = needs(training, costs, cluster, documents=documents, features=_FEATURES)
-                    yield Row(_DATA.format(documents, _FEATURES), f"{name}: {cluster.name}", needed)
+                    yield Row(_DATA.format(documents, _FEATURES), f"{name}: {cluster}", needed)
 
     def _costs(self, name: str, answer: Mapping[str, Any]) -> Costs:
         peak = self._memory[name].get("peak_bytes")
-        least = float(_FEATURES)  # a byte for each bin
         of_histograms = _histogram_bytes(_FEATURES) / answer["documents"]
-        each = None if peak is None else max(least, peak * _FEATURES - of_histograms)
+        each = None if peak is None else max(_FEATURES, peak * _FEATURES - of_histograms)  # a byte for each bin
         return Costs(answer["gradient_ns"][_LOSS], answer["tree_ns"], each)
 
 
@@ -417,13 +395,13 @@ def _bytes(answer: Mapping[str, Any]) -> dict[str, float]:
 def _rank_pairwise(lists: Queries) -> Own:
     longest = int(np.diff(lists.boundaries).max())
     pairs = {"lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": longest}
-    return xgboost_own(lists, 1, "rank:pairwise", scores_of(lists), **pairs)
+    return frameworks.xgboost_own(lists, 1, "rank:pairwise", scores_of(lists), **pairs)
 
 
 _OWNS_OF: Mapping[Lists, Mapping[str, Callable[[Queries], Own]]] = {
     grades: {
-        _LAMBDARANK: lambda lists: lightgbm_own(lists, 1, scores_of(lists)),
-        _NDCG: lambda lists: xgboost_own(lists, 1, "rank:ndcg", scores_of(lists)),
+        _LAMBDARANK: lambda lists: frameworks.lightgbm_own(lists, 1, scores_of(lists)),
+        _NDCG: lambda lists: frameworks.xgboost_own(lists, 1, "rank:ndcg", scores_of(lists)),
         _PAIRWISE: _rank_pairwise,
     },
     real_grades: {_PAIRWISE: _rank_pairwise},

@@ -12,24 +12,13 @@ __all__ = ["Cold", "Import"]
 
 _MOST_OF_IMPORT = 50.0  # ms of CPU
 _PACKAGE, _UNIT = "import boostplug", "import numpy, numba"
-_FIRST_TOUCHED = (
-    "Queries",
-    "MPBoost",
-    "NDCG",
-    "set_pairs",
-    "LGBMRanker",
-    "XGBRanker",
-    "RankBoostRanker",
-    "Ensemble",
-    "make_scorer",
-    "compare",
-    "datasets",
-    "testing",
+_NAMES = (
+    "Queries MPBoost NDCG set_pairs LGBMRanker XGBRanker RankBoostRanker Ensemble make_scorer compare datasets testing"
 )
 _STATEMENTS = (
     _PACKAGE,
     _UNIT,
-    *(f"from boostplug import {name}" for name in _FIRST_TOUCHED),
+    *(f"from boostplug import {name}" for name in _NAMES.split()),
     "import boostplug.cli",
     "import lightgbm",
     "import xgboost",
@@ -49,8 +38,7 @@ else:
     new = {*sys.modules} - before
     print(json.dumps([*seconds, len(new), [name for name in large if name in new]]))
 """
-_LARGE = ("numpy", "numba", "scipy", "sklearn", "pandas", "matplotlib", "lightgbm", "xgboost", "optuna", "dask")
-_NEEDED = ("numpy", "numba")
+_LARGE = "scipy sklearn pandas matplotlib lightgbm xgboost optuna dask"
 
 
 class Import(Benchmark):
@@ -76,8 +64,7 @@ class Import(Benchmark):
         unit = found[_UNIT][1]
         loading: dict[str, list[str]] = {}
         for statement, (_, _, _, large) in found.items():
-            more = [name for name in large if name not in _NEEDED]
-            loading.setdefault(", ".join(more) or "none of these libraries", []).append(f"`{statement}`")
+            loading.setdefault(", ".join(large) or "none of these libraries", []).append(f"`{statement}`")
         for libraries, statements in loading.items():
             self.note(f"Loaded {libraries}: by {', '.join(statements)}.")
         for statement, (wall, cpu, modules, _) in found.items():
@@ -94,7 +81,7 @@ class Import(Benchmark):
         found = {}
         for statement in _STATEMENTS:
             self.setting.say(statement)
-            answer = ask_process(_IMPORT, " ".join(_LARGE), statement)
+            answer = ask_process(_IMPORT, _LARGE, statement)
             if isinstance(answer, str):
                 self.note(f"`{statement}` is left out: {answer}.")
             else:
