@@ -11,7 +11,7 @@ from studies.speed.benchmarks.scaling import Scaling
 from studies.speed.benchmarks.startup import Cold, Import
 from studies.speed.result import BenchResult
 
-__all__ = ["BENCHES", "bench"]
+__all__ = ["BENCHES", "BenchResult", "Benchmark", "bench"]
 
 _KINDS = (Gradients, BoostingRounds, Convergence, Rankers, Scaling, Clicks, Import, Cold, OutOfCore)
 BENCHES: dict[str, type[Benchmark]] = {kind.name: kind for kind in _KINDS}

@@ -15,7 +15,7 @@ from boostplug.replication.tables import markdown
 from studies.speed.figures import draw
 from studies.speed.result import SCHEMA, BenchResult, Row, from_document, number, with_range
 
-__all__ = ["SUMMARIES", "Summary", "main", "tables"]
+__all__ = ["SUMMARIES", "main", "tables"]
 
 
 class Summary(NamedTuple):

@@ -15,8 +15,6 @@ __all__ = ["SCHEMA", "BenchResult", "Column", "Row", "from_document", "number", 
 
 SCHEMA = "boostplug.bench/3"
 
-_DIGITS = 3  # significant ones
-
 
 @dataclass(frozen=True)
 class Column:
@@ -137,5 +135,5 @@ def number(value: float | None, digits: int | None) -> str:
     if isinstance(value, int):
         return f"{value:,}"
     if digits is None:
-        digits = max(0, _DIGITS - 1 - floor(log10(abs(value)))) if value else 0
+        digits = max(0, 2 - floor(log10(abs(value)))) if value else 0
     return f"{value:,.{digits}f}"

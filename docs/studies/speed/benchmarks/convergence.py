@@ -1,7 +1,7 @@
 """Benchmark convergence: seconds until a loss is as good as lambdarank at its best, with the same trees."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -66,7 +66,15 @@ class Convergence(Benchmark):
                     best = max(done.watch.values)
                 found[done.method].append(_until(done.watch, best))
             for name, runs in found.items():
-                yield _row(title, fold[0].queries.n_rows, name, runs, found[_REFERENCE])
+                rounds, seconds = (_mean_ratio(runs, found[_REFERENCE], k) for k in (0, 1))
+                values = {
+                    "documents": fold[0].queries.n_rows,
+                    "rounds": rounds,
+                    "share": seconds,
+                    "seconds": float(np.mean([of_run for _, of_run, _ in runs])),
+                    "reached": sum(was for _, _, was in runs),
+                }
+                yield Row(title, name, values)
 
 
 def _until(watch: Watch, best: float) -> tuple[int, float, bool]:
@@ -76,15 +84,5 @@ def _until(watch: Watch, best: float) -> tuple[int, float, bool]:
     return rounds, sum(watch.seconds[:rounds]), bool(len(reached))
 
 
-def _row(
-    title: str, n_rows: int, name: str, runs: list[tuple[int, float, bool]], reference: list[tuple[int, float, bool]]
-) -> Row:
-    rounds, seconds = ([own[k] / theirs[k] for own, theirs in zip(runs, reference, strict=True)] for k in (0, 1))
-    values = {
-        "documents": n_rows,
-        "rounds": float(np.exp(np.mean(np.log(rounds)))),
-        "share": float(np.exp(np.mean(np.log(seconds)))),
-        "seconds": float(np.mean([of_run for _, of_run, _ in runs])),
-        "reached": sum(was for _, _, was in runs),
-    }
-    return Row(title, name, values)
+def _mean_ratio(runs: Sequence[tuple[float, ...]], others: Sequence[tuple[float, ...]], k: int) -> float:
+    return float(np.exp(np.mean([np.log(own[k] / theirs[k]) for own, theirs in zip(runs, others, strict=True)])))

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from types import MappingProxyType
 
 from boostplug.data.queries import Queries
 from boostplug.losses import LambdaRank
@@ -30,7 +29,6 @@ _TARGETS_OF_REAL_GRADES = {"NDCGBoost": 60.0, "RankNet": 60.0}  # ms
 
 _LEAST_QUERIES = 2_000  # the kernel counts pages in lumps
 _STEADY = {"MALLOC_MMAP_THRESHOLD_": "65536"}  # arrays that are freed leave glibc's process at once
-_NONE: Mapping[str, dict[str, float]] = MappingProxyType({})
 
 
 class Gradients(Benchmark):
@@ -72,9 +70,8 @@ class Gradients(Benchmark):
         for spread in _SPREADS:
             yield from self._on_mslr(spread)
         self.setting.say("one query")
-        calls = {
-            n: call for n, call in self._calls_on(self._long).items() if not isinstance(self._losses[n], LambdaRank)
-        }
+        calls = self._calls_on(self._long)
+        calls = {name: call for name, call in calls.items() if not isinstance(self._losses[name], LambdaRank)}
         yield from self._rows("One query", self._long, in_turns(calls, self._calls))
         yield from self._on_tiny()
         yield from self._on_real_grades()
@@ -91,17 +88,13 @@ class Gradients(Benchmark):
         part: str,
         queries: Queries,
         seconds: Mapping[str, float],
-        targets: Mapping[str, dict[str, float]] = _NONE,
+        targets: Mapping[str, dict[str, float]] | None = None,
         unit: str = "milliseconds",
     ) -> Iterator[Row]:
         for name, taken in seconds.items():
-            values = {
-                "documents": queries.n_rows,
-                "queries": queries.n_queries,
-                unit: taken * _PER_SECOND[unit],
-                "share": None if self._unit is None else taken / queries.n_rows / self._unit,
-            }
-            yield Row(part, name, values, targets.get(name, {}))
+            share = None if self._unit is None else taken / queries.n_rows / self._unit
+            values = {"documents": queries.n_rows, "queries": queries.n_queries, unit: taken * _PER_SECOND[unit]}
+            yield Row(part, name, {**values, "share": share}, (targets or {}).get(name, {}))
 
     def _targets(self, column: str, most: Mapping[str, float]) -> dict[str, dict[str, float]]:
         """Return the targets of the losses as they are by default."""
@@ -130,8 +123,7 @@ class Gradients(Benchmark):
     def _on_tiny(self) -> Iterator[Row]:
         self.setting.say("tiny lists")
         calls = {name: partial(_some, call) for name, call in self._calls_on(self._tiny).items()}
-        seconds = in_turns(calls, self._calls)
-        seconds = {name: taken / _AT_ONCE for name, taken in seconds.items()}
+        seconds = {name: taken / _AT_ONCE for name, taken in in_turns(calls, self._calls).items()}
         yield from self._rows("Tiny lists", self._tiny, seconds, unit="microseconds")
 
     def _on_real_grades(self) -> Iterator[Row]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -54,18 +54,11 @@ class OutOfCore(Benchmark):
         n_queries = self.setting.count(_QUERIES, 5)
         with TemporaryDirectory(prefix="boostplug-bench-", ignore_cleanup_errors=True) as folder:
             self.setting.say("files")
-            try:
-                _write(Path(folder), n_queries)
-            except ImportError:
-                self.note("All is left out: pandas or pyarrow is not installed.")
-                return
+            _write(Path(folder), n_queries)
             for name in _WAYS:
                 self.setting.say(name)
                 rounds = self.setting.count(_ROUNDS, 3)
                 values = call_in_process(measured, name, folder, self.setting.threads, rounds)
-                if values is None:
-                    self.note(f"{name} is left out: what it needs is not installed.")
-                    continue
                 above = values["above_start_mib"]
                 if above is not None:
                     values["of_features"] = above * _MIB / (_FILES * n_queries * _SIZE * _FEATURES * 4)
@@ -75,7 +68,6 @@ class OutOfCore(Benchmark):
 def _write(folder: Path, n_queries: int) -> None:
     """Write the files, and one more of queries that nothing is trained on."""
     import pandas as pd
-    import pyarrow  # noqa: F401, ICN001 (by which pandas writes)
 
     (folder / "train").mkdir()
     X, queries = features_and_queries(n_queries, _SIZE, _FEATURES, _GRADES)
@@ -89,13 +81,10 @@ def _write(folder: Path, n_queries: int) -> None:
         frame[_NAMES] += rng.normal(scale=0.1, size=(len(frame), _FEATURES)).astype(np.float32)
 
 
-def measured(name: str, folder: str, threads: int, rounds: int) -> dict[str, float | None] | None:
-    """Return the memory and time of one way to hold the data; None where a package is missing."""
+def measured(name: str, folder: str, threads: int, rounds: int) -> dict[str, float | None]:
+    """Return the memory and time of one way to hold the data."""
     framework, build = _WAYS[name]
-    try:
-        library = _library(framework, on_dask=build is None)
-    except ImportError:
-        return None
+    library = _library(framework, on_dask=build is None)
     import pandas as pd
     import pyarrow.parquet  # noqa: F401 (as read_parquet would)
 
@@ -103,29 +92,20 @@ def measured(name: str, folder: str, threads: int, rounds: int) -> dict[str, flo
     X = test.iloc[:, :_FEATURES].to_numpy(np.float32)
     queries = Queries(test["label"], qid=test["query"])
     _Timed().gradient_hessian(np.zeros(queries.n_rows), queries)  # compiled, or read from numba's cache
-    if build is None:
-        seen, predict = _on_dask(library, Path(folder), threads, rounds)
-    else:
-        seen, predict = _in_this_process(library, build, Path(folder), threads, rounds)
+    train = _on_dask if build is None else partial(_in_this_process, build=build)
+    start, peak, begun, calls, predict = train(library, Path(folder), threads, rounds)
     return {
-        "peak_mib": seen.peak,
-        "above_start_mib": None if seen.peak is None or seen.start is None else seen.peak - seen.start,
-        "load_seconds": seen.calls[0] - seen.begun,
-        "round_seconds": median(np.diff(seen.calls).tolist()),
+        "peak_mib": peak,
+        "above_start_mib": None if peak is None or start is None else peak - start,
+        "load_seconds": calls[0] - begun,
+        "round_seconds": median(np.diff(calls).tolist()),
         "ndcg": float(NDCG(10)(predict(X), queries)),
     }
 
 
-class _Seen(NamedTuple):
-    """One process: its memory in MiB, and when the training was begun and its loss called, in seconds."""
-
-    start: float | None
-    peak: float | None
-    begun: float
-    calls: list[float]
-
-
-_calls: list[float] = []
+# One process: its memory in MiB before and at its peak, when training began, when the loss was called, and its model.
+_Seen = tuple[float | None, float | None, float, list[float], Callable[[Any], Any]]
+_calls: list[float] = []  # seconds
 
 
 class _Timed(MPBoost):
@@ -139,9 +119,7 @@ class _Timed(MPBoost):
 _TREES: dict[str, dict[str, Any]] = {"xgboost": {"max_depth": 6}, "lightgbm": {"num_leaves": 63, "verbosity": -1}}
 
 
-def _in_this_process(
-    library: Any, build: Callable[[Path, int], Any], folder: Path, threads: int, rounds: int
-) -> tuple[_Seen, Callable[[Any], Any]]:
+def _in_this_process(library: Any, folder: Path, threads: int, rounds: int, build: Callable[..., Any]) -> _Seen:
     start, params = status_mib("VmRSS"), _TREES[library.__name__]
     _calls.clear()
     begun = perf_counter()
@@ -149,12 +127,12 @@ def _in_this_process(
     if library.__name__ == "xgboost":
         params = params | {"objective": "rank:pairwise", "nthread": threads, "base_score": 0.0}
         booster = library.train({**params, "disable_default_eval_metric": True}, data, rounds, obj=_Timed())
-        return _Seen(start, status_mib("VmHWM"), begun, list(_calls)), booster.inplace_predict
+        return start, status_mib("VmHWM"), begun, list(_calls), booster.inplace_predict
     booster = library.train({**params, "objective": _Timed(), "num_threads": threads}, data, rounds)
-    return _Seen(start, status_mib("VmHWM"), begun, list(_calls)), booster.predict
+    return start, status_mib("VmHWM"), begun, list(_calls), booster.predict
 
 
-def _on_dask(library: Any, folder: Path, threads: int, rounds: int) -> tuple[_Seen, Callable[[Any], Any]]:
+def _on_dask(library: Any, folder: Path, threads: int, rounds: int) -> _Seen:
     import dask.dataframe as dd
     import pandas as pd
     from distributed import Client, LocalCluster
@@ -173,7 +151,7 @@ def _on_dask(library: Any, folder: Path, threads: int, rounds: int) -> tuple[_Se
         largest = max(started, key=lambda worker: ended[worker][0] or 0.0)
         peak, calls = ended[largest]
         model = ranker.to_local()
-    return _Seen(started[largest], peak, begun, calls), lambda X: model.predict(pd.DataFrame(X, columns=_NAMES))
+    return started[largest], peak, begun, calls, lambda X: model.predict(pd.DataFrame(X, columns=_NAMES))
 
 
 def _at_start(framework: str) -> float | None:

@@ -75,7 +75,7 @@ class Rankers(Benchmark):
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
-        self._megabytes: dict[str, float] = {}
+        self._megabytes: dict[str, float] = {}  # of the first run
 
     def run(self) -> Iterator[Row]:
         """Measure all of it once; memory, which chance does not touch, in the first run alone."""
@@ -111,11 +111,8 @@ class Rankers(Benchmark):
         def seconds_of_rounds(name: str) -> NDArray[np.float64]:
             kind = _TimedOptimal if name.startswith("Optimal") else _Timed
             ranker = kind(n_estimators=n_rounds, random_state=0, variant=_VARIANTS[name])
-            if name.endswith("one by one"):
-                ranker.fit(X, None, group=group, pairs=pairs)
-            else:
-                ranker.fit(X, y, group=group)
-            return np.diff(ranker.times)
+            taught = {"y": None, "pairs": pairs} if name.endswith("one by one") else {"y": y}
+            return np.diff(ranker.fit(X, group=group, **taught).times)
 
         fits = {name: partial(seconds_of_rounds, name) for name in _VARIANTS}
         times = turn_by_turn(fits, _TURNS, 1)  # the first compiles
@@ -192,8 +189,7 @@ class _TimedOptimal(_Timed, OptimalRankBoost):
 
 def _megabytes(call: Callable[[], object]) -> float:
     tracemalloc.start()
-    try:
-        call()
-        return tracemalloc.get_traced_memory()[1] / 1e6
-    finally:
-        tracemalloc.stop()
+    call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / 1e6

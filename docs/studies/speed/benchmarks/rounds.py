@@ -1,13 +1,12 @@
 """Benchmark rounds: what a round of boosting costs with each loss, and how much of it is ours."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from statistics import median
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
 from studies.speed.measuring.clock import seconds_of, turn_by_turn
@@ -21,26 +20,23 @@ _TURNS, _UNCOUNTED = 12, 2
 _ABOVE, _ABOVE_OF_DEARER = 0.06, {"RankNet": 0.09, "AdaRank": 0.09}
 _DUMMY, _REPLAYED = "a dummy objective", ", replayed"
 
-Derivatives = tuple[NDArray[Any], NDArray[Any]]
-
 
 class _Recorded:
     """A loss as the framework calls it, that keeps the last derivatives and how long its calls take."""
 
     def __init__(self, loss: Objective) -> None:
         self._loss = loss
-        self.last: Derivatives | None = None
+        self.last: Any = None
         self.seconds: list[float] = []
 
-    def __call__(self, scores: Any, data: Any) -> Derivatives:
+    def __call__(self, scores: Any, data: Any) -> Any:
         start = perf_counter()
         self.last = self._loss(scores, data)
         self.seconds.append(perf_counter() - start)
         return self.last
 
-    def replay(self, _scores: Any, _data: Any) -> Derivatives:
+    def replay(self, _scores: Any, _data: Any) -> Any:
         """Return the last derivatives, as an objective that grows the same tree and computes nothing."""
-        assert self.last is not None
         return self.last
 
 
@@ -68,17 +64,11 @@ class BoostingRounds(Benchmark):
         super().__init__(setting)
         X, queries = features_and_queries(setting.count(_QUERIES, 5), _SIZE, _FEATURES, MSLR_SHARES)
         self._n = queries.n_rows
-        trees: dict[str, tuple[Callable[..., Boosting], dict[str, int]]] = {
-            "LightGBM": (lightgbm, {"num_leaves": 31, "num_threads": setting.threads}),
-            "XGBoost": (xgboost, {"max_depth": 6, "nthread": setting.threads}),
-        }
-        self._frameworks: list[Boosting] = []
-        for title, (binned, params) in trees.items():
-            setting.say(f"data for {title}")
-            try:
-                self._frameworks.append(binned(X, queries, params))
-            except ImportError:
-                self.note(f"{title} is left out: it is not installed.")
+        setting.say("data")
+        self._frameworks = [
+            lightgbm(X, queries, {"num_leaves": 31, "num_threads": setting.threads}),
+            xgboost(X, queries, {"max_depth": 6, "nthread": setting.threads}),
+        ]
         labels = queries.labels.astype(np.float32)
         self._nothing = labels.mean() - labels, np.ones_like(labels)
 
@@ -124,5 +114,4 @@ class BoostingRounds(Benchmark):
 
 
 def _above(times: list[float], others: list[float]) -> float:
-    """Return the median difference of rounds that were made one after the other."""
     return median(own - other for own, other in zip(times, others, strict=True))

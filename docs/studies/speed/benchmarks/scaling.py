@@ -23,9 +23,7 @@ from studies.speed.measuring.frameworks import Own, Step
 
 __all__ = ["EFFICIENCY", "TRAININGS", "Cluster", "Costs", "Scaling", "measured", "needs"]
 
-EFFICIENCY = 0.7
-"""The share of a core's time that is work, where all cores of all machines train: assumed, not measured."""
-
+EFFICIENCY = 0.7  # share of a core's time that is work, where all cores of all machines train: assumed, not measured
 _BINS = 256  # of a feature at most
 _FEATURE_IN_A_FRAME = 4  # bytes, as float32
 _BYTES_OF_A_BIN = 16  # the sums of gradients and Hessians, as float64
@@ -38,7 +36,7 @@ _CALLS_OF_LOSS = 5
 
 
 class TrainingSetup(NamedTuple):
-    """A way to train with a library that may be installed.
+    """A way to train.
 
     `data` returns binned data of features, queries and a folder; `rounds` of these a function that takes an objective
     and returns a step. `network_bytes` returns what a worker sends in a round, by the number of features and workers.
@@ -55,16 +53,11 @@ def _histogram_bytes(features: int, nodes: int = _NODES) -> int:
     return nodes * features * _BINS * _BYTES_OF_A_BIN
 
 
-def _binned(X: NDArray[np.float32], queries: Queries, _folder: str) -> Any:
+def _xgboost_data(X: NDArray[np.float32], queries: Queries, folder: str, *, cached: bool) -> Any:
     import xgboost as xgb
 
-    return xgb.QuantileDMatrix(_batches(X, queries, None), nthread=1, max_bin=_BINS)
-
-
-def _out_of_core(X: NDArray[np.float32], queries: Queries, folder: str) -> Any:
-    import xgboost as xgb
-
-    return xgb.ExtMemQuantileDMatrix(_batches(X, queries, f"{folder}/pages"), nthread=1, max_bin=_BINS)
+    kind = xgb.ExtMemQuantileDMatrix if cached else xgb.QuantileDMatrix
+    return kind(_batches(X, queries, f"{folder}/pages" if cached else None), nthread=1, max_bin=_BINS)
 
 
 def _ring(features: int, workers: int) -> float:
@@ -80,8 +73,10 @@ def _by_features(features: int, workers: int) -> float:
 _LIGHTGBM = {"max_bin": _BINS - 1, "num_leaves": _NODES, "num_threads": 1}
 _XGBOOST = partial(frameworks.xgboost_rounds, params={"max_depth": _DEPTH, "max_bin": _BINS, "nthread": 1})
 TRAININGS: dict[str, TrainingSetup] = {
-    "XGBoost, depth 8": TrainingSetup("xgboost", _binned, _XGBOOST, _ring),
-    "XGBoost out of core, depth 8": TrainingSetup("xgboost", _out_of_core, _XGBOOST, _ring, in_memory=False),
+    "XGBoost, depth 8": TrainingSetup("xgboost", partial(_xgboost_data, cached=False), _XGBOOST, _ring),
+    "XGBoost out of core, depth 8": TrainingSetup(
+        "xgboost", partial(_xgboost_data, cached=True), _XGBOOST, _ring, in_memory=False
+    ),
     "LightGBM, 255 leaves": TrainingSetup(
         "lightgbm",
         lambda X, queries, _folder: frameworks.lightgbm_data(X, queries, _LIGHTGBM),
@@ -120,21 +115,19 @@ def measured(name: str, n_queries: int, n_features: int, rounds: int) -> dict[st
 
     ``tree_ns`` is the nanoseconds of a round without the loss, for a document and a feature; ``gradient_ns`` those of
     each loss as the framework calls it, for a document: medians without the first. ``after`` and ``peak``, the resident
-    memory beyond the features, are None where the system does not tell. ``missing``: the framework is not installed.
+    memory beyond the features, are None where the system does not tell.
     """
     training = TRAININGS[name]
     set_num_threads(1)
+    lists = partial(made.features_and_queries, size=_SIZE, n_features=n_features, shares=made.MSLR_SHARES)
     with TemporaryDirectory(prefix="boostplug-bench-", ignore_cleanup_errors=True) as folder:
-        try:
-            _train(training, *_lists(_WARM, n_features), _WARM_ROUNDS, folder)
-        except ImportError as error:
-            return {"missing": str(error)}
-    X, queries = _lists(n_queries, n_features)
+        _train(training, *lists(_WARM), _WARM_ROUNDS, folder)
+    X, queries = lists(n_queries)
     linux = sys.platform.startswith("linux")
     before = memory.count_anew() if linux else 0
     with TemporaryDirectory(prefix="boostplug-bench-", ignore_cleanup_errors=True) as folder:
         data, scores, seconds, _booster = _train(training, X, queries, rounds, folder)  # which holds memory
-        after, peak = (memory.resident_bytes() - before, memory.most_bytes() - before) if linux else (None, None)
+        after, peak = (memory.resident_bytes(what) - before if linux else None for what in ("VmRSS", "VmHWM"))
         gradients = {
             name: median([seconds_of(partial(loss, scores, data)) for _ in range(_CALLS_OF_LOSS)][1:])
             for name, loss in made.default_losses().items()
@@ -146,10 +139,6 @@ def measured(name: str, n_queries: int, n_features: int, rounds: int) -> dict[st
             "after": after,
             "peak": peak,
         }
-
-
-def _lists(n_queries: int, n_features: int) -> tuple[NDArray[np.float32], Queries]:
-    return made.features_and_queries(n_queries, _SIZE, n_features, made.MSLR_SHARES)
 
 
 def _train(
@@ -327,11 +316,7 @@ class Scaling(Benchmark):
                 break
             self.setting.say(f"{name}, {n:,} documents")
             n_lists = max(1, _BATCH // n)
-            try:
-                found = own(lists(n_lists, n)).seconds(_ROUNDS if n < _MOST_BUILT_IN else _FEW_ROUNDS)
-            except ImportError:
-                self.note(f"{name} is left out: it is not installed.")
-                break
+            found = own(lists(n_lists, n)).seconds(_ROUNDS if n < _MOST_BUILT_IN else _FEW_ROUNDS)
             if found is not None:
                 seconds[n] = found / n_lists
         return seconds
@@ -340,14 +325,12 @@ class Scaling(Benchmark):
         """Measure the cost of trainings, and compute from it what more documents need."""
         n_queries, rounds = self.setting.count(_QUERIES, _LEAST_QUERIES), self.setting.count(_OF_TRAINING, 3)
         found = {}
-        for name, training in TRAININGS.items():
+        for name in TRAININGS:
             self.setting.say(name)
-            answer = call_in_process(measured, name, n_queries, _FEATURES, rounds, OMP_NUM_THREADS="1")
-            if "missing" in answer:
-                self.note(f"{name} is left out: {training.library} is not installed.")
-                continue
-            self._memory.setdefault(name, _bytes(answer))
-            found[name] = answer
+            found[name] = answer = call_in_process(measured, name, n_queries, _FEATURES, rounds, OMP_NUM_THREADS="1")
+            per_feature = 1.0 / (answer["documents"] * _FEATURES)
+            known = {f"{when}_bytes": answer[when] for when in ("after", "peak") if answer[when] is not None}
+            self._memory.setdefault(name, {key: taken * per_feature for key, taken in known.items()})
         if self.setting.scale < 1:
             self.note("Below full scale a tree's histograms weigh more: what many documents need comes out too large.")
         if not all(self._memory.values()):
@@ -377,19 +360,11 @@ class Scaling(Benchmark):
 
 def _values(seconds: Seconds, lambdarank: Seconds) -> dict[str, float]:
     values = {f"milliseconds_at_{n}": 1e3 * taken for n, taken in seconds.items()}
-    for n in _GROWTHS:
-        if n in seconds and n // 10 in seconds:
-            values[f"growth_to_{n}"] = seconds[n] / seconds[n // 10]
+    both = [n for n in _GROWTHS if n in seconds and n // 10 in seconds]
+    values |= {f"growth_to_{n}": seconds[n] / seconds[n // 10] for n in both}
     if 1_000 in lambdarank and 1_000 in seconds:
         values["share"] = seconds[1_000] / lambdarank[1_000]
     return values
-
-
-def _bytes(answer: Mapping[str, Any]) -> dict[str, float]:
-    """Return the memory for a document and a feature; empty where it is not known."""
-    if answer["peak"] is None:
-        return {}
-    return {f"{when}_bytes": answer[when] / (answer["documents"] * _FEATURES) for when in ("after", "peak")}
 
 
 def _rank_pairwise(lists: Queries) -> Own:

@@ -29,14 +29,10 @@ _IMPORT = """
 import json, sys, time
 large, statement = sys.argv[1].split(), sys.argv[2]
 before, start, cpu = {*sys.modules}, time.perf_counter(), time.process_time()
-try:
-    exec(statement)
-except ImportError as error:
-    print(json.dumps(str(error).splitlines()[0]))
-else:
-    seconds = time.perf_counter() - start, time.process_time() - cpu
-    new = {*sys.modules} - before
-    print(json.dumps([*seconds, len(new), [name for name in large if name in new]]))
+exec(statement)
+seconds = time.perf_counter() - start, time.process_time() - cpu
+new = {*sys.modules} - before
+print(json.dumps([*seconds, len(new), [name for name in large if name in new]]))
 """
 _LARGE = "scipy sklearn pandas matplotlib lightgbm xgboost optuna dask"
 
@@ -68,25 +64,14 @@ class Import(Benchmark):
         for libraries, statements in loading.items():
             self.note(f"Loaded {libraries}: by {', '.join(statements)}.")
         for statement, (wall, cpu, modules, _) in found.items():
-            values = {
-                "milliseconds": 1e3 * wall,
-                "cpu_milliseconds": 1e3 * cpu,
-                "share": cpu / unit,
-                "modules": modules,
-            }
-            yield Row("", statement, values, {"cpu_milliseconds": _MOST_OF_IMPORT} if statement == _PACKAGE else {})
+            times = {"milliseconds": 1e3 * wall, "cpu_milliseconds": 1e3 * cpu, "share": cpu / unit}
+            targets = {"cpu_milliseconds": _MOST_OF_IMPORT} if statement == _PACKAGE else {}
+            yield Row("", statement, {**times, "modules": modules}, targets)
 
     def _ask_all(self) -> dict[str, tuple[float, float, int, list[str]]]:
-        """Return what each statement took, of those whose libraries are installed."""
-        found = {}
-        for statement in _STATEMENTS:
-            self.setting.say(statement)
-            answer = ask_process(_IMPORT, _LARGE, statement)
-            if isinstance(answer, str):
-                self.note(f"`{statement}` is left out: {answer}.")
-            else:
-                found[statement] = tuple(answer)
-        return found
+        """Return the wall and CPU seconds, the number of modules and the large libraries of each statement."""
+        self.setting.say("imports")
+        return {statement: tuple(ask_process(_IMPORT, _LARGE, statement)) for statement in _STATEMENTS}
 
 
 _ALONE_FROM = 0.5  # scale
@@ -136,11 +121,8 @@ class Cold(Benchmark):
         """Measure all of it once."""
         kinds: dict[str, type] = {**{name: type(loss) for name, loss in default_losses().items()}, "NDCG": NDCG}
         names = {name: f"{kind.__module__}:{kind.__qualname__}" for name, kind in kinds.items()}
-        if self.setting.scale >= _ALONE_FROM:
-            for name, path in names.items():
-                yield self._row(name, [path], _MOST)
-        else:
-            self.note(f"Each alone is left out below a scale of {_ALONE_FROM:g}.")
+        for name, path in names.items() if self.setting.scale >= _ALONE_FROM else ():
+            yield self._row(name, [path], _MOST)
         yield self._row("all of them", [*names.values()], _MOST_TOGETHER)
 
     def _row(self, name: str, paths: list[str], most: float) -> Row:

@@ -10,6 +10,16 @@ from boostplug.core.naming import distinct_names
 from boostplug.data.queries import Queries
 from boostplug.losses import LOSSES, Loss, MPBoost
 
+__all__ = [
+    "MSLR_SHARES",
+    "default_losses",
+    "features_and_queries",
+    "grades",
+    "named_losses",
+    "real_grades",
+    "scores_of",
+]
+
 Floats = NDArray[np.float64]
 
 MSLR_SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)

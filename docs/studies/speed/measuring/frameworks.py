@@ -9,6 +9,20 @@ from numpy.typing import NDArray
 from boostplug.data.queries import Queries
 from studies.speed.measuring.clock import in_turns
 
+__all__ = [
+    "Boosting",
+    "Objective",
+    "Own",
+    "Step",
+    "lightgbm",
+    "lightgbm_data",
+    "lightgbm_own",
+    "lightgbm_rounds",
+    "xgboost",
+    "xgboost_own",
+    "xgboost_rounds",
+]
+
 Objective = Callable[[Any, Any], Any]
 Step = Callable[[], object]  # one round
 

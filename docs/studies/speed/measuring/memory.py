@@ -11,7 +11,7 @@ from boostplug.data.queries import Queries
 from boostplug.losses import Loss
 from studies.speed.measuring.data import grades, named_losses, scores_of
 
-__all__ = ["count_anew", "most_bytes", "resident_bytes", "status_mib", "threads_and_bytes"]
+__all__ = ["count_anew", "resident_bytes", "status_mib", "threads_and_bytes"]
 
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _RESET_PEAK = "5"  # man 5 proc
@@ -48,7 +48,7 @@ def _bytes_of(loss: Loss, queries: Queries) -> dict[str, float]:
     for call in ("first", "later"):
         before = count_anew()
         loss.gradient_hessian(scores, queries)
-        most[f"{call}_call_bytes"] = per_document * (most_bytes() - before)
+        most[f"{call}_call_bytes"] = per_document * (resident_bytes("VmHWM") - before)
     return {**most, "kept_bytes": per_document * (resident_bytes() - start)}
 
 
@@ -58,21 +58,10 @@ def count_anew() -> int:
     return resident_bytes()
 
 
-def most_bytes() -> int:
-    """Return the peak of this process's resident memory since `count_anew`, in bytes; on Linux only."""
-    return _bytes("VmHWM")
-
-
-def resident_bytes() -> int:
-    """Return the resident memory of this process, in bytes; on Linux only."""
-    return _bytes("VmRSS")
-
-
-def _bytes(what: str) -> int:
+def resident_bytes(what: str = "VmRSS") -> int:
+    """Return the resident memory of this process, or with VmHWM its peak since `count_anew`; on Linux only."""
     time.sleep(_PAUSE)
-    found = status_mib(what)
-    assert found is not None
-    return int(found * 2**20)
+    return int((status_mib(what) or 0.0) * 2**20)
 
 
 def status_mib(what: str) -> float | None:
