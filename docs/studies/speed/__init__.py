@@ -9,37 +9,18 @@ from studies.speed.benchmarks.rankers import Rankers
 from studies.speed.benchmarks.rounds import BoostingRounds
 from studies.speed.benchmarks.scaling import Scaling
 from studies.speed.benchmarks.startup import Cold, Import
-from studies.speed.result import BenchResult, BenchResults
+from studies.speed.result import BenchResult
 
-__all__ = ["BENCHES", "SHORT", "BenchResult", "BenchResults", "Benchmark", "bench"]
+__all__ = ["BENCHES", "BenchResult", "Benchmark", "bench"]
 
-BENCHES: dict[str, type[Benchmark]] = {
-    kind.name: kind
-    for kind in (Gradients, BoostingRounds, Convergence, Rankers, Scaling, Clicks, Import, Cold, OutOfCore)
-}
-
-SHORT = 0.05
-"""The scale of a quick look."""
+_KINDS = (Gradients, BoostingRounds, Convergence, Rankers, Scaling, Clicks, Import, Cold, OutOfCore)
+BENCHES: dict[str, type[Benchmark]] = {kind.name: kind for kind in _KINDS}
 
 
 def bench(name: str, *, scale: float = 1.0, repeat: int = 3, progress: bool = False) -> BenchResult:
-    """Run one of `BENCHES`.
+    """Run one of `BENCHES` several times.
 
-    Parameters
-    ----------
-    name : str
-    scale : float, default 1
-        Documents, calls and rounds relative to the benchmark's own, from 0 to 1000; below 1 for a quick look.
-    repeat : int, default 3
-        Runs, one after the other; each ratio is of numbers of one run.
-    progress : bool, default False
-        Say on stderr what is measured now.
-
-    Raises
-    ------
-    ValueError
-        If there is no such benchmark, or `scale` or `repeat` is out of its range.
+    `scale` multiplies documents, calls and rounds; below 1 it is a quick look, without targets. `progress` says on
+    stderr what is measured now.
     """
-    if name not in BENCHES:
-        raise ValueError(f"there is no benchmark {name!r}; take one of {', '.join(BENCHES)}")
     return run(BENCHES[name], scale=scale, repeat=repeat, progress=progress)

@@ -4,7 +4,8 @@ import argparse
 from pathlib import Path
 
 from boostplug.core.threads import threads_of_framework
-from studies.speed import BENCHES, SHORT, BenchResults, bench
+from studies.speed import BENCHES, bench
+from studies.speed.result import to_file
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -17,7 +18,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--threads", type=int, help="OMP_NUM_THREADS by default, or all cores")
     parser.add_argument("--json", type=Path, help="file to write every number to")
     given = parser.parse_args(arguments)
-    scale = (SHORT if given.short else 1.0) if given.scale is None else given.scale
+    scale = (0.05 if given.short else 1.0) if given.scale is None else given.scale
     repeat = (1 if given.short else 3) if given.repeat is None else given.repeat
     results = []
     try:
@@ -25,10 +26,9 @@ def main(arguments: list[str] | None = None) -> None:
             with threads_of_framework(given.threads):
                 results.append(bench(name, scale=scale, repeat=repeat, progress=True))
     finally:
-        if results:
-            print(found := BenchResults(results))
-            if given.json is not None:
-                found.to_json(given.json)
+        print(*results, sep="\n\n")
+        if results and given.json is not None:
+            to_file(results, given.json)
 
 
 if __name__ == "__main__":

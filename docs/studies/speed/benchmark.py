@@ -1,39 +1,26 @@
-"""`Benchmark`: what every benchmark is; and how one is run: prepared once, measured several times, described."""
+"""`Benchmark`: the base class of benchmarks, and `run`: prepared once, measured several times, described."""
 
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from statistics import median
 from time import monotonic
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from boostplug.comparison.document import versions
 from boostplug.comparison.machine import machine
 from boostplug.comparison.summary import to_json
-from boostplug.core.checks import check_integer, check_number
 from boostplug.core.threads import get_num_threads
-from studies.speed.figures import Figure
 from studies.speed.result import BenchResult, Column, Row
 
 __all__ = ["Benchmark", "Column", "Row", "Setting", "run"]
 
 
-@dataclass(frozen=True)
-class Setting:
-    """Options of a benchmark.
-
-    Attributes
-    ----------
-    scale : float
-        Documents, calls and rounds relative to the benchmark's own.
-    threads : int
-    say : callable
-        Takes what is measured now, in words.
-    """
+class Setting(NamedTuple):
+    """Options of a benchmark: its size relative to its own, its threads, and a function that says what is measured."""
 
     scale: float
     threads: int
@@ -47,14 +34,12 @@ class Setting:
 class Benchmark(ABC):
     """A benchmark, prepared for one setting: `run` may be called again and again.
 
-    Subclasses are named for the command line; `about` says in Markdown what the numbers mean.
+    Subclasses are named for the command line; their docstrings say what the numbers mean.
     """
 
     name: ClassVar[str]
     title: ClassVar[str]
-    about: ClassVar[str]
     columns: ClassVar[tuple[Column, ...]]
-    figures: ClassVar[tuple[Figure, ...]]
 
     def __init__(self, setting: Setting) -> None:
         self.setting = setting
@@ -71,15 +56,17 @@ class Benchmark(ABC):
 
 def run(kind: type[Benchmark], *, scale: float, repeat: int, progress: bool) -> BenchResult:
     """Run a benchmark as `bench` does."""
-    scale = check_number("scale", scale, least=0.0, most=1000.0, remedy="1 is the benchmark's own")
-    repeat = check_integer("repeat", repeat, 1)
-    progress_ = _Progress(kind.name, repeat, shown=progress)
     start, date, described = monotonic(), datetime.now(UTC), machine()  # before there is load of our own
-    benchmark = kind(Setting(scale, get_num_threads(), progress_.say))
-    runs = []
-    for number in range(1, repeat + 1):
-        progress_.run = number
-        runs.append([*benchmark.run()])
+    runs: list[list[Row]] = []
+
+    def say(what: str) -> None:  # between measurements: a progress bar's own thread would take part in them
+        if progress:
+            at = f"{timedelta(seconds=int(monotonic() - start))}, {kind.name}, run {len(runs) + 1} of {repeat}"
+            print(f"boostplug: {at}: {what}", file=sys.stderr, flush=True)
+
+    benchmark = kind(Setting(scale, get_num_threads(), say))
+    for _ in range(repeat):
+        runs.append([*benchmark.run()])  # noqa: PERF401 (say needs their number)
     return BenchResult(
         benchmark=kind.name,
         title=kind.title,
@@ -111,22 +98,6 @@ def _merged(columns: Sequence[Column], runs: Sequence[Sequence[Row]], *, targets
                 values[column.key] = found[0] if column.kind == "given" else median(found)
             if found and column.kind != "given":
                 of_columns[column.key] = found
-        row = replace(of_runs[0], values=values, runs=of_columns)
-        rows.append(row if targets else replace(row, targets={}))
+        goals = of_runs[0].targets if targets else {}
+        rows.append(replace(of_runs[0], values=values, runs=of_columns, targets=goals))
     return rows
-
-
-class _Progress:
-    """Says on stderr what is measured now, between measurements: a bar's own thread would take part in them."""
-
-    def __init__(self, name: str, repeat: int, *, shown: bool) -> None:
-        self._name, self._repeat, self._shown = name, repeat, shown
-        self.run = 1
-        self._start = monotonic()
-
-    def say(self, what: str) -> None:
-        if self._shown:
-            elapsed = timedelta(seconds=int(monotonic() - self._start))
-            with suppress(OSError, ValueError):  # nobody listens any more
-                sys.stderr.write(f"boostplug: {elapsed}, {self._name}, run {self.run} of {self._repeat}: {what}\n")
-                sys.stderr.flush()

@@ -1,158 +1,134 @@
-"""The page on speed, from the JSON files of `python -m studies.speed`.
+"""Fill a page's marked tables from the JSON files of `python -m studies.speed`, and draw its pictures.
 
-``python -m studies.speed.page PAGE.md RESULT.json …``; figures are drawn into the folder ``figures``
-beside the page. A page that is there and marks tables, as docs/explanation/scale.md does, keeps its text: each
-``<!-- table: PART -->`` to ``<!-- end -->`` gets the rows of that part, ``<!-- machine -->`` to ``<!-- end -->`` where
-they were measured.
+``python -m studies.speed.page PAGE.md RESULT.json …``: each ``<!-- table: NAME -->`` to ``<!-- end -->`` gets the rows
+of that part of a benchmark, or one of `SUMMARIES`; ``<!-- machine -->`` gets what they were measured on.
 """
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 from boostplug.core.files import write_file
-from boostplug.replication.documents import filled, marks, read
+from boostplug.replication.documents import filled, read
 from boostplug.replication.tables import markdown
-from studies.speed import BENCHES
 from studies.speed.figures import draw
-from studies.speed.result import SCHEMA, BenchResult, Column, Row, cells, number
+from studies.speed.result import SCHEMA, BenchResult, Row, from_document, number, with_range
 
-__all__ = ["main", "page", "with_tables"]
-
-_INTRODUCTION = """\
-The time and memory that boostplug takes, by the [benchmarks](../studies/README.md#speed). A ratio divides two numbers
-of the same run; the tables have its median over the runs, and the range in parentheses. To measure it on another
-machine, which should be idle:
-
-```bash
-PYTHONPATH=docs python -m studies.speed all --json bench.json
-PYTHONPATH=docs python -m studies.speed.page docs/results/speed.md bench.json
-```
-"""
+__all__ = ["SUMMARIES", "main", "tables"]
 
 
-def page(results: Sequence[BenchResult], figures: Mapping[str, Sequence[str]]) -> str:
-    """Return the page in Markdown.
+class Summary(NamedTuple):
+    """A table with columns of several benchmarks.
 
-    Parameters
-    ----------
-    results : sequence of BenchResult
-    figures : mapping of str to sequence of str
-        Paths relative to the page, by benchmark.
+    `columns` has the head, the benchmark, the part and the key of each. A row is found by its name in each part, or by
+    its name without what is in parentheses.
     """
-    note = "<!-- Made by python -m studies.speed.page from the JSON files; do not edit. -->"
-    lines = ["# Speed", "", note, "", *_INTRODUCTION.splitlines(), "", *_machines(results)]
+
+    rows: Sequence[str]
+    columns: Sequence[tuple[str, str, str, str]]
+
+
+_MSLR = "MSLR's shape, scores of spread 1"
+_MAIN = ("QBRank", "CRR", "MPBoost(Log)", "NDCGBoost", "RankNet", "LambdaRank")
+_MORE = ("AdaRank", "ListNet", "SquaredError", "LogisticError(4)", "CalibratedSoftmax(4)", "Correlation")
+_OTHERS = ("LightGBM's lambdarank", "XGBoost's rank:ndcg", "XGBoost's rank:pairwise, all pairs")
+_SIZES = (1_000, 10_000, 100_000, 1_000_000)
+SUMMARIES: dict[str, Summary] = {
+    "losses": Summary(
+        _MAIN + _MORE,
+        (
+            ("gradient, ms", "gradients", _MSLR, "milliseconds"),
+            ("of lambdarank's", "gradients", _MSLR, "share"),
+            ("in LightGBM, ms", "rounds", "LightGBM", "call_milliseconds"),
+            ("in XGBoost, ms", "rounds", "XGBoost", "call_milliseconds"),
+            ("memory, B/document", "gradients", "Memory", "first_call_bytes"),
+        ),
+    ),
+    "long lists": Summary(
+        _MAIN + _OTHERS, [(f"{n:,}: ms", "scaling", "Five grades", f"milliseconds_at_{n}") for n in _SIZES]
+    ),
+    "rounds": Summary(
+        ("QBRank", "CRR", "MPBoost", "LambdaRank"),
+        (
+            ("LightGBM: round", "rounds", "LightGBM", "share"),
+            ("added", "rounds", "LightGBM", "above_replay"),
+            ("XGBoost: round", "rounds", "XGBoost", "share"),
+            ("added", "rounds", "XGBoost", "above_replay"),
+        ),
+    ),
+    "first calls": Summary(
+        ("QBRank", "CRR", "MPBoost", "NDCGBoost", "LambdaRank", "all of them"),
+        (("empty cache, s", "cold", "", "seconds"), ("used cache, s", "cold", "", "cached_seconds")),
+    ),
+    "reference rankers": Summary(
+        (
+            "QBRank, OHSUMED's shape",
+            "MPBoost, OHSUMED's shape",
+            "AdaRank-MAP, OHSUMED's shape",
+            "RankBoost, continuous, MQ2008's shape",
+            "RankBoost+, 136 features, 255 thresholds",
+        ),
+        (
+            ("documents", "rankers", "", "documents"),
+            ("rounds", "rankers", "", "rounds"),
+            ("seconds", "rankers", "", "seconds"),
+            ("peak MB", "rankers", "", "megabytes"),
+        ),
+    ),
+}
+
+
+def tables(results: Sequence[BenchResult]) -> dict[str, list[str]]:
+    """Return the lines of each part's table, of each summary whose benchmarks are there, and of the machine."""
+    found = {"machine": [*_machines(results)]}
     for result in results:
-        name = result.benchmark
-        lines += [f"## {result.title[0].upper()}{result.title[1:]}", "", f"`python -m studies.speed {name}`", ""]
-        lines += [*BENCHES[name].about.splitlines(), ""]
-        for figure in figures.get(name, ()):
-            lines += [f"![{Path(figure).stem}]({figure})", ""]
-        for part, rows in result.parts.items():
-            table = _table_of(result, rows)
-            lines += _folded(part, table) if part else table
-        lines += [*(f"- {text}" for text in result.notes), *([""] if result.notes else [])]
-    return "\n".join([*lines, *_targets(results)]).rstrip("\n") + "\n"
+        for part in result.parts:
+            found[f"table: {part}"] = result.table(part)
+    known = {result.benchmark: result for result in results}
+    for name, summary in SUMMARIES.items():
+        if {benchmark for _, benchmark, _, _ in summary.columns} <= known.keys():
+            found[f"table: {name}"] = _summary(summary, known)
+    return found
 
 
-def with_tables(text: str, results: Sequence[BenchResult]) -> str:
-    """Return a page with its marked tables anew.
-
-    Raises
-    ------
-    KeyError
-        If it marks a part of which the results have no rows.
-    """
-    tables = {f"table: {part}": _table_of(result, rows) for result in results for part, rows in result.parts.items()}
-    shown = [result for result in results if marks(text) & {f"table: {part}" for part in result.parts}]
-    return filled(text, tables | {"machine": [*_machines(shown)]})
-
-
-def _table_of(result: BenchResult, rows: Sequence[Row]) -> list[str]:
-    columns = result.columns_of(rows)
-    return markdown(["", *(column.head for column in columns)], [[*cells(columns, row)] for row in rows], numbers=True)
+def _summary(summary: Summary, results: dict[str, BenchResult]) -> list[str]:
+    body = [[name] for name in summary.rows]
+    for _, benchmark, part, key in summary.columns:
+        result = results[benchmark]
+        (column,) = (column for column in result.columns if column.key == key)
+        rows: dict[str, Row] = {row.name: row for row in result.parts[part]}
+        for line in body:
+            row = rows.get(line[0]) or rows[line[0].partition("(")[0]]
+            line.append(with_range(column, row))
+    return markdown(["", *(column[0] for column in summary.columns)], body, numbers=True)
 
 
 def _machines(results: Sequence[BenchResult]) -> Iterator[str]:
-    """Yield what the numbers hang on, once for all results that agree, and how each was measured."""
-    found: dict[str, list[list[str]]] = {}
+    """Yield the machine and the versions, once for all results that agree, and the runs of each."""
+    found: dict[str, list[str]] = {}
     for result in results:
         machine = result.machine
         memory = "" if machine["memory_gib"] is None else f", {machine['memory_gib']:g} GiB"
+        where = f"{machine['processor']}, {machine['cores']} cores{memory}, {machine['system'].partition('-')[0]}"
         versions = ", ".join(f"{name} {version}" for name, version in result.versions.items())
-        where = f"{machine['processor']}, {machine['cores']} cores{memory}, {machine['system']}; {versions}"
-        numbers = (result.repeat, result.scale, result.threads, machine["load"])
-        cells = [result.benchmark, result.date[:10], *(number(value, None) for value in numbers)]
-        found.setdefault(where, []).append([*cells, f"{result.seconds_in_all:.0f} s"])
-    head = ["", "date", "runs", "scale", "threads", "load before", "took"]
-    for where, body in found.items():
-        yield from (f"{where}:", "", *markdown(head, body, numbers=True))
-
-
-def _folded(summary: str, lines: Sequence[str]) -> Iterator[str]:
-    """Yield lines that a browser shows after a click on their summary."""
-    yield from (f"<details><summary>{summary}</summary>", "", *lines, "</details>", "")
-
-
-def _targets(results: Sequence[BenchResult]) -> Iterator[str]:
-    """Yield the targets that were missed, and the table of all."""
-    body = []
-    for result in results:
-        columns = {column.key: column for column in result.columns}
-        for row in result.rows:
-            for key, most in row.targets.items():
-                if key not in row.values:
-                    continue
-                value, runs, digits = row.values[key], row.runs[key], columns[key].digits
-                span = f"{number(min(runs), digits)}–{number(max(runs), digits)}"
-                met = "met" if value <= most else "**missed**"
-                what = ", ".join(filter(None, [result.benchmark, row.part, row.name]))
-                body.append([what, columns[key].head, number(most, digits), number(value, digits), span, met])
-    if body:
-        head = ["", "measure", "at most", "median", "range"]
-        missed = [row[:-1] for row in body if row[-1] != "met"]
-        yield from ("## Targets", "", f"{len(body) - len(missed)} of {len(body)} targets are met.", "")
-        yield from _folded("Missed targets", markdown(head, missed, numbers=True)) if missed else ()
-        yield from _folded("All targets", markdown([*head, ""], body, numbers=True))
-
-
-def _results(document: dict[str, Any]) -> list[BenchResult]:
-    """Return the results in a file."""
-    return [
-        BenchResult(
-            **one | {"columns": [Column(**c) for c in one["columns"]], "rows": [Row(**row) for row in one["rows"]]}
-        )
-        for one in document.get("results", [document])
-    ]
+        scale = "" if result.scale == 1 else f", scale {result.scale:g}"
+        runs = f"{result.benchmark} {result.repeat} ({number(machine['load'], None)}{scale})"
+        found.setdefault(f"{where}; {versions}; threads: {result.threads}; {result.date[:10]}", []).append(runs)
+    for where, runs in found.items():
+        yield from (f"{where}. Runs, with the load before: {', '.join(runs)}.", "")
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Write the page named first from the files named after it."""
+    """Fill the page named first from the files named after it; draw its pictures into the folder that it shows."""
     if len(arguments) < 2:
         raise SystemExit("usage: python -m studies.speed.page PAGE.md RESULT.json …")
     target, *sources = map(Path, arguments)
-    results = [
-        result
-        for source in sources
-        for result in _results(read(source, SCHEMA, lambda document: page(_results(document), {})))
-    ]
-    text = target.read_text(encoding="utf-8") if target.exists() else ""
-    if marks(text):
-        write_file(target, with_tables(text, results))
-        return
-    try:
-        figures = {
-            result.benchmark: draw(result, BENCHES[result.benchmark].figures, target.parent / "figures")
-            for result in results
-        }
-    except ImportError as error:
-        raise SystemExit(str(error)) from None
-    paths = {
-        name: [file.relative_to(target.parent).as_posix() for file in files if file.suffix == ".png"]
-        for name, files in figures.items()
-    }
-    write_file(target, page(results, paths))
+    results = [result for file in sources for result in from_document(read(file, SCHEMA, from_document))]
+    text = target.read_text(encoding="utf-8")
+    write_file(target, filled(text, tables(results)))
+    if "](figures/speed-" in text:
+        draw(results, target.parent / "figures")
 
 
 if __name__ == "__main__":

@@ -4,39 +4,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from math import floor, log10
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
-from boostplug.comparison.console import as_text
 from boostplug.comparison.document import as_json
 from boostplug.comparison.summary import to_json
 from boostplug.core.files import write_file
-from boostplug.replication.tables import Table, rich_table
+from boostplug.replication.tables import markdown
 
-if TYPE_CHECKING:
-    from rich.console import RenderableType
+__all__ = ["SCHEMA", "BenchResult", "Column", "Row", "from_document", "number", "to_file", "with_range"]
 
-__all__ = ["SCHEMA", "BenchResult", "BenchResults", "Column", "Row", "cells", "number"]
-
-SCHEMA = "boostplug.bench/2"
-
-_WIDE = 400  # characters: more than any table has
-_DIGITS = 3  # significant ones
+SCHEMA = "boostplug.bench/3"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A number that rows have.
+    """A column of tables: its key in the JSON file, its head with the unit, its kind, and its decimals.
 
-    Attributes
-    ----------
-    key : str
-        In the JSON file.
-    head : str
-        In tables, with the unit.
-    kind : {"given", "measured", "ratio"}
-        "given": what was run, the same in every run. A ratio's numbers are of one run; its range over runs is shown.
-    digits : int, optional
-        Decimals. Default: three significant digits.
+    A "given" number is the same in every run. A "ratio" divides two numbers of the same run, and tables show its range
+    over the runs. Without `digits`, tables show three significant digits.
     """
 
     key: str
@@ -47,49 +32,22 @@ class Column:
 
 @dataclass(frozen=True)
 class Row:
-    """What was measured of one thing, by one run or by several.
+    """Measurements of one thing; `part` names its table.
 
-    Attributes
-    ----------
-    part : str
-        What was measured on; rows of one part make a table.
-    name : str
-        No two of a part alike.
-    values : dict of str to number
-        By a column's key; of one run None or absent where there is none. Of several runs medians; of what was given,
-        the number itself.
-    targets : dict of str to number
-        The most that a column should be, at full scale.
-    peer : bool
-        Whether it is another library's, to set ours beside.
-    runs : dict of str to list of number
-        The values of each of several runs.
+    `values` has a number for each column's key: the median of `runs`, or what was given. `targets` has the largest
+    number that meets our goal, at full scale.
     """
 
     part: str
     name: str
     values: dict[str, Any]
     targets: dict[str, float] = field(default_factory=dict)
-    peer: bool = False
     runs: dict[str, list[float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
 class BenchResult:
-    """Result of a benchmark: prints as tables, and writes JSON.
-
-    Attributes
-    ----------
-    benchmark, title : str
-    scale : float
-    repeat, threads : int
-    date : str
-    seconds_in_all : float
-    machine, versions : dict
-    columns : list of Column
-    notes : list of str
-    rows : list of Row
-    """
+    """Result of a benchmark; prints as tables."""
 
     schema: str = SCHEMA
     benchmark: str
@@ -107,7 +65,7 @@ class BenchResult:
 
     @property
     def parts(self) -> dict[str, list[Row]]:
-        """The rows by the part that they are of."""
+        """The rows of each part."""
         parts: dict[str, list[Row]] = {}
         for row in self.rows:
             parts.setdefault(row.part, []).append(row)
@@ -123,74 +81,59 @@ class BenchResult:
             if row.values.get(key, most) > most
         ]
 
-    def columns_of(self, rows: Sequence[Row]) -> list[Column]:
-        """Return the columns that any of these rows has a number for."""
-        return [column for column in self.columns if any(column.key in row.values for row in rows)]
-
-    def to_json(self, path: Path) -> None:
-        """Write all of it."""
-        write_file(path, as_json(to_json(self)))
+    def table(self, part: str) -> list[str]:
+        """Return the lines of a part's table in Markdown, with the columns that any row has a number for."""
+        rows = self.parts[part]
+        columns = [column for column in self.columns if any(column.key in row.values for row in rows)]
+        return markdown(["", *(c.head for c in columns)], [[*_cells(columns, row)] for row in rows], numbers=True)
 
     def __str__(self) -> str:
-        return as_text(lambda _: _render(self), _WIDE)
+        lines = [f"{self.benchmark}: {self.title}, scale {self.scale:g}", ""]
+        for part in self.parts:
+            lines += [part, "", *self.table(part)]
+        where = f"{self.machine['cores']} cores; {self.machine['processor']}"
+        return "\n".join([*lines, *self.notes, f"medians of {self.repeat} runs; threads: {self.threads} of {where}."])
 
 
-class BenchResults:
-    """The results of several benchmarks; in one file ``results`` has the document of each."""
-
-    def __init__(self, results: Sequence[BenchResult]) -> None:
-        self.results = results
-
-    def to_json(self, path: Path) -> None:
-        """Write all documents into one; that of a single benchmark alone."""
-        documents = [to_json(result) for result in self.results]
-        whole = documents[0] if len(documents) == 1 else {"schema": SCHEMA, "benchmark": "all", "results": documents}
-        write_file(path, as_json(whole))
-
-    def __str__(self) -> str:
-        return "\n\n".join(map(str, self.results))
+def to_file(results: Sequence[BenchResult], path: Path) -> None:
+    """Write the results of several benchmarks as JSON."""
+    write_file(path, as_json({"schema": SCHEMA, "results": to_json(results)}))
 
 
-def cells(columns: Sequence[Column], row: Row) -> Iterator[str]:
-    """Yield the texts of a row: medians, with a ratio's range over runs and the target."""
+def from_document(document: dict[str, Any]) -> list[BenchResult]:
+    """Return the results in a file that `to_file` wrote."""
+    return [
+        BenchResult(
+            **one | {"columns": [Column(**c) for c in one["columns"]], "rows": [Row(**row) for row in one["rows"]]}
+        )
+        for one in document["results"]
+    ]
+
+
+def _cells(columns: Sequence[Column], row: Row) -> Iterator[str]:
+    """Yield the texts of a row, with its targets."""
     yield row.name
     for column in columns:
-        value, runs = row.values.get(column.key), row.runs.get(column.key, [])
-        text = number(value, column.digits)
-        if column.kind == "ratio" and len(runs) > 1:
-            low, high = (number(bound, column.digits) for bound in (min(runs), max(runs)))
-            text += f" ({low}–{high})"
-        if column.key in row.targets:
-            text += f" ≤ {number(row.targets[column.key], column.digits)}"
-            text += "" if value is None or value <= row.targets[column.key] else " missed"
+        text, value = with_range(column, row), row.values.get(column.key)
+        if (most := row.targets.get(column.key)) is not None:
+            text += f" ≤ {number(most, column.digits)}" + ("" if value is None or value <= most else " missed")
         yield text
 
 
+def with_range(column: Column, row: Row) -> str:
+    """Return a number as tables show it: a ratio with its range over the runs."""
+    text, runs = number(row.values.get(column.key), column.digits), row.runs.get(column.key, [])
+    if column.kind == "ratio" and len(runs) > 1:
+        text += f" ({number(min(runs), column.digits)}–{number(max(runs), column.digits)})"
+    return text
+
+
 def number(value: float | None, digits: int | None) -> str:
-    """Return a number as tables show it: with so many decimals, or three significant digits."""
+    """Return a number with so many decimals, or with three significant digits."""
     if value is None:
         return "–"
     if isinstance(value, int):
         return f"{value:,}"
     if digits is None:
-        digits = max(0, _DIGITS - 1 - floor(log10(abs(value)))) if value else 0
+        digits = max(0, 2 - floor(log10(abs(value)))) if value else 0
     return f"{value:,.{digits}f}"
-
-
-def _render(result: BenchResult) -> Iterator["RenderableType"]:
-    from rich.text import Text
-
-    scale = "" if result.scale == 1 else f", at a scale of {result.scale:g}"
-    yield Text(f"{result.benchmark}: {result.title}{scale}", style="bold")
-    yield Text("")
-    for part, rows in result.parts.items():
-        if part:
-            yield Text(part)
-        columns = result.columns_of(rows)
-        head = ["", *(column.head for column in columns)]
-        yield rich_table(Table("", head, [cells(columns, row) for row in rows], numbers=True))
-    for note in result.notes:
-        yield Text(note)
-    several = f"medians of {result.repeat} runs, ranges over them; " if result.repeat > 1 else ""
-    machine = result.machine
-    yield Text(f"{several}threads: {result.threads} of {machine['cores']} cores; {machine['processor']}.")

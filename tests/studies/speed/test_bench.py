@@ -2,15 +2,20 @@
 
 import json
 import math
+import re
+from pathlib import Path
 
 import pytest
 
 from boostplug.comparison.summary import to_json
+from boostplug.replication.documents import filled
 from studies import speed as package
 from studies.speed import bench
 from studies.speed.benchmark import Benchmark, Column, Row
 from studies.speed.benchmarks import gradients, rankers, rounds
 from studies.speed.measuring import data
+from studies.speed.page import tables
+from studies.speed.result import from_document, number, to_file
 
 
 @pytest.fixture
@@ -27,7 +32,6 @@ class Toy(Benchmark):
 
     name = "toy"
     title = "what a test measures"
-    about = "Numbers.\n"
     columns = (
         Column("documents", "documents", "given"),
         Column("seconds", "s"),
@@ -63,8 +67,8 @@ def test_benchmarks_that_take_seconds_run(name, tmp_path):
         assert not row.targets  # they are for the full scale
     names = [(row.part, row.name) for row in result.rows]
     assert len({*names}) == len(names)
-    result.to_json(tmp_path / "bench.json")
-    assert json.loads((tmp_path / "bench.json").read_text()) == document
+    to_file([result], tmp_path / "bench.json")
+    assert from_document(json.loads((tmp_path / "bench.json").read_text())) == [result]
 
 
 def test_medians_ranges_and_targets(monkeypatch):
@@ -84,3 +88,36 @@ def test_medians_ranges_and_targets(monkeypatch):
     assert result.missed == ["lists, thing: share 1.00, target 0.900"]
     assert bench("toy", repeat=1).missed == []
     assert bench("toy", scale=0.5, repeat=3).missed == []  # smaller, so without targets
+
+
+RESULTS = Path(__file__).parents[3] / "docs" / "results"
+STORED = from_document(json.loads((RESULTS / "speed.json").read_text(encoding="utf-8")))
+
+
+def test_tables_of_the_page_are_the_stored_results():
+    page = (RESULTS / "speed.md").read_text(encoding="utf-8")
+    assert filled(page, tables(STORED)) == page, "run python -m studies.speed.page"
+
+
+def test_numbers_in_the_text_of_the_page_are_stored():
+    """The text has only medians, ends of ranges and targets, written as tables write them."""
+    shown = {
+        number(value, column.digits)
+        for result in STORED
+        for column in result.columns
+        for row in result.rows
+        for value in (row.values.get(column.key), row.targets.get(column.key), *row.runs.get(column.key, []))
+    }
+    page = (RESULTS / "speed.md").read_text(encoding="utf-8")
+    text = re.sub(r"<!-- .*?<!-- end -->", "", page, flags=re.DOTALL)
+    found = re.findall(r"\d[\d,]*\.\d+|\d+,\d{3}|\d+(?= Mi?B)|\d+(?= ms)", text)
+    assert len(found) > 40
+    assert {figure for figure in found if figure not in shown} <= {"0.5", "100,000"}  # our limit for the load, a length
+    goals = [
+        (row.values[key], most)
+        for r in STORED
+        for row in r.rows
+        for key, most in row.targets.items()
+        if key in row.values
+    ]
+    assert f"{sum(value <= most for value, most in goals)} of {len(goals)} are met" in text

@@ -1,18 +1,17 @@
 """Benchmark clicks: a call of `Unbiased` beside its base's, and pairs from a large log."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
+from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.losses import LambdaRank, Loss, MPBoost, QBRank, RankNet, Unbiased
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
-from studies.speed.figures import Bars
-from studies.speed.measuring.clock import in_turns, seconds_of
+from studies.speed.measuring.clock import in_turns
 from studies.speed.measuring.data import scores_of
 
 __all__ = ["Clicks"]
@@ -24,20 +23,23 @@ _MOST = 1.6  # times the base
 _BASES: tuple[Loss, ...] = (RankNet(), QBRank(), MPBoost(), LambdaRank())
 _CALL, _PAIRS = "A call on pages of {}", "Pairs from a log"
 
-_Method = Callable[..., Unbiased]
+# Further arguments of each method, by the size of a page.
+_METHODS: Mapping[str, dict[str, Any]] = {
+    "unbiased_lambdamart": {},
+    "additive": {},
+    "ips": {"propensity": lambda size: 1.0 / np.arange(1.0, size + 1)},
+}
 
 
 class Clicks(Benchmark):
-    """A call of `Unbiased` around several losses, and pairs from clicks."""
+    """A call of `Unbiased` around several losses beside its base's, and `Pairs.from_clicks`.
+
+    A page has one document at each position, scores are normal, and one row in ten to twenty has a click. *Merged*
+    passes `row=`: each document is shown on ten pages, and all clicks on two documents become one pair.
+    """
 
     name = "clicks"
     title = "learning from clicks: a call of Unbiased, pairs from a log"
-    about = f"""\
-- *A call*: one `gradient_hessian` on {_ROWS:,} rows, and its *share* of the same call of the base loss. A page has one
-  document at each position, scores are normal, and one row in ten to twenty has a click.
-- *Pairs from a log*: `Pairs.from_clicks` on {_IMPRESSIONS:,} impressions, {_PAGE} to a page. *Merged* passes `row=`:
-  each document is shown on {_SHOWN_AGAIN} pages, and all clicks on two documents become one pair.
-"""
     columns = (
         Column("rows", "rows", "given"),
         Column("milliseconds", "ms"),
@@ -45,20 +47,11 @@ class Clicks(Benchmark):
         Column("seconds", "s", digits=2),
         Column("pairs", "pairs", "given"),
     )
-    figures = (
-        Bars(
-            name="",
-            title="A call of Unbiased beside its base's",
-            columns={"share": ""},
-            parts=tuple(_CALL.format(size) for size in _SIZES),
-            unit="time as a share of the base's",
-        ),
-    )
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         self._calls = setting.count(_CALLS, 3)
-        self._log = _log(setting.count(_IMPRESSIONS // _PAGE, 20))
+        self._log = _pages(setting.count(_IMPRESSIONS // _PAGE, 20), _PAGE)
 
     def run(self) -> Iterator[Row]:
         """Measure all of it once."""
@@ -72,39 +65,27 @@ class Clicks(Benchmark):
         pages = _pages(self.setting.count(_ROWS // size, 10), size)
         scores = scores_of(pages)
         for base in _BASES:
-            losses = {base.name: base} | {f"{base.name}, {name}": made(base=base) for name, made in _methods(size)}
-            seconds = in_turns(
-                {name: partial(loss.gradient_hessian, scores, pages) for name, loss in losses.items()}, self._calls
-            )
+            losses: dict[str, Loss] = {base.name: base}
+            for method, more in _METHODS.items():
+                known = {name: value(size) for name, value in more.items()}
+                losses[f"{base.name}, {method}"] = Unbiased(base=base, method=method, **known)
+            calls = {name: partial(loss.gradient_hessian, scores, pages) for name, loss in losses.items()}
+            seconds = in_turns(calls, self._calls)
             for name, taken in seconds.items():
-                values = {"rows": pages.n_rows, "milliseconds": 1e3 * taken}
-                if name == base.name:
-                    yield Row(_CALL.format(size), name, values, peer=True)
-                else:
-                    values["share"] = taken / seconds[base.name]
-                    yield Row(_CALL.format(size), name, values, {"share": _MOST})
+                share = {} if name == base.name else {"share": taken / seconds[base.name]}
+                values = {"rows": pages.n_rows, "milliseconds": 1e3 * taken, **share}
+                yield Row(_CALL.format(size), name, values, dict.fromkeys(share, _MOST))
 
     def _of_pairs(self) -> Iterator[Row]:
         log = self._log
-        documents = np.arange(len(log["clicked"])) % (len(log["clicked"]) // _SHOWN_AGAIN)
+        given = {"clicked": log.labels, "group": np.diff(log.boundaries), "position": log.position}
+        documents = np.arange(log.n_rows) % (log.n_rows // _SHOWN_AGAIN)
         for rule in ("skip_above", "skip_next", "all_unclicked"):
             for name, more in ((rule, {}), (f"{rule}, merged", {"row": documents})):
-                found: list[Pairs] = []
-                call = partial(_made_into, found, rule=rule, **log, **more)
-                taken = seconds_of(call)
-                yield Row(_PAIRS, name, {"rows": len(documents), "seconds": taken, "pairs": len(found[0].winner)})
-
-
-def _made_into(found: list[Pairs], **arguments: Any) -> None:
-    found.append(Pairs.from_clicks(**arguments))
-
-
-def _methods(size: int) -> Iterator[tuple[str, _Method]]:
-    """Yield the methods, by name."""
-    propensity = 1.0 / np.arange(1.0, size + 1)
-    yield "unbiased_lambdamart", partial(Unbiased, method="unbiased_lambdamart")
-    yield "additive", partial(Unbiased, method="additive")
-    yield "ips", partial(Unbiased, method="ips", propensity=propensity)
+                start = perf_counter()
+                pairs = Pairs.from_clicks(rule=rule, **given, **more)
+                taken = perf_counter() - start
+                yield Row(_PAIRS, name, {"rows": len(documents), "seconds": taken, "pairs": len(pairs.winner)})
 
 
 def _pages(n_pages: int, size: int) -> Queries:
@@ -114,10 +95,3 @@ def _pages(n_pages: int, size: int) -> Queries:
     relevance = 0.1 + 0.6 / (1.0 + np.exp(-rng.normal(size=len(place))))
     clicked = (rng.random(len(place)) < relevance / place).astype(np.float64)
     return Queries(clicked, group=np.full(n_pages, size), position=place)
-
-
-def _log(n_pages: int) -> Mapping[str, NDArray[Any]]:
-    """Return what `Pairs.from_clicks` takes."""
-    pages = _pages(n_pages, _PAGE)
-    assert pages.position is not None
-    return {"clicked": pages.labels, "group": np.full(n_pages, _PAGE), "position": pages.position}

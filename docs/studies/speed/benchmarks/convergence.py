@@ -1,7 +1,7 @@
 """Benchmark convergence: seconds until a loss is as good as lambdarank at its best, with the same trees."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +12,7 @@ from boostplug.losses import CRR, Loss, MPBoost, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import NDCG
 from studies.quality.sets import SETS
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
-from studies.speed.figures import Bars
-from studies.trainings import N_SEEDS, PATIENCE, ROUNDS, trainings
+from studies.trainings import ROUNDS, trainings
 
 __all__ = ["Convergence"]
 
@@ -27,34 +26,20 @@ _SETS = ("mslr", "yandex", "jester")  # those that train in seconds
 
 
 class Convergence(Benchmark):
-    """Time to lambdarank's best validation value."""
+    """Time until a loss first reaches lambdarank's best validation NDCG@10, with the same trees and seed.
+
+    Rounds and seconds are shares of lambdarank's, as geometric means over seeds. A training that never reaches it
+    counts with all its rounds. The sets are first folds of the quality study, from BOOSTPLUG_DATA, or the bundled data.
+    """
 
     name = "convergence"
     title = "seconds until a loss is as good as lambdarank at its best"
-    about = f"""\
-LightGBM trains each objective with the same trees: 31 leaves, learning rate .1, four fifths of the rows and half of the
-columns of each tree, {N_SEEDS} seeds. There are at most {ROUNDS} rounds, stopped {PATIENCE} after the best. *Rounds*
-and *seconds* run until the validation NDCG@10 first reaches the best value that lambdarank has with that seed. Both are
-shares of what lambdarank itself takes, as geometric means over seeds. A training that never reaches it counts with all
-its rounds, and *reached* says how many of the seeds did.
-
-The sets are the first folds of those of the quality study, from the folder that BOOSTPLUG_DATA names. Without it, the
-bundled data.
-"""
     columns = (
         Column("documents", "documents", "given"),
         Column("rounds", "rounds, share of lambdarank's", "ratio", 3),
         Column("share", "seconds, share of lambdarank's", "ratio", 3),
         Column("seconds", "seconds", digits=3),
         Column("reached", "reached, of seeds", "given"),
-    )
-    figures = (
-        Bars(
-            name="seconds",
-            title="Seconds until lambdarank's best validation NDCG@10",
-            columns={"share": ""},
-            unit="share of lambdarank's own seconds",
-        ),
     )
 
     def __init__(self, setting: Setting) -> None:
@@ -81,7 +66,15 @@ bundled data.
                     best = max(done.watch.values)
                 found[done.method].append(_until(done.watch, best))
             for name, runs in found.items():
-                yield _row(title, fold[0].queries.n_rows, name, runs, found[_REFERENCE])
+                rounds, seconds = (_mean_ratio(runs, found[_REFERENCE], k) for k in (0, 1))
+                values = {
+                    "documents": fold[0].queries.n_rows,
+                    "rounds": rounds,
+                    "share": seconds,
+                    "seconds": float(np.mean([of_run for _, of_run, _ in runs])),
+                    "reached": sum(was for _, _, was in runs),
+                }
+                yield Row(title, name, values)
 
 
 def _until(watch: Watch, best: float) -> tuple[int, float, bool]:
@@ -91,15 +84,5 @@ def _until(watch: Watch, best: float) -> tuple[int, float, bool]:
     return rounds, sum(watch.seconds[:rounds]), bool(len(reached))
 
 
-def _row(
-    title: str, n_rows: int, name: str, runs: list[tuple[int, float, bool]], reference: list[tuple[int, float, bool]]
-) -> Row:
-    rounds, seconds = ([own[k] / theirs[k] for own, theirs in zip(runs, reference, strict=True)] for k in (0, 1))
-    values = {
-        "documents": n_rows,
-        "rounds": float(np.exp(np.mean(np.log(rounds)))),
-        "share": float(np.exp(np.mean(np.log(seconds)))),
-        "seconds": float(np.mean([of_run for _, of_run, _ in runs])),
-        "reached": sum(was for _, _, was in runs),
-    }
-    return Row(title, name, values, peer=isinstance(_METHODS[name], str))
+def _mean_ratio(runs: Sequence[tuple[float, ...]], others: Sequence[tuple[float, ...]], k: int) -> float:
+    return float(np.exp(np.mean([np.log(own[k] / theirs[k]) for own, theirs in zip(runs, others, strict=True)])))

@@ -2,15 +2,13 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from types import MappingProxyType
 
 from boostplug.data.queries import Queries
 from boostplug.losses import LambdaRank
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
-from studies.speed.figures import Bars
 from studies.speed.measuring.clock import call_in_process, growing, in_turns
-from studies.speed.measuring.data import Floats, grades, named_losses, real_grades, scores_of
-from studies.speed.measuring.frameworks import Own, lightgbm_own
+from studies.speed.measuring.data import grades, named_losses, real_grades, scores_of
+from studies.speed.measuring.frameworks import lightgbm_own
 from studies.speed.measuring.memory import threads_and_bytes
 
 __all__ = ["Gradients"]
@@ -25,42 +23,25 @@ _PER_SECOND = {"milliseconds": 1e3, "microseconds": 1e6}
 _PEER = "LightGBM's lambdarank"
 
 # Shares of lambdarank's own gradient, of the losses as they are by default.
-_TARGETS: Mapping[str, float] = {
-    "MPBoost": 0.2,
-    "QBRank": 0.2,
-    "NDCGBoost": 0.3,
-    "RankNet": 0.3,
-    "CRR": 0.3,
-    "AdaRank": 0.3,
-    "LambdaRank": 1.0,
-}
-_TARGETS_OF_REAL_GRADES: Mapping[str, float] = {"NDCGBoost": 60.0, "RankNet": 60.0}  # ms
+_TARGETS = {"MPBoost": 0.2, "QBRank": 0.2, **dict.fromkeys(("NDCGBoost", "RankNet", "CRR", "AdaRank"), 0.3)}
+_TARGETS |= {"LambdaRank": 1.0}
+_TARGETS_OF_REAL_GRADES = {"NDCGBoost": 60.0, "RankNet": 60.0}  # ms
 
 _LEAST_QUERIES = 2_000  # the kernel counts pages in lumps
 _STEADY = {"MALLOC_MMAP_THRESHOLD_": "65536"}  # arrays that are freed leave glibc's process at once
-_NONE: Mapping[str, dict[str, float]] = MappingProxyType({})
 
 
 class Gradients(Benchmark):
-    """One call of every loss of the registry, on the shapes that matter, and the memory that it takes."""
+    """One `gradient_hessian` of every loss, on the shapes that matter, and the memory that it takes.
+
+    A *share* is the time per document, divided by that of LightGBM's lambdarank gradient on MSLR's shape: a round of
+    lambdarank minus a round of squared errors, with trees of two leaves on one feature, from the first round on. One
+    query has a million documents with MSLR's grades. Memory is of a separate process, in bytes per document: the peak
+    of the first and of a later call above the memory before it, and the memory that stays. The result takes 16 bytes.
+    """
 
     name = "gradients"
     title = "a call of each loss, as a share of lambdarank's own gradient"
-    about = f"""\
-The time of one `gradient_hessian`. Its *share* is the time per document, divided by that of LightGBM's own lambdarank
-gradient on {_QUERIES:,} queries of {_SIZE} documents with the grades of MSLR-WEB30K. A share of .10 means a tenth of
-lambdarank's time. lambdarank's gradient is measured as a round of lambdarank minus a round of squared errors, both with
-trees of two leaves on one feature, from the first round of a training on.
-
-- *MSLR's shape*: the scores are normal. The wider they spread, the more pairs lie far apart. LightGBM's own gradient on
-  the same scores is in the last row.
-- *One query*: a million documents with the same five grades, without `LambdaRank`, which takes O(n²) time.
-- *Tiny lists*: 100 queries of 10. Most of the time is the call itself and the threads that it wakes.
-- *Different grades*: 200,000 different grades in one query, which is hard for MPBoost with continuous distances.
-- *Memory*: resident memory of a separate process, in bytes per document of MSLR's shape: the peak of the first call
-  above the memory before it, the peak of a later call, and what stays between calls. The two returned arrays take 16
-  bytes per document.
-"""
     columns = (
         Column("documents", "documents", "given"),
         Column("queries", "queries", "given"),
@@ -71,16 +52,6 @@ trees of two leaves on one feature, from the first round of a training on.
         Column("first_call_bytes", "first call, B/document", digits=0),
         Column("later_call_bytes", "later call, B/document", digits=0),
         Column("kept_bytes", "kept, B/document", digits=0),
-    )
-    figures = (
-        Bars(
-            name="shares",
-            title="Share of lambdarank's own gradient on MSLR's shape, by the spread of scores",
-            columns={"share": ""},
-            parts=tuple(_PART.format(spread) for spread in _SPREADS),
-            unit="time as a share of lambdarank's own gradient",
-            peers=False,
-        ),
     )
 
     def __init__(self, setting: Setting) -> None:
@@ -99,20 +70,13 @@ trees of two leaves on one feature, from the first round of a training on.
         for spread in _SPREADS:
             yield from self._on_mslr(spread)
         self.setting.say("one query")
-        calls = {
-            n: call for n, call in self._calls_on(self._long).items() if not isinstance(self._losses[n], LambdaRank)
-        }
+        calls = self._calls_on(self._long)
+        calls = {name: call for name, call in calls.items() if not isinstance(self._losses[name], LambdaRank)}
         yield from self._rows("One query", self._long, in_turns(calls, self._calls))
         yield from self._on_tiny()
         yield from self._on_real_grades()
         self._of_process = self._of_process or [*self._from_a_process()]
         yield from self._of_process
-
-    def _lambdarank(self, scores: Floats | None = None) -> Own | None:
-        try:
-            return lightgbm_own(self._mslr, self.setting.threads, scores)
-        except ImportError:
-            return None
 
     def _calls_on(self, queries: Queries, spread: float = 1.0) -> dict[str, Callable[[], object]]:
         """Return a call of each loss."""
@@ -124,19 +88,13 @@ trees of two leaves on one feature, from the first round of a training on.
         part: str,
         queries: Queries,
         seconds: Mapping[str, float],
-        targets: Mapping[str, dict[str, float]] = _NONE,
+        targets: Mapping[str, dict[str, float]] | None = None,
         unit: str = "milliseconds",
-        *,
-        peer: bool = False,
     ) -> Iterator[Row]:
         for name, taken in seconds.items():
-            values = {
-                "documents": queries.n_rows,
-                "queries": queries.n_queries,
-                unit: taken * _PER_SECOND[unit],
-                "share": None if self._unit is None else taken / queries.n_rows / self._unit,
-            }
-            yield Row(part, name, values, targets.get(name, {}), peer=peer)
+            share = None if self._unit is None else taken / queries.n_rows / self._unit
+            values = {"documents": queries.n_rows, "queries": queries.n_queries, unit: taken * _PER_SECOND[unit]}
+            yield Row(part, name, {**values, "share": share}, (targets or {}).get(name, {}))
 
     def _targets(self, column: str, most: Mapping[str, float]) -> dict[str, dict[str, float]]:
         """Return the targets of the losses as they are by default."""
@@ -148,28 +106,24 @@ trees of two leaves on one feature, from the first round of a training on.
         part = _PART.format(spread)
         self.setting.say(part)
         first = spread == _SPREADS[0]
-        own, unit = self._lambdarank(scores_of(self._mslr, spread)), self._lambdarank() if first else None
+        own = lightgbm_own(self._mslr, self.setting.threads, scores_of(self._mslr, spread))
+        unit = lightgbm_own(self._mslr, self.setting.threads) if first else None
         calls = self._calls_on(self._mslr, spread)
-        for peer in filter(None, (own, unit)):
-            calls |= peer.calls
+        calls |= own.calls | (unit.calls if unit else {})
         seconds = in_turns(calls, self._calls)
-        taken = None if own is None else own.taken_from(seconds)
-        if first:
-            self._unit = self._per_document(None if unit is None else unit.taken_from(seconds))
+        taken = own.taken_from(seconds)
+        if unit is not None:
+            lambdarank = unit.taken_from(seconds)
+            self._unit = None if lambdarank is None else lambdarank / self._mslr.n_rows
+            if lambdarank is None:
+                self.note("Shares are left out: LightGBM's rounds differ by chance alone.")
         yield from self._rows(part, self._mslr, seconds, self._targets("share", _TARGETS) if first else {})
-        yield from self._rows(part, self._mslr, {} if taken is None else {_PEER: taken}, peer=True)
-
-    def _per_document(self, lambdarank: float | None) -> float | None:
-        if lambdarank is None:
-            self.note("Shares are left out: LightGBM is not installed, or its rounds differ by chance alone.")
-            return None
-        return lambdarank / self._mslr.n_rows
+        yield from self._rows(part, self._mslr, {} if taken is None else {_PEER: taken})
 
     def _on_tiny(self) -> Iterator[Row]:
         self.setting.say("tiny lists")
         calls = {name: partial(_some, call) for name, call in self._calls_on(self._tiny).items()}
-        seconds = in_turns(calls, self._calls)
-        seconds = {name: taken / _AT_ONCE for name, taken in seconds.items()}
+        seconds = {name: taken / _AT_ONCE for name, taken in in_turns(calls, self._calls).items()}
         yield from self._rows("Tiny lists", self._tiny, seconds, unit="microseconds")
 
     def _on_real_grades(self) -> Iterator[Row]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,6 @@ from boostplug.datasets import batches_by_query
 from boostplug.losses import MPBoost
 from boostplug.metrics import NDCG
 from studies.speed.benchmark import Benchmark, Column, Row
-from studies.speed.figures import Bars
 from studies.speed.measuring.clock import call_in_process
 from studies.speed.measuring.data import features_and_queries
 from studies.speed.measuring.examples import example_class
@@ -32,22 +31,15 @@ _NAMES = [f"f{j}" for j in range(_FEATURES)]
 
 
 class OutOfCore(Benchmark):
-    """A training from a folder of Parquet files, in each of the ways to hold the data."""
+    """A training of MPBoost from Parquet files, in a process for each of the ways to hold the data.
+
+    *Above start* is the peak minus the memory after the imports. *Load* lasts until the framework has its bins. A
+    *round* is the median time from one call of the loss to the next. NDCG@10 is of queries that were not trained on. On
+    Dask, memory is that of the larger of two workers.
+    """
 
     name = "out-of-core"
     title = "training from Parquet: in memory, in batches of whole queries, on two workers of Dask"
-    about = f"""\
-{_ROUNDS} rounds of MPBoost on {_FILES * _QUERIES * _SIZE:,} documents with {_FEATURES} float32 features, from {_FILES}
-Parquet files. Each row is a separate process.
-
-- *Peak*: the largest resident memory, libraries included. *Above start* subtracts the memory after the imports. *Of the
-  features* divides that by the bytes of all features as float32.
-- *Load*: the time until the framework has its bins. *Round*: the median time from one call of the loss to the next.
-- NDCG@10 is measured on queries that were not trained on.
-- *In memory*: `pandas.read_parquet` and one float32 matrix, freed when the bins are made. *Batches*:
-  `batches_by_query`. *Dask*: the rankers of `bp.dask` on two worker processes that share the threads; memory is that of
-  the larger worker, which has half of the data.
-"""
     columns = (
         Column("peak_mib", "peak, MiB"),
         Column("above_start_mib", "above start, MiB"),
@@ -56,35 +48,26 @@ Parquet files. Each row is a separate process.
         Column("round_seconds", "round, s"),
         Column("ndcg", "NDCG@10", digits=4),
     )
-    figures = (Bars(name="", title="Memory of a training", columns={"above_start_mib": ""}, unit="MiB above start"),)
 
     def run(self) -> Iterator[Row]:
         """Measure all of it once."""
         n_queries = self.setting.count(_QUERIES, 5)
         with TemporaryDirectory(prefix="boostplug-bench-", ignore_cleanup_errors=True) as folder:
             self.setting.say("files")
-            try:
-                _write(Path(folder), n_queries)
-            except ImportError:
-                self.note("All is left out: pandas or pyarrow is not installed.")
-                return
+            _write(Path(folder), n_queries)
             for name in _WAYS:
                 self.setting.say(name)
                 rounds = self.setting.count(_ROUNDS, 3)
                 values = call_in_process(measured, name, folder, self.setting.threads, rounds)
-                if values is None:
-                    self.note(f"{name} is left out: what it needs is not installed.")
-                    continue
                 above = values["above_start_mib"]
                 if above is not None:
                     values["of_features"] = above * _MIB / (_FILES * n_queries * _SIZE * _FEATURES * 4)
-                yield Row("", name, values, peer=False)
+                yield Row("", name, values)
 
 
 def _write(folder: Path, n_queries: int) -> None:
     """Write the files, and one more of queries that nothing is trained on."""
     import pandas as pd
-    import pyarrow  # noqa: F401, ICN001 (by which pandas writes)
 
     (folder / "train").mkdir()
     X, queries = features_and_queries(n_queries, _SIZE, _FEATURES, _GRADES)
@@ -93,20 +76,15 @@ def _write(folder: Path, n_queries: int) -> None:
     rng = np.random.default_rng(0)
     for number in range(_FILES + 1):
         frame["query"] = queries.query_of_row + number * n_queries
-        test = number == _FILES
-        frame.to_parquet(
-            folder / "test.parquet" if test else folder / "train" / f"part-{number:02}.parquet", index=False
-        )
+        name = "test.parquet" if number == _FILES else f"train/part-{number:02}.parquet"
+        frame.to_parquet(folder / name, index=False)
         frame[_NAMES] += rng.normal(scale=0.1, size=(len(frame), _FEATURES)).astype(np.float32)
 
 
-def measured(name: str, folder: str, threads: int, rounds: int) -> dict[str, float | None] | None:
-    """Return what one way takes; None where a package is missing."""
+def measured(name: str, folder: str, threads: int, rounds: int) -> dict[str, float | None]:
+    """Return the memory and time of one way to hold the data."""
     framework, build = _WAYS[name]
-    try:
-        library = _library(framework, on_dask=build is None)
-    except ImportError:
-        return None
+    library = _library(framework, on_dask=build is None)
     import pandas as pd
     import pyarrow.parquet  # noqa: F401 (as read_parquet would)
 
@@ -114,29 +92,20 @@ def measured(name: str, folder: str, threads: int, rounds: int) -> dict[str, flo
     X = test.iloc[:, :_FEATURES].to_numpy(np.float32)
     queries = Queries(test["label"], qid=test["query"])
     _Timed().gradient_hessian(np.zeros(queries.n_rows), queries)  # compiled, or read from numba's cache
-    if build is None:
-        seen, predict = _on_dask(library, Path(folder), threads, rounds)
-    else:
-        seen, predict = _in_this_process(library, build, Path(folder), threads, rounds)
+    train = _on_dask if build is None else partial(_in_this_process, build=build)
+    start, peak, begun, calls, predict = train(library, Path(folder), threads, rounds)
     return {
-        "peak_mib": seen.peak,
-        "above_start_mib": None if seen.peak is None or seen.start is None else seen.peak - seen.start,
-        "load_seconds": seen.calls[0] - seen.begun,
-        "round_seconds": median(np.diff(seen.calls).tolist()),
+        "peak_mib": peak,
+        "above_start_mib": None if peak is None or start is None else peak - start,
+        "load_seconds": calls[0] - begun,
+        "round_seconds": median(np.diff(calls).tolist()),
         "ndcg": float(NDCG(10)(predict(X), queries)),
     }
 
 
-class _Seen(NamedTuple):
-    """One process: its memory in MiB, and when the training was begun and its loss called, in seconds."""
-
-    start: float | None
-    peak: float | None
-    begun: float
-    calls: list[float]
-
-
-_calls: list[float] = []
+# One process: its memory in MiB before and at its peak, when training began, when the loss was called, and its model.
+_Seen = tuple[float | None, float | None, float, list[float], Callable[[Any], Any]]
+_calls: list[float] = []  # seconds
 
 
 class _Timed(MPBoost):
@@ -150,9 +119,7 @@ class _Timed(MPBoost):
 _TREES: dict[str, dict[str, Any]] = {"xgboost": {"max_depth": 6}, "lightgbm": {"num_leaves": 63, "verbosity": -1}}
 
 
-def _in_this_process(
-    library: Any, build: Callable[[Path, int], Any], folder: Path, threads: int, rounds: int
-) -> tuple[_Seen, Callable[[Any], Any]]:
+def _in_this_process(library: Any, folder: Path, threads: int, rounds: int, build: Callable[..., Any]) -> _Seen:
     start, params = status_mib("VmRSS"), _TREES[library.__name__]
     _calls.clear()
     begun = perf_counter()
@@ -160,12 +127,12 @@ def _in_this_process(
     if library.__name__ == "xgboost":
         params = params | {"objective": "rank:pairwise", "nthread": threads, "base_score": 0.0}
         booster = library.train({**params, "disable_default_eval_metric": True}, data, rounds, obj=_Timed())
-        return _Seen(start, status_mib("VmHWM"), begun, list(_calls)), booster.inplace_predict
+        return start, status_mib("VmHWM"), begun, list(_calls), booster.inplace_predict
     booster = library.train({**params, "objective": _Timed(), "num_threads": threads}, data, rounds)
-    return _Seen(start, status_mib("VmHWM"), begun, list(_calls)), booster.predict
+    return start, status_mib("VmHWM"), begun, list(_calls), booster.predict
 
 
-def _on_dask(library: Any, folder: Path, threads: int, rounds: int) -> tuple[_Seen, Callable[[Any], Any]]:
+def _on_dask(library: Any, folder: Path, threads: int, rounds: int) -> _Seen:
     import dask.dataframe as dd
     import pandas as pd
     from distributed import Client, LocalCluster
@@ -183,9 +150,8 @@ def _on_dask(library: Any, folder: Path, threads: int, rounds: int) -> tuple[_Se
         ended = client.run(_at_end)
         largest = max(started, key=lambda worker: ended[worker][0] or 0.0)
         peak, calls = ended[largest]
-        seen = _Seen(started[largest], peak, begun, calls)
         model = ranker.to_local()
-    return seen, lambda X: model.predict(pd.DataFrame(X, columns=_NAMES))
+    return started[largest], peak, begun, calls, lambda X: model.predict(pd.DataFrame(X, columns=_NAMES))
 
 
 def _at_start(framework: str) -> float | None:
@@ -205,7 +171,7 @@ def _library(framework: str, *, on_dask: bool) -> Any:
     return import_module(framework)
 
 
-def _whole(folder: Path) -> tuple[Any, Queries]:
+def _frame(folder: Path) -> tuple[Any, Queries]:
     import pandas as pd
 
     frame = pd.read_parquet(folder / "train")
@@ -213,46 +179,37 @@ def _whole(folder: Path) -> tuple[Any, Queries]:
     return frame.to_numpy(np.float32), queries
 
 
-def _batches(folder: Path) -> Any:
-    return batches_by_query(folder / "train", label="label", qid="query")
-
-
-def _xgboost_whole(folder: Path, threads: int) -> Any:
+def _xgboost(folder: Path, threads: int, way: str) -> Any:
     import xgboost as xgb
 
-    X, queries = _whole(folder)
-    return xgb.QuantileDMatrix(X, queries.labels, group=np.diff(queries.boundaries), nthread=threads)
+    if way == "in memory":
+        X, queries = _frame(folder)
+        return xgb.QuantileDMatrix(X, queries.labels, group=np.diff(queries.boundaries), nthread=threads)
+    batches, hands = batches_by_query(folder / "train", **_COLUMNS), example_class("out_of_core.py", "Batches")
+    if way == "cached":
+        return xgb.ExtMemQuantileDMatrix(hands(batches, str(folder / "cache")), nthread=threads)
+    return xgb.QuantileDMatrix(hands(batches), nthread=threads)
 
 
-def _xgboost_batches(folder: Path, threads: int, *, cached: bool) -> Any:
-    import xgboost as xgb
-
-    hands = example_class("out_of_core.py", "Batches")
-    if cached:
-        return xgb.ExtMemQuantileDMatrix(hands(_batches(folder), str(folder / "cache")), nthread=threads)
-    return xgb.QuantileDMatrix(hands(_batches(folder)), nthread=threads)
-
-
-def _lightgbm_whole(folder: Path, threads: int) -> Any:
-    return lightgbm_data(*_whole(folder), {"num_threads": threads})
-
-
-def _lightgbm_batches(folder: Path, threads: int) -> Any:
+def _lightgbm(folder: Path, threads: int, way: str) -> Any:
+    if way == "in memory":
+        return lightgbm_data(*_frame(folder), {"num_threads": threads})
     import lightgbm as lgb
 
-    batches, rows = _batches(folder), example_class("out_of_core_lightgbm.py", "Rows")
+    batches, rows = batches_by_query(folder / "train", **_COLUMNS), example_class("out_of_core_lightgbm.py", "Rows")
     y, group = map(np.concatenate, zip(*((batch.y, batch.group) for batch in batches), strict=True))
     params = {"num_threads": threads, "verbosity": -1}
     return lgb.Dataset(rows(batches), y, group=group, params=params).construct()
 
 
+_COLUMNS = {"label": "label", "qid": "query"}
 # The framework, and what builds its data set in this process; None on Dask.
 _WAYS: dict[str, tuple[str, Callable[[Path, int], Any] | None]] = {
-    "XGBoost, in memory: QuantileDMatrix": ("xgboost", _xgboost_whole),
-    "XGBoost, batches: QuantileDMatrix": ("xgboost", partial(_xgboost_batches, cached=False)),
-    "XGBoost, batches: ExtMemQuantileDMatrix": ("xgboost", partial(_xgboost_batches, cached=True)),
+    "XGBoost, in memory: QuantileDMatrix": ("xgboost", partial(_xgboost, way="in memory")),
+    "XGBoost, batches: QuantileDMatrix": ("xgboost", partial(_xgboost, way="batches")),
+    "XGBoost, batches: ExtMemQuantileDMatrix": ("xgboost", partial(_xgboost, way="cached")),
     "XGBoost, Dask: each of two workers": ("xgboost", None),
-    "LightGBM, in memory": ("lightgbm", _lightgbm_whole),
-    "LightGBM, batches: Sequence": ("lightgbm", _lightgbm_batches),
+    "LightGBM, in memory": ("lightgbm", partial(_lightgbm, way="in memory")),
+    "LightGBM, batches: Sequence": ("lightgbm", partial(_lightgbm, way="batches")),
     "LightGBM, Dask: each of two workers": ("lightgbm", None),
 }

@@ -2,7 +2,6 @@
 
 import tracemalloc
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -25,7 +24,6 @@ from boostplug.rankers import (
 from boostplug.rankers.base import ObservedRounds, Rounds, Training
 from boostplug.replication.training.rankboost import OptimalRankBoost
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
-from studies.speed.figures import Bars, Growth
 from studies.speed.measuring.clock import seconds_of, turn_by_turn
 from studies.speed.measuring.data import features_and_queries
 
@@ -36,34 +34,27 @@ _BY_ROUND = "RankBoost by round"
 _MARKS = (1, 3, 10, 20, 30, 50, 70, 100, 150, 200)  # rounds
 _TURNS = 7  # fits of each
 _DISCRETE, _LISTED = "Discrete (Rb-d)", "Discrete (Rb-d), pairs one by one"
-_VARIANTS: Mapping[str, Mapping[str, Any]] = {
-    "Optimal Rb+": {"variant": "plus"},
-    "Efficient Rb+": {"variant": "plus"},
-    "Continuous (Rb-c)": {"variant": "continuous"},
-    _DISCRETE: {"variant": "discrete"},
-    "Continuous (Rb-c), pairs one by one": {"variant": "continuous"},
-    _LISTED: {"variant": "discrete"},
+_VARIANTS: Mapping[str, Any] = {
+    "Optimal Rb+": "plus",
+    "Efficient Rb+": "plus",
+    "Continuous (Rb-c)": "continuous",
+    _DISCRETE: "discrete",
+    "Continuous (Rb-c), pairs one by one": "continuous",
+    _LISTED: "discrete",
 }
 _Data = tuple[NDArray[np.float32], Queries]
 
 
 class Rankers(Benchmark):
-    """The reference rankers on the shapes of known data sets, and their growth with documents and with pairs."""
+    """Fits of the reference rankers on the shapes of known data sets, and their growth with documents and with pairs.
+
+    *Peak* is the most that NumPy and Python allocate, in a separate fit; compiled kernels allocate O(rows) in addition.
+    *RankBoost by round* repeats Figure 1 of Connamacher et al. (2020). With so few values, stumps soon depend on
+    earlier ones. A round's time is the median of the fits, and *late* rounds are those of the second half.
+    """
 
     name = "rankers"
     title = "the reference rankers"
-    about = """\
-The time of a fit. A fit of two rounds before it compiles the kernels. *Peak* is the most that NumPy and Python
-allocate, in a separate fit; compiled kernels allocate O(rows) in addition.
-
-The row beside QBRankRanker is the same algorithm with scikit-learn's tree:
-`QuadraticBoundRanker(learning_rate=0.05, regressor=DecisionTreeRegressor(max_leaf_nodes=20))`.
-
-*RankBoost by round* repeats Figure 1 of Connamacher et al. (2020): the time from the start of a training to the end of
-a round, on one synthetic query of 50 documents, 5 grades and 40 features of 3 values. With so few values, stumps soon
-depend on earlier ones. A round's time is the median of 7 fits in turns; *late* rounds are those of the second half.
-RankBoost+ weighs its pairs one by one. RankBoost does so only in the row that says it.
-"""
     columns = (
         Column("documents", "documents", "given"),
         Column("queries", "queries", "given"),
@@ -81,21 +72,10 @@ RankBoost+ weighs its pairs one by one. RankBoost does so only in the row that s
         Column("longest", "longest round but the first", digits=0),
         Column("longest_share", "of a late one", "ratio", 1),
     )
-    figures = (
-        Bars(name="", title="A fit of each ranker", columns={"seconds": ""}, parts=("",), unit="seconds"),
-        Growth(
-            name="by-round",
-            title="RankBoost: time since the start of training",
-            part=_BY_ROUND,
-            prefix="milliseconds_after_",
-            unit="ms",
-            axis="rounds",
-        ),
-    )
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
-        self._megabytes: dict[str, float] = {}
+        self._megabytes: dict[str, float] = {}  # of the first run
 
     def run(self) -> Iterator[Row]:
         """Measure all of it once; memory, which chance does not touch, in the first run alone."""
@@ -130,12 +110,9 @@ RankBoost+ weighs its pairs one by one. RankBoost does so only in the row that s
 
         def seconds_of_rounds(name: str) -> NDArray[np.float64]:
             kind = _TimedOptimal if name.startswith("Optimal") else _Timed
-            ranker = kind(n_estimators=n_rounds, random_state=0, **_VARIANTS[name])
-            if name.endswith("one by one"):
-                ranker.fit(X, None, group=group, pairs=pairs)
-            else:
-                ranker.fit(X, y, group=group)
-            return np.diff(ranker.times)
+            ranker = kind(n_estimators=n_rounds, random_state=0, variant=_VARIANTS[name])
+            taught = {"y": None, "pairs": pairs} if name.endswith("one by one") else {"y": y}
+            return np.diff(ranker.fit(X, group=group, **taught).times)
 
         fits = {name: partial(seconds_of_rounds, name) for name in _VARIANTS}
         times = turn_by_turn(fits, _TURNS, 1)  # the first compiles
@@ -143,22 +120,19 @@ RankBoost+ weighs its pairs one by one. RankBoost does so only in the row that s
         late = {name: float(np.median(seconds[len(seconds) // 2 :])) for name, seconds in rounds.items()}
         for name, seconds in rounds.items():
             longest = 1 + int(np.argmax(seconds[1:]))
-            yield Row(
-                _BY_ROUND,
-                name,
-                {
-                    "documents": queries.n_rows,
-                    "features": X.shape[1],
-                    "pairs": len(pairs),
-                    "rounds": len(seconds),
-                    **{f"milliseconds_after_{n}": 1e3 * seconds[:n].sum() for n in _MARKS if n <= len(seconds)},
-                    "late": 1e3 * late[name],
-                    "of_discrete": late[name] / late[_DISCRETE],
-                    "of_listed": late[name] / late[_LISTED],
-                    "longest": longest + 1,
-                    "longest_share": seconds[longest] / late[name],
-                },
-            )
+            values = {
+                "documents": queries.n_rows,
+                "features": X.shape[1],
+                "pairs": len(pairs),
+                "rounds": len(seconds),
+                **{f"milliseconds_after_{n}": 1e3 * seconds[:n].sum() for n in _MARKS if n <= len(seconds)},
+                "late": 1e3 * late[name],
+                "of_discrete": late[name] / late[_DISCRETE],
+                "of_listed": late[name] / late[_LISTED],
+                "longest": longest + 1,
+                "longest_share": seconds[longest] / late[name],
+            }
+            yield Row(_BY_ROUND, name, values)
 
     def _qbrank(self, ohsumed: _Data) -> Iterator[Row]:
         """Fit QBRank by its own trees and by scikit-learn's, one after the other."""
@@ -166,15 +140,13 @@ RankBoost+ weighs its pairs one by one. RankBoost does so only in the row that s
         regressor = DecisionTreeRegressor(max_leaf_nodes=own.max_leaf_nodes)
         peer = QuadraticBoundRanker(regressor=regressor, learning_rate=own.learning_rate, n_estimators=100)
         by_own = self._fit("QBRank, OHSUMED's shape", own, ohsumed)
-        by_peer = self._fit("QBRank by scikit-learn's trees, OHSUMED's shape", peer, ohsumed, peer=True)
-        per_round = [row.values["milliseconds_per_round"] for row in (by_own, by_peer)]
-        assert per_round[0] is not None
-        assert per_round[1] is not None
-        share = {"share": per_round[0] / per_round[1]}
-        yield replace(by_own, values={**by_own.values, **share}, targets={"seconds": _MOST_OF_QBRANK})
+        by_peer = self._fit("QBRank by scikit-learn's trees, OHSUMED's shape", peer, ohsumed, memory=False)
+        by_own.values["share"] = by_own.values["milliseconds_per_round"] / by_peer.values["milliseconds_per_round"]
+        by_own.targets["seconds"] = _MOST_OF_QBRANK
+        yield by_own
         yield by_peer
 
-    def _fit(self, name: str, ranker: ReferenceRanker, data: _Data, *, peer: bool = False) -> Row:
+    def _fit(self, name: str, ranker: ReferenceRanker, data: _Data, *, memory: bool = True) -> Row:
         """Fit once for the time and, in the first run, once for the memory."""
         self.setting.say(name)
         X, queries = data
@@ -183,7 +155,7 @@ RankBoost+ weighs its pairs one by one. RankBoost does so only in the row that s
         small = slice(0, int(queries.boundaries[2]))
         clone(ranker).set_params(n_estimators=2).fit(X[small], queries.labels[small], group=group[:2])
         seconds = seconds_of(lambda: ranker.fit(X, queries.labels, group=group))
-        if not peer and name not in self._megabytes:
+        if memory and name not in self._megabytes:
             self._megabytes[name] = _megabytes(lambda: ranker.fit(X, queries.labels, group=group))
         rounds = len(ranker.history_["alpha"])
         values = {
@@ -196,7 +168,7 @@ RankBoost+ weighs its pairs one by one. RankBoost does so only in the row that s
             "milliseconds_per_round": 1e3 * seconds / max(1, rounds),
             "megabytes": self._megabytes.get(name),
         }
-        return Row("", name, values, peer=peer)
+        return Row("", name, values)
 
 
 class _Timed(RankBoostRanker):
@@ -217,8 +189,7 @@ class _TimedOptimal(_Timed, OptimalRankBoost):
 
 def _megabytes(call: Callable[[], object]) -> float:
     tracemalloc.start()
-    try:
-        call()
-        return tracemalloc.get_traced_memory()[1] / 1e6
-    finally:
-        tracemalloc.stop()
+    call()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    return peak / 1e6

@@ -1,16 +1,14 @@
 """Benchmark rounds: what a round of boosting costs with each loss, and how much of it is ours."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from statistics import median
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
-from studies.speed.figures import Bars
 from studies.speed.measuring.clock import seconds_of, turn_by_turn
 from studies.speed.measuring.data import MSLR_SHARES, default_losses, features_and_queries
 from studies.speed.measuring.frameworks import Boosting, Objective, lightgbm, xgboost
@@ -22,47 +20,36 @@ _TURNS, _UNCOUNTED = 12, 2
 _ABOVE, _ABOVE_OF_DEARER = 0.06, {"RankNet": 0.09, "AdaRank": 0.09}
 _DUMMY, _REPLAYED = "a dummy objective", ", replayed"
 
-Derivatives = tuple[NDArray[Any], NDArray[Any]]
-
 
 class _Recorded:
     """A loss as the framework calls it, that keeps the last derivatives and how long its calls take."""
 
     def __init__(self, loss: Objective) -> None:
         self._loss = loss
-        self.last: Derivatives | None = None
+        self.last: Any = None
         self.seconds: list[float] = []
 
-    def __call__(self, scores: Any, data: Any) -> Derivatives:
+    def __call__(self, scores: Any, data: Any) -> Any:
         start = perf_counter()
         self.last = self._loss(scores, data)
         self.seconds.append(perf_counter() - start)
         return self.last
 
-    def replay(self, _scores: Any, _data: Any) -> Derivatives:
+    def replay(self, _scores: Any, _data: Any) -> Any:
         """Return the last derivatives, as an objective that grows the same tree and computes nothing."""
-        assert self.last is not None
         return self.last
 
 
 class BoostingRounds(Benchmark):
-    """A round of boosting with each loss, beside the built-in objectives and objectives that compute nothing."""
+    """A round of boosting with each loss, as a share of a round with the built-in ranking objective.
+
+    Boosters of one framework take turns, round by round. The dummy objective returns the same arrays in every call. The
+    replay of a loss returns the derivatives that the loss has just computed for another booster, so it grows the same
+    trees. Differences are medians over rounds, as shares of the built-in objective's round.
+    """
 
     name = "rounds"
     title = "a round of boosting, as a share of the built-in objective's"
-    about = f"""\
-Boosters of one framework take turns, round by round, on {_QUERIES * _SIZE:,} documents × {_FEATURES} features (lists of
-{_SIZE}, MSLR-WEB30K's grades). Of {_TURNS} rounds the first {_UNCOUNTED} do not count. LightGBM grows 31 leaves,
-XGBoost 6 levels with `hist`. The *share* divides the median round by that of the built-in ranking objective.
-
-- *{_DUMMY[0].upper()}{_DUMMY[1:]}* returns the same two arrays in every call. It shows how long the framework takes for
-  a round with any custom objective; its trees differ from those of a ranking loss.
-- The *replay* of a loss returns the derivatives that the loss has just computed for another booster. It grows the same
-  trees and computes nothing. *Above the replay* is the time that the loss adds to a round; *call* is the time inside
-  the loss.
-
-Differences are medians over rounds, as shares of the built-in objective's round.
-"""
     columns = (
         Column("documents", "documents", "given"),
         Column("milliseconds", "ms/round"),
@@ -72,36 +59,16 @@ Differences are medians over rounds, as shares of the built-in objective's round
         Column("replay_milliseconds", "replay, ms/round"),
         Column("call_milliseconds", "call, ms"),
     )
-    figures = (
-        Bars(
-            name="shares",
-            title="A round as a share of the built-in objective's",
-            columns={"share": ""},
-            unit="round as a share of lambdarank's (LightGBM), rank:ndcg's (XGBoost)",
-        ),
-        Bars(
-            name="added",
-            title="What a loss adds to a round that replays its derivatives",
-            columns={"above_replay": ""},
-            unit="share of the built-in objective's round",
-        ),
-    )
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
         X, queries = features_and_queries(setting.count(_QUERIES, 5), _SIZE, _FEATURES, MSLR_SHARES)
         self._n = queries.n_rows
-        trees: dict[str, tuple[Callable[..., Boosting], dict[str, int]]] = {
-            "LightGBM": (lightgbm, {"num_leaves": 31, "num_threads": setting.threads}),
-            "XGBoost": (xgboost, {"max_depth": 6, "nthread": setting.threads}),
-        }
-        self._frameworks: list[Boosting] = []
-        for title, (binned, params) in trees.items():
-            setting.say(f"data for {title}")
-            try:
-                self._frameworks.append(binned(X, queries, params))
-            except ImportError:
-                self.note(f"{title} is left out: it is not installed.")
+        setting.say("data")
+        self._frameworks = [
+            lightgbm(X, queries, {"num_leaves": 31, "num_threads": setting.threads}),
+            xgboost(X, queries, {"max_depth": 6, "nthread": setting.threads}),
+        ]
         labels = queries.labels.astype(np.float32)
         self._nothing = labels.mean() - labels, np.ones_like(labels)
 
@@ -134,7 +101,7 @@ Differences are medians over rounds, as shares of the built-in objective's round
             "share": median(times[name]) / unit,
         }
         if loss is None:
-            return Row(framework.title, name, values, peer=True)
+            return Row(framework.title, name, values)
         replayed = times[name + _REPLAYED]
         values |= {
             "above_dummy": _above(times[name], times[_DUMMY]) / unit,
@@ -147,5 +114,4 @@ Differences are medians over rounds, as shares of the built-in objective's round
 
 
 def _above(times: list[float], others: list[float]) -> float:
-    """Return the median difference of rounds that were made one after the other."""
     return median(own - other for own, other in zip(times, others, strict=True))

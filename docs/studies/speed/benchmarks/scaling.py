@@ -1,13 +1,12 @@
-"""Benchmark scaling: one query of more and more documents beside peers, and data of 1e8 and 1e9 documents."""
+"""Benchmark scaling: one query of more and more documents beside other libraries, and data of 1e8 and 1e9 documents."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from statistics import median
 from tempfile import TemporaryDirectory
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,41 +15,19 @@ from boostplug.core.threads import set_num_threads
 from boostplug.data.queries import Queries
 from boostplug.losses import MPBoost
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
-from studies.speed.figures import Growth, Headline
+from studies.speed.measuring import data as made
+from studies.speed.measuring import frameworks, memory
 from studies.speed.measuring.clock import call_in_process, foreseen, growing, seconds_of
-from studies.speed.measuring.data import (
-    MSLR_SHARES,
-    Floats,
-    default_losses,
-    features_and_queries,
-    grades,
-    named_losses,
-    real_grades,
-    scores_of,
-)
-from studies.speed.measuring.frameworks import (
-    Own,
-    Step,
-    lightgbm_data,
-    lightgbm_own,
-    lightgbm_rounds,
-    xgboost_own,
-    xgboost_rounds,
-)
-from studies.speed.measuring.memory import count_anew, most_bytes, resident_bytes
+from studies.speed.measuring.data import Floats, grades, named_losses, real_grades, scores_of
+from studies.speed.measuring.frameworks import Own, Step
 
-__all__ = ["EFFICIENCY", "TRAININGS", "Cluster", "Costs", "Scaling", "histogram_bytes", "measured", "needs"]
+__all__ = ["EFFICIENCY", "TRAININGS", "Cluster", "Costs", "Scaling", "measured", "needs"]
 
-BINS = 256
-"""Of a feature at most."""
-
-EFFICIENCY = 0.7
-"""The share of a core's time that is work, where all cores of all machines train: assumed, not measured."""
-
+EFFICIENCY = 0.7  # share of a core's time that is work, where all cores of all machines train: assumed, not measured
+_BINS = 256  # of a feature at most
 _FEATURE_IN_A_FRAME = 4  # bytes, as float32
 _BYTES_OF_A_BIN = 16  # the sums of gradients and Hessians, as float64
-_NODES = 255  # of a tree, of which histograms are kept
-_DEPTH = 8
+_NODES, _DEPTH = 255, 8  # of a tree, of which histograms are kept
 _SENT = 1.4  # times the histograms of the smaller children of the last level: measured on two workers
 _SIZE = 120
 _WARM, _WARM_ROUNDS = 20, 2  # queries and rounds that load and start all that a training needs
@@ -58,22 +35,11 @@ _AT_ONCE = 400  # queries that an iterator hands over at once
 _CALLS_OF_LOSS = 5
 
 
-@dataclass(frozen=True)
-class TrainingSetup:
+class TrainingSetup(NamedTuple):
     """A way to train.
 
-    Attributes
-    ----------
-    library : str
-        To be installed.
-    data : callable
-        Returns the framework's binned data of features, queries and a folder.
-    rounds : callable
-        Of these, returns what takes an objective, and returns a new booster's step: one round.
-    network_bytes : callable
-        Returns what a worker sends in a round so that all know the best splits, of so many features and workers.
-    in_memory : bool
-        Whether all documents are, on the machine or on its workers.
+    `data` returns binned data of features, queries and a folder; `rounds` of these a function that takes an objective
+    and returns a step. `network_bytes` returns what a worker sends in a round, by the number of features and workers.
     """
 
     library: str
@@ -83,42 +49,38 @@ class TrainingSetup:
     in_memory: bool = True
 
 
-def histogram_bytes(features: int, nodes: int = _NODES) -> int:
-    """Return what the histograms of a tree take, however many documents there are."""
-    return nodes * features * BINS * _BYTES_OF_A_BIN
+def _histogram_bytes(features: int, nodes: int = _NODES) -> int:
+    return nodes * features * _BINS * _BYTES_OF_A_BIN
 
 
-def _binned(X: NDArray[np.float32], queries: Queries, _folder: str) -> Any:
+def _xgboost_data(X: NDArray[np.float32], queries: Queries, folder: str, *, cached: bool) -> Any:
     import xgboost as xgb
 
-    return xgb.QuantileDMatrix(_batches(X, queries, None), nthread=1, max_bin=BINS)
-
-
-def _out_of_core(X: NDArray[np.float32], queries: Queries, folder: str) -> Any:
-    import xgboost as xgb
-
-    return xgb.ExtMemQuantileDMatrix(_batches(X, queries, f"{folder}/pages"), nthread=1, max_bin=BINS)
+    kind = xgb.ExtMemQuantileDMatrix if cached else xgb.QuantileDMatrix
+    return kind(_batches(X, queries, f"{folder}/pages" if cached else None), nthread=1, max_bin=_BINS)
 
 
 def _ring(features: int, workers: int) -> float:
-    """Return what XGBoost's workers send: sums of histograms go round a ring, to be added up and to be known by all."""
-    return _SENT * histogram_bytes(features, 1 << _DEPTH - 1) * 2 * (workers - 1) / workers
+    """Return what XGBoost's workers send: sums of histograms go round a ring twice."""
+    return _SENT * _histogram_bytes(features, 1 << _DEPTH - 1) * 2 * (workers - 1) / workers
 
 
 def _by_features(features: int, workers: int) -> float:
     """Return what LightGBM's workers send: each adds up the histograms of its share of the features for all."""
-    return histogram_bytes(features) * (workers - 1) / workers
+    return _histogram_bytes(features) * (workers - 1) / workers
 
 
-_LIGHTGBM = {"max_bin": BINS - 1, "num_leaves": _NODES, "num_threads": 1}
-_XGBOOST = partial(xgboost_rounds, params={"max_depth": _DEPTH, "max_bin": BINS, "nthread": 1})
+_LIGHTGBM = {"max_bin": _BINS - 1, "num_leaves": _NODES, "num_threads": 1}
+_XGBOOST = partial(frameworks.xgboost_rounds, params={"max_depth": _DEPTH, "max_bin": _BINS, "nthread": 1})
 TRAININGS: dict[str, TrainingSetup] = {
-    "XGBoost, depth 8": TrainingSetup("xgboost", _binned, _XGBOOST, _ring),
-    "XGBoost out of core, depth 8": TrainingSetup("xgboost", _out_of_core, _XGBOOST, _ring, in_memory=False),
+    "XGBoost, depth 8": TrainingSetup("xgboost", partial(_xgboost_data, cached=False), _XGBOOST, _ring),
+    "XGBoost out of core, depth 8": TrainingSetup(
+        "xgboost", partial(_xgboost_data, cached=True), _XGBOOST, _ring, in_memory=False
+    ),
     "LightGBM, 255 leaves": TrainingSetup(
         "lightgbm",
-        lambda X, queries, _folder: lightgbm_data(X, queries, _LIGHTGBM),
-        partial(lightgbm_rounds, params=_LIGHTGBM),
+        lambda X, queries, _folder: frameworks.lightgbm_data(X, queries, _LIGHTGBM),
+        partial(frameworks.lightgbm_rounds, params=_LIGHTGBM),
         _by_features,
     ),
 }
@@ -149,46 +111,34 @@ def _batches(X: NDArray[np.float32], queries: Queries, cache: str | None) -> Any
 
 
 def measured(name: str, n_queries: int, n_features: int, rounds: int) -> dict[str, Any]:
-    """Return what a training costs; to be called in a process of its own.
+    """Return the cost of a training; call this in a process of its own.
 
-    Returns
-    -------
-    dict
-        ``documents``; ``tree_ns``, nanoseconds of a round for a document and a feature without those of the loss, and
-        ``gradient_ns``, by loss, for a document, as the framework calls them: medians without the first. ``after`` and
-        ``peak``, bytes of the resident set beyond the data given, are None where the system does not tell. Where the
-        framework is not installed, ``missing`` alone.
+    ``tree_ns`` is the nanoseconds of a round without the loss, for a document and a feature; ``gradient_ns`` those of
+    each loss as the framework calls it, for a document: medians without the first. ``after`` and ``peak``, the resident
+    memory beyond the features, are None where the system does not tell.
     """
     training = TRAININGS[name]
     set_num_threads(1)
+    lists = partial(made.features_and_queries, size=_SIZE, n_features=n_features, shares=made.MSLR_SHARES)
     with TemporaryDirectory(prefix="boostplug-bench-", ignore_cleanup_errors=True) as folder:
-        try:
-            _train(training, *_lists(_WARM, n_features), _WARM_ROUNDS, folder)
-        except ImportError as error:
-            return {"missing": str(error)}
-    X, queries = _lists(n_queries, n_features)
+        _train(training, *lists(_WARM), _WARM_ROUNDS, folder)
+    X, queries = lists(n_queries)
     linux = sys.platform.startswith("linux")
-    before = count_anew() if linux else 0
+    before = memory.count_anew() if linux else 0
     with TemporaryDirectory(prefix="boostplug-bench-", ignore_cleanup_errors=True) as folder:
         data, scores, seconds, _booster = _train(training, X, queries, rounds, folder)  # which holds memory
-        after, peak = (resident_bytes() - before, most_bytes() - before) if linux else (None, None)
-        gradients = {name: partial(loss, scores, data) for name, loss in default_losses().items()}
+        after, peak = (memory.resident_bytes(what) - before if linux else None for what in ("VmRSS", "VmHWM"))
+        gradients = {
+            name: median([seconds_of(partial(loss, scores, data)) for _ in range(_CALLS_OF_LOSS)][1:])
+            for name, loss in made.default_losses().items()
+        }
         return {
             "documents": queries.n_rows,
             "tree_ns": 1e9 * median(seconds[1:]) / X.size,
-            "gradient_ns": {name: 1e9 * _seconds(call) / queries.n_rows for name, call in gradients.items()},
+            "gradient_ns": {name: 1e9 * taken / queries.n_rows for name, taken in gradients.items()},
             "after": after,
             "peak": peak,
         }
-
-
-def _lists(n_queries: int, n_features: int) -> tuple[NDArray[np.float32], Queries]:
-    return features_and_queries(n_queries, _SIZE, n_features, MSLR_SHARES)
-
-
-def _seconds(call: Callable[[], object]) -> float:
-    """Return the median seconds of some calls without the first."""
-    return median([seconds_of(call) for _ in range(_CALLS_OF_LOSS)][1:])
 
 
 def _train(
@@ -211,18 +161,10 @@ def _train(
     return data, scores, [whole - call for whole, call in zip(of_rounds, of_calls, strict=True)], step
 
 
-@dataclass(frozen=True)
-class Costs:
-    """Cost of a training on one thread.
+class Costs(NamedTuple):
+    """Cost of a training on one thread: nanoseconds of a round, and bytes in memory beside the features.
 
-    Attributes
-    ----------
-    gradient_ns : float
-        Nanoseconds of the loss in a round, for a document.
-    tree_ns : float
-        Nanoseconds of the rest of a round, for a document and a feature.
-    document_bytes : float
-        The most that is in memory for a document beside its features themselves.
+    `tree_ns` is for a document and a feature; the others are for a document.
     """
 
     gradient_ns: float
@@ -230,38 +172,30 @@ class Costs:
     document_bytes: float | None
 
 
-@dataclass(frozen=True)
-class Cluster:
+class Cluster(NamedTuple):
     """Machines, each with a worker that has so many cores."""
 
     workers: int
     cores: int
 
-    @property
-    def name(self) -> str:
-        """In words."""
-        machines = "1 machine" if self.workers == 1 else f"{self.workers} machines"
-        return f"{machines} of {self.cores} cores"
+    def __str__(self) -> str:
+        return f"{self.workers} machine{'s' * (self.workers > 1)} of {self.cores} cores"
 
 
 def needs(
     training: TrainingSetup, costs: Costs, cluster: Cluster, *, documents: float, features: int
 ) -> dict[str, float]:
-    """Return what a training needs.
+    """Return the memory, time and network traffic of a training, by docs/explanation/scale.md.
 
-    Returns
-    -------
-    dict of str to float
-        ``worker_gigabytes``, the most on a worker, where it is known; ``frame_gigabytes``, what its part of the
-        features takes beside, as float32, while a frame of them is in memory; ``seconds_per_round``;
-        ``gradient_share`` of these; ``network_megabytes``, what a worker sends in a round, where there are several.
+    A worker's memory is left out where it is not known, a frame's where no frame is in memory, and traffic on one
+    machine.
     """
     n = documents / cluster.workers
     seconds = 1e-9 * n / (cluster.cores * EFFICIENCY)
     gradient, trees = seconds * costs.gradient_ns, seconds * costs.tree_ns * features
     values = {"seconds_per_round": gradient + trees, "gradient_share": gradient / (gradient + trees)}
     if costs.document_bytes is not None:
-        values["worker_gigabytes"] = 1e-9 * (n * costs.document_bytes + histogram_bytes(features))
+        values["worker_gigabytes"] = 1e-9 * (n * costs.document_bytes + _histogram_bytes(features))
     if training.in_memory:
         values["frame_gigabytes"] = 1e-9 * n * features * _FEATURE_IN_A_FRAME
     if cluster.workers > 1:
@@ -272,58 +206,37 @@ def needs(
 _SIZES = (10, 100, 1_000, 10_000, 100_000, 1_000_000)
 _GROWTHS = _SIZES[3:]
 _CALLS, _ROUNDS, _FEW_ROUNDS = 9, 15, 3
-_LONGEST, _LONGEST_AGAIN, _LONGEST_OF_PEERS = 30.0, 2.0, 2.0  # seconds of a call
+_LONGEST, _LONGEST_AGAIN, _LONGEST_OF_OTHERS = 30.0, 2.0, 2.0  # seconds of a call
 _MOST_BUILT_IN = 10_000  # documents of a query that LightGBM takes
 _BATCH = 10_000  # documents at least of a built-in's round, and of a call where what a document costs is measured
 _LAMBDARANK, _NUMPY = "LightGBM's lambdarank", "NumPy, all pairs (RankNet)"
 _PAIRWISE, _NDCG = "XGBoost's rank:pairwise, all pairs", "XGBoost's rank:ndcg"
 _STEPS = ("BinaryDistance",)  # distances of which a call groups documents by grade
-_FIVE, _DIFFERENT = "Five grades", "Different grades"
-_EACH = "Five grades, a document"
+_FIVE, _DIFFERENT, _EACH = "Five grades", "Different grades", "Five grades, a document"
 _BLOCK = 256  # rows of the matrix of pairs at once
 
 _QUERIES, _FEATURES, _OF_TRAINING = 8_333, 100, 9  # of 120 documents: a million; rounds
 _LEAST_QUERIES = 200
 _TREES, _LOSSES, _DATA = "Trees, on one thread", "Losses, on one thread", "{:,.0f} documents × {} features"
-_CLUSTERS: Mapping[float, tuple[Cluster, ...]] = {
-    1e8: (Cluster(1, 16), Cluster(4, 16)),
-    1e9: (Cluster(1, 64), Cluster(16, 16)),
-}
+_CLUSTERS = {1e8: (Cluster(1, 16), Cluster(4, 16)), 1e9: (Cluster(1, 64), Cluster(16, 16))}
 _LOSS = "MPBoost"
-_QUIET = {"OMP_NUM_THREADS": "1"}
+_MOST = {"milliseconds_at_10000": 100.0, **{f"growth_to_{n}": 15.0 for n in _GROWTHS}}
 
 Lists = Callable[[int, int], Queries]
-_OwnOf = Callable[[Queries], Own]
+Seconds = Mapping[int, float]  # by the number of documents
 
 
 class Scaling(Benchmark):
-    """Calls on one query of more and more documents, and what trainings on very many documents need."""
+    """Calls on one query of more and more documents, and what trainings on very many documents need.
+
+    Scores are normal; grades are MSLR's five, or all different. Calls of more than two seconds are made in the first
+    run only. Other implementations run on one thread, each minus a round of squared errors: lambdarank takes the top 30
+    against all others, rank:pairwise all pairs. *A document*: lists of one length with 10,000 documents together, on
+    one thread, because a call on one short list costs more than its documents. Trainings and memory: see `measured`.
+    """
 
     name = "scaling"
     title = "time by the length of a list, and by the size of the data"
-    about = f"""\
-Milliseconds of one `gradient_hessian` on one query of 10 to a million documents with normal scores: once with the five
-grades of MSLR-WEB30K, once with a different grade for each document. *×10 to* divides the time by that on a tenth of
-the documents. Calls that take more than {_LONGEST:g} s are left out, and the notes list them; calls of more than
-{_LONGEST_AGAIN:g} s are made in the first run only.
-
-Other implementations run on one query and one thread, as they do in training: LightGBM's lambdarank (the top 30
-against all others; at most {_MOST_BUILT_IN:,} documents, no real-valued grades), XGBoost's rank:ndcg with its defaults
-and rank:pairwise with all pairs, each minus a round of squared errors, and RankNet in plain NumPy over all pairs. *Of
-lambdarank's* divides the time on 1,000 documents by lambdarank's.
-
-On a short list most of the time is the call itself. The tables *a document* therefore time lists of one length that
-have {_BATCH:,} documents together, on one thread, as in a training with many queries.
-
-The cost of a training is measured on a million documents × {_FEATURES} features (lists of 120, {_LOSS}), in separate
-processes on one thread. *Tree* is the median round except the first, minus the loss, per document and feature.
-*Gradient* is the loss as the framework calls it, per document. Memory is the resident memory above the features
-themselves, at the end and at its peak, measured in the first run only.
-
-The last tables compute from these what {" and ".join(f"{n:,.0f}" for n in _CLUSTERS)} documents need, if every
-core does {EFFICIENCY:.0%} of the work of a single one ([the formulas](../explanation/scale.md)): a worker's peak
-memory, the features as float32 while a frame of them is in memory, and what a worker sends per round.
-"""
     columns = (
         *(Column(f"milliseconds_at_{n}", f"{n:,}: ms") for n in _SIZES),
         *(Column(f"nanoseconds_at_{n}", f"lists of {n:,}: ns") for n in _SIZES),
@@ -341,41 +254,6 @@ memory, the features as float32 while a frame of them is in memory, and what a w
         Column("seconds_per_round", "s/round"),
         Column("gradient_share", "of it the gradient", digits=3),
         Column("network_megabytes", "a worker sends, MB/round", "given", digits=0),
-    )
-    figures = (
-        Headline(
-            name="cost",
-            title="",
-            part=_EACH,
-            prefix="nanoseconds_at_",
-            heading="All pairs of a list, without the price of all pairs",
-            unit="Time per document: gradient and Hessian, five grades, one thread",
-            axis="documents in the list",
-            note=(
-                f"LightGBM's lambdarank takes lists of up to {_MOST_BUILT_IN:,}; all pairs by others end where a call\n"
-                f"would take {_LONGEST_OF_PEERS:g} s. lambdarank and XGBoost's rank:ndcg take pairs with the top 30 "
-                "and 32 alone."
-            ),
-            ours={
-                "LambdaRank": "LambdaRank",
-                "QBRank": "QBRank",
-                "NDCGBoost": "NDCGBoost",
-                "RankNet": "RankNet",
-                "MPBoost(Log)": "MPBoost",
-            },
-            peers={
-                _NUMPY: "NumPy, all pairs",
-                _PAIRWISE: "rank:pairwise, all pairs",
-                _NDCG: "rank:ndcg",
-                _LAMBDARANK: "lambdarank",
-            },
-        ),
-        *(
-            Growth(
-                name=part, title=f"Time of one query, {part.lower()}", part=part, prefix="milliseconds_at_", unit="ms"
-            )
-            for part in (_FIVE, _DIFFERENT)
-        ),
     )
 
     def __init__(self, setting: Setting) -> None:
@@ -397,157 +275,110 @@ memory, the features as float32 while a frame of them is in memory, and what a w
     def _on(self, part: str, lists: Lists) -> Iterator[Row]:
         queries = {n: lists(1, n) for n in self._sizes}
         scores = {n: scores_of(q) for n, q in queries.items()}
-        peers = {name: self._built_in(name, own, lists) for name, own in _OWNS_OF[lists].items()}
-        peers[_NUMPY] = self._numpy(queries)
-        lambdarank = peers.get(_LAMBDARANK, {})
-        ours = {}
-        for name, loss in named_losses().items():
+        others: dict[str, Seconds] = {name: self._built_in(name, own, lists) for name, own in _OWNS_OF[lists].items()}
+        self.setting.say(_NUMPY)
+        calls = {n: partial(_plain_ranknet, scores[n], q.labels) for n, q in queries.items()}
+        others[_NUMPY] = growing(calls, _CALLS, longest=_LONGEST_OF_OTHERS * self._shorter)
+        ours, losses = {}, named_losses()
+        for name, loss in losses.items():
             self.setting.say(f"{part.lower()}: {name}")
             calls = {n: partial(loss.gradient_hessian, scores[n], queries[n]) for n in queries}
             ours[name] = seconds = growing(calls, _CALLS, longest=self._longest)
             if self._first and len(seconds) < len(queries):
                 smallest = min(queries.keys() - seconds.keys())
                 self.note(f"{part}, {name}: from {smallest:,} on a call would take more than {self._longest:g} s.")
+        found = {name: seconds for name, seconds in others.items() if seconds}
+        for name, seconds in {**ours, **found}.items():
+            loss = losses.get(name)
             smooth = isinstance(loss, MPBoost) and type(loss.distance).__name__ not in _STEPS
-            yield self._row(part, name, seconds, lambdarank, targets=smooth and lists is real_grades)
-        for name, found in peers.items():
-            if found:
-                yield self._row(part, name, found, lambdarank, peer=True)
+            values = _values(seconds, others.get(_LAMBDARANK, {}))
+            yield Row(part, name, values, _MOST if smooth and lists is real_grades else {})
         if lists is grades:
-            yield from self._of_documents(ours, peers)
+            for name, seconds in {**self._of_documents(ours), **found}.items():
+                yield Row(_EACH, name, {f"nanoseconds_at_{n}": 1e9 * taken / n for n, taken in seconds.items()})
 
-    def _of_documents(
-        self, ours: Mapping[str, Mapping[int, float]], peers: Mapping[str, Mapping[int, float]]
-    ) -> Iterator[Row]:
-        """Yield what a document costs, by the length of its list; ours are seconds of one list, as the peers' are."""
+    def _of_documents(self, ours: Mapping[str, Seconds]) -> dict[str, Seconds]:
+        """Return what a list costs among others of its length; `ours` has the seconds of a single one."""
         several = {n: grades(_BATCH // n, n) for n in self._sizes if n < _BATCH}
-        losses = named_losses()
+        losses, each = named_losses(), {}
         for name, seconds in ours.items():
             self.setting.say(f"{_EACH.lower()}: {name}")
             calls = {n: partial(losses[name].gradient_hessian, scores_of(q), q) for n, q in several.items()}
             found = growing(calls, _CALLS, longest=self._longest)
-            yield _each(name, {**seconds, **{n: n * taken / several[n].n_rows for n, taken in found.items()}})
-        for name, seconds in peers.items():
-            if seconds:
-                yield _each(name, seconds, peer=True)
+            each[name] = {**seconds, **{n: n * taken / several[n].n_rows for n, taken in found.items()}}
+        return each
 
-    def _row(
-        self,
-        part: str,
-        name: str,
-        seconds: Mapping[int, float],
-        lambdarank: Mapping[int, float],
-        *,
-        targets: bool = False,
-        peer: bool = False,
-    ) -> Row:
-        values: dict[str, float | None] = {f"milliseconds_at_{n}": 1e3 * taken for n, taken in seconds.items()}
-        for n in _GROWTHS:
-            if n in seconds and n // 10 in seconds:
-                values[f"growth_to_{n}"] = seconds[n] / seconds[n // 10]
-        if 1_000 in lambdarank and 1_000 in seconds:
-            values["share"] = seconds[1_000] / lambdarank[1_000]
-        most = {"milliseconds_at_10000": 100.0, **{f"growth_to_{n}": 15.0 for n in _GROWTHS}}
-        return Row(part, name, values, most if targets else {}, peer=peer)
-
-    def _built_in(self, name: str, own: _OwnOf, lists: Lists) -> dict[int, float]:
-        """Return what a framework's own gradient of one list takes, by its size."""
+    def _built_in(self, name: str, own: Callable[[Queries], Own], lists: Lists) -> Seconds:
+        """Return what a framework's own gradient of one list takes."""
         seconds: dict[int, float] = {}
         for n in (n for n in self._sizes if name != _LAMBDARANK or n <= _MOST_BUILT_IN):
-            if foreseen(seconds, n) > _LONGEST_OF_PEERS * self._shorter:
+            if foreseen(seconds, n) > _LONGEST_OF_OTHERS * self._shorter:
                 break
             self.setting.say(f"{name}, {n:,} documents")
             n_lists = max(1, _BATCH // n)
-            try:
-                found = own(lists(n_lists, n)).seconds(_ROUNDS if n < _MOST_BUILT_IN else _FEW_ROUNDS)
-            except ImportError:
-                self.note(f"{name} is left out: it is not installed.")
-                break
+            found = own(lists(n_lists, n)).seconds(_ROUNDS if n < _MOST_BUILT_IN else _FEW_ROUNDS)
             if found is not None:
                 seconds[n] = found / n_lists
         return seconds
 
-    def _numpy(self, queries: Mapping[int, Queries]) -> dict[int, float]:
-        self.setting.say(_NUMPY)
-        calls = {n: partial(_plain_ranknet, scores_of(q), q.labels) for n, q in queries.items()}
-        return growing(calls, _CALLS, longest=_LONGEST_OF_PEERS * self._shorter)
-
     def _of_trainings(self) -> Iterator[Row]:
-        """Measure what trainings cost, and reckon what more documents need."""
+        """Measure the cost of trainings, and compute from it what more documents need."""
         n_queries, rounds = self.setting.count(_QUERIES, _LEAST_QUERIES), self.setting.count(_OF_TRAINING, 3)
         found = {}
-        for name, training in TRAININGS.items():
+        for name in TRAININGS:
             self.setting.say(name)
-            answer = call_in_process(measured, name, n_queries, _FEATURES, rounds, **_QUIET)
-            if "missing" in answer:
-                self.note(f"{name} is left out: {training.library} is not installed.")
-                continue
-            if name not in self._memory:
-                self._memory[name] = _bytes(answer)
-            found[name] = answer
+            found[name] = answer = call_in_process(measured, name, n_queries, _FEATURES, rounds, OMP_NUM_THREADS="1")
+            per_feature = 1.0 / (answer["documents"] * _FEATURES)
+            known = {f"{when}_bytes": answer[when] for when in ("after", "peak") if answer[when] is not None}
+            self._memory.setdefault(name, {key: taken * per_feature for key, taken in known.items()})
         if self.setting.scale < 1:
             self.note("Below full scale a tree's histograms weigh more: what many documents need comes out too large.")
         if not all(self._memory.values()):
             self.note("Memory of trainings is left out: this system does not tell the most that a process has had.")
+        losses: dict[str, dict[str, float | None]] = {}
         for name, answer in found.items():
             values = {"gradient_ns": answer["gradient_ns"][_LOSS], "tree_ns": answer["tree_ns"], **self._memory[name]}
             yield Row(_TREES, name, {"documents": answer["documents"], **values})
-        yield from _of_losses(found)
+            for loss, taken in answer["gradient_ns"].items() if TRAININGS[name].in_memory else ():
+                of_loss = losses.setdefault(loss, {"documents": answer["documents"]})
+                of_loss[f"{TRAININGS[name].library}_ns"] = taken
+        for loss, of_loss in losses.items():
+            yield Row(_LOSSES, loss, of_loss)
         for documents, clusters in _CLUSTERS.items():
             for name, answer in found.items():
-                yield from self._reckoned(name, answer, documents, clusters)
+                training, costs = TRAININGS[name], self._costs(name, answer)
+                for cluster in clusters if training.in_memory else clusters[:1]:
+                    needed = needs(training, costs, cluster, documents=documents, features=_FEATURES)
+                    yield Row(_DATA.format(documents, _FEATURES), f"{name}: {cluster}", needed)
 
-    def _reckoned(
-        self, name: str, answer: Mapping[str, Any], documents: float, clusters: tuple[Cluster, ...]
-    ) -> Iterator[Row]:
-        training, peak = TRAININGS[name], self._memory[name].get("peak_bytes")
-        least = float(_FEATURES)  # a byte for each bin
-        of_histograms = histogram_bytes(_FEATURES) / answer["documents"]
-        each = None if peak is None else max(least, peak * _FEATURES - of_histograms)
-        costs = Costs(answer["gradient_ns"][_LOSS], answer["tree_ns"], each)
-        for cluster in clusters if training.in_memory else clusters[:1]:
-            values = needs(training, costs, cluster, documents=documents, features=_FEATURES)
-            yield Row(_DATA.format(documents, _FEATURES), f"{name}: {cluster.name}", values)
+    def _costs(self, name: str, answer: Mapping[str, Any]) -> Costs:
+        peak = self._memory[name].get("peak_bytes")
+        of_histograms = _histogram_bytes(_FEATURES) / answer["documents"]
+        each = None if peak is None else max(_FEATURES, peak * _FEATURES - of_histograms)  # a byte for each bin
+        return Costs(answer["gradient_ns"][_LOSS], answer["tree_ns"], each)
 
 
-def _each(name: str, seconds: Mapping[int, float], *, peer: bool = False) -> Row:
-    return Row(_EACH, name, {f"nanoseconds_at_{n}": 1e9 * taken / n for n, taken in seconds.items()}, peer=peer)
-
-
-def _bytes(answer: Mapping[str, Any]) -> dict[str, float]:
-    """Return the memory for a document and a feature; empty where it is not known."""
-    if answer["peak"] is None:
-        return {}
-    return {f"{when}_bytes": answer[when] / (answer["documents"] * _FEATURES) for when in ("after", "peak")}
-
-
-def _of_losses(found: Mapping[str, Mapping[str, Any]]) -> Iterator[Row]:
-    """Yield a row for each loss, with what it takes in each framework in memory."""
-    values: dict[str, dict[str, float | None]] = {}
-    for name, answer in found.items():
-        if TRAININGS[name].in_memory:
-            for loss, taken in answer["gradient_ns"].items():
-                values.setdefault(loss, {"documents": answer["documents"]})[f"{TRAININGS[name].library}_ns"] = taken
-    for loss, of_loss in values.items():
-        yield Row(_LOSSES, loss, of_loss)
-
-
-def _lambdarank(lists: Queries) -> Own:
-    return lightgbm_own(lists, 1, scores_of(lists))
-
-
-def _rank_ndcg(lists: Queries) -> Own:
-    return xgboost_own(lists, 1, "rank:ndcg", scores_of(lists))
+def _values(seconds: Seconds, lambdarank: Seconds) -> dict[str, float]:
+    values = {f"milliseconds_at_{n}": 1e3 * taken for n, taken in seconds.items()}
+    both = [n for n in _GROWTHS if n in seconds and n // 10 in seconds]
+    values |= {f"growth_to_{n}": seconds[n] / seconds[n // 10] for n in both}
+    if 1_000 in lambdarank and 1_000 in seconds:
+        values["share"] = seconds[1_000] / lambdarank[1_000]
+    return values
 
 
 def _rank_pairwise(lists: Queries) -> Own:
     longest = int(np.diff(lists.boundaries).max())
     pairs = {"lambdarank_pair_method": "topk", "lambdarank_num_pair_per_sample": longest}
-    return xgboost_own(lists, 1, "rank:pairwise", scores_of(lists), **pairs)
+    return frameworks.xgboost_own(lists, 1, "rank:pairwise", scores_of(lists), **pairs)
 
 
-_OWNS_OF: Mapping[Lists, Mapping[str, _OwnOf]] = {
-    grades: {_LAMBDARANK: _lambdarank, _NDCG: _rank_ndcg, _PAIRWISE: _rank_pairwise},
+_OWNS_OF: Mapping[Lists, Mapping[str, Callable[[Queries], Own]]] = {
+    grades: {
+        _LAMBDARANK: lambda lists: frameworks.lightgbm_own(lists, 1, scores_of(lists)),
+        _NDCG: lambda lists: frameworks.xgboost_own(lists, 1, "rank:ndcg", scores_of(lists)),
+        _PAIRWISE: _rank_pairwise,
+    },
     real_grades: {_PAIRWISE: _rank_pairwise},
 }
 

@@ -5,7 +5,6 @@ from tempfile import TemporaryDirectory
 
 from boostplug.metrics import NDCG
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
-from studies.speed.figures import Bars
 from studies.speed.measuring.clock import ask_process
 from studies.speed.measuring.data import default_losses
 
@@ -13,24 +12,13 @@ __all__ = ["Cold", "Import"]
 
 _MOST_OF_IMPORT = 50.0  # ms of CPU
 _PACKAGE, _UNIT = "import boostplug", "import numpy, numba"
-_FIRST_TOUCHED = (
-    "Queries",
-    "MPBoost",
-    "NDCG",
-    "set_pairs",
-    "LGBMRanker",
-    "XGBRanker",
-    "RankBoostRanker",
-    "Ensemble",
-    "make_scorer",
-    "compare",
-    "datasets",
-    "testing",
+_NAMES = (
+    "Queries MPBoost NDCG set_pairs LGBMRanker XGBRanker RankBoostRanker Ensemble make_scorer compare datasets testing"
 )
 _STATEMENTS = (
     _PACKAGE,
     _UNIT,
-    *(f"from boostplug import {name}" for name in _FIRST_TOUCHED),
+    *(f"from boostplug import {name}" for name in _NAMES.split()),
     "import boostplug.cli",
     "import lightgbm",
     "import xgboost",
@@ -41,37 +29,25 @@ _IMPORT = """
 import json, sys, time
 large, statement = sys.argv[1].split(), sys.argv[2]
 before, start, cpu = {*sys.modules}, time.perf_counter(), time.process_time()
-try:
-    exec(statement)
-except ImportError as error:
-    print(json.dumps(str(error).splitlines()[0]))
-else:
-    seconds = time.perf_counter() - start, time.process_time() - cpu
-    new = {*sys.modules} - before
-    print(json.dumps([*seconds, len(new), [name for name in large if name in new]]))
+exec(statement)
+seconds = time.perf_counter() - start, time.process_time() - cpu
+new = {*sys.modules} - before
+print(json.dumps([*seconds, len(new), [name for name in large if name in new]]))
 """
-_LARGE = ("numpy", "numba", "scipy", "sklearn", "pandas", "matplotlib", "lightgbm", "xgboost", "optuna", "dask")
-_NEEDED = ("numpy", "numba")
+_LARGE = "scipy sklearn pandas matplotlib lightgbm xgboost optuna dask"
 
 
 class Import(Benchmark):
-    """Time of importing boostplug, and the modules that it loads."""
+    """Time of imports in new processes, without Python's own start; the share divides by that of numpy and numba."""
 
     name = "import"
     title = "imports, each in a new process"
-    about = f"""\
-The time of a statement in a new process, without Python's own start. *Wall* is the time that a user waits, *CPU* the
-processor time, which other programs do not change. `{_PACKAGE}` loads only a table of names. A module is imported when
-one of its names is first used, numpy and numba with the first that computes. The *share* divides by the time of those
-two. The notes list which of {", ".join(_LARGE[2:])} a statement loads.
-"""
     columns = (
         Column("milliseconds", "wall, ms"),
         Column("cpu_milliseconds", "CPU, ms"),
         Column("share", "share of numpy and numba", "ratio", 3),
         Column("modules", "modules loaded", "given"),
     )
-    figures = (Bars(name="", title="Imports in a new process", columns={"cpu_milliseconds": ""}, unit="ms of CPU"),)
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
@@ -84,30 +60,18 @@ two. The notes list which of {", ".join(_LARGE[2:])} a statement loads.
         unit = found[_UNIT][1]
         loading: dict[str, list[str]] = {}
         for statement, (_, _, _, large) in found.items():
-            more = [name for name in large if name not in _NEEDED]
-            loading.setdefault(", ".join(more) or "none of these libraries", []).append(f"`{statement}`")
+            loading.setdefault(", ".join(large) or "none of these libraries", []).append(f"`{statement}`")
         for libraries, statements in loading.items():
             self.note(f"Loaded {libraries}: by {', '.join(statements)}.")
         for statement, (wall, cpu, modules, _) in found.items():
-            values = {
-                "milliseconds": 1e3 * wall,
-                "cpu_milliseconds": 1e3 * cpu,
-                "share": cpu / unit,
-                "modules": modules,
-            }
-            yield Row("", statement, values, {"cpu_milliseconds": _MOST_OF_IMPORT} if statement == _PACKAGE else {})
+            times = {"milliseconds": 1e3 * wall, "cpu_milliseconds": 1e3 * cpu, "share": cpu / unit}
+            targets = {"cpu_milliseconds": _MOST_OF_IMPORT} if statement == _PACKAGE else {}
+            yield Row("", statement, {**times, "modules": modules}, targets)
 
     def _ask_all(self) -> dict[str, tuple[float, float, int, list[str]]]:
-        """Return what each statement took, of those whose libraries are installed."""
-        found = {}
-        for statement in _STATEMENTS:
-            self.setting.say(statement)
-            answer = ask_process(_IMPORT, " ".join(_LARGE), statement)
-            if isinstance(answer, str):
-                self.note(f"`{statement}` is left out: {answer}.")
-            else:
-                found[statement] = tuple(answer)
-        return found
+        """Return the wall and CPU seconds, the number of modules and the large libraries of each statement."""
+        self.setting.say("imports")
+        return {statement: tuple(ask_process(_IMPORT, _LARGE, statement)) for statement in _STATEMENTS}
 
 
 _ALONE_FROM = 0.5  # scale
@@ -136,17 +100,14 @@ print(json.dumps([*(b - a for a, b in zip(before, after)), imported[1] - start[1
 
 
 class Cold(Benchmark):
-    """The first call of each loss in a fresh process."""
+    """The first call of each loss and of NDCG in a new process, after the imports, on 12 lists of 50 documents.
+
+    With an empty `NUMBA_CACHE_DIR` all kernels compile; the next process finds them there. The compile share is the
+    share of the CPU seconds that the cache saves. *Import* is the CPU time of boostplug's own modules.
+    """
 
     name = "cold"
     title = "the first call in a new process"
-    about = """\
-Seconds of the first `gradient_hessian` of a loss, or of the first call of NDCG, on 12 lists of 50 documents, after
-numpy, numba and the loss are imported. *Wall* is the time that a user waits, *CPU* the processor time. *Empty cache*:
-`NUMBA_CACHE_DIR` is an empty folder, so all kernels compile. *Used cache*: the next process finds them there. The
-*compile share* is the part of the CPU seconds that the cache saves. The last row runs all of them in one process.
-*Import* is the CPU time of boostplug's own modules, without numpy and numba.
-"""
     columns = (
         Column("seconds", "empty cache, wall s", digits=2),
         Column("cpu_seconds", "empty cache, CPU s", digits=2),
@@ -155,24 +116,13 @@ numpy, numba and the loss are imported. *Wall* is the time that a user waits, *C
         Column("import_cpu_seconds", "import, CPU s", digits=3),
         Column("compile_share", "compile share", "ratio", 3),
     )
-    figures = (
-        Bars(
-            name="",
-            title="The first call in a new process",
-            columns={"cpu_seconds": "empty cache", "cached_cpu_seconds": "used cache"},
-            unit="seconds of CPU",
-        ),
-    )
 
     def run(self) -> Iterator[Row]:
         """Measure all of it once."""
         kinds: dict[str, type] = {**{name: type(loss) for name, loss in default_losses().items()}, "NDCG": NDCG}
         names = {name: f"{kind.__module__}:{kind.__qualname__}" for name, kind in kinds.items()}
-        if self.setting.scale >= _ALONE_FROM:
-            for name, path in names.items():
-                yield self._row(name, [path], _MOST)
-        else:
-            self.note(f"Each alone is left out below a scale of {_ALONE_FROM:g}.")
+        for name, path in names.items() if self.setting.scale >= _ALONE_FROM else ():
+            yield self._row(name, [path], _MOST)
         yield self._row("all of them", [*names.values()], _MOST_TOGETHER)
 
     def _row(self, name: str, paths: list[str], most: float) -> Row:

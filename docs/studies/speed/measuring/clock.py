@@ -26,41 +26,32 @@ _TURNS = 3
 _ENOUGH = 1.0  # seconds of calls of one size
 _AS_EXPECTED = 3.0  # times what was foreseen
 
-_Told = TypeVar("_Told")
+_Result = TypeVar("_Result")
 
 
 def in_turns(calls: Mapping[str, Callable[[], object]], number: int) -> dict[str, float]:
-    """Return the median seconds of each call, of `number` and more, in three turns.
+    """Return the median seconds of `number` calls or more of each, in three turns, which spread a noisy moment.
 
-    A turn is some calls of the first, then of the second, …: a noisy moment spoils a part of each. The first of each
-    turn does not count: threads that the one before has left spinning have gone to sleep after it, and the caches hold
-    the call's own data.
+    The first call of each turn does not count. After it, the threads of the call before sleep, and caches are warm.
     """
     times: dict[str, list[float]] = {name: [] for name in calls}
     for _ in range(_TURNS):
         for name, call in calls.items():
             call()
-            for _ in range(-(-number // _TURNS)):
-                times[name].append(seconds_of(call))
+            times[name] += [seconds_of(call) for _ in range(-(-number // _TURNS))]
     return {name: median(seconds) for name, seconds in times.items()}
 
 
-def turn_by_turn(calls: Mapping[str, Callable[[], _Told]], number: int, uncounted: int) -> dict[str, list[_Told]]:
-    """Return what calls return in so many turns, each a call of every one, after some that do not count."""
-    found: dict[str, list[_Told]] = {name: [] for name in calls}
-    for turn in range(uncounted + number):
-        for name, call in calls.items():
-            value = call()
-            if turn >= uncounted:
-                found[name].append(value)
-    return found
+def turn_by_turn(calls: Mapping[str, Callable[[], _Result]], number: int, uncounted: int) -> dict[str, list[_Result]]:
+    """Return the results of `number` turns, each a call of every one, after some that do not count."""
+    turns = [{name: call() for name, call in calls.items()} for _ in range(uncounted + number)]
+    return {name: [turn[name] for turn in turns[uncounted:]] for name in calls}
 
 
 def growing(calls: Mapping[int, Callable[[], object]], number: int, *, longest: float) -> dict[int, float]:
-    """Return the median seconds of calls by size, from small to large, up to one that would take more than `longest`.
+    """Return the median seconds of calls by size, up to the first size that would take more than `longest`.
 
-    What a size will take is foreseen from the growth over the two before it. Where a call takes long, fewer than
-    `number` are made: one, where it took what was foreseen, and compiled nothing.
+    Long calls are made less often than `number`: once, if the call took what `foreseen` says and compiled nothing.
     """
     seconds: dict[int, float] = {}
     for n, call in sorted(calls.items()):
@@ -75,7 +66,7 @@ def growing(calls: Mapping[int, Callable[[], object]], number: int, *, longest: 
 
 
 def foreseen(seconds: Mapping[int, float], n: int) -> float:
-    """Return what a size will take by the growth over the two largest that were measured; 0 for fewer."""
+    """Return the seconds that a size will take, by the growth over the two largest that were measured; 0 for fewer."""
     if len(seconds) < 2:
         return 0.0
     (k, earlier), (m, last) = list(seconds.items())[-2:]
@@ -92,23 +83,14 @@ def seconds_of(call: Callable[[], object]) -> float:
 
 
 def call_in_process(function: Callable[..., Any], *arguments: str | int, **environment: str) -> Any:
-    """Return what a function of a module returns in JSON's types, called in a process of its own.
-
-    Raises
-    ------
-    RuntimeError
-        If it fails; with the last line of what it says.
-    """
+    """Return what a function of a module returns in JSON's types, called by `ask_process`."""
     return ask_process(_CALL, function.__module__, function.__name__, json.dumps(arguments), **environment)
 
 
 def ask_process(program: str, *arguments: object, **environment: str) -> Any:
     """Return what a Python program prints as JSON, run in a process of its own with this boostplug.
 
-    Raises
-    ------
-    RuntimeError
-        If it fails; with the last line of what it says.
+    Raises RuntimeError with the last line of its errors if it fails.
     """
     paths = [*_PACKAGES, *filter(None, [os.environ.get("PYTHONPATH")])]
     command = [sys.executable, "-P", "-c", program, *map(str, arguments)]

@@ -1,8 +1,7 @@
 """LightGBM and XGBoost as benchmarks drive them, a round per call; and what their own objectives cost without trees."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,22 +24,15 @@ __all__ = [
 ]
 
 Objective = Callable[[Any, Any], Any]
-Step = Callable[[], object]
+Step = Callable[[], object]  # one round
 
 _LEAST = 0.02  # of a round of squared errors: less is noise
 
 
-@dataclass(frozen=True)
-class Boosting:
-    """A framework with binned data.
+class Boosting(NamedTuple):
+    """A framework with binned data, and two objectives of its own.
 
-    Attributes
-    ----------
-    title : str
-    built_in, squared_errors : str
-        Objectives of its own.
-    rounds : callable
-        Takes an objective, a name or a function, and returns a new booster's step: one round.
+    `rounds` takes an objective, a name or a function, and returns a new booster's step.
     """
 
     title: str
@@ -51,9 +43,8 @@ class Boosting:
 
 def lightgbm(X: Any, queries: Queries, params: Mapping[str, Any], scores: Any = None) -> Boosting:
     """Return LightGBM with these data, and scores to start from."""
-    return Boosting(
-        "LightGBM", "lambdarank", "regression", lightgbm_rounds(lightgbm_data(X, queries, params, scores), params)
-    )
+    rounds = lightgbm_rounds(lightgbm_data(X, queries, params, scores), params)
+    return Boosting("LightGBM", "lambdarank", "regression", rounds)
 
 
 def lightgbm_data(X: Any, queries: Queries, params: Mapping[str, Any], scores: Any = None) -> Any:
@@ -107,18 +98,10 @@ def xgboost_rounds(data: Any, params: Mapping[str, Any]) -> Callable[..., Step]:
 class Own:
     """A built-in's own gradient: its round less one of squared errors, on one trivial feature, with trees of 2 leaves.
 
-    Parameters
-    ----------
-    ranks, regresses : callable
-        One round each.
-
-    Attributes
-    ----------
-    calls : dict of str to callable
-        Both, to be measured in turns with others.
+    `calls` has both steps, to be measured in turns with others.
     """
 
-    def __init__(self, ranks: Callable[[], object], regresses: Callable[[], object]) -> None:
+    def __init__(self, ranks: Step, regresses: Step) -> None:
         self._ranks, self._regresses = f"{id(self)} ranks", f"{id(self)} regresses"
         self.calls = {self._ranks: ranks, self._regresses: regresses}
 
@@ -134,13 +117,7 @@ class Own:
 
 
 def lightgbm_own(queries: Queries, threads: int, scores: Any = None) -> Own:
-    """Return that of LightGBM's lambdarank; with scores, which its rounds then leave as they are.
-
-    Raises
-    ------
-    ImportError
-        If LightGBM is not installed.
-    """
+    """Return that of LightGBM's lambdarank; with scores, which its rounds then leave as they are."""
     rate = 0.1 if scores is None else 1e-6
     params = {"num_leaves": 2, "num_threads": threads, "learning_rate": rate}
     rounds = lightgbm(_trivial(queries), queries, params, scores).rounds
@@ -148,13 +125,7 @@ def lightgbm_own(queries: Queries, threads: int, scores: Any = None) -> Own:
 
 
 def xgboost_own(queries: Queries, threads: int, objective: str, scores: Any, **params: Any) -> Own:
-    """Return that of an XGBoost objective with its parameters, on scores that its rounds leave as they are.
-
-    Raises
-    ------
-    ImportError
-        If XGBoost is not installed.
-    """
+    """Return that of an XGBoost objective with its parameters, on scores that its rounds leave as they are."""
     rounds = xgboost(_trivial(queries), queries, {"max_depth": 1, "nthread": threads, "eta": 1e-6}, scores).rounds
     return Own(rounds(objective, **params), rounds("reg:squarederror"))
 

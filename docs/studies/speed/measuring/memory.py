@@ -1,4 +1,4 @@
-"""What a process of its own tells of a loss: the memory of a call, the threads that one wakes."""
+"""Measurements in a process of its own: the memory of a call of a loss, and the threads that it starts."""
 
 import sys
 import threading
@@ -11,15 +11,7 @@ from boostplug.data.queries import Queries
 from boostplug.losses import Loss
 from studies.speed.measuring.data import grades, named_losses, scores_of
 
-__all__ = [
-    "bytes_per_document",
-    "count_anew",
-    "most_bytes",
-    "resident_bytes",
-    "status_mib",
-    "threads_and_bytes",
-    "threads_woken",
-]
+__all__ = ["count_anew", "resident_bytes", "status_mib", "threads_and_bytes"]
 
 _STATUS, _CLEAR = Path("/proc/self/status"), Path("/proc/self/clear_refs")
 _RESET_PEAK = "5"  # man 5 proc
@@ -28,53 +20,48 @@ _WARM = 400  # queries that compile and start the threads
 
 
 def threads_and_bytes(n_queries: int, size: int, threads: int) -> dict[str, Any]:
-    """Return both, of this process: threads first, before anything has started some."""
-    return {"threads": threads_woken(max(2, threads)), "bytes": bytes_per_document(n_queries, size, threads)}
+    """Return the threads that calls of all losses on 100 lists of 10 start, and the memory of calls of each loss.
 
-
-def bytes_per_document(n_queries: int, size: int, threads: int) -> dict[str, dict[str, float]]:
-    """Return what calls of each loss take of the resident set, beyond what there was before; empty where not known."""
+    Memory is resident memory per document beyond what there was before; it is known on Linux only.
+    """
+    set_num_threads(max(2, threads))
+    before = threading.active_count()
+    _call_all(grades(100, 10))
+    started = threading.active_count() - before  # measured first, before anything else starts threads
     if not sys.platform.startswith("linux"):
-        return {}
+        return {"threads": started, "bytes": {}}
     set_num_threads(threads)
-    warm = grades(_WARM, size)
+    _call_all(grades(_WARM, size))
+    of_losses = {name: _bytes_of(loss, grades(n_queries, size)) for name, loss in named_losses().items()}
+    return {"threads": started, "bytes": of_losses}
+
+
+def _call_all(queries: Queries) -> None:
     for loss in named_losses().values():
-        loss.gradient_hessian(scores_of(warm), warm)
-    return {name: _of_calls(loss, grades(n_queries, size)) for name, loss in named_losses().items()}
+        loss.gradient_hessian(scores_of(queries), queries)
 
 
-def _of_calls(loss: Loss, queries: Queries) -> dict[str, float]:
+def _bytes_of(loss: Loss, queries: Queries) -> dict[str, float]:
     scores = scores_of(queries)
     start, per_document = resident_bytes(), 1.0 / queries.n_rows
     most = {}
     for call in ("first", "later"):
         before = count_anew()
         loss.gradient_hessian(scores, queries)
-        most[f"{call}_call_bytes"] = per_document * (most_bytes() - before)
+        most[f"{call}_call_bytes"] = per_document * (resident_bytes("VmHWM") - before)
     return {**most, "kept_bytes": per_document * (resident_bytes() - start)}
 
 
 def count_anew() -> int:
-    """Start to count the most that this process has had; return what it has."""
+    """Reset the peak of this process's memory; return its memory now."""
     _CLEAR.write_text(_RESET_PEAK)
     return resident_bytes()
 
 
-def most_bytes() -> int:
-    """Return the largest resident set of this process, in bytes, since it was counted anew; on Linux alone."""
-    return _bytes("VmHWM")
-
-
-def resident_bytes() -> int:
-    """Return the resident set of this process, in bytes; on Linux alone."""
-    return _bytes("VmRSS")
-
-
-def _bytes(what: str) -> int:
+def resident_bytes(what: str = "VmRSS") -> int:
+    """Return the resident memory of this process, or with VmHWM its peak since `count_anew`; on Linux only."""
     time.sleep(_PAUSE)
-    found = status_mib(what)
-    assert found is not None
-    return int(found * 2**20)
+    return int((status_mib(what) or 0.0) * 2**20)
 
 
 def status_mib(what: str) -> float | None:
@@ -82,13 +69,3 @@ def status_mib(what: str) -> float | None:
     if not _STATUS.exists():
         return None
     return int(next(line for line in _STATUS.read_text().splitlines() if line.startswith(what)).split()[1]) / 1024
-
-
-def threads_woken(threads: int) -> int:
-    """Return how many threads calls of all losses on 100 lists of 10 start."""
-    set_num_threads(threads)
-    queries = grades(100, 10)
-    before = threading.active_count()
-    for loss in named_losses().values():
-        loss.gradient_hessian(scores_of(queries), queries)
-    return threading.active_count() - before
