@@ -523,8 +523,8 @@ MUTANTS = [
         (
             "the constant of a model is lost",
             "model.engines.all_trees",
-            "Tree.from_steps(0, (), (model.constant,))",
-            "Tree.from_steps(0, (), (0.0,))",
+            "for value in (offset, model.constant) if value",
+            "for value in (offset,) if value",
         ),
         (
             "Solr's slack is forgotten",
