@@ -523,8 +523,8 @@ MUTANTS = [
         (
             "the constant of a model is lost",
             "model.engines.all_trees",
-            "for value in (offset, model.constant) if value",
-            "for value in (offset,) if value",
+            "(offset, model.constant)",
+            "(offset, 0.0)",
         ),
         (
             "Solr's slack is forgotten",
