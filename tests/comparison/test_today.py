@@ -120,6 +120,7 @@ def test_today_of_data_that_are_no_table(make):
     [
         ({"today": "old"}, "there is no column 'old' for today"),
         ({"today": 3}, "today must be the name of a column"),
+        ({"today": "far"}, r"today: column 'far'\[3\] = inf is infinite; write a number, or leave the cell empty"),
         ({"today": "price", "incumbent": "crr"}, "today and incumbent both say what is in use"),
         ({"folds": 2}, "folds must be an integer of at least 3"),
         ({"folds": 5, **SPLIT}, "folds and split both divide the table"),
@@ -127,8 +128,10 @@ def test_today_of_data_that_are_no_table(make):
     ],
 )
 def test_what_contradicts_itself_is_refused(options, message):
+    frame = shop()
+    frame["far"] = frame["price"].where(frame.index != 3, np.inf)
     with pytest.raises(ValueError, match=message):
-        bp.compare(shop(), **SHOP, **options)
+        bp.compare(frame, **SHOP, **options)
 
 
 def test_folds_of_several_tables_are_refused():

@@ -15,6 +15,7 @@ from boostplug.core.checks import (
     column_as_vector,
     column_names,
     numbers,
+    refuse_where,
     shown,
     vector,
 )
@@ -119,6 +120,7 @@ def scores_today(today: str, X: Any, names: Sequence[Any]) -> Floats:
     column = X[name] if is_frame(X) else X[:, [[*names].index(name)]]
     column = column.toarray() if hasattr(column, "nnz") else column
     values = numbers(title := f"today: column {name!r}", column_as_vector(title, column))
+    refuse_where(title, np.isinf(values), values, "is infinite; write a number, or leave the cell empty")
     return values if name == today else -values
 
 
