@@ -270,27 +270,27 @@ def compare(
 
 def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple[Outcomes, list[str]]:
     """Return the outcomes with all runs, by fold, seed and method, and notes; Ctrl-C leaves those finished so far."""
-    found, interrupted = list[Run](), False
+    runs, interrupted = list[Run](), False
     plan, folds, methods = outcomes.plan, outcomes.data.folds, outcomes.methods
     trained = [method for method in methods if method.is_trained]
     with progress_bar(progress is not False, outcomes.n_planned * len(methods) + len(folds)) as advance:
         try:
             for method, fold in product(methods, range(len(folds))):
                 if not method.is_trained and outcomes.floors is not None:
-                    found += outcomes.floors.runs(plan, method, fold)
+                    runs += outcomes.floors.runs(plan, method, fold)
                     advance("", len(plan.seeds))
             n_processes = max(1, min(outcomes.jobs, len(folds) * len(trained)))
-            with closing(runs_of(plan, folds, trained, kept, n_processes, advance)) as runs:
-                for run in runs:
-                    found.append(run)
+            with closing(runs_of(plan, folds, trained, kept, n_processes, advance)) as new_runs:
+                for run in new_runs:
+                    runs.append(run)
                     advance("", 1)
         except KeyboardInterrupt:
             interrupted = True
         places = {method.key: place for place, method in enumerate(methods)}
-        found.sort(key=lambda run: (run.fold, plan.seeds.index(run.seed), places[run.framework, run.method]))
-        named, found = named_by_tuning(methods, found)
-        left, found, notes = without_equal(named, found)
-        outcomes = replace(outcomes, asked=methods, methods=left, runs=found, interrupted=interrupted)
+        runs.sort(key=lambda run: (run.fold, plan.seeds.index(run.seed), places[run.framework, run.method]))
+        named, runs = named_by_tuning(methods, runs)
+        kept_methods, runs, notes = without_equal(named, runs)
+        outcomes = replace(outcomes, asked=methods, methods=kept_methods, runs=runs, interrupted=interrupted)
         if not interrupted:
             try:
                 outcomes.half = _half(outcomes, kept, dict(zip(named, methods, strict=True)), advance)
@@ -303,9 +303,9 @@ def _half(
     outcomes: Outcomes, kept: KeptRuns, asked: Mapping[Method, Method], advance: Callable[[str, int], None]
 ) -> list[Run]:
     """Return the runs of the challenger with the first seed and half of the training queries, one for each fold."""
-    decision, found = decide(outcomes), list[Run]()
+    decision, runs = decide(outcomes), list[Run]()
     if decision is None or not decision.challenger.is_trained:
-        return found
+        return runs
     method, seed = decision.challenger, outcomes.plan.seeds[0]
     for number, (train, *judging) in enumerate(outcomes.data.folds):
         advance(f"{method.title}, half of the training queries, fold {number + 1}", 0)
@@ -316,9 +316,9 @@ def _half(
             fold.tuned[method] = None if first is None else first.tuned
             run = fold.outcome(method, seed)
             kept.add(asked[method], run, half=True)
-        found.append(replace(run, method=method.name))
+        runs.append(replace(run, method=method.name))
         advance("", 1)
-    return found
+    return runs
 
 
 Job = tuple[FoldRuns, Method, list[int]]
@@ -342,9 +342,9 @@ def runs_of(
         for number, parts in enumerate(folds):
             fold = FoldRuns(plan, number, parts)
             for method in methods:
-                found = {seed: kept.find(method, number, seed) for seed in plan.seeds}
-                fold.tuned.update((method, run.tuned) for run in found.values() if run is not None)
-                left = [seed for seed, run in found.items() if run is None]
+                stored = {seed: kept.find(method, number, seed) for seed in plan.seeds}
+                fold.tuned.update((method, run.tuned) for run in stored.values() if run is not None)
+                left = [seed for seed, run in stored.items() if run is None]
                 # A job of another process has all seeds of a method, which is binned and tuned there once.
                 for seeds in [left] if n_processes > 1 else [[seed] for seed in left]:
                     if seeds:

@@ -22,7 +22,7 @@ class Decision:
     outcome: Outcome
     means: dict[Method, float]  # validation value of each candidate
     runs: list[FoldSeed]  # runs over which these means are taken
-    found: Pooled | None = None  # difference of the challenger and the incumbent
+    contrast: Pooled | None = None  # difference of the challenger and the incumbent
     p: float | None = None
     comparisons: int = 0  # number for which Holm's method corrects p; 0 for the best on validation
 
@@ -43,12 +43,12 @@ def decide(outcomes: Outcomes) -> Decision | None:
     incumbent = _incumbent(outcomes, means)
     if best == incumbent:
         return Decision(best, incumbent, Outcome.UNCHALLENGED, means, runs)
-    found = None if incumbent is None else outcomes.contrast(best, incumbent)
-    if incumbent is None or found is None:
+    contrast = None if incumbent is None else outcomes.contrast(best, incumbent)
+    if incumbent is None or contrast is None:
         return Decision(best, None, Outcome.NO_INCUMBENT, means, runs)
     p = outcomes.p_of(best, incumbent)
-    outcome = Outcome.from_test(found.difference, p, outcomes.sign, found.n_queries)
-    first = Decision(best, incumbent, outcome, means, runs, found, p)
+    outcome = Outcome.from_test(contrast.difference, p, outcomes.sign, contrast.n_queries)
+    first = Decision(best, incumbent, outcome, means, runs, contrast, p)
     if outcome is Outcome.BETTER:
         return first
     better = {
@@ -62,8 +62,8 @@ def decide(outcomes: Outcomes) -> Decision | None:
         return first
     other = outcomes.first(better)
     n = outcomes.comparisons[incumbent.title]
-    found, p = outcomes.contrast(other, incumbent), outcomes.rows[other].p_holm
-    return replace(first, challenger=other, outcome=Outcome.BETTER, found=found, p=p, comparisons=n)
+    contrast, p = outcomes.contrast(other, incumbent), outcomes.rows[other].p_holm
+    return replace(first, challenger=other, outcome=Outcome.BETTER, contrast=contrast, p=p, comparisons=n)
 
 
 def _incumbent(outcomes: Outcomes, means: dict[Method, float]) -> Method | None:

@@ -164,8 +164,8 @@ class Outcomes:
         whole = [done[run.fold, run.seed] for run in half if (run.fold, run.seed) in done]
         if not half or len(whole) < len(self.data.folds) or self.n_at_cap(method):
             return None
-        found = self._test(self._means(whole), self._means(half))
-        return {"difference": found.difference, "interval": found.interval}
+        test = self._test(self._means(whole), self._means(half))
+        return {"difference": test.difference, "interval": test.interval}
 
     def mean_of_seeds(self, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any] | None:
         """Return the test values of the mean of a method's models over seeds; None where a fold has a single seed."""
@@ -179,9 +179,9 @@ class Outcomes:
 
     def p_of(self, method: Method, reference: Method) -> float | None:
         """Return p of their difference; None if either ended at the cap of rounds."""
-        found = self.contrast(method, reference)
+        contrast = self.contrast(method, reference)
         no_verdict = self.n_at_cap(method) or self.n_at_cap(reference)
-        return None if found is None or no_verdict else found.p
+        return None if contrast is None or no_verdict else contrast.p
 
     def best(self) -> tuple[Method, dict[Method, float], list[FoldSeed]] | None:
         """Return the best method on validation, the means of all candidates, and the runs behind these means.
@@ -227,7 +227,7 @@ class Outcomes:
 
     def _summary(self, method: Method) -> MethodSummary:
         done, reference = [*self.finished(method).values()], self.reference_of(method)
-        found = None if reference is None else self.contrast(method, reference)
+        contrast = None if reference is None else self.contrast(method, reference)
         summary = MethodSummary(
             framework=method.framework,
             method=method.name,
@@ -245,8 +245,8 @@ class Outcomes:
             errors=list(dict.fromkeys(run.error for run in self.of(method) if run.error)),
             runs=[run.document() for run in self.of(method)],
         )
-        if found is not None and reference is not None:
-            summary.difference, summary.interval, summary.z = found.difference, [*found.interval], found.z
+        if contrast is not None and reference is not None:
+            summary.difference, summary.interval, summary.z = contrast.difference, [*contrast.interval], contrast.z
             summary.p = self.p_of(method, reference)
         return summary
 

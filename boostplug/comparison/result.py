@@ -155,8 +155,8 @@ class CompareResult:
         tests, 0 for the best on validation.
         """
         outcomes, ours, best, old = self.outcomes, decision.recommended, decision.challenger, decision.incumbent
-        of_estimator, found = recommendation.estimator_of(outcomes, ours, decision.runs), decision.found
-        counts = (None, None) if old is None or found is None else outcomes.counts(best, old)
+        of_estimator, contrast = recommendation.estimator_of(outcomes, ours, decision.runs), decision.contrast
+        counts = (None, None) if old is None or contrast is None else outcomes.counts(best, old)
         second = [m for m in decision.means if m.is_reference and m.is_trained and m not in (best, old)]
         return {
             **_name(ours),
@@ -168,11 +168,11 @@ class CompareResult:
             **self._values(ours, decision),
             "runs": len(decision.runs),
             "among": len(decision.means),
-            "difference": None if found is None else found.difference,
-            "interval": None if found is None else found.interval,
+            "difference": None if contrast is None else contrast.difference,
+            "interval": None if contrast is None else contrast.interval,
             "p": decision.p,
             "comparisons": decision.comparisons,
-            "queries": None if found is None else found.n_queries,
+            "queries": None if contrast is None else contrast.n_queries,
             "better": counts[0],
             "worse": counts[1],
             "doubled": outcomes.doubled(best),

@@ -179,8 +179,8 @@ class LambdaRank(Loss):
         top = queries.n_rows if self.truncation is None else self.truncation
         only_first = isinstance(self.metric, MRR)
         pairing = Pairing(weights.discount, only_first, weights.cutoff, top, self.truncation is None, self.norm)
-        how = float(self.sigmoid), weights.of_rows(queries), queries.grade_groups.unit, pairing, with_value
-        return sums_over_lists(sum_lists, frozen(scores.view()), queries, *how)
+        arguments = float(self.sigmoid), weights.of_rows(queries), queries.grade_groups.unit, pairing, with_value
+        return sums_over_lists(sum_lists, frozen(scores.view()), queries, *arguments)
 
 
 class _SwapWeights:

@@ -71,7 +71,7 @@ def page(document: Document, machine: Mapping[str, Any] | None = None) -> str:
     text: str = template().render(
         document=document,
         settings=document["settings"],
-        found=document["recommendation"],
+        advice=document["recommendation"],
         frameworks=words.frameworks(document),
         machine=machine,
         methods=methods,
@@ -92,10 +92,10 @@ def _methods(document: Document) -> list[dict[str, Any]]:
     Colours go to the recommended method, the frameworks' references (which share one), the best of each framework, and
     then to the best of all, as long as there are colours.
     """
-    found, frameworks = document["recommendation"], words.frameworks(document)
+    advice, frameworks = document["recommendation"], words.frameworks(document)
     referred = {m["reference"] for m in document["methods"]}
-    if found and found["incumbent"]:
-        referred.add(words.title(found["incumbent"]))
+    if advice and advice["incumbent"]:
+        referred.add(words.title(advice["incumbent"]))
     methods = []
     for number, method in enumerate(document["methods"]):
         methods.append(
@@ -103,7 +103,7 @@ def _methods(document: Document) -> list[dict[str, Any]]:
                 **method,
                 "number": number,
                 "shape": [*frameworks, method["framework"]].index(method["framework"]) % 2,
-                "recommended": bool(found) and words.title(method) == words.title(found),
+                "recommended": bool(advice) and words.title(method) == words.title(advice),
                 "is_reference": words.title(method) in referred,
                 "colour": _NO_COLOUR,
             }
@@ -148,8 +148,8 @@ def _table(document: Document) -> dict[str, Any]:
     columns = {"method": "method", "framework": "framework", "validation": "validation", **heads(document, numbers)}
     ascending = {"method", "framework", "p_holm", "seconds_per_round", "rounds", *settings["lower_is_better"]}
     ascending |= set() if settings["greater_is_better"] else {"difference", "validation"}
-    found = {"text": texts(document, numbers), "style": styles(document, numbers), "key": numbers}
-    records = {name: table.to_dict("records") for name, table in found.items()}
+    cells = {"text": texts(document, numbers), "style": styles(document, numbers), "key": numbers}
+    records = {name: table.to_dict("records") for name, table in cells.items()}
     return {"columns": columns, "ascending": ascending, **records}
 
 

@@ -72,8 +72,8 @@ def is_partial(document: Document) -> bool:
 
 def frameworks(document: Document) -> list[str]:
     """Return the frameworks of the methods, in their order."""
-    found = dict.fromkeys(method["framework"] for method in document["methods"])
-    return [name for name in found if name != WITHOUT_FRAMEWORK]
+    names = dict.fromkeys(method["framework"] for method in document["methods"])
+    return [name for name in names if name != WITHOUT_FRAMEWORK]
 
 
 def _where(method: Document, document: Document) -> str:
@@ -147,7 +147,7 @@ def parameters(document: Document) -> list[tuple[str, str]]:
     """Return the names and values of the parameters that all methods share."""
     settings = document["settings"]
     patience, tried, params = settings["early_stopping_rounds"], settings["tune"], settings["params"]
-    found = {
+    fields = {
         "metric that stops and chooses": settings["validation_metric"],
         "rounds at most": f"{settings['rounds']:,}",
         "early stopping": f"after {patience} rounds without a better value" if patience else "none",
@@ -159,11 +159,11 @@ def parameters(document: Document) -> list[tuple[str, str]]:
         "threads of a training": str(settings["num_threads"]),
         "trainings at once": str(settings["jobs"]),
     }
-    if "min_rows" in found:
-        found["min_rows"] += " (only lightgbm)"
+    if "min_rows" in fields:
+        fields["min_rows"] += " (only lightgbm)"
     if "xgboost" in frameworks(document):
-        found["pairs of rank:ndcg and rank:pairwise"] = "XGBoost's default (lambdarank_pair_method=topk)"
-    return [*found.items()]
+        fields["pairs of rank:ndcg and rank:pairwise"] = "XGBoost's default (lambdarank_pair_method=topk)"
+    return [*fields.items()]
 
 
 def _assignments(values: Mapping[str, Any]) -> str:
@@ -175,12 +175,12 @@ def tuned(document: Document) -> list[str]:
     settings, folds = document["settings"], document["data"]["folds"]
     if not settings["tune"]:
         return []
-    how = (
+    training = (
         f"Tuned per method and fold: the best of {settings['tune']} settings by validation "
         f"{settings['validation_metric']} with the first seed, of trees from one space for all and the objective's own "
         "parameters (optuna's TPE, settings without hope pruned); the first setting is the one above."
     )
-    lines = [how]
+    lines = [training]
     for method in document["methods"]:
         for fold, chosen in {run["fold"]: run["tuned"] for run in method["runs"] if run["tuned"]}.items():
             where = f" fold {fold + 1}" if folds > 1 else ""
@@ -194,8 +194,8 @@ def tuned(document: Document) -> list[str]:
 
 def advice(document: Document) -> list[str]:
     """Return the recommendation as lines of words, and indented lines of code that save and train its model."""
-    found = document["recommendation"]
-    if found is None:
+    advice = document["recommendation"]
+    if advice is None:
         return ["No recommendation: no run has finished."]
     unfinished = ["The comparison was interrupted: this holds for the finished runs only."] * is_partial(document)
     return [*sentences(document), *unfinished, *model_of(document)]
@@ -207,10 +207,10 @@ def sentences(document: Document) -> list[str]:
 
 
 def _what_to_do(document: Document) -> str:
-    found = document["recommendation"]
-    in_use = found["incumbent"] or found
-    challenger, incumbent = _named(found["challenger"], document), _named(in_use, document)
-    best = f"the best of {found['among']} on validation"
+    advice = document["recommendation"]
+    in_use = advice["incumbent"] or advice
+    challenger, incumbent = _named(advice["challenger"], document), _named(in_use, document)
+    best = f"the best of {advice['among']} on validation"
     several = any(m["outcome"] == "better" and m["reference"] == title(in_use) for m in document["methods"])
     nothing = "no method ahead of it on validation" if several else "nothing here"
     return {
@@ -219,63 +219,63 @@ def _what_to_do(document: Document) -> str:
         "worse": f"Keep {incumbent}: {challenger}, {best}, ranks significantly worse.",
         "at the cap": f"No verdict yet, so keep {incumbent}: trainings ended at the cap of "
         f"{document['settings']['rounds']:,} rounds.",
-        "too few queries": f"No verdict yet, so keep {incumbent}: {found['queries'] or 0:,} test queries are too few.",
-        "unchallenged": f"Keep {incumbent}: {'it is ' + best if found['among'] > 1 else 'nothing else has finished'}.",
+        "too few queries": f"No verdict yet, so keep {incumbent}: {advice['queries'] or 0:,} test queries are too few.",
+        "unchallenged": f"Keep {incumbent}: {'it is ' + best if advice['among'] > 1 else 'nothing else has finished'}.",
         "no incumbent": f"Take {challenger}: it is {best}, and nothing in use has a finished run.",
-    }[found["outcome"]]
+    }[advice["outcome"]]
 
 
 def _by_how_much(document: Document) -> list[str]:
     """Return the values on test of the challenger, the incumbent and the frameworks' references."""
-    found, metric = document["recommendation"], document["settings"]["metric"]
-    challenger, incumbent, difference = found["challenger"], found["incumbent"], found["difference"]
-    others = "".join(f"; {_named(m, document)} has {short(m['test'])}" for m in found["second"])
+    advice, metric = document["recommendation"], document["settings"]["metric"]
+    challenger, incumbent, difference = advice["challenger"], advice["incumbent"], advice["difference"]
+    others = "".join(f"; {_named(m, document)} has {short(m['test'])}" for m in advice["second"])
     if difference is None:
         values = f"{short(challenger['test'])} on test and {short(challenger['validation'])} on validation"
-        return [f"Its {metric} is {values}, the mean of {counted(found['runs'], 'run')}{others}."]
+        return [f"Its {metric} is {values}, the mean of {counted(advice['runs'], 'run')}{others}."]
     by = f"by validation {document['settings']['validation_metric']}"
-    best = f"the best of {found['among']} {by}"
-    if found["comparisons"]:
+    best = f"the best of {advice['among']} {by}"
+    if advice["comparisons"]:
         best = f"{by} the best of those significantly better there"
     side = f"{short(abs(difference))} {'above' if difference > 0 else 'below'}"
     line = (
         f"On test {_named(challenger, document)}, {best}, has {metric} {short(challenger['test'])}, "
         f"{side if round(difference, 4) else 'level with'} {_named(incumbent, document)} ({short(incumbent['test'])}): "
-        f"better on {found['better']:,} of {found['queries']:,} queries, worse on {found['worse']:,}{others}."
+        f"better on {advice['better']:,} of {advice['queries']:,} queries, worse on {advice['worse']:,}{others}."
     )
     return [line]
 
 
 def _how_sure(document: Document) -> list[str]:
-    found = document["recommendation"]
-    if found["difference"] is None:
+    advice = document["recommendation"]
+    if advice["difference"] is None:
         return []
-    p = found["p"]
-    known = f"Its {percent(document)} interval is {' to '.join(map(signed, found['interval']))}"
-    known = known if interval(found["interval"]) else "It has no interval"
+    p = advice["p"]
+    known = f"Its {percent(document)} interval is {' to '.join(map(signed, advice['interval']))}"
+    known = known if interval(advice["interval"]) else "It has no interval"
     if is_missing(p):
         test = "there is no p, because more rounds might change it"
     else:
-        n = found["comparisons"]
+        n = advice["comparisons"]
         why = f"corrected for {n} comparisons" if n else "not corrected, since validation chose the method"
         test = f"p {'= ' * (p >= 0.0005)}{probability(p)} ({why})"
     seen = ", each judged by models that have not seen it" * document["data"]["crossed"]
-    return [f"{known}, and {test}, over {found['queries']:,} test queries{seen}."]
+    return [f"{known}, and {test}, over {advice['queries']:,} test queries{seen}."]
 
 
 def _surer(document: Document) -> list[str]:
     """Return what more test queries, more rounds and more training queries are good for."""
-    found, sign = document["recommendation"], 1 if document["settings"]["greater_is_better"] else -1
+    advice, sign = document["recommendation"], 1 if document["settings"]["greater_is_better"] else -1
     steps = []
-    if found["outcome"] == "at the cap":
+    if advice["outcome"] == "at the cap":
         steps.append("more rounds may change the order, so raise the rounds")
-    elif found["outcome"] == "too few queries":
+    elif advice["outcome"] == "too few queries":
         steps.append("30 test queries are the least for a verdict, and some hundreds are better")
-    elif found["outcome"] == "worse":
+    elif advice["outcome"] == "worse":
         steps.append("the validation part misleads here, so choose on more validation queries")
-    elif found["outcome"] == "level" and found["difference"] * sign > 0:
+    elif advice["outcome"] == "level" and advice["difference"] * sign > 0:
         steps.append(_next_step(document))
-    if doubled := found["doubled"]:
+    if doubled := advice["doubled"]:
         less = sign * doubled["difference"]
         low, high = sorted(sign * end for end in doubled["interval"])
         half = f"half of the training queries gave {short(abs(less))} {'less' if less > 0 else 'more'}"
@@ -290,27 +290,27 @@ def _surer(document: Document) -> list[str]:
 
 def model_of(document: Document) -> list[str]:
     """Return words and code by which the recommended model is saved and trained again; nothing for a column."""
-    found, metric = document["recommendation"], document["settings"]["metric"]
-    if not found["code"]:
+    advice, metric = document["recommendation"], document["settings"]["metric"]
+    if not advice["code"]:
         return []
-    file = "ranker.json" if found["framework"] == "xgboost" else "ranker.txt"
+    file = "ranker.json" if advice["framework"] == "xgboost" else "ranker.txt"
     option = f"add --model {file} to the command, or in Python" * (document["command"] is not None)
     about = ""
-    if (n := found["runs"]) > 1:
+    if (n := advice["runs"]) > 1:
         about = f"The model is the mean of {n} trained ones, an ordinary booster. "
-        if mean := found["mean_of_seeds"]:
+        if mean := advice["mean_of_seeds"]:
             whose = f"each fold's {mean['models']}" if document["data"]["folds"] > 1 else "them"
             about += f"On test the mean of {whose} has {metric} {short(mean['test'][metric])}. "
     again = " (with the setting tuned on the first fold)" * bool(
         document["settings"]["tune"] and document["data"]["folds"] > 1
     )
-    if found["code"].startswith("xgb."):
+    if advice["code"].startswith("xgb."):
         again += " (without qid, which XGBoost's regression does not take)"
     return [
         f"{about}To save it{f', {option}' if option else ''}:",
         f'{CODE}result.model.save_model("{file}")',
         f"To train such a model again{again}:",
-        f"{CODE}{found['code']}",
+        f"{CODE}{advice['code']}",
     ]
 
 
@@ -328,14 +328,14 @@ def _named(method: Document, document: Document) -> str:
 
 def _next_step(document: Document) -> str:
     """Return the number of test queries with which such a difference is significant with 80 % probability."""
-    found, test = document["recommendation"], document["test"]
-    if not interval(found["interval"]) or not found["queries"]:
+    advice, test = document["recommendation"], document["test"]
+    if not interval(advice["interval"]) or not advice["queries"]:
         return "more test queries would decide it"
-    low, high = found["interval"]
-    needed = _FOR_80_PERCENT * found["queries"] * (0.5 * (high - low) / abs(found["difference"])) ** 2
-    if needed > _HOPELESS * found["queries"]:
+    low, high = advice["interval"]
+    needed = _FOR_80_PERCENT * advice["queries"] * (0.5 * (high - low) / abs(advice["difference"])) ** 2
+    if needed > _HOPELESS * advice["queries"]:
         return f"a difference this small would need more than {_HOPELESS} times as many test queries to be significant"
-    more = needed - found["queries"]
+    more = needed - advice["queries"]
     in_all = more * (document["data"]["test"]["queries"] - test["repeated"]) / max(test["queries"], 1)
     kind = "" if in_all < 1.05 * more else f" on which the metric is defined, some {_rounded(in_all)} queries in all,"
     return (

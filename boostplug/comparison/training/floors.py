@@ -47,46 +47,46 @@ class Floors:
         """The value of each column, mean over the folds that have one."""
         names = dict.fromkeys(name for of_fold in self.alone for name in of_fold)
         values = {name: [of[name] for of in self.alone if name in of] for name in names}
-        return {name: sum(found) / len(found) for name, found in values.items()}
+        return {name: sum(of_folds) / len(of_folds) for name, of_folds in values.items()}
 
     def methods(self, wanted: Sequence[str], today: str | None) -> list[Method]:
         """Return the methods: the score in use, which is the reference, and the wanted baselines."""
-        found = []
+        methods = []
         if today is not None:
-            found.append(Method(title_of_column(today), WITHOUT_FRAMEWORK, TODAY, is_reference=True))
+            methods.append(Method(title_of_column(today), WITHOUT_FRAMEWORK, TODAY, is_reference=True))
         same = len(set(self.columns)) == 1
         if COLUMN in wanted and all(self.columns) and not (same and self.columns[0] == today):
             name = title_of_column(self.columns[0]) if same else "best single column"
-            found.append(Method(name, WITHOUT_FRAMEWORK, COLUMN))
+            methods.append(Method(name, WITHOUT_FRAMEWORK, COLUMN))
         train = self.folds[0][0]
         if LINEAR in wanted and not hasattr(train.X, "nnz") and train.queries.labelled_rows.any():
-            found.append(Method(LINEAR, WITHOUT_FRAMEWORK, LINEAR))
-        return found
+            methods.append(Method(LINEAR, WITHOUT_FRAMEWORK, LINEAR))
+        return methods
 
     def notes(self, today: str | None) -> list[str]:
         """Return what to know of the columns of the rows."""
         names = [name for name, _ in columns_of(self.folds[0][0])]
-        found = []
+        notes = []
         if today is not None and today.removeprefix("-") in names:
-            found.append(f"Column {today.removeprefix('-')!r}, the score in use, is a feature of the methods too.")
+            notes.append(f"Column {today.removeprefix('-')!r}, the score in use, is a feature of the methods too.")
         if len(listed := dict.fromkeys(self.columns)) > 1:
-            found.append(f"The best single column differs between folds: {', '.join(listed)}.")
+            notes.append(f"The best single column differs between folds: {', '.join(listed)}.")
         elif today is not None and today in listed:
-            found.append(f"{title_of_column(today).capitalize()} is also the best single column.")
-        return found
+            notes.append(f"{title_of_column(today).capitalize()} is also the best single column.")
+        return notes
 
     def runs(self, plan: Plan, method: Method, fold: int, parts: Sequence[DataPart] | None = None) -> Iterator[Run]:
         """Yield the runs of a method on a fold, or on other parts of it: the same for all seeds."""
         parts = self.folds[fold] if parts is None else parts
-        found: dict[str, Any] = {"framework": method.framework, "method": method.name, "fold": fold}
+        fields: dict[str, Any] = {"framework": method.framework, "method": method.name, "fold": fold}
         try:
             valid, test, model = self._scores(method, fold, parts)
-            found |= judged(plan, parts, valid, test, probabilities=bool(model) and self.loss == "softmax") | {
+            fields |= judged(plan, parts, valid, test, probabilities=bool(model) and self.loss == "softmax") | {
                 "model": model
             }
         except Exception as error:  # noqa: BLE001 (the table reports it)
-            found["error"] = reason(error)
-        yield from (Run(seed=seed, **found) for seed in plan.seeds)
+            fields["error"] = reason(error)
+        yield from (Run(seed=seed, **fields) for seed in plan.seeds)
 
     def _scores(self, method: Method, fold: int, parts: Sequence[DataPart]) -> tuple[Floats, Floats, str]:
         """Return the scores of the validation and the test part, and the model as LightGBM's text, if there is one."""

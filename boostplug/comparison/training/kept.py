@@ -85,8 +85,8 @@ class KeptRuns:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._names = _names(methods, plan)
         self._store = Store(path)
-        found = self._store.get(_DIGEST)
-        if found not in (None, digest):
+        stored = self._store.get(_DIGEST)
+        if stored not in (None, digest):
             raise ValueError(
                 f"{path} holds no results of this comparison, only of one with other data, settings, files, versions "
                 "or code; name another file as store (--store)"
@@ -96,9 +96,9 @@ class KeptRuns:
                 f"{path} holds results of this very comparison: resume=True (--resume) goes on from them; to start "
                 "anew, remove it, or name another file as store (--store)"
             )
-        if resume and found is None:
+        if resume and stored is None:
             warnings.warn(f"there is nothing to resume in {path}; starting anew", stacklevel=3)
-        if found is None and self._names:
+        if stored is None and self._names:
             self._store.add(_DIGEST, digest)
 
     @property
@@ -108,16 +108,16 @@ class KeptRuns:
 
     def find(self, method: Method, fold: int, seed: int, *, half: bool = False) -> Run | None:
         """Return a finished run, of all or `half` of the training queries, or None."""
-        found = self._store.get(self._key(method, fold, seed, half))
-        if found is None:
+        stored = self._store.get(self._key(method, fold, seed, half))
+        if stored is None:
             return None
-        arrays = {name: np.array(values, np.float64) for name, values in found["per_query"].items()}
-        tuned = found["tuned"] and Setting(**found["tuned"])
+        arrays = {name: np.array(values, np.float64) for name, values in stored["per_query"].items()}
+        tuned = stored["tuned"] and Setting(**stored["tuned"])
         if tuned and isinstance(method.objective, Loss):
             tuned = replace(tuned, objective=Loss.parse(str(tuned.objective))[0])
         names = {"framework": method.framework, "method": method.name}
-        of_rows = {"per_query": arrays, "scores": np.array(found["scores"], np.float64)}
-        return Run(**{**found, **names, **of_rows, "tuned": tuned})
+        of_rows = {"per_query": arrays, "scores": np.array(stored["scores"], np.float64)}
+        return Run(**{**stored, **names, **of_rows, "tuned": tuned})
 
     def add(self, method: Method, run: Run, *, half: bool = False) -> None:
         """Store a run; failed runs are tried again by the next comparison."""

@@ -141,21 +141,21 @@ class FoldRuns:
 
     def outcome(self, method: Method, seed: int) -> Run:
         """Return the outcome of one run, after tuning if the plan has it; a failure is an outcome too."""
-        found: dict[str, Any] = {
+        fields: dict[str, Any] = {
             "framework": method.framework, "method": method.name, "fold": self._number, "seed": seed,
         }  # fmt: skip
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             try:
-                found |= self._trained(method, seed, self._framework(method.framework))
+                fields |= self._trained(method, seed, self._framework(method.framework))
             except Exception as error:  # noqa: BLE001 (the table reports any error of an objective)
-                found["error"] = reason(error)
-        found["notes"] = [
+                fields["error"] = reason(error)
+        fields["notes"] = [
             f"{method.framework} {method.name} warns: {warning.message}"
             for warning in caught
             if issubclass(warning.category, UserWarning)
         ]
-        return Run(**found)
+        return Run(**fields)
 
     def _framework(self, name: str) -> Framework:
         if name not in self._binned:

@@ -53,10 +53,10 @@ def _halves(builder: Any, lanes: Any) -> tuple[Any, Any]:
 def _operator(function: Callable[..., Any], name: str) -> None:
     """Define an operator for lanes on both sides, or for lanes and a number."""
 
-    def code(_context: Any, builder: Any, its: Any, arguments: Any) -> Any:
+    def code(_context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         a, b = (
             value if kind == _LANES else _in_every_lane(builder, value)
-            for value, kind in zip(arguments, its.args, strict=True)
+            for value, kind in zip(arguments, signature.args, strict=True)
         )
         return getattr(builder, name)(a, b)
 
@@ -81,8 +81,8 @@ def _place(context: Any, builder: Any, kind: Any, array: Any, first: Any) -> Any
 def load(_context: Any, array: Any, first: Any) -> Any:
     """Return ``array[first : first + WIDTH]``, of a contiguous array."""
 
-    def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
-        lanes = builder.load(_place(context, builder, its.args[0], *arguments))
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        lanes = builder.load(_place(context, builder, signature.args[0], *arguments))
         lanes.align = 8
         return lanes
 
@@ -93,8 +93,8 @@ def load(_context: Any, array: Any, first: Any) -> Any:
 def store(_context: Any, array: Any, first: Any, lanes: Any) -> Any:
     """Set ``array[first : first + WIDTH]``, of a contiguous array."""
 
-    def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
-        builder.store(arguments[2], _place(context, builder, its.args[0], *arguments[:2])).align = 8
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        builder.store(arguments[2], _place(context, builder, signature.args[0], *arguments[:2])).align = 8
         return context.get_dummy_value()
 
     return types.void(array, first, lanes), code
@@ -114,10 +114,10 @@ def broadcast(_context: Any, value: Any) -> Any:  # noqa: ARG001 (as above)
 def first_lanes(_context: Any, n: Any, lanes: Any, otherwise: Any) -> Any:  # noqa: ARG001 (as above)
     """Return the first n of some lanes, and the lanes (or the float64) `otherwise` in the rest."""
 
-    def code(_context: Any, builder: Any, its: Any, arguments: Any) -> Any:
+    def code(_context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         count, values, rest = arguments
         inside = builder.icmp_signed("<", ir.Constant(_INTS, list(range(WIDTH))), _in_every_lane(builder, count))
-        return builder.select(inside, values, rest if its.args[2] == _LANES else _in_every_lane(builder, rest))
+        return builder.select(inside, values, rest if signature.args[2] == _LANES else _in_every_lane(builder, rest))
 
     return _LANES(types.int64, lanes, _LANES if otherwise == _LANES else types.float64), code
 
@@ -126,9 +126,9 @@ def first_lanes(_context: Any, n: Any, lanes: Any, otherwise: Any) -> Any:  # no
 def power_of_two(_context: Any, value: Any) -> Any:
     """Return 2^k for k + 1.5 · 2^52, of a float64 or of lanes; -1022 <= k <= 1023."""
 
-    def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
-        kind = context.get_value_type(its.args[0])
-        ints, count = (_INTS, WIDTH) if its.args[0] == _LANES else (ir.IntType(64), 0)
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kind = context.get_value_type(signature.args[0])
+        ints, count = (_INTS, WIDTH) if signature.args[0] == _LANES else (ir.IntType(64), 0)
         bias, bits = (ir.Constant(ints, [number] * count if count else number) for number in (1023, 52))
         return builder.bitcast(builder.shl(builder.add(builder.bitcast(arguments[0], ints), bias), bits), kind)
 
@@ -151,9 +151,9 @@ def _parts(builder: Any, kind: Any, value: Any) -> tuple[Any, Any, Any]:
 def mantissa(_context: Any, value: Any) -> Any:
     """Return m of 2^k m > 0 with m from √½ to √2, of a float64 or of lanes."""
 
-    def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
-        _, m, _ = _parts(builder, its.args[0], arguments[0])
-        return builder.bitcast(m, context.get_value_type(its.args[0]))
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        _, m, _ = _parts(builder, signature.args[0], arguments[0])
+        return builder.bitcast(m, context.get_value_type(signature.args[0]))
 
     return value(value), code
 
@@ -162,9 +162,9 @@ def mantissa(_context: Any, value: Any) -> Any:
 def exponent(_context: Any, value: Any) -> Any:
     """Return k + 1.5 · 2^52 of 2^k m > 0 with m from √½ to √2, of a float64 or of lanes."""
 
-    def code(context: Any, builder: Any, its: Any, arguments: Any) -> Any:
-        k, _, every = _parts(builder, its.args[0], arguments[0])
-        return builder.bitcast(builder.add(k, every(_HELD)), context.get_value_type(its.args[0]))
+    def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        k, _, every = _parts(builder, signature.args[0], arguments[0])
+        return builder.bitcast(builder.add(k, every(_HELD)), context.get_value_type(signature.args[0]))
 
     return value(value), code
 
