@@ -100,8 +100,8 @@ def correction(
     >>> import boostplug as bp
     >>> data = bp.datasets.make_ranking(100, random_state=0)
     >>> log = bp.clicks.simulate(data, ranker=[None, None], sessions=2_000, max_position=5, random_state=0)
-    >>> found = bp.clicks.correction(log, propensity=[1, 1 / 2, 1 / 3, 1 / 4, 1 / 5])
-    >>> loss = bp.Unbiased(method="additive", ridge=found.ridge)
+    >>> corrected = bp.clicks.correction(log, propensity=[1, 1 / 2, 1 / 3, 1 / 4, 1 / 5])
+    >>> loss = bp.Unbiased(method="additive", ridge=corrected.ridge)
     """
     check_instance("log", log, ClickLog, "ClickLog(clicked, qid=qid, position=position)")
     rows = shown_rows(log, max_position)

@@ -158,12 +158,14 @@ def evaluate(
         filled = log.boundaries[:-1][log.group > 0]
         below = sums(query[filled], shown[filled], n_queries)
 
-    found, resampled = _ratios_of_sums(above, below, n_bootstrap, random_state)
+    estimated, resampled = _ratios_of_sums(above, below, n_bootstrap, random_state)
     size = effective_size(weight * value, clicks)
     out = {
         name: Evaluation(
-            *_estimate(found[i], resampled[:, i], confidence),
-            difference=_estimate(found[i] - found[0], resampled[:, i] - resampled[:, 0], confidence) if i else None,
+            *_estimate(estimated[i], resampled[:, i], confidence),
+            difference=_estimate(estimated[i] - estimated[0], resampled[:, i] - resampled[:, 0], confidence)
+            if i
+            else None,
             n_clicks=int(clicks.sum()),
             effective_sample_size=size,
             largest_weight=float(weight.max()),
@@ -192,12 +194,14 @@ def _estimate(value: float, resampled: Floats, confidence: float) -> Estimate:
 
 def _metric_of_sums(metric: Metric | str) -> Metric:
     """Return a metric that is a sum over documents by rank, refusing others."""
-    found = Metric.parse(metric)
-    if not isinstance(found, (DCG, Precision)):
-        raise ValueError(f"metric={found.name} is not a sum over documents by rank; pass DCG(k) or Precision(k)")
-    if not found.per_query([0.0], Queries([1.0], group=[1]))[0] > 0:
-        raise ValueError(f"metric={found.name} gives a click nothing, because its label is 1; leave out its parameters")
-    return found
+    parsed = Metric.parse(metric)
+    if not isinstance(parsed, (DCG, Precision)):
+        raise ValueError(f"metric={parsed.name} is not a sum over documents by rank; pass DCG(k) or Precision(k)")
+    if not parsed.per_query([0.0], Queries([1.0], group=[1]))[0] > 0:
+        raise ValueError(
+            f"metric={parsed.name} gives a click nothing, because its label is 1; leave out its parameters"
+        )
+    return parsed
 
 
 def _values_of_clicks(click_value: ArrayLike | None, log: ClickLog) -> Floats:

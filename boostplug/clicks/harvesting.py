@@ -70,8 +70,10 @@ def _most_likely(clicks: Floats, n: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         rate = np.nan_to_num(clicks.sum(axis=1) / n.sum(axis=1))
     start = np.concatenate([np.log(np.clip(rate / max(rate.max(), 1e-12), 0.01, 0.9)), np.full(len(upper[0]), -1.0)])
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-13, "gtol": 1e-8})
-    p = expit(found.x[:n_positions])
+    solution = minimize(
+        loss, start, jac=True, method="L-BFGS-B", options={"maxiter": 2000, "ftol": 1e-13, "gtol": 1e-8}
+    )
+    p = expit(solution.x[:n_positions])
     p[clicks.sum(axis=1) == 0] = 0.0  # its logit has no finite maximum
     p[n.sum(axis=1) == 0] = np.nan  # a resample without the documents of this position
     with np.errstate(divide="ignore", invalid="ignore"):

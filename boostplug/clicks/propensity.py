@@ -175,22 +175,22 @@ def propensity(
     rows = shown_rows(log, max_position)
     estimate = _estimator(method, log, rows, X)
     n = rows.n_queries
-    found = estimate(np.ones(n))
-    found[0] = 1.0
+    propensity = estimate(np.ones(n))
+    propensity[0] = 1.0
     resampled = _resampled(estimate, n, n_bootstrap, generator(random_state))
     if smoothing:
-        found, resampled = _smoothed(found, resampled)
-    if (found == 0.0).any():
-        first = int(np.argmin(found)) + 1
+        propensity, resampled = _smoothed(propensity, resampled)
+    if (propensity == 0.0).any():
+        first = int(np.argmin(propensity)) + 1
         warnings.warn(
             f"log.clicked: there are no clicks to estimate the propensity of position {first}, so it is 0; "
             f'pass max_position={first - 1}, or smoothing="power_law"',
             UserWarning,
             stacklevel=2,
         )
-    low, high = _interval(found, resampled, confidence, method)
+    low, high = _interval(propensity, resampled, confidence, method)
     clicks, impressions = (sums(rows.place, values, rows.n_positions) for values in (rows.clicks, rows.impressions))
-    columns: tuple[Any, ...] = (np.arange(1, rows.n_positions + 1), found, low, high, clicks, impressions)
+    columns: tuple[Any, ...] = (np.arange(1, rows.n_positions + 1), propensity, low, high, clicks, impressions)
     return Propensity(*map(frozen, columns))
 
 
@@ -254,21 +254,23 @@ def _resampled(estimate: Estimator, n: int, n_bootstrap: int, rng: np.random.Gen
     return resampled
 
 
-def _smoothed(found: Floats, resampled: Floats) -> tuple[Floats, Floats]:
+def _smoothed(propensity: Floats, resampled: Floats) -> tuple[Floats, Floats]:
     """Return propensities and those of resamples, all shrunk with the variances over the resamples."""
     if len(resampled) == 1:
         raise ValueError("smoothing needs resamples of queries, and log has one query; pass smoothing=None")
     with np.errstate(divide="ignore", invalid="ignore"), warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # no resample has a value: neither has the variance
-        variance = np.nanvar(resampled, axis=0, ddof=1) / found**2
-    return shrunk_to_power_law(found, variance), np.array([shrunk_to_power_law(one, variance) for one in resampled])
+        variance = np.nanvar(resampled, axis=0, ddof=1) / propensity**2
+    return shrunk_to_power_law(propensity, variance), np.array(
+        [shrunk_to_power_law(draw, variance) for draw in resampled]
+    )
 
 
-def _interval(found: Floats, resampled: Floats, confidence: float, method: str) -> tuple[Floats, Floats]:
+def _interval(propensity: Floats, resampled: Floats, confidence: float, method: str) -> tuple[Floats, Floats]:
     if method == "em":
         with np.errstate(divide="ignore", invalid="ignore"):
             spread = np.log(resampled).std(axis=0, ddof=1) * stdtrit(len(resampled) - 1, (1.0 + confidence) / 2)
-        return found * np.exp(-spread), found * np.exp(spread)
+        return propensity * np.exp(-spread), propensity * np.exp(spread)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # no resample has a value: neither has the interval
         low, high = np.nanquantile(resampled, [(1.0 - confidence) / 2, (1.0 + confidence) / 2], axis=0)

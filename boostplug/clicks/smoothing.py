@@ -47,5 +47,5 @@ def shrunk_to_power_law(theta: Floats, variance: Floats) -> Floats:
     eta = slope(1.0 / (s2 + tau2))
     smooth = eta * x
     smooth[known] += (y - eta * at) * tau2 / (tau2 + s2)
-    found: Floats = np.exp(smooth)
-    return found
+    smoothed: Floats = np.exp(smooth)
+    return smoothed

@@ -64,11 +64,11 @@ def pairs_of_clicks(
     if log.impressions is not None:
         unknown = np.full(log.n_rows, np.nan)  # NaN takes part in no pair
         rate = np.divide(log.clicked, log.impressions, out=unknown, where=log.impressions >= least)
-    found = [np.empty((2, 0), np.int64)]
+    pairs = [np.empty((2, 0), np.int64)]
     for i, j in _within_pages(np.flatnonzero(rate > 0), log.boundaries):
         beats = (rate[j] < rate[i]) & _RULES[rule](log.position[j] - log.position[i])
-        found.append(np.stack([i[beats], j[beats]]))
-    winner, loser = np.concatenate(found, axis=1)
+        pairs.append(np.stack([i[beats], j[beats]]))
+    winner, loser = np.concatenate(pairs, axis=1)
     weights = None if factor is None else factor[winner]
     if log.impressions is not None:
         excess = log.impressions[winner] * (rate[winner] - rate[loser])
@@ -81,15 +81,15 @@ def pairs_of_implicit(consumed: ArrayLike, boundaries: Ints, n_negatives: int, r
     amounts = numbers("consumed", consumed)
     refuse_where("consumed", ~(np.isfinite(amounts) & (amounts >= 0)), amounts, "is not an amount; pass numbers from 0")
     most = check_integer("n_negatives", n_negatives, 1)
-    found = [np.empty((2, 0), np.int64)]
+    pairs = [np.empty((2, 0), np.int64)]
     for i, j in _within_pages(np.flatnonzero(amounts > 0), boundaries):
         others = amounts[j] == 0
         i, j = i[others], j[others]  # noqa: PLW2901
         order = np.lexsort((rng.random(len(i)), i))
         first = np.searchsorted(i, i)  # of each winner's pairs, which stand together
         drawn = order[np.arange(len(i)) - first < most]
-        found.append(np.stack([i[drawn], j[drawn]]))
-    winner, loser = np.concatenate(found, axis=1)
+        pairs.append(np.stack([i[drawn], j[drawn]]))
+    winner, loser = np.concatenate(pairs, axis=1)
     return winner, loser
 
 

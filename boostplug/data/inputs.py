@@ -126,13 +126,13 @@ class Inputs:
         self._refuse_ambiguous(columns)
         X, values = split_columns(self.X, list(dict.fromkeys(columns.values())))
         by_name = dict(zip(dict.fromkeys(columns.values()), values, strict=True))
-        found: dict[str, Any] = {
+        parts: dict[str, Any] = {
             role: by_name[columns[role]]
             for role in _ROLES
             if role in columns and (getattr(self, role) is None or isinstance(getattr(self, role), str))
         }
-        found["labels"] = {n: by_name[v] if isinstance(v, str) else v for n, v in labels.items()} or self.labels
-        return replace(self, X=X, columns=columns, **found)
+        parts["labels"] = {n: by_name[v] if isinstance(v, str) else v for n, v in labels.items()} or self.labels
+        return replace(self, X=X, columns=columns, **parts)
 
     def _refuse_ambiguous(self, columns: Mapping[str, str]) -> None:
         """Raise where queries are given twice or not at all, or a column has two uses."""
@@ -253,5 +253,5 @@ def refuse_absent(name: str, argument: str, there: Sequence[Any]) -> None:
 
 def is_missing(values: Any) -> NDArray[np.bool_]:
     """Return where a column has no value, or NaN."""
-    found: NDArray[np.bool_] = imported("pandas", "columns of tables need").isna(np.asarray(values))
-    return found
+    missing: NDArray[np.bool_] = imported("pandas", "columns of tables need").isna(np.asarray(values))
+    return missing

@@ -35,12 +35,12 @@ def named_labels(given: Any, n_rows: int | None = None) -> dict[str, Floats]:
     """
     if not isinstance(given, Mapping):
         raise ValueError(f"labels by name must be a mapping of names to arrays, got {shown(given)}")
-    found = {}
+    by_name = {}
     for name, values in given.items():
         title = f"the label {check_label_name(name)!r}"
         y = numbers(title, values)
         if n_rows is not None and len(y) != n_rows:
             raise ValueError(f"{title} must hold one number per row ({n_rows}), got {len(y)} values")
         refuse_where(title, np.isinf(y), y, "is infinite; pass a finite number, or NaN where a row has no such label")
-        found[name] = frozen(y)
-    return found
+        by_name[name] = frozen(y)
+    return by_name

@@ -21,10 +21,10 @@ def positions_of(position: ArrayLike, n_rows: int) -> Ints:
     ValueError
         If a position is missing, not an integer or below 1, or their number is not `n_rows`.
     """
-    found = numbers_of_rows("position", position, n_rows)
-    bad = ~(np.isfinite(found) & (found >= 1) & (found == np.floor(found)) & (found < 2**31))
-    refuse_where("position", bad, found, "is not a position; pass integers from 1, and leave out rows without one")
-    return frozen(found.astype(np.int64))
+    positions = numbers_of_rows("position", position, n_rows)
+    bad = ~(np.isfinite(positions) & (positions >= 1) & (positions == np.floor(positions)) & (positions < 2**31))
+    refuse_where("position", bad, positions, "is not a position; pass integers from 1, and leave out rows without one")
+    return frozen(positions.astype(np.int64))
 
 
 def propensities_of(propensity: Any, first: int | None = None) -> Floats:
@@ -53,7 +53,7 @@ def refuse_without_propensity(position: Ints, n: int) -> None:
 def numbers_of_rows(name: str, values: ArrayLike, n_rows: int, **beside: Any) -> Floats:
     """Return a float64 vector, refusing lengths other than `n_rows`, and the index of `beside` in another order."""
     refuse_other_order(**beside, **{name: values})
-    found = numbers(name, values)
-    if len(found) != n_rows:
-        raise ValueError(f"{name} must hold one number per row ({n_rows}), got {len(found)}")
-    return found
+    vector = numbers(name, values)
+    if len(vector) != n_rows:
+        raise ValueError(f"{name} must hold one number per row ({n_rows}), got {len(vector)}")
+    return vector

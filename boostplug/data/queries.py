@@ -191,8 +191,8 @@ class Queries:
     def with_positions(self, position: ArrayLike | None, *, is_rank: bool = True) -> "Queries":
         """Return the same queries with other positions."""
         out = object.__new__(Queries)
-        found = None if position is None else positions_of(position, self.n_rows)
-        out.__dict__.update(self.__dict__, position=found, position_is_rank=is_rank)
+        positions = None if position is None else positions_of(position, self.n_rows)
+        out.__dict__.update(self.__dict__, position=positions, position_is_rank=is_rank)
         out.__dict__.pop("_kept", None)  # cached values may depend on the positions
         return out
 
@@ -226,9 +226,9 @@ class Queries:
         """
         # No lock, which a forked child could inherit locked; each of these operations on a dictionary is atomic.
         kept: dict[tuple[Hashable, ...], Any] = self.__dict__.setdefault("_kept", {})
-        found: _R = kept.get(key, _NOTHING)
-        if found is not _NOTHING:
-            return found
+        cached: _R = kept.get(key, _NOTHING)
+        if cached is not _NOTHING:
+            return cached
         built = kept[key] = build()
         same_kind = [other for other in list(kept) if other[0] == key[0]]
         for other in same_kind[:-limit]:

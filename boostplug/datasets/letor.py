@@ -159,13 +159,13 @@ def load_files(
         what = "values beyond float32, as Istella's 1.79769313486e+308, are read as missing (NaN)"
         warnings.warn(f"{what}: {', '.join(missing)}; rescale the feature if they are not", UserWarning, stacklevel=3)
     base, width = _shape(files, n_features, zero_based)
-    found = []
+    sets = []
     for file in files:
         try:
-            found.append(_ranking_data(file, base, width, sparse=sparse))
+            sets.append(_ranking_data(file, base, width, sparse=sparse))
         except ValueError as error:
             raise ValueError(f"{file.path}: {error}") from None
-    return found
+    return sets
 
 
 def load_fold(
@@ -257,11 +257,11 @@ def _fold_files(directory: Path) -> list[Path]:
     present = _names(directory)
     files = []
     for names in _FOLD_FILES:
-        found = [name for name in names if name in present]
-        if not found:
+        present_names = [name for name in names if name in present]
+        if not present_names:
             what = f"{directory} has none of {', '.join(names)}, only {shown(present)}"
             raise FileNotFoundError(f"{what}; rename the file, or use load_letor, or load_folds for a folder of Fold*")
-        files.append(directory / found[0])
+        files.append(directory / present_names[0])
     return files
 
 

@@ -253,9 +253,9 @@ def _agreed(qid: Any, queries: Queries) -> NDArray[Any]:
     """Return ids that are given beside sizes, refusing those that say something else."""
     ids = vector("qid", qid)
     sizes = np.diff(queries.boundaries)
-    found = np.diff(Queries(queries.labels, qid=ids).boundaries)
-    if not np.array_equal(found, sizes[sizes > 0]):
-        both = f"{shown(found.tolist())} and {shown(sizes.tolist())}"
+    lengths = np.diff(Queries(queries.labels, qid=ids).boundaries)
+    if not np.array_equal(lengths, sizes[sizes > 0]):
+        both = f"{shown(lengths.tolist())} and {shown(sizes.tolist())}"
         raise ValueError(f"qid and group disagree: the sizes are {both}; leave one out")
     return ids
 

@@ -37,11 +37,11 @@ def loss_of(objective: Any) -> Loss | None:
             f"objective={text!r} may be LightGBM's 'lambdarank' or boostplug's 'LambdaRank'; pass one of them"
         )
     if "(" in text or text in _CLASSES or text.lower() in LOSSES:
-        found = Loss.parse(objective)
-        if len(found) > 1:
-            listed = ", ".join(map(repr, found))
+        parsed = Loss.parse(objective)
+        if len(parsed) > 1:
+            listed = ", ".join(map(repr, parsed))
             raise ValueError(f"objective={objective!r} stands for several losses; pass one of them: {listed}")
-        return found[0]
+        return parsed[0]
     return objective if isinstance(objective, Loss) else None
 
 
@@ -181,15 +181,15 @@ def each_starting_from(
 
     Warns of sets that start from 0 where the training set does not.
     """
-    found = []
+    prepared = []
     for i, (start, one) in enumerate(zip(one_per_set(name, values, len(sets)), sets, strict=True)):
         is_train = start is None and one.queries is train.queries
-        found.append(train if is_train else starting_from(f"{name}[{i}]", start, one))
-        if train.start is not None and found[i].start is None:
+        prepared.append(train if is_train else starting_from(f"{name}[{i}]", start, one))
+        if train.start is not None and prepared[i].start is None:
             given = name.removeprefix("eval_").removesuffix("_eval_set")
             what = f"metrics and early stopping judge eval_set[{i}] by the trees only; pass {name}=[…]"
             warnings.warn(f"{given} is given, and {name} is not: {what}", UserWarning, stacklevel=3)
-    return found
+    return prepared
 
 
 def is_training_set(one: CheckedInputs, train: CheckedInputs) -> bool:
@@ -322,6 +322,6 @@ class RankingScore:
         if metric is None:
             named = metrics_of(getattr(self, "eval_metric", None), "xgboost")  # LightGBM's has none
             return next((one for one in named if isinstance(one, Metric)), NDCG(10))
-        found = Metric.parse(metric) if isinstance(metric, str) else metric
-        check_instance("metric", found, Metric, "NDCG(10)")
-        return found
+        parsed = Metric.parse(metric) if isinstance(metric, str) else metric
+        check_instance("metric", parsed, Metric, "NDCG(10)")
+        return parsed

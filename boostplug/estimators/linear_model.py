@@ -182,8 +182,8 @@ class _Ridge(_Data):
         gram, moment = self.moments(rows, w, w * (y - mean[query]))
         squares, axes = np.linalg.eigh(gram)
         along = axes.T @ moment
-        found: Floats = axes @ (along[:, None] / (np.maximum(squares, 0.0)[:, None] + np.asarray(alphas)))
-        return found
+        coefficients: Floats = axes @ (along[:, None] / (np.maximum(squares, 0.0)[:, None] + np.asarray(alphas)))
+        return coefficients
 
 
 class _Logit(_Data):
@@ -204,7 +204,7 @@ class _Logit(_Data):
         share = y / np.bincount(query, y)[query]
         weight = (np.bincount(query, self.weight[rows]) / np.maximum(np.bincount(query), 1))[query]
         sizes = np.unique(query, return_counts=True)[1]
-        c, found = np.zeros(len(self.values)), []
+        c, coefficients = np.zeros(len(self.values)), []
 
         def at(c: Floats, alpha: float) -> tuple[Floats, float]:
             p = choice_probabilities(self.scores(rows, c[:, None])[:, 0], group=sizes)
@@ -220,5 +220,5 @@ class _Logit(_Data):
                 c, (p, value) = c + change, new
                 if np.abs(change).max() <= still * np.abs(c).max():
                     break
-            found.append(c)
-        return np.stack(found, axis=1)
+            coefficients.append(c)
+        return np.stack(coefficients, axis=1)

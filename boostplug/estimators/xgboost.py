@@ -456,8 +456,8 @@ def _categories_of(booster: xgb.Booster) -> dict[int, tuple[Any, ...]] | None:
         columns = booster.get_categories(export_to_arrow=True).to_arrow()
     except (AttributeError, ImportError):
         return None
-    found = {at: tuple(values.to_pylist()) for at, (_, values) in enumerate(columns or ()) if values is not None}
-    return found or None
+    categories = {at: tuple(values.to_pylist()) for at, (_, values) in enumerate(columns or ()) if values is not None}
+    return categories or None
 
 
 def model_and_columns(xgb_model: Any, parameters: Mapping[str, Any]) -> tuple[xgb.Booster | None, Schema | None]:

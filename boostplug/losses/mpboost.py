@@ -263,8 +263,8 @@ def rounded(groups: GradeGroups) -> GradeGroups:
 
 def _refuse_extreme(distance: Distance, longest: Floats) -> None:
     """Raise where the largest distance is one whose square, times weights and summed, may leave float64's range."""
-    found = longest.max(initial=0.0)
-    if len(longest) and not 1.0 / _LONGEST <= found <= _LONGEST:
+    largest = longest.max(initial=0.0)
+    if len(longest) and not 1.0 / _LONGEST <= largest <= _LONGEST:
         raise ValueError(
-            f"MPBoost: {distance!r} of the largest grade gap is {found:.3g}, beyond 1e-90 to 1e90; rescale the labels"
+            f"MPBoost: {distance!r} of the largest grade gap is {largest:.3g}, beyond 1e-90 to 1e90; rescale the labels"
         )

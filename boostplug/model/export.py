@@ -128,16 +128,16 @@ def export(
     plain = fitted if isinstance(fitted, Ensemble) else _plain(fitted)
     fitted_columns = getattr(model, "_fitted_columns", None)
     known = (fitted_columns and fitted_columns.categories) or {}
-    found, added = converted(plain, to, feature_names, missing, known, name=name, store=store, offset=offset)
+    exported, added = converted(plain, to, feature_names, missing, known, name=name, store=store, offset=offset)
     if X is not None:
         if hasattr(model, "_columns_by_role"):
             X = without_columns(X, {"qid": "qid", **model._columns_by_role}.values())  # noqa: SLF001
-        _check(found, to, read_features(X, fitted=fitted_columns), plain, feature_names, missing, added)
-    return found
+        _check(exported, to, read_features(X, fitted=fitted_columns), plain, feature_names, missing, added)
+    return exported
 
 
 def _check(
-    found: Any,
+    exported: Any,
     to: str,
     X: Any,
     plain: Any,
@@ -152,10 +152,10 @@ def _check(
         X = np.nan_to_num(X, nan=0.0)
     scores = _predicted(plain, X) + offset
     if to == "xgboost":
-        np.testing.assert_allclose(found.predict(X), scores, rtol=0, atol=1e-5 * np.abs(scores).max(initial=0.0))
+        np.testing.assert_allclose(exported.predict(X), scores, rtol=0, atol=1e-5 * np.abs(scores).max(initial=0.0))
     else:
         names = names_of(plain) if feature_names is None else feature_names
-        check_export(found, to, X, scores, feature_names=names, missing=missing, offset=0.0)
+        check_export(exported, to, X, scores, feature_names=names, missing=missing, offset=0.0)
 
 
 def _predicted(plain: Any, rows: Any) -> NDArray[np.floating]:

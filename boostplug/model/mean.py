@@ -81,8 +81,8 @@ def _lightgbm(boosters: Sequence[Any]) -> Any:
     _refuse_others("objective", [re.findall(r"^objective=(.*)$", text, re.MULTILINE) for text in texts])
     _refuse_others("categories", [booster.pandas_categorical for booster in boosters])
 
-    def divided(found: re.Match[str]) -> str:
-        return f"{found[1]}=" + re.sub(r"\S+", lambda number: repr(float(number[0]) / len(texts)), found[2])
+    def divided(match: re.Match[str]) -> str:
+        return f"{match[1]}=" + re.sub(r"\S+", lambda number: repr(float(number[0]) / len(texts)), match[2])
 
     blocks = []
     for text in texts:

@@ -142,24 +142,26 @@ def check_export(
             model = read(text, columns)
         except (LookupError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError) as error:
             raise ValueError(f"text is no model that {to} reads ({type(error).__name__}: {error})") from error
-        found = _scores(model._replace(zero=model.zero or missing == "zero"), columns.values)
+        read_scores = _scores(model._replace(zero=model.zero or missing == "zero"), columns.values)
         shifts = [0.0] if offset in (None, "auto") else [check_number("offset", offset, otherwise=", 'auto', or None")]
         if offset == "auto" or (offset is None and to in _SHIFTED):
             shifts += [float(tree.number[0]) for tree in model.trees[:1] if tree.feature[0] < 0]  # what export adds
-        near = np.array([_near(found, expected + shift) for shift in shifts])
+        near = np.array([_near(read_scores, expected + shift) for shift in shifts])
     chosen = int(near.sum(axis=1).argmax())
     expected, near = expected + shifts[chosen], near[chosen]
-    if offset == "auto" and (found < 0.0).any():
-        raise AssertionError(f"{(found < 0.0).sum()} of {len(found)} rows score below 0; pass offset='auto' to export")
+    if offset == "auto" and (read_scores < 0.0).any():
+        raise AssertionError(
+            f"{(read_scores < 0.0).sum()} of {len(read_scores)} rows score below 0; pass offset='auto' to export"
+        )
     rows = np.flatnonzero(~near).tolist()
     if rows:
-        listed = "; ".join(f"row {k}: {found[k]:.9g} in {to}, {expected[k]:.9g} expected" for k in rows[:_LISTED])
-        raise AssertionError(f"{len(rows)} of {len(found)} rows differ: {listed}")
+        listed = "; ".join(f"row {k}: {read_scores[k]:.9g} in {to}, {expected[k]:.9g} expected" for k in rows[:_LISTED])
+        raise AssertionError(f"{len(rows)} of {len(read_scores)} rows differ: {listed}")
 
 
-def _near(found: Floats, expected: Floats) -> NDArray[np.bool_]:
+def _near(scores: Floats, expected: Floats) -> NDArray[np.bool_]:
     tolerance = _TOLERANCE * np.abs(expected).max(initial=0.0)
-    return np.asarray((np.abs(found - expected) <= tolerance) | (found == expected))
+    return np.asarray((np.abs(scores - expected) <= tolerance) | (scores == expected))
 
 
 def columns_of(X: Any, feature_names: Sequence[str] | None = None) -> _Columns:
@@ -205,13 +207,13 @@ def _tree(root: Any, read: _Node, weight: float = 1.0) -> _Tree:
     splits, children = [], []
     waiting = [root]
     for node in waiting:  # grows by the children of each split
-        found = read(node)
-        if isinstance(found, _Split):
-            splits.append(found)
+        entry = read(node)
+        if isinstance(entry, _Split):
+            splits.append(entry)
             children.append((len(waiting), len(waiting) + 1))
-            waiting += [found.left, found.right]
+            waiting += [entry.left, entry.right]
         else:
-            splits.append(_Split(-1, found, None, None))
+            splits.append(_Split(-1, entry, None, None))
             children.append((0, 0))
     return _Tree(
         weight,

@@ -86,11 +86,11 @@ class Cuts:
         columns = np.ascontiguousarray(X.T)
         thresholds = []
         for column in columns:
-            found = _thresholds(column)
-            if max_thresholds is not None and len(found) > max_thresholds:
-                found = found[np.sort(random.choice(len(found), max_thresholds, replace=False))]
-            thresholds.append(found)
-        sizes = np.array([len(found) for found in thresholds], np.int64)
+            of_column = _thresholds(column)
+            if max_thresholds is not None and len(of_column) > max_thresholds:
+                of_column = of_column[np.sort(random.choice(len(of_column), max_thresholds, replace=False))]
+            thresholds.append(of_column)
+        sizes = np.array([len(of_column) for of_column in thresholds], np.int64)
         codes = np.empty((n_features, n_rows), np.uint8 if sizes.max(initial=0) < 256 else np.uint32)
         for k, column in enumerate(columns):
             codes[k] = np.where(np.isnan(column), 0, np.searchsorted(thresholds[k], column.astype(np.float64)))

@@ -64,8 +64,8 @@ def sampled(functions: tuple[Function, ...]) -> Sampled | None:
                 tails = np.array([_tails(function, spacing) for function in functions])
                 values = np.array([_values(function, _PLACES * spacing) for function in functions])
                 both = np.stack([values, values[:, ::-1]], axis=1)
-                found = Sampled(spacing, frozen(both), frozen(tails), frozen(_POLYNOMIALS[::-1].ravel()))
-                return found if np.isfinite(tails).all() else None
+                sampled = Sampled(spacing, frozen(both), frozen(tails), frozen(_POLYNOMIALS[::-1].ravel()))
+                return sampled if np.isfinite(tails).all() else None
     return None
 
 

@@ -227,12 +227,12 @@ class Unbiased(Loss):
             If scores or positions are missing or wrong.
         """
         checked = scores_of_rows(scores, queries.n_rows, finite=True)
-        found = self._bias(self._table(checked, queries), self._terms(queries)[0])
+        tables = self._bias(self._table(checked, queries), self._terms(queries)[0])
         if self.method == "unbiased_lambdamart":
-            named = {"clicked": found[0], "unclicked": found[1]}
+            named = {"clicked": tables[0], "unclicked": tables[1]}
         else:
-            named = {"bias" if self.method == "additive" else "propensity": found[0]}
-        n = min(len(found[0]), int(self._positions(queries).max(initial=1)))
+            named = {"bias" if self.method == "additive" else "propensity": tables[0]}
+        n = min(len(tables[0]), int(self._positions(queries).max(initial=1)))
         return {"position": np.arange(1, n + 1), **{name: values[:n] for name, values in named.items()}}
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
@@ -306,11 +306,11 @@ class Unbiased(Loss):
         """Return the documents at the positions that estimates are made for."""
         position = self._positions(queries)
         n = min(self.max_position, int(position.max(initial=1)))
-        found = np.bincount(queries.query_of_row[position <= n], minlength=queries.n_queries)
-        if (found > _MAX_PAGE).any():
-            q = int(np.argmax(found))
+        page_sizes = np.bincount(queries.query_of_row[position <= n], minlength=queries.n_queries)
+        if (page_sizes > _MAX_PAGE).any():
+            q = int(np.argmax(page_sizes))
             raise ValueError(
-                f"query {q} holds {found[q]:,} documents with positions up to {n}, and a page shows few: pass each "
+                f"query {q} holds {page_sizes[q]:,} rows with positions up to {n}, and a page shows few: pass each "
                 "result page as a query of its own, with one document at each position"
             )
         return placed_documents(queries.grade_groups.unweighted().view, position, n)
