@@ -310,8 +310,8 @@ class Unbiased(Loss):
         if (page_sizes > _MAX_PAGE).any():
             q = int(np.argmax(page_sizes))
             raise ValueError(
-                f"query {q} holds {page_sizes[q]:,} rows with positions up to {n}, and a page shows few: pass each "
-                "result page as a query of its own, with one document at each position"
+                f"query {q} holds {page_sizes[q]:,} documents with positions up to {n}, and a page shows few: pass "
+                "each result page as a query of its own, with one document at each position"
             )
         return placed_documents(queries.grade_groups.unweighted().view, position, n)
 
