@@ -158,14 +158,12 @@ def evaluate(
         filled = log.boundaries[:-1][log.group > 0]
         below = sums(query[filled], shown[filled], n_queries)
 
-    estimated, resampled = _ratios_of_sums(above, below, n_bootstrap, random_state)
+    ratios, resampled = _ratios_of_sums(above, below, n_bootstrap, random_state)
     size = effective_size(weight * value, clicks)
     out = {
         name: Evaluation(
-            *_estimate(estimated[i], resampled[:, i], confidence),
-            difference=_estimate(estimated[i] - estimated[0], resampled[:, i] - resampled[:, 0], confidence)
-            if i
-            else None,
+            *_estimate(ratios[i], resampled[:, i], confidence),
+            difference=_estimate(ratios[i] - ratios[0], resampled[:, i] - resampled[:, 0], confidence) if i else None,
             n_clicks=int(clicks.sum()),
             effective_sample_size=size,
             largest_weight=float(weight.max()),

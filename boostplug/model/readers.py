@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import check_choice, check_instance, check_number, column_names, scores_of_rows, shown
 from boostplug.data.tables import is_frame, read_features, schema_of
+from boostplug.model.formats import ABOVE_ZERO
 
 Floats = NDArray[Any]
 
@@ -144,7 +145,7 @@ def check_export(
             raise ValueError(f"text is no model that {to} reads ({type(error).__name__}: {error})") from error
         read_scores = _scores(model._replace(zero=model.zero or missing == "zero"), columns.values)
         shifts = [0.0] if offset in (None, "auto") else [check_number("offset", offset, otherwise=", 'auto', or None")]
-        if offset == "auto" or (offset is None and to in _SHIFTED):
+        if offset == "auto" or (offset is None and to in ABOVE_ZERO):
             shifts += [float(tree.number[0]) for tree in model.trees[:1] if tree.feature[0] < 0]  # what export adds
         near = np.array([_near(read_scores, expected + shift) for shift in shifts])
     chosen = int(near.sum(axis=1).argmax())
@@ -371,7 +372,6 @@ def _number(text: Any) -> float:
 
 _SCORES = ("binary:logitraw", "rank:ndcg", "rank:map", "rank:pairwise", "reg:linear")
 _PROBABILITIES = ("binary:logistic", "reg:logistic")
-_SHIFTED = ("elasticsearch-ltr", "opensearch-ltr")  # by export, unless told otherwise
 _ENGINES: dict[str, tuple[Callable[[str, _Columns], _Model], tuple[str, ...]]] = {
     "solr": (_solr, ("zero",)),
     "elasticsearch-ltr": (partial(_plugin, settings=("objective",), directions=True), ("nan", "zero")),

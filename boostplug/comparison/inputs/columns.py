@@ -39,9 +39,10 @@ def columns_of(part: DataPart) -> Iterator[tuple[str, Floats]]:
     """Yield the name and the numbers of each column that is no category; nothing for sparse features."""
     if hasattr(part.X, "nnz"):
         return
+    names = _names(part)
     for j in range(part.X.shape[1]):
         column = part.X.iloc[:, j] if is_frame(part.X) else part.X[:, j]
-        name = f"number {j + 1}" if not (names := _names(part)) else str(names[j])
+        name = str(names[j]) if names else f"number {j + 1}"
         if not hasattr(column, "cat"):
             yield name, np.asarray(column, np.float64)
 
