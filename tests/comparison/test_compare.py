@@ -201,6 +201,13 @@ def test_a_failing_cell_is_reported_and_the_rest_shows(parts):
     assert "RuntimeError" in result.to_frame()["error"].iloc[2]
 
 
+def test_without_a_finished_run_nothing_is_best(parts):
+    result = bp.compare(*parts, losses={"broken": Broken()}, baselines=[], **QUICK)
+    for ask in (lambda: result.best, lambda: result.model):
+        with pytest.raises(ValueError, match="nothing is best: no run is finished"):
+            ask()
+
+
 def test_interrupted_shows_what_is_finished(parts, monkeypatch):
     run = FRAMEWORKS["lightgbm"].run
     calls = []

@@ -53,6 +53,18 @@ def test_other_columns_are_refused_wherever_they_come(ranker):
     np.testing.assert_array_equal(model.predict(valid), expected)
 
 
+@pytest.mark.parametrize(
+    ("ranker", "options"),
+    [("LGBMRanker", {"validate_features": False, "predict_disable_shape_check": True}), ("XGBRanker", {})],
+)
+def test_the_parents_options_let_other_columns_pass(ranker, options):
+    table = pd.DataFrame(VX, columns=NAMES)
+    model = fit(ranker, pd.DataFrame(X, columns=NAMES))
+    other = table.rename(columns={"d": "z"})
+    expected = model.predict(table)
+    np.testing.assert_array_equal(model.predict(other, **{"validate_features": False, **options}), expected)
+
+
 @every_ranker
 @pytest.mark.parametrize("width", [1, 3, 5])
 def test_arrays_of_another_width_are_refused(ranker, width):
