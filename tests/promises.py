@@ -6,8 +6,9 @@ is, and the clauses of a sentence leave only connecting words of it. Where the e
 that promises it, the test is `{"that name": test}`, with "" for a name that is none of ours, or for a clause that is no
 error. The name of a class stands for all its methods.
 
-The named tests run in one process, where each public function and method records what leaves it. A promise is open, and
-the status 1, if it has no test, the test fails, or nothing of the promised class leaves the name in it.
+The named tests run in one process, with the options of pytest that you add, and each public function and method records
+what leaves it. A promise is open, and the status 1, if it has no test, the test fails, or nothing of the promised class
+leaves the name in it.
 """
 
 import inspect
@@ -204,7 +205,7 @@ def main():
     recorder.install()
     files = dict.fromkeys(test.partition("::")[0] for _, test, _, _ in rows)
     paths = [str(ROOT / file) for file in files if (ROOT / file).is_file()]
-    pytest.main(["-q", "-m", "not benchmark", "-p", "no:cacheprovider", *paths], plugins=[recorder])
+    pytest.main(["-q", "-m", "not benchmark", "-p", "no:cacheprovider", *sys.argv[1:], *paths], plugins=[recorder])
     for promise, test, source, error in rows:
         print(f"{promise} | {test}")
         if not recorder.shows(test, source, error):
