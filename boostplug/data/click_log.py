@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import FrozenArrays, numbers, refuse_other_order, refuse_where, shown, vector
-from boostplug.data.boundaries import boundaries_of
+from boostplug.core.checks import FrozenArrays, numbers, refuse_other_order, refuse_where, shown
+from boostplug.data.boundaries import boundaries_of, ids_of
 from boostplug.data.positions import numbers_of_rows, positions_of
 from boostplug.data.tables import read_features
 
@@ -94,7 +94,7 @@ class ClickLog(FrozenArrays):
         boundaries = boundaries_of(group, qid, len(clicks), rows_of="clicked")
         shown_times = None if impressions is None else numbers_of_rows("impressions", impressions, len(clicks))
         _refuse_clicks(clicks, shown_times)
-        columns = {name: None if values is None else vector(name, values).copy() for name, values in ids.items()}
+        columns = {name: None if values is None else ids_of(name, values).copy() for name, values in ids.items()}
         for name, values in columns.items():
             if values is not None and len(values) != len(clicks):
                 raise ValueError(f"{name} must hold one id per row ({len(clicks)}), got {len(values)}")

@@ -49,11 +49,12 @@ def pairs_of_clicks(
     propensity: Any,
     max_weight: float,
     weight: ArrayLike | None,
+    qid: ArrayLike | None,
     min_impressions: int,
 ) -> PairArrays:
     """Return the pairs of a log for `Pairs.from_clicks`: documents of a page whose click rates differ."""
     least = check_integer("min_impressions", min_impressions, 1)
-    factor = _factor(log, propensity, check_number("max_weight", max_weight, least=1), weight)
+    factor = _factor(log, propensity, check_number("max_weight", max_weight, least=1), weight, qid)
     if row is not None:
         if len(row) != log.n_rows:
             raise ValueError(f"row must hold one index per row of the log ({log.n_rows}), got {len(row)}")
@@ -116,9 +117,11 @@ def _refuse_positions(log: ClickLog, rule: str) -> None:
     refuse_where("position", again, position, "occurs twice on a page; give each of its documents its own position")
 
 
-def _factor(log: ClickLog, propensity: Any, max_weight: float, weight: ArrayLike | None) -> Floats | None:
+def _factor(
+    log: ClickLog, propensity: Any, max_weight: float, weight: ArrayLike | None, qid: ArrayLike | None
+) -> Floats | None:
     """Return the weight per click of each winner's pairs; None if all are 1."""
-    factor = row_weight_of(weight, log.boundaries)
+    factor = row_weight_of(weight, log.boundaries, qid)
     if propensity is None:
         return factor
     theta = propensities_of(propensity)

@@ -19,6 +19,7 @@ from boostplug.core.checks import (
     shown,
     vector,
 )
+from boostplug.data.boundaries import ids_of
 from boostplug.data.files import read_table_file
 from boostplug.data.inputs import Inputs, Source, refuse_absent
 from boostplug.data.tables import Schema, is_frame, read_features, rows_of, split_columns
@@ -245,7 +246,7 @@ def split_queries(data: Any, *, qid: Any = "qid", split: Any = DEFAULT_SPLIT) ->
     for name, argument in ((qid, "qid"), (column, "split")):
         if isinstance(name, str):
             refuse_absent(name, argument, there)
-    ids = vector("qid", data[qid] if isinstance(qid, str) else qid)
+    ids = ids_of("qid", data[qid] if isinstance(qid, str) else qid)
     if (len(ids),) != data.shape[:1]:
         raise ValueError(f"qid must have one id per row of data; got {len(ids)}, and data of shape {data.shape}")
     values = np.asarray(data[column]) if isinstance(column, str) else None
