@@ -16,13 +16,8 @@ _ROWS = 1 << 17
 _AT_ONCE = 1 << 15  # rows read at once
 _BUFFER = 1 << 16  # bytes of each column that are read ahead; the default is complete row groups
 _NUMBERS = ("integer", "floating", "boolean", "decimal", "null")  # as in pyarrow.types.is_integer
-_IDS = (
-    "integer",
-    "string",
-    "large_string",
-    "string_view",
-    "null",
-)  # pandas writes the ids of a file without rows as null
+# The ids of a file without rows are null, as pandas writes them.
+_IDS = ("integer", "string", "large_string", "string_view", "null")
 _INDEX = ("__index_level_", "__null_dask_index__")  # how names of columns begin that hold an index of pandas or Dask
 
 

@@ -259,7 +259,9 @@ def test_weights_by_query_id_need_ids():
 
 PROPENSITY = {
     "from_clicks": lambda p: (
-        bp.Pairs.from_clicks([0, 1, 0, 1], group=[4], position=[1, 2, 3, 1], rule="all_unclicked", propensity=p).weight
+        bp.Pairs.from_clicks(
+            [0, 1, 0, 1], group=[2, 2], position=[1, 3, 2, 1], rule="all_unclicked", propensity=p
+        ).weight
     ),
     "Unbiased": lambda p: bp.Unbiased(method="ips", propensity=p).propensity,
     "ClickLogLoss": lambda p: bp.ClickLogLoss(propensity=p).propensity,
