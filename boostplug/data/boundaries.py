@@ -56,8 +56,10 @@ def in_order_of(keys: Any, name: str, values: Any, numbers: Floats, order: str, 
     The default index says nothing of the order. Another one, as `groupby` and `value_counts` make, tells what each
     number belongs to.
     """
-    index = getattr(values, "index", None)
-    if not hasattr(index, "get_indexer") or type(index).__name__ == "RangeIndex" or len({*numbers}) < 2:
+    index: Any = getattr(values, "index", None)
+    is_range = type(index).__name__ == "RangeIndex"
+    is_default = is_range and (keys is None or index.equals(type(index)(len(index))))
+    if not hasattr(index, "get_indexer") or is_default or len({*numbers}) < 2:
         return numbers
     places = index.get_indexer(keys) if keys is not None and index.is_unique else np.array([-1])
     if (places < 0).any():

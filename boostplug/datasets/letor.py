@@ -32,7 +32,7 @@ _BLOCK = 1 << 19  # bytes; what is parsed of them stays in the processor's cache
 _DENSE = 1 << 24  # cells that any file may take (64 MiB); above, one in _SPARSEST must be written
 _SPARSEST = 200
 _INTEGER = re.compile(rb"0|-?[1-9]\d{0,18}")  # written again, it is the same text
-_DOCUMENT = re.compile(rb"(?:.*\s)?doc[-_]?(?:id|no)(?![\w-])\s*[=:]?\s*(\S*).*|(\S*)", re.IGNORECASE)
+_DOCUMENT = re.compile(rb"(?:.*?\s)??doc[-_]?(?:id|no)(?![\w-])\s*[=:]?\s*(\S*).*|(\S*)", re.IGNORECASE)
 _LINE = '"<grade> qid:<query> <feature>:<value> … # comment", with each feature once'
 _MOST_COLUMNS = 2**31 - 1  # as in both frameworks
 # The first bytes of bzip2, xz, zstd and zip, of gzip in gzip, and of UTF-16.

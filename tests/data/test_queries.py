@@ -241,7 +241,7 @@ WEIGHTED = {
 
 
 @pytest.mark.parametrize("call", WEIGHTED.values(), ids=WEIGHTED)
-@pytest.mark.parametrize("index", [[1, 2], pd.CategoricalIndex([1, 2]), [1.0, 2.0]], ids=str)
+@pytest.mark.parametrize("index", [[1, 2], range(1, 3), pd.CategoricalIndex([1, 2]), [1.0, 2.0]], ids=str)
 def test_weights_by_query_id_go_by_their_index(call, index):
     by_id, by_place = call(BY_ID.set_axis(index)), call(BY_ID.to_numpy())
     np.testing.assert_array_equal(by_id, call([2.0, 3.0]))
@@ -273,6 +273,7 @@ PROPENSITY = {
 def test_propensities_by_position_go_by_their_index(call):
     by_position = pd.Series([0.25, 1.0, 0.5], index=[3, 1, 2])
     np.testing.assert_array_equal(call(by_position), call([1.0, 0.5, 0.25]))
+    np.testing.assert_array_equal(call(pd.Series([0.25, 0.5, 1.0], index=range(3, 0, -1))), call([1.0, 0.5, 0.25]))
     with pytest.raises(ValueError, match=r"propensity is a Series .* order of the positions"):
         call(by_position.set_axis([2, 0, 1]))
 
