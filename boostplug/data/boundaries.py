@@ -1,5 +1,6 @@
 """Query boundaries from sizes or ids, and row weights."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -61,7 +62,7 @@ def in_order_of(keys: Any, name: str, values: Any, numbers: Floats, order: str, 
     is_default = is_range and (keys is None or index.equals(type(index)(len(index))))
     if not hasattr(index, "get_indexer") or is_default or len({*numbers}) < 2:
         return numbers
-    places = index.get_indexer(keys) if keys is not None and index.is_unique else np.array([-1])
+    places: Ints = index.get_indexer(keys) if keys is not None and index.is_unique else np.array([-1])
     if (places < 0).any():
         raise ValueError(
             f"{name} is a Series with the index {shown([*index[:3]])}, so its values may not be in the order {order}; "
@@ -132,4 +133,5 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         return infinite
     if values.dtype.kind not in "OmM":
         return np.zeros(len(values), bool)
-    return np.array([v is None or type(v).__name__ == "NAType" or bool(v != v) for v in values], dtype=bool)  # noqa: PLR0124
+    objects = [value if isinstance(value, Hashable) else 0 for value in values]  # others mix types
+    return np.array([v is None or type(v).__name__ == "NAType" or bool(v != v) for v in objects], dtype=bool)  # noqa: PLR0124

@@ -314,7 +314,7 @@ def refuse_line(path: Path, line: int, what: str) -> NoReturn:
     raise ValueError(f"{path}, line {line}: {what}")
 
 
-def texts_of(texts: Sequence[str], times: Sequence[int] | None = None) -> NDArray[Any]:
+def texts_of(texts: Sequence[str], times: NDArray[np.int64] | None = None) -> NDArray[Any]:
     """Return texts as an array of fixed width, or of objects where one text is far longer than the others.
 
     `times` is how many rows each text will have; default 1.
@@ -482,7 +482,7 @@ def _ranking_data(file: _File, base: int, width: int, *, sparse: bool, missing: 
     )
 
 
-def _query_ids(tokens: Sequence[bytes], counts: Sequence[int]) -> NDArray[Any]:
+def _query_ids(tokens: Sequence[bytes], counts: NDArray[np.int64]) -> NDArray[Any]:
     """Return ids as integers if that loses nothing of what is written, else as str."""
     if all(map(_INTEGER.fullmatch, tokens)):
         with suppress(OverflowError):

@@ -94,7 +94,7 @@ class Ensemble:
         )
 
     def __reduce__(self) -> Any:  # what is derived stays out of pickles
-        more = {"feature_names": self.feature_names, "missing_features": self.missing_features}
+        more: dict[str, Any] = {"feature_names": self.feature_names, "missing_features": self.missing_features}
         return partial(Ensemble, n_features=self.n_features, **more), (self.rounds,)
 
     @cached_property
