@@ -263,6 +263,8 @@ CASES = {
             lambda: queries(pd.Series(Y, index=range(12)), qid=pd.Series(QID, index=range(11, -1, -1))),
         ),
         Case("a missing id of pandas", lambda: queries(qid=pd.Series([1] * 11 + [pd.NA], dtype=object))),
+        Case("a missing id in `split_queries`", lambda: bp.split_queries(FRAME, qid=["a"] * 11 + [np.nan])),
+        Case("sizes by query id", lambda: queries(group=pd.Series([3, 5, 4], index=[2, 3, 1]))),
     ],
     "`RankingData`": [
         Case("no queries", lambda: bp.RankingData(X, Y)),
@@ -281,6 +283,7 @@ CASES = {
         Case("a negative weight", lambda: queries(weight=[1, -1, 1])),
         Case("a weight of 1e-150", lambda: queries(weight=[1, 1e-150, 1])),
         Case("a NaN weight", lambda: queries(weight=[1, np.nan, 1])),
+        Case("weights by other ids", lambda: queries(weight=pd.Series([1.0, 2, 3], index=[2, 3, 7]), qid=QID)),
         Case("labelled as 0 and 1", lambda: queries(labelled=[1] * N)),
     ],
     "Scores": [
@@ -555,6 +558,11 @@ CASES = {
         Case("a position of 0", lambda: from_clicks(position=[0, 1, 2])),
         Case("one position in all rows", lambda: from_clicks(position=[1, 1, 1])),
         Case("a position twice on a page", lambda: from_clicks(position=[1, 2, 2])),
+        Case("a missing id of a document", lambda: bp.datasets.ClickLog([1], group=[1], position=[1], document=[None])),
+        Case(
+            "propensities by positions from 0",
+            lambda: from_clicks(propensity=pd.Series([0.5, 0.3, 1.0], index=[1, 2, 0])),
+        ),
         Case("a propensity of 0", lambda: from_clicks(propensity=[1.0, 0.5, 0.0])),
         Case(
             "propensities without positions",

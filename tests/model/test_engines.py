@@ -103,7 +103,7 @@ def check_everywhere(model, rng, *, missing, engines=ENGINES):
         options = {"missing": "nan"} if with_nan and to != "vespa" else {}
         rows, wanted = (X, expected) if with_nan or not missing else (np.nan_to_num(X), scores(model, np.nan_to_num(X)))
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "missing values count as 0|Solr adds")
+            warnings.filterwarnings("ignore", "missing values count as 0|.* up to the best iteration")
             text = bp.export(model, to=to, **options or ({"missing": "zero"} if missing and to != "vespa" else {}))
         names = [f"f{k}" for k in range(N_FEATURES)] if isinstance(model, xgb.Booster) else None
         if isinstance(model, lgb.Booster):
@@ -113,6 +113,7 @@ def check_everywhere(model, rng, *, missing, engines=ENGINES):
         check_export(text, to, rows, wanted, feature_names=names, **options)
     with warnings.catch_warnings():
         warnings.filterwarnings("error" if not missing else "ignore", "the model has learnt")
+        warnings.filterwarnings("ignore", ".* up to the best iteration")
         ranker = bp.export(model, to="xgboost")
     np.testing.assert_allclose(ranker.predict(X), expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
@@ -205,6 +206,32 @@ def test_missing_values_are_refused_where_the_engine_fills_with_0():
             bp.export(learnt, to="vespa", missing="zero")
         with pytest.warns(UserWarning, match="eland does not"):
             bp.export(learnt, to="xgboost")
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        bp.LinearRanker(),
+        bp.MPBoostRanker(n_estimators=3),
+        bp.QuadraticBoundRanker(loss=bp.RankNet(), n_estimators=2),
+        bp.RankBoostRanker(n_estimators=3),
+    ],
+    ids=lambda ranker: type(ranker).__name__,
+)
+def test_reference_rankers_know_which_features_had_missing_values(ranker, tmp_path):
+    X, y, group = data(np.random.default_rng(0), 200, missing=False)
+    holes = X.copy()
+    holes[::3, 0] = np.nan  # the feature that matters
+    ranker.fit(holes, y, group=group).model_.save(tmp_path / "model.json")
+    for model in (ranker, ranker.model_, bp.Ensemble.load(tmp_path / "model.json")):
+        for to in ("solr", "ranklib", "elasticsearch-ltr"):
+            with pytest.raises(ValueError, match="has learnt from missing values where they go"):
+                bp.export(model, to=to)
+        with pytest.warns(UserWarning, match="missing values count as 0 in the export"):
+            bp.export(model, to="solr", missing="zero", X=holes)
+    bp.export(ranker.fit(X, y, group=group), to="solr", X=X)
+    without_split = bp.Ensemble([[(Stump(1, 0.5), 1.0)]], n_features=N_FEATURES, missing_features=[0])
+    bp.export(without_split, to="solr", X=holes)
 
 
 def test_a_missing_value_goes_where_0_goes_unless_the_model_knows_better():
