@@ -104,8 +104,8 @@ def export(
     Warns
     -----
     UserWarning
-        If missing values that the model knows count as 0, or if rounds after the best iteration of an
-        `xgboost.Booster` are left out.
+        If missing values that the model knows count as 0, if values near 0 go to another side in Solr, which adds 1e-6
+        to each threshold, or if rounds after the best iteration of an `xgboost.Booster` are left out.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 import json
 import re
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -475,6 +476,14 @@ def test_a_model_that_is_never_below_0_gets_no_tree():
     X, y, group = data(np.random.default_rng(0), missing=False)
     model = lgb.train({"objective": "regression", "verbose": -1}, lgb.Dataset(X, y + 5.0, group=group), 3)
     assert len(json.loads(bp.export(model, to="opensearch-ltr"))) == 3
+
+
+@pytest.mark.parametrize(("scale", "warned"), [(1.0, False), (1e-8, True)])
+def test_solr_warns_of_values_so_near_0_that_it_cannot_tell_them_apart(scale, warned):
+    X = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [0.0, 4.0]]) * scale
+    ranker = bp.RankBoostRanker(n_estimators=2).fit(X, [0, 1, 2, 3], group=[4])
+    with pytest.warns(UserWarning, match="1e-6 .*on 'far'") if warned else nullcontext():
+        bp.export(ranker, "solr", feature_names=["constant", "far"])
 
 
 def test_solr_looks_for_features_in_the_store_that_is_named():
