@@ -236,7 +236,7 @@ def _refuse_fixed_order(rows: Shown, document: Ints) -> None:
     with weights of at most 1.
     """
     page, place, n_pages = rows.page, rows.place.astype(np.float64), int(rows.page.max()) + 1
-    positions = np.unique(page * rows.n_positions + rows.place)
+    positions = np.unique(page * rows.n_positions + rows.place, return_counts=True)[0]  # sorts: faster than its hashing
     share = 1.0 - 1.0 / np.bincount(positions // rows.n_positions)[page]
 
     def mean_of_page(values: Floats) -> Floats:
