@@ -230,10 +230,9 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
 def _refuse_fixed_order(rows: Shown, document: Ints) -> None:
     """Raise if documents of a query keep their positions more than on shuffled pages, by Friedman's test.
 
-    Queries are strata. A position on a page with k positions is standardised to a variance of 1 - 1/k: the sum S over
-    the n impressions of a document of a query then has S²/n with a known mean. These are added over the documents
-    shown more than once, and compared with χ² of that many degrees of freedom: on shuffled pages they are a sum of χ²
-    with weights of at most 1.
+    Positions are standardised within each page, to a variance of 1 - 1/k for k positions. S is their sum over
+    the n impressions of a document of a query. S²/n is added up over the documents that were shown more than once. On
+    shuffled pages the total is a sum of χ² with weights of at most 1, so it is compared with χ² of the same mean.
     """
     page, place, n_pages = rows.page, rows.place.astype(np.float64), int(rows.page.max()) + 1
     positions = np.unique(page * rows.n_positions + rows.place, return_counts=True)[0]  # sorts: faster than its hashing
