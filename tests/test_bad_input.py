@@ -175,6 +175,13 @@ def on_categories(loss=bp.Unbiased(method="unbiased_lambdamart")):  # noqa: B008
     return loss(np.zeros(4), data.construct())
 
 
+def on_fixed_order():
+    """Estimate propensities from 40 pages with one order as if they were shuffled."""
+    ids = {"query": [0] * 80, "document": ["a", "b"] * 40}
+    log = bp.clicks.ClickLog([1, 0] * 40, group=[2] * 40, position=[1, 2] * 40, **ids)
+    return bp.clicks.propensity(log, method="randomised")
+
+
 def on_two_machines():
     """Return a Dataset as each of two machines has it; there is no network until it is trained on."""
     data = lgb.Dataset(X, Y, group=GROUP, params={"verbosity": -1}).construct()
@@ -601,6 +608,7 @@ CASES = {
             "a correction with scores of other rows",
             lambda: bp.clicks.correction(CLICKED, propensity=[1, 1], scores=[1]),
         ),
+        Case("pages in a fixed order as shuffled ones", on_fixed_order),
         Case("NDCG of clicks", lambda: bp.clicks.evaluate([1, 2], LOG, metric=bp.NDCG(10), propensity=[1, 1])),
         Case(
             "a metric in which a click counts nothing",
@@ -610,6 +618,7 @@ CASES = {
             "a negative value of a click",
             lambda: bp.clicks.evaluate([1, 2], LOG, propensity=[1, 1], click_value=[-1, -1]),
         ),
+        Case("clicks without a value", lambda: bp.clicks.evaluate([1, 2], LOG, propensity=[1, 1], click_value=[0, 0])),
         Case(
             "users for negative labels",
             lambda: bp.clicks.simulate(bp.RankingData(X, Y - 1.0, group=GROUP), ranker="random"),
