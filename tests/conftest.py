@@ -19,6 +19,8 @@ sys.path.insert(0, str(TESTS))
 from quick import QUICK  # noqa: E402 (the path comes first)
 from versions import version_of  # noqa: E402
 
+# Threads that LightGBM and XGBoost keep spinning take the cores from the tests beside them.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):  # before anything starts its threads
     os.environ.setdefault("OMP_NUM_THREADS", str(max(1, (os.cpu_count() or 1) // int(workers))))
 

@@ -211,6 +211,13 @@ def on_categories(loss=bp.Unbiased(method="unbiased_lambdamart")):  # noqa: B008
     return loss(np.zeros(4), data.construct())
 
 
+def on_fixed_order():
+    """Estimate propensities from 40 pages with one order as if they were shuffled."""
+    ids = {"query": [0] * 80, "document": ["a", "b"] * 40}
+    log = bp.clicks.ClickLog([1, 0] * 40, group=[2] * 40, position=[1, 2] * 40, **ids)
+    return bp.clicks.propensity(log, method="randomised")
+
+
 def on_two_machines():
     """Return a Dataset as each of two machines has it; there is no network until it is trained on."""
     data = lgb.Dataset(X, Y, group=GROUP, params={"verbosity": -1}).construct()
@@ -305,6 +312,8 @@ CASES = {
             lambda: queries(pd.Series(Y, index=range(12)), qid=pd.Series(QID, index=range(11, -1, -1))),
         ),
         Case("a missing id of pandas", lambda: queries(qid=pd.Series([1] * 11 + [pd.NA], dtype=object))),
+        Case("a missing id in `split_queries`", lambda: bp.split_queries(FRAME, qid=["a"] * 11 + [np.nan])),
+        Case("sizes by query id", lambda: queries(group=pd.Series([3, 5, 4], index=[2, 3, 1]))),
     ],
     "`RankingData`": [
         Case("a NaN label", lambda: bp.RankingData(X, at(Y, 1, np.nan), qid=QID)),
@@ -325,6 +334,7 @@ CASES = {
         Case("a negative weight", lambda: queries(weight=[1, -1, 1])),
         Case("a weight of 1e-150", lambda: queries(weight=[1, 1e-150, 1])),
         Case("a NaN weight", lambda: queries(weight=[1, np.nan, 1])),
+        Case("weights by other ids", lambda: queries(weight=pd.Series([1.0, 2, 3], index=[2, 3, 7]), qid=QID)),
         Case("labelled as 0 and 1", lambda: queries(labelled=[1] * N)),
     ],
     "Scores": [
@@ -654,6 +664,11 @@ CASES = {
         Case("a position of 0", lambda: from_clicks(position=[0, 1, 2])),
         Case("one position in all rows", lambda: from_clicks(position=[1, 1, 1])),
         Case("a position twice on a page", lambda: from_clicks(position=[1, 2, 2])),
+        Case("a missing id of a document", lambda: bp.datasets.ClickLog([1], group=[1], position=[1], document=[None])),
+        Case(
+            "propensities by positions from 0",
+            lambda: from_clicks(propensity=pd.Series([0.5, 0.3, 1.0], index=[1, 2, 0])),
+        ),
         Case("a propensity of 0", lambda: from_clicks(propensity=[1.0, 0.5, 0.0])),
         Case(
             "propensities without positions",
@@ -709,6 +724,7 @@ CASES = {
             "a correction with scores of other rows",
             lambda: bp.clicks.correction(CLICKED, propensity=[1, 1], scores=[1]),
         ),
+        Case("pages in a fixed order as shuffled ones", on_fixed_order),
         Case("NDCG of clicks", lambda: bp.clicks.evaluate([1, 2], LOG, metric=bp.NDCG(10), propensity=[1, 1])),
         Case(
             "a metric in which a click counts nothing",
@@ -718,6 +734,7 @@ CASES = {
             "a negative value of a click",
             lambda: bp.clicks.evaluate([1, 2], LOG, propensity=[1, 1], click_value=[-1, -1]),
         ),
+        Case("clicks without a value", lambda: bp.clicks.evaluate([1, 2], LOG, propensity=[1, 1], click_value=[0, 0])),
         Case(
             "users for negative labels",
             lambda: bp.clicks.simulate(bp.RankingData(X, Y - 1.0, group=GROUP), ranker="random"),

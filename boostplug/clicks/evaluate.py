@@ -13,15 +13,17 @@ from boostplug.core.checks import (
     check_instance,
     check_integer,
     check_number,
+    frozen,
     refuse_where,
     scores_of_rows,
 )
 from boostplug.core.randomness import RandomState, generator
-from boostplug.data.boundaries import places_within
 from boostplug.data.click_log import ClickLog
 from boostplug.data.positions import numbers_of_rows, propensities_of
 from boostplug.data.queries import Queries
+from boostplug.kernels.metrics.dcg_ap import dcg
 from boostplug.metrics import DCG, Metric, Precision
+from boostplug.metrics.dcg import discounts
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -92,8 +94,9 @@ def evaluate(
     max_weight : float, optional
         At least 1: weights 1/θ are cut there. That lowers the variance, and the estimate.
     click_value : array-like of shape (n_rows,), optional
-        What each click of a row counts, at least 0 where there is one: a price gives revenue in place of clicks. With
-        `impressions` it is the mean over the row's clicks. Values of other rows are not read. Default: 1.
+        What each click of a row counts, at least 0 where there is one, and not 0 for all: a price gives revenue in
+        place of clicks. With `impressions` it is the mean over the row's clicks. Values of other rows are not read.
+        Default: 1.
     n_bootstrap : int, default 1000
         Resamples of the queries (of the pages, in a log without queries).
     confidence : float, default 0.95
@@ -127,7 +130,7 @@ def evaluate(
     1.3155
     """
     check_instance("log", log, ClickLog, "ClickLog(clicked, qid=qid, position=position)")
-    metric = _metric_of_sums(metric)
+    metric, of_first = _metric_of_sums(metric)
     check_choice("method", method, ("ips", "snips"))
     most = np.inf if max_weight is None else check_number("max_weight", max_weight, least=1)
     n_bootstrap = check_integer("n_bootstrap", n_bootstrap, 1)
@@ -150,8 +153,10 @@ def evaluate(
     clicks, weight = log.clicked[rows], np.minimum(1.0 / theta[log.position[rows] - 1], most)
     value = _values_of_clicks(click_value, log)[rows]
     query, n_queries = log.query_of_row, int(log.query_of_row.max()) + 1
-    discounts = [_discounts(metric, values, log, rows) for values in named.values()]
-    above = np.array([sums(query[rows], clicks * weight * value * d, n_queries) for d in discounts])
+    worth, page = np.zeros(log.n_rows), np.unique(log.page_of_row[rows])
+    worth[rows] = clicks * weight * value
+    of_pages = [_values_of_pages(metric, of_first, values, worth, page, log) for values in named.values()]
+    above = np.array([sums(query[log.boundaries[page]], values, n_queries) for values in of_pages])
     if method == "snips":
         below = sums(query[rows], clicks * weight, n_queries)
     else:
@@ -190,16 +195,17 @@ def _estimate(value: float, resampled: Floats, confidence: float) -> Estimate:
     return Estimate(float(value), float(low), float(high))
 
 
-def _metric_of_sums(metric: Metric | str) -> Metric:
-    """Return a metric that is a sum over documents by rank, refusing others."""
+def _metric_of_sums(metric: Metric | str) -> tuple[DCG | Precision, float]:
+    """Return a metric that is a sum over documents by rank, and its value of a click at rank 1; refuse others."""
     parsed = Metric.parse(metric)
     if not isinstance(parsed, (DCG, Precision)):
         raise ValueError(f"metric={parsed.name} is not a sum over documents by rank; pass DCG(k) or Precision(k)")
-    if not parsed.per_query([0.0], Queries([1.0], group=[1]))[0] > 0:
+    of_first = float(parsed.per_query([0.0], Queries([1.0], group=[1]))[0])
+    if not of_first > 0:
         raise ValueError(
             f"metric={parsed.name} gives a click nothing, because its label is 1; leave out its parameters"
         )
-    return parsed
+    return parsed, of_first
 
 
 def _values_of_clicks(click_value: ArrayLike | None, log: ClickLog) -> Floats:
@@ -209,14 +215,18 @@ def _values_of_clicks(click_value: ArrayLike | None, log: ClickLog) -> Floats:
     values = numbers_of_rows("click_value", click_value, log.n_rows, log=log)
     bad = (log.clicked > 0) & ~((values >= 0.0) & (values <= _LARGEST_CLICK))
     refuse_where("click_value", bad, values, f"is not a value of a click; pass numbers from 0 to {_LARGEST_CLICK:g}")
+    if not values[log.clicked > 0].any():
+        raise ValueError("click_value is 0 for all clicks, so no ranking has a value; pass what clicks bring")
     return values
 
 
-def _discounts(metric: Metric, scores: Floats, log: ClickLog, rows: Ints) -> Floats:
-    """Return the metric of the page of each of some rows, if the document of the row were the only one relevant."""
-    page = log.page_of_row[rows]
-    size, start = log.group[page], log.boundaries[page]
-    label = np.zeros(size.sum())
-    label[np.cumsum(size) - size + rows - start] = 1.0
-    copied = scores[np.repeat(start, size) + places_within(size)]
-    return metric.per_query(copied, Queries(label, group=size))
+def _values_of_pages(
+    metric: DCG | Precision, of_first: float, scores: Floats, worth: Floats, page: Ints, log: ClickLog
+) -> Floats:
+    """Return the metric of some pages, sorted by the scores, if `worth` is the gain of each row of the log."""
+    longest = min(metric.k or log.n_rows, int(log.group.max()))
+    discount = of_first * (discounts(longest, metric.convention) if isinstance(metric, DCG) else np.ones(longest))
+    cutoffs = np.zeros(log.n_pages, np.int64)  # no other page is sorted
+    cutoffs[page] = longest
+    arrays = frozen(worth), log.boundaries, frozen(discount)
+    return dcg(scores, *arrays, average=metric.average, cutoffs=cutoffs)[page]

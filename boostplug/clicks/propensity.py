@@ -8,7 +8,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.special import stdtrit
+from scipy.special import chdtrc, stdtrit
 
 from boostplug.clicks.harvesting import all_pairs
 from boostplug.clicks.regression_em import RegressionEM
@@ -24,6 +24,7 @@ Ints = NDArray[np.int64]
 Estimator = Callable[[Floats], Floats]
 
 _METHODS = ("randomised", "harvesting", "em")
+_FALSE_ALARMS = 1e-4  # share of shuffled logs that the test of their order may refuse
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -97,7 +98,8 @@ def propensity(
         How the pages were made. The safest comes first.
 
         - "randomised": the order of every page is random. The clicks at p are compared with those at 1 of the same
-          pages. With `query` and `document` the order is checked; without them it is not.
+          pages. With `query` and `document` the order is checked, on documents that a query has shown more than once;
+          without both nothing can check it.
         - "harvesting": several rankers have shown a document of one query at different positions (AllPairs). Needs
           `query` and `document`. Which ranker answers must not depend on who asks.
         - "em": no randomness. A model of relevance separates attraction from position; where the model is poor, so are
@@ -129,8 +131,8 @@ def propensity(
     Raises
     ------
     ValueError
-        If the log lacks a column that the method needs, has one position only, has no clicks at position 1, or has too
-        little data for a position.
+        If the log lacks a column that the method needs, has one position only, has no clicks at position 1, has too
+        little data for a position, or was not shuffled ("randomised").
         The message names column and remedy.
 
     Notes
@@ -140,7 +142,8 @@ def propensity(
     for unbiased learning to rank in personal search" (WSDM 2018); each document counts once as relevant and once as
     not, weighted by expected numbers, where the paper draws one of the two.
 
-    "randomised" refuses a log by Friedman's test: shuffled pages are refused once in a million logs at most.
+    "randomised" refuses a log by Friedman's test of the positions of each document of a query. It refuses one in 10,000
+    logs of shuffled pages at most.
 
     "em" without `X` has one unknown relevance per document. In simulated logs of 300 queries and 5 positions its
     propensities were 18 to 28 % too large with 8,000 pages and 14 to 15 % with 128,000. The intervals do not show this
@@ -210,14 +213,44 @@ def _estimator(method: str, log: ClickLog, rows: Shown, X: Any) -> Estimator:
     missing = [name for name in ("query", "document") if getattr(log, name) is None]
     if missing and method != "randomised":
         raise ValueError(f'log.{missing[0]} is missing, and method="{method}" needs it; pass ClickLog({missing[0]}=…)')
-    if method == "randomised":
+    if missing:
         return _randomised(rows)
-    items = rows.items(np.unique(np.asarray(log.document)[rows.kept], return_inverse=True)[1])
+    document = np.unique(np.asarray(log.document)[rows.kept], return_inverse=True)[1]
+    if method == "randomised":
+        _refuse_fixed_order(rows, document)
+        return _randomised(rows)
+    items = rows.items(document)
     if method == "harvesting":
         return all_pairs(items, rows.n_positions)
     if len(items.item) == len(items.query):
         raise ValueError("log.document: each document of a query was shown at one position only; pass X")
     return RegressionEM(items, rows.n_positions, None)
+
+
+def _refuse_fixed_order(rows: Shown, document: Ints) -> None:
+    """Raise if documents of a query keep their positions more than on shuffled pages, by Friedman's test.
+
+    Positions are standardised within each page, to a variance of 1 - 1/k for k positions. S is their sum over
+    the n impressions of a document of a query. S²/n is added up over the documents that were shown more than once. On
+    shuffled pages the total is a sum of χ² with weights of at most 1, so it is compared with χ² of the same mean.
+    """
+    page, place, n_pages = rows.page, rows.place.astype(np.float64), int(rows.page.max()) + 1
+    positions = np.unique(page * rows.n_positions + rows.place, return_counts=True)[0]  # sorts: faster than its hashing
+    share = 1.0 - 1.0 / np.bincount(positions // rows.n_positions)[page]
+
+    def mean_of_page(values: Floats) -> Floats:
+        return sums(page, rows.impressions * values, n_pages)[page] / sums(page, rows.impressions, n_pages)[page]
+
+    z = place - mean_of_page(place)
+    z *= np.sqrt(share / np.maximum(mean_of_page(z**2), 0.25))  # two positions have a variance of .25
+    item = np.unique(rows.query * (document.max() + 1) + document, return_inverse=True)[1]
+    n, S, mean = (sums(item, rows.impressions * v, int(item.max()) + 1) for v in (np.ones_like(z), z, share))
+    again = n > 1
+    if chdtrc((mean[again] / n[again]).sum(), (S[again] ** 2 / n[again]).sum()) < _FALSE_ALARMS:
+        raise ValueError(
+            'method="randomised" needs shuffled pages, and documents of log keep their positions from page to page; '
+            'pass method="harvesting" if several rankers answered, else "em" with X, or log.pages(…) of shuffled pages'
+        )
 
 
 def _randomised(rows: Shown) -> Estimator:

@@ -9,7 +9,7 @@ from scipy import stats
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from boostplug.core.checks import check_choice, check_integer, refuse_where, vector
+from boostplug.core.checks import LARGEST_WEIGHT, check_choice, check_integer, check_number, numbers, refuse_where
 
 Floats = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ def holm(p: ArrayLike) -> Floats:
     >>> holm([0.01, 0.04, 0.03])
     array([0.03, 0.06, 0.06])
     """
-    values = vector("p", np.asarray(p, dtype=np.float64))
+    values = numbers("p", p)
     refuse_where("p", (values < 0) | (values > 1), values, "is not between 0 and 1; NaN stands for no test")
     out = np.full(values.shape, np.nan)
     tested = np.flatnonzero(~np.isnan(values))
@@ -171,8 +171,8 @@ def pooled_test(
     Raises
     ------
     ValueError
-        If the numbers of sets or shapes differ, a query is undefined for only one of the two, a value is infinite, or a
-        weight is invalid.
+        If the numbers of sets or shapes differ, a query is undefined for only one of the two, a value is infinite, a
+        weight is invalid, or `level` is out of its range.
 
     Examples
     --------
@@ -262,16 +262,26 @@ def merge_repeated(
 
 def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[Floats, Floats]:
     """Return the differences of the defined queries, 0 if it is only rounding, and their weights."""
-    x, y = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    v = np.ones_like(x) if weight is None else np.asarray(weight, dtype=np.float64)
-    if x.ndim != 1 or x.shape != y.shape or x.shape != v.shape:
+    x, y = numbers("a", a), numbers("b", b)
+    v = np.ones_like(x) if weight is None else numbers("weight", weight)
+    if not len(x) == len(y) == len(v):
         raise ValueError(f"a, b and weight must hold one value per query, got shapes {x.shape}, {y.shape}, {v.shape}")
     undefined = np.isnan(x)
+    _refuse_invalid(v, undefined, a=x, b=y)
     alone = undefined != np.isnan(y)
     if alone.any():
         raise ValueError(f"query {int(np.argmax(alone))} is undefined for only one of the two; compare equal queries")
     differences = np.where(np.abs(x - y) <= _ROUNDING * np.maximum(np.abs(x), np.abs(y)), 0.0, x - y)
     return differences[~undefined], v[~undefined]
+
+
+def _refuse_invalid(weight: Floats, undefined: NDArray[np.bool_], **values: Floats) -> None:
+    """Raise for infinite values, and for invalid weights of defined queries."""
+    for name, of_queries in values.items():
+        refuse_where(name, np.isinf(of_queries), of_queries, "is infinite; NaN stands for undefined")
+    valid = (weight >= 0.0) & (weight <= LARGEST_WEIGHT)
+    why = f"is not a number from 0 to {LARGEST_WEIGHT:g}; leave the query out, or rescale all weights"
+    refuse_where("weight", ~valid & ~undefined, weight, why)
 
 
 def standard_error(
@@ -295,6 +305,11 @@ def standard_error(
     -------
     float
         NaN if a stratum has fewer than two queries.
+
+    Raises
+    ------
+    ValueError
+        If shapes differ, a difference is infinite, a weight is invalid, or a stratum is missing.
 
     Examples
     --------
@@ -336,11 +351,17 @@ def t_interval(
     differences, weight, strata : array-like of shape (n_queries,)
         As for `standard_error`; each stratum has its own variance.
     level : float, default 0.95
+        Between 0 and 1.
 
     Returns
     -------
     Interval
         From -inf to inf if a stratum has fewer than two queries; NaN if no query is defined.
+
+    Raises
+    ------
+    ValueError
+        As `standard_error`, or if `level` is out of its range.
 
     Examples
     --------
@@ -349,6 +370,7 @@ def t_interval(
     (2.5, 0.4457, 4.5543)
     """
     d, v, s = checked_differences(differences, weight, strata)
+    level = check_number("level", level, above=0, below=1)
     if not len(d):
         return Interval(float("nan"), float("nan"), float("nan"))
     mean, error = float(v @ d), standard_error(d, weight=v, strata=s)
@@ -365,12 +387,14 @@ def checked_differences(
     differences: ArrayLike, weight: ArrayLike | None, strata: ArrayLike | None
 ) -> tuple[Floats, Floats, NDArray[Any]]:
     """Return the defined differences, their shares of the total weight, and their strata."""
-    d = np.asarray(differences, dtype=np.float64)
-    v = np.ones_like(d) if weight is None else np.asarray(weight, dtype=np.float64)
+    d = numbers("differences", differences)
+    v = np.ones_like(d) if weight is None else numbers("weight", weight)
     s = np.zeros(d.shape) if strata is None else np.asarray(strata)
-    if d.ndim != 1 or d.shape != v.shape or d.shape != s.shape:
+    if d.shape != v.shape or d.shape != s.shape:
         raise ValueError(
             f"differences, weight and strata must hold one value per query, got shapes {d.shape}, {v.shape}, {s.shape}"
         )
+    _refuse_invalid(v, np.isnan(d), differences=d)
+    refuse_where("strata", s != s, s, "is missing; pass the fold or set of each query")  # noqa: PLR0124 (NaN)
     counted = ~np.isnan(d) & (v > 0)
     return d[counted], v[counted] / (v[counted].sum() or 1.0), s[counted]

@@ -1,5 +1,6 @@
 """Query boundaries from sizes or ids, and row weights."""
 
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,16 @@ def boundaries_of(group: ArrayLike | None, qid: ArrayLike | None, n_rows: int, *
     return frozen(_boundaries_of_sizes(group, n_rows, rows_of))
 
 
+def ids_of(name: str, values: ArrayLike) -> NDArray[Any]:
+    """Return ids as a one-dimensional array, refusing missing ones, and floats that round different ids."""
+    ids = vector(name, values)
+    # NumPy writes a NaN beside texts as the text "nan".
+    written = ids if isinstance(values, np.ndarray) or ids.dtype.kind not in "SU" else np.asarray(values, object)
+    refuse_where(name, _missing(written), written, "is not an id; drop such rows, or give them one")
+    refuse_rounded_ids(name, ids)
+    return ids
+
+
 def are_contiguous(qid: ArrayLike) -> bool:
     """Return whether the rows of each query stand together."""
     ids = vector("qid", qid)
@@ -37,13 +48,27 @@ def sizes_of(group: ArrayLike) -> Floats:
     sizes = numbers("group", group)
     whole = (sizes >= 0) & (sizes < 1e100) & (sizes == np.floor(sizes))  # their sum is finite
     refuse_where("group", ~whole, sizes, "is not a size ≥ 0; pass how many rows each query has")
-    index: Any = getattr(group, "index", None)
-    if hasattr(index, "get_indexer") and type(index).__name__ != "RangeIndex" and len({*sizes}) > 1:
+    return in_order_of(None, "group", group, sizes, "of the rows", "the id of each row as qid")
+
+
+def in_order_of(keys: Any, name: str, values: Any, numbers: Floats, order: str, remedy: str) -> Floats:
+    """Return the numbers of a pandas Series in the order of `keys`, which its index must hold; others as they are.
+
+    The default index says nothing of the order. Another one, as `groupby` and `value_counts` make, tells what each
+    number belongs to.
+    """
+    index: Any = getattr(values, "index", None)
+    is_range = type(index).__name__ == "RangeIndex"
+    is_default = is_range and (keys is None or index.equals(type(index)(len(index))))
+    if not hasattr(index, "get_indexer") or is_default or len({*numbers}) < 2:
+        return numbers
+    places: Ints = index.get_indexer(keys) if keys is not None and index.is_unique else np.array([-1])
+    if (places < 0).any():
         raise ValueError(
-            f"group is a Series with the index {shown([*index[:3]])}, so its sizes may be in the order of ids or "
-            "counts; pass the id of each row as qid, or group.to_numpy() if the sizes are in the order of the rows"
+            f"{name} is a Series with the index {shown([*index[:3]])}, so its values may not be in the order {order}; "
+            f"pass {remedy}, or {name}.to_numpy() if they are"
         )
-    return sizes
+    return numbers[places]
 
 
 def places_within(sizes: Ints) -> Ints:
@@ -51,8 +76,11 @@ def places_within(sizes: Ints) -> Ints:
     return np.arange(sizes.sum()) - np.repeat(np.cumsum(sizes) - sizes, sizes)
 
 
-def row_weight_of(weight: ArrayLike | None, boundaries: Ints) -> Floats | None:
-    """Return the weight of each row, from weights per row or per query; None if all are 1."""
+def row_weight_of(weight: ArrayLike | None, boundaries: Ints, qid: ArrayLike | None = None) -> Floats | None:
+    """Return the weight of each row, from weights per row or per query; None if all are 1.
+
+    Weights per query that are a pandas Series by id are matched by the ids in `qid`, one per row.
+    """
     if weight is None:
         return None
     w = numbers("weight", weight)
@@ -61,6 +89,8 @@ def row_weight_of(weight: ArrayLike | None, boundaries: Ints) -> Floats | None:
         raise ValueError(f"weight must have a value per query ({n_queries}) or per row ({n_rows}), got {len(w)} values")
     refuse_weights("weight", w)
     if len(w) != n_rows:
+        keys = None if qid is None else vector("qid", qid)[boundaries[:-1]]
+        w = in_order_of(keys, "weight", weight, w, "of the queries", "a Series whose index holds the ids in qid")
         w = np.repeat(w, np.diff(boundaries))
     return None if (w == 1.0).all() else frozen(w)
 
@@ -77,16 +107,13 @@ def _boundaries_of_sizes(group: ArrayLike, n_rows: int, rows_of: str) -> Ints:
 
 
 def _boundaries_of_ids(qid: ArrayLike, n_rows: int, rows_of: str) -> Ints:
-    ids = vector("qid", qid)
+    ids = ids_of("qid", qid)
     if len(ids) != n_rows:
         raise ValueError(f"qid must have one id per row: got {len(ids)} for {n_rows} {rows_of}; pass sizes as group")
     try:
-        missing = _missing(ids)
-        codes = np.unique(ids, return_inverse=True)[1] if not missing.any() else np.empty(0)
+        codes = np.unique(ids, return_inverse=True)[1]
     except (TypeError, ValueError):
         raise ValueError("qid mixes types that cannot be compared; convert the ids to one type") from None
-    refuse_where("qid", missing, ids, "is not an id")
-    refuse_rounded_ids("qid", ids)
     starts = np.flatnonzero(codes[1:] != codes[:-1]) + 1
     boundaries = np.r_[0, starts, n_rows] if n_rows else np.zeros(1, np.int64)
     heads = codes[boundaries[:-1]]
@@ -106,4 +133,5 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         return infinite
     if values.dtype.kind not in "OmM":
         return np.zeros(len(values), bool)
-    return np.array([v is None or type(v).__name__ == "NAType" or bool(v != v) for v in values], dtype=bool)  # noqa: PLR0124
+    objects = [value if isinstance(value, Hashable) else 0 for value in values]  # others mix types
+    return np.array([v is None or type(v).__name__ == "NAType" or bool(v != v) for v in objects], dtype=bool)  # noqa: PLR0124

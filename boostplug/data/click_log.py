@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import FrozenArrays, numbers, refuse_other_order, refuse_where, shown, vector
-from boostplug.data.boundaries import boundaries_of
+from boostplug.core.checks import FrozenArrays, numbers, refuse_other_order, refuse_where, shown
+from boostplug.data.boundaries import boundaries_of, ids_of
 from boostplug.data.positions import numbers_of_rows, positions_of
 from boostplug.data.tables import read_features
 
@@ -29,7 +29,7 @@ class ClickLog(FrozenArrays):
     group : array-like of shape (n_pages,), optional
         Sizes of the pages, in row order.
     position : array-like of int of shape (n_rows,)
-        Place on the page, from 1.
+        Place on the page, from 1; of one row only, unless `impressions` counts the rows.
     query : array-like of shape (n_rows,), optional
         Id of the query that a page answers; pages of one query share it. Default: each page is a query of its own.
     document : array-like of shape (n_rows,), optional
@@ -94,18 +94,28 @@ class ClickLog(FrozenArrays):
         boundaries = boundaries_of(group, qid, len(clicks), rows_of="clicked")
         shown_times = None if impressions is None else numbers_of_rows("impressions", impressions, len(clicks))
         _refuse_clicks(clicks, shown_times)
-        columns = {name: None if values is None else vector(name, values).copy() for name, values in ids.items()}
+        columns = {name: None if values is None else ids_of(name, values).copy() for name, values in ids.items()}
         for name, values in columns.items():
             if values is not None and len(values) != len(clicks):
                 raise ValueError(f"{name} must hold one id per row ({len(clicks)}), got {len(values)}")
         columns |= {"clicked": clicks, "boundaries": boundaries, "impressions": shown_times}
         self.__setstate__({**columns, "position": positions_of(position, len(clicks)), "index": index})
+        if shown_times is None:
+            self._refuse_repeated_positions()
 
     def __repr__(self) -> str:
         return f"ClickLog(n_pages={self.n_pages}, n_rows={self.n_rows}, n_clicks={self.clicked.sum():.0f})"
 
     def __len__(self) -> int:
         return self.n_rows
+
+    def _refuse_repeated_positions(self) -> None:
+        place = self.page_of_row * (self.position.max(initial=0) + 1) + self.position
+        order = np.argsort(place, kind="stable")
+        again = np.zeros(self.n_rows, bool)
+        again[order[1:]] = place[order[1:]] == place[order[:-1]]
+        why = "occurs twice on a page; give each of its documents its own position, or pass impressions"
+        refuse_where("position", again, self.position, why)
 
     @property
     def n_rows(self) -> int:

@@ -35,7 +35,7 @@ def log_of(clicked: ArrayLike | ClickLog, rule: str, *, position: ArrayLike | No
     elif position is None and rule != "all_unclicked":
         raise ValueError(f"position is missing, and rule={rule!r} compares positions; pass it, or rule='all_unclicked'")
     else:
-        places = np.ones(len(vector("clicked", clicked))) if position is None else position
+        places = np.arange(1, len(vector("clicked", clicked)) + 1) if position is None else position
         clicked = ClickLog(clicked, position=places, **columns)
     if rule != "all_unclicked":
         _refuse_positions(clicked, rule)
@@ -49,11 +49,12 @@ def pairs_of_clicks(
     propensity: Any,
     max_weight: float,
     weight: ArrayLike | None,
+    qid: ArrayLike | None,
     min_impressions: int,
 ) -> PairArrays:
     """Return the pairs of a log for `Pairs.from_clicks`: documents of a page whose click rates differ."""
     least = check_integer("min_impressions", min_impressions, 1)
-    factor = _factor(log, propensity, check_number("max_weight", max_weight, least=1), weight)
+    factor = _factor(log, propensity, check_number("max_weight", max_weight, least=1), weight, qid)
     if row is not None:
         if len(row) != log.n_rows:
             raise ValueError(f"row must hold one index per row of the log ({log.n_rows}), got {len(row)}")
@@ -102,23 +103,16 @@ def _within_pages(rows: Ints, boundaries: Ints) -> Iterator[tuple[Ints, Ints]]:
 
 
 def _refuse_positions(log: ClickLog, rule: str) -> None:
-    """Raise if all rows have the same position, or if a page without counts has a position twice."""
+    """Raise if all rows have the same position."""
     position, n_rows = log.position, log.n_rows
     if n_rows and position.min() == position.max():
         remedy = "pass each row's place, or rule='all_unclicked'"
         raise ValueError(f"position is {position[0]} in all rows, and rule={rule!r} compares positions; {remedy}")
-    place = log.page_of_row * (position.max(initial=0) + 1) + position
-    if log.impressions is not None or (place[1:] > place[:-1]).all():
-        return
-    order = np.argsort(place, kind="stable")
-    again = np.zeros(n_rows, bool)
-    again[order[1:]] = place[order[1:]] == place[order[:-1]]
-    refuse_where("position", again, position, "occurs twice on a page; give each of its documents its own position")
 
 
-def _factor(log: ClickLog, propensity: Any, max_weight: float, weight: ArrayLike | None) -> Floats | None:
+def _factor(log: ClickLog, propensity: Any, max_weight: float, weight: Any, qid: Any) -> Floats | None:
     """Return the weight per click of each winner's pairs; None if all are 1."""
-    factor = row_weight_of(weight, log.boundaries)
+    factor = row_weight_of(weight, log.boundaries, qid)
     if propensity is None:
         return factor
     theta = propensities_of(propensity)

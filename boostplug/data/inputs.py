@@ -19,6 +19,7 @@ from boostplug.core.checks import (
     vector,
 )
 from boostplug.core.extras import imported
+from boostplug.data.boundaries import ids_of
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import (
@@ -222,7 +223,7 @@ class Inputs:
             return None
         if "qid" in self.columns:
             self._refuse_missing(self.qid, self.title("qid"), "Drop such rows, or give the query an id.")
-        return vector(self.argument("qid"), self.qid)
+        return ids_of(self.argument("qid"), self.qid)
 
     def of_rows(self, rows: NDArray[Any]) -> "Inputs":
         """Return some rows of inputs that are split, those of a query together."""

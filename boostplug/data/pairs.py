@@ -180,7 +180,7 @@ class Pairs:
         rows = None if row is None else _rows("row", row)
         if propensity is not None and position is None and log is not clicked:
             raise ValueError("position is missing, and propensity holds one number per position; pass position=")
-        winner, loser, weights = pairs_of_clicks(log, rule, rows, propensity, max_weight, weight, min_impressions)
+        winner, loser, weights = pairs_of_clicks(log, rule, rows, propensity, max_weight, weight, qid, min_impressions)
         return cls(winner, loser, weight=weights)
 
     @classmethod
@@ -242,7 +242,7 @@ class Pairs:
         """
         refuse_other_order(consumed=consumed, qid=qid, weight=weight)
         boundaries = boundaries_of(group, qid, len(vector("consumed", consumed)), rows_of="consumed")
-        row_weight = row_weight_of(weight, boundaries)
+        row_weight = row_weight_of(weight, boundaries, qid)
         winner, loser = pairs_of_implicit(consumed, boundaries, n_negatives, generator(random_state))
         return cls(winner, loser, weight=None if row_weight is None else row_weight[winner])
 

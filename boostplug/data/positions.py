@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, numbers, refuse_other_order, refuse_where
+from boostplug.data.boundaries import in_order_of
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -35,7 +36,10 @@ def propensities_of(propensity: Any, first: int | None = None) -> Floats:
     ValueError
         If there are none, or one is not within (0, 1000].
     """
-    values = numbers("propensity", getattr(propensity, "propensity", propensity))
+    given = getattr(propensity, "propensity", propensity)
+    values = numbers("propensity", given)
+    keys, remedy = range(1, len(values) + 1), "a Series whose index holds the positions from 1"
+    values = in_order_of(keys, "propensity", given, values, "of the positions", remedy)
     if not len(values):
         raise ValueError("propensity is empty; pass one number for each position")
     bad = ~((values[:first] > 0.0) & (values[:first] <= _MAX_PROPENSITY))

@@ -44,7 +44,8 @@ class Queries:
         Query id of each row (numbers or strings); the rows of a query must be contiguous.
     weight : array-like of shape (n_queries,) or (n_rows,), optional
         Weights per query or per row (per row if both fit), each 0 or from 1e-100 to 1e100. The weight of the pair
-        (i, j) is √(w_i w_j); weight 0 removes a row.
+        (i, j) is √(w_i w_j); weight 0 removes a row. A pandas Series of weights per query whose index holds the ids in
+        `qid` is matched by them.
     pairs : Pairs, optional
         Explicit preference pairs of rows; losses on pairs then use them in place of pairs from the grades.
     labelled : array-like of bool of shape (n_rows,), optional
@@ -129,7 +130,7 @@ class Queries:
             boundaries=boundaries,
             n_rows=len(y),
             n_queries=len(boundaries) - 1,
-            row_weight=row_weight_of(weight, boundaries),
+            row_weight=row_weight_of(weight, boundaries, qid),
             labelled=_labelled(labelled, len(y)),
             pairs=pairs,
             labels_by_name=MappingProxyType(named_labels({} if labels_by_name is None else labels_by_name, len(y))),

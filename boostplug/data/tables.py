@@ -68,6 +68,7 @@ def split_columns(X: Any, names: Sequence[str]) -> tuple[Any, list[Any]]:
 
 def without_columns(X: Any, names: Iterable[Any]) -> Any:
     """Return a table without the named columns, where it has them."""
+    refuse_uncomputed(X)
     there = column_names(X)
     return split_columns(X, [name for name in dict.fromkeys(names) if name in there])[0]
 

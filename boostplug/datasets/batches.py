@@ -9,12 +9,15 @@ import numpy as np
 
 from boostplug.core.checks import check_column_names, check_integer, shown
 from boostplug.core.extras import needed_by
-from boostplug.datasets.letor import natural
+from boostplug.datasets.letor import natural, texts_of
 from boostplug.datasets.ranking_data import RankingData
 
 _ROWS = 1 << 17
 _AT_ONCE = 1 << 15  # rows read at once
 _BUFFER = 1 << 16  # bytes of each column that are read ahead; the default is complete row groups
+_NUMBERS = ("integer", "floating", "boolean", "decimal", "null")  # as in pyarrow.types.is_integer
+# The ids of a file without rows are null, as pandas writes them.
+_IDS = ("integer", "string", "large_string", "string_view", "null")
 _INDEX = ("__index_level_", "__null_dask_index__")  # how names of columns begin that hold an index of pandas or Dask
 
 
@@ -60,8 +63,8 @@ def batches_by_query(
     ImportError
         If pyarrow is not installed.
     ValueError
-        If a column is missing or of another type. In a pass: if the rows of a query do not stand together, over all
-        files, or a label, id or weight is missing or invalid.
+        If a column is missing or of another type. In a pass: if the files have changed since, the rows of a query do
+        not stand together, over all files, or a label, id or weight is missing or invalid.
 
     Notes
     -----
@@ -116,8 +119,8 @@ class QueryBatches:
             raise ValueError(f"{shown([*map(str, files)])} hold no rows, or no features; check path and columns")
         for file, schema in zip(files, schemas, strict=True):
             for name in (*fields.values(), *self.feature_names):
-                if schema.get_field_index(name) < 0:
-                    raise ValueError(f"{file} must have one column {name!r}; it has {shown(schema.names)}")
+                _check_column(file, schema, name, is_id=name == fields["qid"])
+        self._stamps = [*map(_stamp, files)]
         kinds = [schema.field(fields["qid"]).type for schema in schemas]
         fits = all(pa.types.is_null(kind) or (pa.types.is_integer(kind) and kind != pa.uint64()) for kind in kinds)
         columns = [*fields.values(), *self.feature_names]
@@ -131,6 +134,8 @@ class QueryBatches:
         """Read the files, and yield batch after batch."""
         import pyarrow as pa
 
+        if [*map(_stamp, self._files)] != self._stamps:
+            raise ValueError("the files have changed since batches_by_query read them; call it again")
         rest, seen = self._schema.empty_table(), set[Any]()
         for file in self._files:
             with _parquet_file(file) as opened:
@@ -158,7 +163,7 @@ class QueryBatches:
             X[:, j] = table[name]
         columns = {name: table[column].to_numpy() for name, column in self._fields.items()}
         y, ids = columns.pop("label"), columns.pop("qid")
-        ids = ids.astype(np.str_) if ids.dtype == object and None not in ids else ids
+        ids = texts_of(ids.tolist()) if ids.dtype == object and None not in ids else ids
         queries = {*ids.tolist()}
         if again := seen.intersection(queries):
             raise ValueError(f"rows up to {file}: query {shown(min(again))} appears again; sort the rows by query")
@@ -179,6 +184,25 @@ def _parquet_file(path: Path) -> Any:
         return parquet.ParquetFile(path, buffer_size=_BUFFER, pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
         raise ValueError(f"{path} is not a Parquet file, or it is damaged ({shown(str(error))})") from None
+
+
+def _stamp(path: Path) -> tuple[int, int]:
+    """Return size and time of change of a file."""
+    status = path.stat()
+    return status.st_size, status.st_mtime_ns
+
+
+def _check_column(file: Path, schema: Any, name: str, *, is_id: bool) -> None:
+    """Raise for a column that is not there once, or holds something else than numbers, or integers and text as ids."""
+    from pyarrow import types
+
+    if schema.get_field_index(name) < 0:
+        raise ValueError(f"{file} must have one column {name!r}; it has {shown(schema.names)}")
+    kind = schema.field(name).type
+    held = kind.value_type if is_id and types.is_dictionary(kind) else kind
+    if not any(getattr(types, f"is_{known}")(held) for known in (_IDS if is_id else _NUMBERS)):
+        remedy = "convert the ids to integers or text" if is_id else "make it numbers, or choose others by features=[…]"
+        raise ValueError(f"{file}: column {name!r} holds {kind}; {remedy}")
 
 
 def _files(path: Any) -> list[Path]:

@@ -20,10 +20,11 @@ from typing import Any, BinaryIO, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.checks import check_flag, check_integer, shown
+from boostplug.core.checks import check_choice, check_flag, check_integer, shown
 from boostplug.datasets.ranking_data import Fold, RankingData
 
 _ZeroBased = bool | Literal["auto"]
+_Missing = Literal["zero", "nan"]
 _Floats = NDArray[np.float64]
 _Entries = tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float32]]  # end of each row; features; values
 
@@ -31,6 +32,7 @@ _BLOCK = 1 << 19  # bytes; what is parsed of them stays in the processor's cache
 _DENSE = 1 << 24  # cells that any file may take (64 MiB); above, one in _SPARSEST must be written
 _SPARSEST = 200
 _INTEGER = re.compile(rb"0|-?[1-9]\d{0,18}")  # written again, it is the same text
+_DOCUMENT = re.compile(rb"(?:.*?\s)??doc[-_]?(?:id|no)(?![\w-])\s*[=:]?\s*(\S*).*|(\S*)", re.IGNORECASE)
 _LINE = '"<grade> qid:<query> <feature>:<value> … # comment", with each feature once'
 _MOST_COLUMNS = 2**31 - 1  # as in both frameworks
 # The first bytes of bzip2, xz, zstd and zip, of gzip in gzip, and of UTF-16.
@@ -42,7 +44,12 @@ _FOLD_FILES = [  # of each part of a fold, the first that is there is read
 
 
 def load_letor(
-    path: str | PathLike[str], *, n_features: int | None = None, sparse: bool = False, zero_based: _ZeroBased = "auto"
+    path: str | PathLike[str],
+    *,
+    n_features: int | None = None,
+    sparse: bool = False,
+    zero_based: _ZeroBased = "auto",
+    missing: _Missing = "zero",
 ) -> RankingData:
     r"""Load a file of LETOR 3.0 or 4.0, MSLR, Istella, Yahoo, or any other svmlight file with queries.
 
@@ -68,26 +75,31 @@ def load_letor(
         `load_fold`.
     sparse : bool, default False
         Return `X` as a ``scipy.sparse.csr_matrix`` that holds the entries as written, zeros and NaN among them (XGBoost
-        takes what is not written for missing). Otherwise `X` is an ndarray, and what is not written is 0; above 64 MiB,
-        at least one in 200 of its cells must be written.
+        takes what is not written for missing). Otherwise `X` is an ndarray; above 64 MiB, at least one in 200 of its
+        cells must be written.
     zero_based : bool or "auto", default "auto"
         Whether the first feature is 0 (``f:v`` goes to column f) or 1, as in LETOR (column f - 1). "auto": 0 if the
         file uses the feature 0, else 1. LightGBM's own reader always counts from 0, and so gives files from 1 an empty
         column 0: ``zero_based=True`` does the same.
+    missing : {"zero", "nan"}, default "zero"
+        What an ndarray holds where a line leaves out a feature: 0, as svmlight means it, or NaN. XGBoost and LightGBM
+        then learn where such rows go, as they do of a sparse matrix in XGBoost.
 
     Returns
     -------
     RankingData
         With `X` (float32, the nearest to what is written; NaN for ``NULL`` and ``nan``; ``inf`` is kept), `y`, `qid`
         (as written: int64 if all ids are integers of 64 bits without signs and zeros before them, else str), `group`,
-        and `doc_ids` (str) from ``#docid = …`` comments, else None. Arrays of str are of dtype object where one text is
-        far longer than the others. `weight` and `position` are those of the side files, else None.
+        and `doc_ids` (str) from the comments, else None: ``# D17``, ``#docid = D17 …``, ``# docid: D17`` or
+        ``# doc-id D17``, also with ``docno``. Arrays of str are of dtype object where one text is far longer than the
+        others. `weight` and `position` are those of the side files, else None.
 
     Warns
     -----
     UserWarning
         If values are too large for float32: they become NaN. Istella's files write the largest double,
-        1.79769313486e+308, for a missing value. If ``<path>.init`` is there.
+        1.79769313486e+308, for a missing value. If comments behind rows hold no document id in one of the forms above.
+        If ``<path>.init`` is there.
 
     Raises
     ------
@@ -117,7 +129,7 @@ def load_letor(
     >>> data.y, data.qid, data.group
     (array([2., 0., 1.]), array([1, 1, 2]), array([2, 1]))
     """
-    return load_files([path], n_features=n_features, sparse=sparse, zero_based=zero_based)[0]
+    return load_files([path], n_features=n_features, sparse=sparse, zero_based=zero_based, missing=missing)[0]
 
 
 def load_files(
@@ -126,6 +138,7 @@ def load_files(
     n_features: int | None = None,
     sparse: bool = False,
     zero_based: _ZeroBased = "auto",
+    missing: _Missing = "zero",
 ) -> list[RankingData]:
     """Load files that belong together, each read once.
 
@@ -133,7 +146,7 @@ def load_files(
     ----------
     paths : iterable of str or path-like
         Each as `load_letor` takes it.
-    n_features, sparse, zero_based
+    n_features, sparse, zero_based, missing
         As in `load_letor`; "auto" and the width are decided once, from all files together.
 
     Returns
@@ -151,18 +164,19 @@ def load_files(
     if n_features is not None:
         check_integer("n_features", n_features, 1, ", or None for the file's own")
     check_flag("sparse", sparse)
+    check_choice("missing", missing, ("zero", "nan"))
+    if sparse and missing == "nan":
+        raise ValueError("missing='nan' is of a dense X; a sparse one holds what is written: leave out missing")
     if not (isinstance(zero_based, (bool, np.bool_)) or (isinstance(zero_based, str) and zero_based == "auto")):
         raise ValueError(f'zero_based must be True, False or "auto", got {shown(zero_based)}')
     files = [_read(Path(path)) for path in paths]
-    missing = [f"{file.n_missing} in {file.path}" for file in files if file.n_missing]
-    if missing:
-        what = "values beyond float32, as Istella's 1.79769313486e+308, are read as missing (NaN)"
-        warnings.warn(f"{what}: {', '.join(missing)}; rescale the feature if they are not", UserWarning, stacklevel=3)
+    for doubt in _doubts(files):
+        warnings.warn(doubt, UserWarning, stacklevel=3)
     base, width = _shape(files, n_features, zero_based)
     sets = []
     for file in files:
         try:
-            sets.append(_ranking_data(file, base, width, sparse=sparse))
+            sets.append(_ranking_data(file, base, width, sparse=sparse, missing=missing))
         except ValueError as error:
             raise ValueError(f"{file.path}: {error}") from None
     return sets
@@ -174,6 +188,7 @@ def load_fold(
     n_features: int | None = None,
     sparse: bool = False,
     zero_based: _ZeroBased = "auto",
+    missing: _Missing = "zero",
 ) -> Fold:
     """Load the training, validation and test file of one fold.
 
@@ -182,7 +197,7 @@ def load_fold(
     directory : str or path-like
         Holds ``train.txt``, ``vali.txt`` or ``valid.txt``, and ``test.txt``, each plain or (``.gz``) compressed; where
         several forms of one stand there, the first in this order is read.
-    n_features, sparse, zero_based
+    n_features, sparse, zero_based, missing
         As in `load_letor`; "auto" and the width are decided once, from the three files together.
 
     Returns
@@ -198,7 +213,7 @@ def load_fold(
         As `load_letor`.
     """
     files = _fold_files(Path(directory))
-    return Fold(*load_files(files, n_features=n_features, sparse=sparse, zero_based=zero_based))
+    return Fold(*load_files(files, n_features=n_features, sparse=sparse, zero_based=zero_based, missing=missing))
 
 
 def load_folds(
@@ -207,6 +222,7 @@ def load_folds(
     n_features: int | None = None,
     sparse: bool = False,
     zero_based: _ZeroBased = "auto",
+    missing: _Missing = "zero",
 ) -> list[Fold]:
     """Load all folds of a data set: ``Fold1``, ``Fold2``, … in the order of their numbers.
 
@@ -214,7 +230,7 @@ def load_folds(
     ----------
     directory : str or path-like
         Holds the folders ``Fold*``, each as `load_fold` takes it.
-    n_features, sparse, zero_based
+    n_features, sparse, zero_based, missing
         As in `load_letor`; "auto" and the width are decided once, from all files together.
 
     Returns
@@ -234,7 +250,7 @@ def load_folds(
     if not folds:
         raise FileNotFoundError(f"{root} has no folder Fold*, only {shown(names)}; for a single fold use load_fold")
     files = [path for fold in folds for path in _fold_files(fold)]  # all are found before the first is read
-    parts = load_files(files, n_features=n_features, sparse=sparse, zero_based=zero_based)
+    parts = load_files(files, n_features=n_features, sparse=sparse, zero_based=zero_based, missing=missing)
     return [Fold(*parts[i : i + 3]) for i in range(0, len(parts), 3)]
 
 
@@ -298,8 +314,24 @@ def refuse_line(path: Path, line: int, what: str) -> NoReturn:
     raise ValueError(f"{path}, line {line}: {what}")
 
 
+def texts_of(texts: Sequence[str], times: NDArray[np.int64] | None = None) -> NDArray[Any]:
+    """Return texts as an array of fixed width, or of objects where one text is far longer than the others.
+
+    `times` is how many rows each text will have; default 1.
+    """
+    lengths = [*map(len, texts)]
+    is_uneven = bool(lengths) and max(lengths) > 64 + 4 * np.average(lengths, weights=times)
+    return np.array(texts, dtype=object if is_uneven else np.str_)
+
+
 def _decoded(token: bytes) -> str:
     return token.decode("utf-8", errors="backslashreplace")
+
+
+def _document(comment: bytes) -> bytes:
+    """Return the id of a document that a comment holds, empty without one."""
+    found = _DOCUMENT.fullmatch(comment)
+    return found[1] or found[2] or b"" if found else b""
 
 
 def _number(token: bytes) -> float | None:
@@ -328,6 +360,7 @@ class _File:
     n_lines: int = 0
     n_entries: int = 0
     n_missing: int = 0  # values beyond float32
+    unread: list[str] = field(default_factory=list)  # comments without an id of a document
     first_feature: int = _MOST_COLUMNS
     last_feature: int = -1
 
@@ -385,8 +418,11 @@ def _add(file: _File, text: bytes, block: Any) -> None:
             file.refuse(text, start, "qid is on some lines only; write qid:<query> after each grade")
         if not file.queries or file.queries[-1][0] != query:
             file.queries.append((query, file.n_rows + row))
-    docs = block.docs[:n_rows]
-    file.doc_ids += [_decoded(text[i:j]) for i, j in docs.tolist()] if docs.any() else [""] * n_rows
+    spans = block.comments[:n_rows]
+    comments = [text[i:j].strip() for i, j in spans.tolist()] if np.diff(spans).any() else [b""] * n_rows
+    documents = [_document(comment) for comment in comments]
+    file.doc_ids += map(_decoded, documents)
+    file.unread += [_decoded(c) for c, document in zip(comments, documents, strict=True) if c and not document]
     file.labels.append(labels)
     file.entries.append((row_end, ids.astype(np.min_scalar_type(ids.max(initial=0))), values))
     file.n_rows += n_rows
@@ -415,7 +451,18 @@ def _shape(files: Sequence[_File], n_features: int | None, zero_based: _ZeroBase
     return base, width if n_features is None else int(n_features)
 
 
-def _ranking_data(file: _File, base: int, width: int, *, sparse: bool) -> RankingData:
+def _doubts(files: Sequence[_File]) -> Iterator[str]:
+    """Yield warnings of what was not read as it is written."""
+    if missing := [f"{file.n_missing} in {file.path}" for file in files if file.n_missing]:
+        what = "values beyond float32, as Istella's 1.79769313486e+308, are read as missing (NaN)"
+        yield f"{what}: {', '.join(missing)}; rescale the feature if they are not"
+    if unread := [f"{len(one.unread)} in {one.path}, such as {shown(one.unread[0])}" for one in files if one.unread]:
+        yield f"comments without a document's id are not read: {', '.join(unread)}; write '# ID' or '# docid = ID'"
+    if inits := [str(side) for file in files if (side := _beside(file.path, ".init"))]:
+        yield f"{', '.join(inits)} is not read; pass the scores to start from as init_score (LightGBM) or base_margin"
+
+
+def _ranking_data(file: _File, base: int, width: int, *, sparse: bool, missing: str) -> RankingData:
     path, doc_ids = file.path, file.doc_ids
     weight, group = _numbers_beside(path, ".weight"), _numbers_beside(path, ".query", ".group")
     if weight is not None and len(weight) != file.n_rows:
@@ -425,25 +472,25 @@ def _ranking_data(file: _File, base: int, width: int, *, sparse: bool) -> Rankin
         raise ValueError(f"no qid; write qid:<query> after each grade, or the sizes into {path.name}.query")
     counts = np.diff([row for _, row in file.queries], append=file.n_rows)
     return RankingData(
-        X=_sparse(file, base, width) if sparse else _dense(file, base, width),
+        X=_sparse(file, base, width) if sparse else _dense(file, base, width, 0.0 if missing == "zero" else math.nan),
         y=np.concatenate(file.labels),
-        qid=None if tokens == [b""] else np.repeat(_query_ids(tokens), counts),
+        qid=None if tokens == [b""] else np.repeat(_query_ids(tokens, counts), counts),
         group=group,
         weight=weight,
-        doc_ids=np.array(doc_ids) if any(doc_ids) else None,
+        doc_ids=texts_of(doc_ids) if any(doc_ids) else None,
         position=_numbers_beside(path, ".position"),
     )
 
 
-def _query_ids(tokens: Sequence[bytes]) -> NDArray[Any]:
+def _query_ids(tokens: Sequence[bytes], counts: NDArray[np.int64]) -> NDArray[Any]:
     """Return ids as integers if that loses nothing of what is written, else as str."""
     if all(map(_INTEGER.fullmatch, tokens)):
         with suppress(OverflowError):
             return np.array([*map(int, tokens)], np.int64)
-    return np.array([*map(_decoded, tokens)])
+    return texts_of([*map(_decoded, tokens)], counts)
 
 
-def _dense(file: _File, base: int, width: int) -> NDArray[np.float32]:
+def _dense(file: _File, base: int, width: int, fill: float) -> NDArray[np.float32]:
     from boostplug.datasets.svmlight import scatter
 
     cells = file.n_rows * width
@@ -452,7 +499,7 @@ def _dense(file: _File, base: int, width: int) -> NDArray[np.float32]:
             f"a dense X of {file.n_rows} rows and {width} columns takes {cells / 2**28:.1f} GiB for "
             f"{file.n_entries} values; pass sparse=True, or correct n_features or the highest feature if it is wrong"
         )
-    X = np.zeros((file.n_rows, width), np.float32)
+    X = np.full((file.n_rows, width), fill, np.float32)
     stop = file.n_rows
     while file.entries:  # from the last block on, which can return its memory to the system
         row_end, ids, values = file.entries.pop()

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, refuse_other_order, shown, vector
+from boostplug.data.boundaries import ids_of
 from boostplug.data.click_log import ClickLog, features_of_log
 from boostplug.data.inputs import Inputs
 from boostplug.data.queries import Queries
@@ -251,7 +252,7 @@ class Fold(NamedTuple):
 
 def _agreed(qid: Any, queries: Queries) -> NDArray[Any]:
     """Return ids that are given beside sizes, refusing those that say something else."""
-    ids = vector("qid", qid)
+    ids = ids_of("qid", qid)
     sizes = np.diff(queries.boundaries)
     lengths = np.diff(Queries(queries.labels, qid=ids).boundaries)
     if not np.array_equal(lengths, sizes[sizes > 0]):

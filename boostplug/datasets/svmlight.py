@@ -19,7 +19,6 @@ _POWER = np.array([float(f"1e{i}") for i in range(300)])
 _TOO_LONG = 10**18  # more digits than int64 has
 _LARGEST_FEATURE = 2**31 - 2
 _CLOSENESS = 1e-15  # three roundings to double; 4 ulp cover them
-_DOCID = np.frombuffer(b"docid", np.uint8)
 
 Bytes = NDArray[np.uint8]
 Int32s = NDArray[np.int32]
@@ -36,8 +35,8 @@ class Block(NamedTuple):
     """Feature of each entry, as written, and its value."""
     runs: Int32s
     """Span of the query id of each run of rows with one id, empty without one; first row of the run."""
-    docs: Int32s
-    """Span of the document id of each row, empty without one."""
+    comments: Int32s
+    """Span of the comment behind each row, empty without one."""
     odd: Int32s
     """Span of each token left to Python, and its place: an entry, or ``-1 - row`` for a label."""
     counts: NDArray[np.int64]
@@ -53,7 +52,7 @@ def new_block(n_bytes: int) -> Block:
         ids=np.empty(n_entries, np.int32),
         values=np.empty(n_entries, np.float32),
         runs=np.empty((n_rows, 3), np.int32),
-        docs=np.zeros((n_rows + 1, 2), np.int32),  # one more, for a line without a row
+        comments=np.zeros((n_rows + 1, 2), np.int32),  # one more, for a line without a row
         odd=np.empty((n_rows + n_entries, 3), np.int32),
         counts=np.zeros(5, np.int64),
     )
@@ -188,25 +187,14 @@ def _parse_features(buf: Bytes, at: int, out: Block) -> int:
 
 @inlined()
 def _parse_comment(buf: Bytes, at: int, out: Block) -> int:
-    """Parse the comment that may end a line, and the document's id in it.
+    """Parse the comment that may end a line.
 
     Control characters are refused in it: one of them may be meant as a newline.
     """
-    row = out.counts[ROWS]
-    out.docs[row, 0] = out.docs[row, 1] = 0
-    if buf[at] == 35:
-        word = _after_blanks(buf, at + 1)
-        i = 0
-        while i < len(_DOCID) and buf[word + i] | 32 == _DOCID[i]:
-            i += 1
-        equals = _after_blanks(buf, word + i)
-        if i == len(_DOCID) and buf[equals] == 61:  # =
-            start = end = _after_blanks(buf, equals + 1)
-            while buf[end] > 32:
-                end += 1
-            out.docs[row, 0], out.docs[row, 1] = start, end
+    row, start = out.counts[ROWS], at
     while buf[at] > 13 or buf[at] == 9:
         at += 1
+    out.comments[row, 0], out.comments[row, 1] = min(start + 1, at), at  # behind the #
     if buf[at] == 13 and buf[at + 1] == 10:
         at += 1
     if buf[at] != 10:

@@ -20,7 +20,7 @@ from boostplug.core.checks import (
 )
 from boostplug.core.files import write_file
 from boostplug.data.boundaries import places_within
-from boostplug.datasets.letor import opened, refuse_line
+from boostplug.datasets.letor import opened, refuse_line, texts_of
 
 _MISSING = {"", "None", "nan", "<NA>", "NaT"}  # ids that are missing, as text
 _QREL = "<query> <iteration> <document> <grade>"
@@ -249,7 +249,7 @@ def _load(path: str | PathLike[str], form: str, at: int) -> tuple[Any, Any, Any,
             tag = tag or texts[-1]
     if not rows:
         raise ValueError(f'{file} holds no rows; each line must read "{form}"')
-    qid, documents = map(np.array, zip(*rows, strict=True))
+    qid, documents = map(texts_of, zip(*rows, strict=True))
     order = np.argsort(_order_of_queries(qid), kind="stable")
     return qid[order], documents[order], np.array([*rows.values()])[order], tag
 
@@ -272,7 +272,7 @@ def _ids(qid: ArrayLike, doc_ids: ArrayLike | None, n_rows: int) -> tuple[list[s
     for row, pair in enumerate(zip(queries, documents, strict=True)):
         again[row] = pair in seen
         seen.add(pair)
-    refuse_where("doc_ids", again, np.array(documents), "is a second time in its query; keep one row")
+    refuse_where("doc_ids", again, np.array(documents, object), "is a second time in its query; keep one row")
     return queries, documents, _order_of_queries(queries)
 
 

@@ -82,6 +82,7 @@ def checked_set(inputs: Inputs, fitted: Schema | None = None) -> CheckedInputs:
     given = inputs.checked(fitted)
     if not given.queries.n_rows:
         raise ValueError(f"{inputs.where}X and its labels have no rows")
+    refuse_infinite_labels(given.queries)
     return given
 
 
@@ -198,6 +199,12 @@ def is_training_set(one: CheckedInputs, train: CheckedInputs) -> bool:
     return one.queries is train.queries and np.array_equal(*starts)
 
 
+def refuse_infinite_labels(queries: Queries) -> None:
+    """Raise for labels that are infinite in single precision."""
+    why = "is beyond single precision (1e38), in which the frameworks keep labels; rescale the labels"
+    refuse_where("labels", np.abs(queries.labels) >= _INFINITE, queries.labels, why)
+
+
 def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:
     """Return queries whose labels are those that the frameworks' datasets hold: rounded to single precision.
 
@@ -215,8 +222,7 @@ def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:
         If a label is beyond single precision.
     """
     labels = queries.labels
-    why = "is beyond single precision (1e38), in which the frameworks keep labels; rescale the labels"
-    refuse_where("labels", np.abs(labels) >= _INFINITE, labels, why)
+    refuse_infinite_labels(queries)
     rounded = labels.astype(np.float32).astype(np.float64)
     if np.array_equal(rounded, labels):
         return queries

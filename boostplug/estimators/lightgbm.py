@@ -186,6 +186,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         refuse_two_starts(self.start, init_model=init_model, init_score=init_score)
         init_model, features = model_and_features(init_model, train.X, feature_name)
         train = train._replace(X=features, queries=with_float32_labels(train.queries))
+        if feature_name == "auto":
+            names = [name.replace(" ", "_") for name in train.schema.names or ()]
+            refuse_repeated(names, "X, in whose names LightGBM writes a blank as _,")
         if self.start is not None:
             init_model = as_booster(start_of(self.start, train, objective), "lightgbm")
         if eval_X is not None or eval_y is not None:
@@ -226,6 +229,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             )
         except lgb.basic.LightGBMError as error:
             cause = self._too_few_rows(train.queries.n_rows) if _NO_FEATURE in str(error) else None
+            if "label mappings" in str(error):
+                cause = (
+                    "LightGBM's own objectives and metrics have gains for labels up to 30; rescale the labels, pass "
+                    'label_gain=[…] with a gain for each, or take LambdaRank(metric=NDCG(10, gain="linear"))'
+                )
             if cause is None:
                 raise
             raise ValueError(cause) from error

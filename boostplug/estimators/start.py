@@ -17,7 +17,7 @@ from boostplug.estimators.inputs import FIT, checked_set, loss_of, with_float32_
 from boostplug.estimators.linear_model import Steps, linear_model
 from boostplug.losses import Loss, RankNet, SquaredError
 from boostplug.model.ensemble import Ensemble
-from boostplug.model.export import export
+from boostplug.model.export import plain_booster
 from boostplug.model.formats import fitted_model
 from boostplug.model.trees import TreeModel
 from boostplug.model.xgboost import booster_of_document, document_of
@@ -187,7 +187,7 @@ def _model_of(start: Any, train: CheckedInputs, loss: Loss) -> Ensemble:
     fitted = fitted_model(start)
     if isinstance(fitted, Ensemble):
         return fitted
-    booster = export(fitted)  # as far as the best iteration
+    booster = plain_booster(fitted)  # as far as the best iteration
     read = TreeModel.from_lightgbm if type(booster).__module__.startswith("lightgbm") else TreeModel.from_xgboost
     return ensemble([[(tree, 1.0) for tree in read(booster).trees]])
 

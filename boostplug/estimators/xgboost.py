@@ -46,7 +46,7 @@ from boostplug.estimators.parameters import for_framework, nested, resolved
 from boostplug.estimators.start import as_booster, refuse_two_starts, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
-from boostplug.model.export import export
+from boostplug.model.export import plain_booster
 
 with needed_by("boostplug.XGBRanker needs", "xgboost"):
     import xgboost as xgb
@@ -328,7 +328,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         NotFittedError
             Before `fit`.
         """
-        booster = export(self.get_booster())
+        booster = plain_booster(self.get_booster())
         params = for_framework(self.get_params(deep=False))
         names = [metric for metric in metrics_of(self.eval_metric, "xgboost") if isinstance(metric, str)]
         params.update(

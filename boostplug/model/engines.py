@@ -5,6 +5,7 @@ up to t, and a the next one above b.
 """
 
 import json
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -19,6 +20,7 @@ Singles = NDArray[np.float32]
 
 _LARGEST = np.finfo(np.float32).max
 _SLACK = np.float32(1e-6)  # Solr adds it to each threshold when it loads a model
+_NEXT_TO_ZERO = np.float32(1.1e-35)  # just above what LightGBM takes for 0
 _STEPS = 2  # by which rounding may miss the threshold that gives the wanted sum
 
 
@@ -45,6 +47,7 @@ def offset_above_zero(model: TreeModel) -> float:
 def solr(trees: Sequence[Tree], names: Sequence[str], name: str, store: str | None) -> str:
     """Return the JSON of Solr's `MultipleAdditiveTreesModel`; numbers are texts, which every version reads."""
     less_slack = [_less_slack(tree) for tree in trees]
+    _warn_of_slack(trees, names, less_slack)
 
     def node(at: int, left: Any, right: Any, tree: Tree, threshold: Singles) -> dict[str, Any]:
         split = {"feature": names[tree.feature[at]], "threshold": str(threshold[at])}
@@ -136,6 +139,19 @@ def _less_slack(tree: Tree) -> Singles:
         above = np.nextafter(chosen, _LARGEST)
         chosen = np.where(above + _SLACK <= bound, above, chosen)
     return chosen
+
+
+def _warn_of_slack(trees: Sequence[Tree], names: Sequence[str], less_slack: Sequence[Singles]) -> None:
+    """Warn of features with values near 0 that go to the other side, as no threshold and slack sum to the bound."""
+    features = set[str]()
+    for tree, threshold in zip(trees, less_slack, strict=True):
+        bound = np.maximum(_at_most(tree), -_LARGEST)
+        missed = ~tree.leaf & (threshold + _SLACK < bound) & (np.abs(bound) > _NEXT_TO_ZERO)
+        features.update(names[feature] for feature in tree.feature[missed])
+    if features:
+        what = "Solr adds 1e-6 to thresholds, so some values near 0 go to the other side of a split"
+        remedy = "multiply these features by 1,000 before training, or see by X=rows whether it matters"
+        warnings.warn(f"{what} on {', '.join(map(repr, sorted(features)))}; {remedy}", UserWarning, stacklevel=4)
 
 
 def _json(value: Any) -> str:

@@ -38,6 +38,8 @@ class Ensemble:
         Columns of X, at most 10,000,000.
     feature_names : sequence of str, optional
         Their names; a DataFrame's columns must match them.
+    missing_features : sequence of int, default ()
+        Features with missing values in training; `boostplug.export` asks what becomes of them.
 
     Raises
     ------
@@ -56,6 +58,7 @@ class Ensemble:
     rounds: tuple[tuple[tuple[WeakRanker, float], ...], ...]
     n_features: int = field(kw_only=True)
     feature_names: tuple[str, ...] | None = field(default=None, kw_only=True)
+    missing_features: tuple[int, ...] = field(default=(), kw_only=True)
 
     def __init__(
         self,
@@ -63,6 +66,7 @@ class Ensemble:
         *,
         n_features: int,
         feature_names: Sequence[str] | None = None,
+        missing_features: Sequence[int] = (),
     ) -> None:
         n_features = check_integer("n_features", n_features, 1, most=_MOST_FEATURES)
         if feature_names is not None:
@@ -73,7 +77,10 @@ class Ensemble:
         checked = tuple(
             tuple(_term(term, f"rounds[{i}]", n_features) for term in terms) for i, terms in enumerate(rounds)
         )
-        self.__dict__.update(rounds=checked, n_features=n_features, feature_names=feature_names)
+        missing = tuple(check_integer("missing_features", one, 0, most=n_features - 1) for one in missing_features)
+        self.__dict__.update(
+            rounds=checked, n_features=n_features, feature_names=feature_names, missing_features=missing
+        )
 
     def __len__(self) -> int:
         """Return the number of rounds."""
@@ -87,7 +94,8 @@ class Ensemble:
         )
 
     def __reduce__(self) -> Any:  # what is derived stays out of pickles
-        return partial(Ensemble, n_features=self.n_features, feature_names=self.feature_names), (self.rounds,)
+        more: dict[str, Any] = {"feature_names": self.feature_names, "missing_features": self.missing_features}
+        return partial(Ensemble, n_features=self.n_features, **more), (self.rounds,)
 
     @cached_property
     def terms(self) -> tuple[tuple[WeakRanker, float], ...]:
@@ -156,7 +164,7 @@ class Ensemble:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the model in types that JSON has; see `save`."""
-        return saved.to_document(self.rounds, self.n_features, self.feature_names)
+        return saved.to_document(self.rounds, self.n_features, self.feature_names, self.missing_features)
 
     @classmethod
     def from_dict(cls, data: Any) -> Self:

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import warnings
 from collections.abc import Sequence
 from functools import partial
 from typing import Any
@@ -42,8 +43,7 @@ def export(
     none; its predictions are the same to single precision.
 
     ``xgb.train(xgb_model=…)`` leaves the best iteration of an earlier training in a booster, and new trees come after
-    it. A training with a loss or a metric of ours clears it, and so does `XGBRanker`. After a training with neither,
-    clear it yourself: ``booster.set_attr(best_iteration=None)``.
+    it. `XGBRanker` clears it. After ``xgb.train`` clear it yourself: ``booster.set_attr(best_iteration=None)``.
 
     Other objectives keep their names, as their predictions may be no scores. So do LightGBM's linear trees and models
     trained with zero_as_missing: converters that took them would drop the slopes, or see zeros as numbers.
@@ -64,7 +64,8 @@ def export(
         - "vespa": JSON as LightGBM or XGBoost dump it;
         - "xgboost": a plain `xgboost.XGBRanker`, for `eland` and whatever else reads XGBoost's models.
     feature_names : sequence of str, optional
-        The engine's names of the features, in the order of the columns. Default: the model's.
+        The engine's names of the features, in the order of the columns. Default: those of the table that the ranker was
+        fitted on. A booster has only its own names, in which LightGBM writes a blank as an underscore.
     missing : {"zero", "nan"}, optional
         What the engine holds where a feature is missing. "zero": 0, so a missing value goes where 0 goes. "nan": NaN,
         as OpenSearch since 3.8.0 and the plugin of Elasticsearch since 1.5.9, so it goes where the model sends it.
@@ -103,8 +104,8 @@ def export(
     Warns
     -----
     UserWarning
-        If missing values that the model knows count as 0, or if values near 0 go to another side in Solr, which adds
-        1e-6 to each threshold.
+        If missing values that the model knows count as 0, if values near 0 go to another side in Solr, which adds 1e-6
+        to each threshold, or if rounds after the best iteration of an `xgboost.Booster` are left out.
 
     Examples
     --------
@@ -121,12 +122,15 @@ def export(
             raise ValueError(
                 "feature_names, missing, name, store, offset and X are of an export to an engine; pass to='solr', …"
             )
-        return _plain(model)
+        return _without_later_rounds(model)
     if not isinstance(to, str) or to not in TARGETS:
         raise ValueError(f"to must be one of {', '.join(TARGETS)}; got {shown(to)}")
     fitted = fitted_model(model)
-    plain = fitted if isinstance(fitted, Ensemble) else _plain(fitted)
+    plain = fitted if isinstance(fitted, Ensemble) else _without_later_rounds(fitted, model)
     fitted_columns = getattr(model, "_fitted_columns", None)
+    names = (fitted_columns and fitted_columns.names) or ()
+    if feature_names is None and [name.replace(" ", "_") for name in names] == names_of(plain):
+        feature_names = names  # as the table has them, before LightGBM changed them
     known = (fitted_columns and fitted_columns.categories) or {}
     exported, added = converted(plain, to, feature_names, missing, known, name=name, store=store, offset=offset)
     if X is not None:
@@ -166,7 +170,20 @@ def _predicted(plain: Any, rows: Any) -> NDArray[np.floating]:
     return np.asarray(plain.predict(imported("xgboost", "export needs").DMatrix(rows, feature_names=names)))
 
 
-def _plain(booster: Any) -> Any:
+def _without_later_rounds(booster: Any, model: Any = None) -> Any:
+    """Return a plain booster, with a warning if rounds of one that XGBoost trained itself are left out."""
+    plain = plain_booster(booster)
+    if type(booster if model is None else model).__module__.partition(".")[0] == "xgboost":
+        kept, n_rounds = plain.num_boosted_rounds(), booster.num_boosted_rounds()
+        if kept < n_rounds:
+            what = f"the export has {kept} of {n_rounds} rounds, up to the best iteration of early stopping"
+            remedy = "if a later training with xgb_model= added the others, call booster.set_attr(best_iteration=None)"
+            warnings.warn(f"{what}; {remedy} and export again", UserWarning, stacklevel=3)
+    return plain
+
+
+def plain_booster(booster: Any) -> Any:
+    """Return a copy of a booster as far as the best iteration, under an objective that converters know."""
     for framework, copied in _COPIES.items():
         kind = getattr(sys.modules.get(framework), "Booster", None)
         if kind is not None and isinstance(booster, kind):

@@ -14,7 +14,7 @@ from boostplug.core.checks import check_number, shown
 from boostplug.core.extras import imported
 from boostplug.model import engines
 from boostplug.model.ensemble import Ensemble
-from boostplug.model.trees import CATEGORICAL, TreeModel, beyond_zero, lightgbm_text, refuse_categories
+from boostplug.model.trees import CATEGORICAL, TreeModel, beyond_zero, lightgbm_text, names_of, refuse_categories
 from boostplug.model.xgboost import xgboost_model
 
 TARGETS = ("solr", "elasticsearch-ltr", "opensearch-ltr", "ranklib", "vespa", "xgboost")
@@ -52,8 +52,8 @@ def converted(
         raise ValueError(f"offset={offset!r}: Vespa takes scores below 0; leave it out")
     if to == "vespa" and _framework(plain) == "lightgbm":
         return _dumped(plain, feature_names, missing, known), 0.0
-    model = _tree_model(plain, known)
-    names = _names(model.names, feature_names, to)
+    names = _names(names_of(plain), feature_names, to)
+    model = _tree_model(plain, known, names)
     keeps = _keeps_directions(model, to, missing)
     if to == "vespa" and isinstance(plain, Ensemble):
         return _dumped(plain.to_lightgbm(), names, missing, {}), 0.0
@@ -77,10 +77,11 @@ def _framework(plain: Any) -> str:
     return type(plain).__module__.partition(".")[0]
 
 
-def _tree_model(plain: Any, known: _Categories) -> TreeModel:
+def _tree_model(plain: Any, known: _Categories, names: Sequence[str]) -> TreeModel:
     if isinstance(plain, Ensemble):
         return TreeModel.from_ensemble(plain)
-    return TreeModel.from_lightgbm(plain, known) if _framework(plain) == "lightgbm" else TreeModel.from_xgboost(plain)
+    is_lightgbm = _framework(plain) == "lightgbm"
+    return TreeModel.from_lightgbm(plain, known, names) if is_lightgbm else TreeModel.from_xgboost(plain)
 
 
 def _dumped(booster: Any, feature_names: Sequence[str] | None, missing: str | None, known: _Categories) -> str:

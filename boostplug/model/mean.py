@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.core.checks import shown
-from boostplug.model.export import export
+from boostplug.model.export import plain_booster
 from boostplug.model.formats import fitted_model
 from boostplug.model.lightgbm import booster_of
 from boostplug.model.xgboost import booster_of_document, change_leaves, document_of
@@ -56,7 +56,7 @@ def mean_model(models: Iterable[Any]) -> Any:
             raise ValueError(f"models[{number}] {what}; got {shown(booster)}")
     if not boosters:
         raise ValueError("models holds no model; pass fitted rankers or boosters")
-    plain = [export(booster) for booster in boosters]
+    plain = [plain_booster(booster) for booster in boosters]
     frameworks = {type(booster).__module__.partition(".")[0] for booster in plain}
     if len(frameworks) > 1:
         raise ValueError(f"models are of {' and '.join(sorted(frameworks))}; pass models of one framework")

@@ -22,13 +22,16 @@ _WRITE = "pass what Ensemble.save wrote"
 Terms = Sequence[tuple[WeakRanker, float]]
 
 
-def to_document(rounds: Sequence[Terms], n_features: int, feature_names: Sequence[str] | None) -> dict[str, Any]:
+def to_document(
+    rounds: Sequence[Terms], n_features: int, feature_names: Sequence[str] | None, missing_features: Sequence[int]
+) -> dict[str, Any]:
     """Return a model in types that JSON has."""
     return {
         "format": _FORMAT,
         "version": _VERSION,
         "n_features": n_features,
         "feature_names": None if feature_names is None else list(feature_names),
+        **({"missing_features": list(missing_features)} if missing_features else {}),
         "rounds": [[_term_to_dict(weak, weight) for weak, weight in terms] for terms in rounds],
     }
 
@@ -45,6 +48,7 @@ def from_document(data: Any) -> dict[str, Any]:
             "rounds": [[_term_from_dict(term) for term in terms] for terms in data["rounds"]],
             "n_features": data["n_features"],
             "feature_names": None if names is None else list(names),
+            "missing_features": list(data.get("missing_features", ())),
         }
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"a damaged ensemble ({type(error).__name__}: {error}); {_WRITE}") from None

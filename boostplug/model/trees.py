@@ -34,22 +34,20 @@ class TreeModel:
     ----------
     trees : list of Tree
     constant : float
-    names : list of str
-        Of the features.
     learnt_missing : bool
         Whether training data had missing values, as far as the trees show it.
     """
 
     trees: list[Tree]
     constant: float
-    names: list[str]
     learnt_missing: bool
 
     @classmethod
     def from_ensemble(cls, model: Ensemble) -> "TreeModel":
         """Return the trees of an ensemble: of the stumps of a feature one tree.
 
-        Only a split that holds missing values apart from all known ones shows that training data had some.
+        Training data had missing values in a feature that has a split if the ensemble says so, or if one holds missing
+        values apart from all known ones.
         """
         trees, slopes = model.trees_and_slopes
         if slopes:
@@ -57,14 +55,18 @@ class TreeModel:
                 "export: the model adds up features (weak ranker Feature), and the format holds only trees; "
                 "fit with stumps or trees as weak rankers"
             )
-        learnt = any(np.isneginf(tree.threshold).any() for tree in trees)
-        return cls(trees, 0.0, names_of(model), learnt)
+        missing = np.array(model.missing_features, np.int64)
+        learnt = any((np.isneginf(tree.threshold) | np.isin(tree.feature, missing))[~tree.leaf].any() for tree in trees)
+        return cls(trees, 0.0, learnt)
 
     @classmethod
-    def from_lightgbm(cls, booster: Any, categorical: Collection[int] = ()) -> "TreeModel":
+    def from_lightgbm(
+        cls, booster: Any, categorical: Collection[int] = (), names: Sequence[str] | None = None
+    ) -> "TreeModel":
         """Return the trees of a `lightgbm.Booster`, which reads NaN as 0 where training data had none.
 
         `categorical` holds the indices of categorical columns: LightGBM splits ordered ones by code, like numbers.
+        `names` are those of the features in messages, by default the booster's.
 
         Raises
         ------
@@ -72,10 +74,11 @@ class TreeModel:
             For categorical splits, linear trees, zeros as missing values, and predictions that are no scores.
         """
         head, fields, splits = lightgbm_text(booster)
-        refuse_categories(names_of(booster), {k for k, kind in splits if kind & CATEGORICAL or k in categorical})
+        split = {k for k, kind in splits if kind & CATEGORICAL or k in categorical}
+        refuse_categories(names or names_of(booster), split)
         scale = 1.0 / len(fields) if "average_output" in head else 1.0  # a random forest
         trees = [_lightgbm_tree(of_tree, scale) for of_tree in fields]
-        return cls(trees, 0.0, names_of(booster), any(kind >> _MISSING_TYPE == _MISSING_IS_NAN for _, kind in splits))
+        return cls(trees, 0.0, any(kind >> _MISSING_TYPE == _MISSING_IS_NAN for _, kind in splits))
 
     @classmethod
     def from_xgboost(cls, booster: Any) -> "TreeModel":
@@ -101,7 +104,7 @@ class TreeModel:
         trees = [_xgboost_tree(tree) for tree in model["trees"]]
         directions = {bool(side) for tree in trees for side in tree.missing_left[~tree.leaf]}
         (constant,) = np.atleast_1d(json.loads(learner["learner_model_param"]["base_score"]))
-        return cls(trees, float(np.float32(constant)), names, len(directions) > 1)
+        return cls(trees, float(np.float32(constant)), len(directions) > 1)
 
 
 def names_of(model: Any) -> list[str]:

@@ -202,6 +202,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labelled=labelled, arguments=FIT
         )
         features = self._features(inputs.take_columns().X, reset=True)
+        self._missing_features = tuple(np.flatnonzero(np.isnan(features).any(axis=0)).tolist())
         train = checked_set(inputs)
         queries = train.queries
         _check_weights(queries)
@@ -256,7 +257,10 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         }
         kept = [done.terms for done in rounds[: self.best_iteration_]]
         self.model_ = Ensemble(
-            kept, n_features=self.n_features_in_, feature_names=getattr(self, "feature_names_in_", None)
+            kept,
+            n_features=self.n_features_in_,
+            feature_names=getattr(self, "feature_names_in_", None),
+            missing_features=self._missing_features,
         )
 
     def predict(self, X: Any) -> Floats:

@@ -1,9 +1,11 @@
 """`evaluate`: estimates by hand, without bias on simulated clicks, and what they say of themselves."""
 
 import math
+import tracemalloc
 from fractions import Fraction
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import boostplug as bp
@@ -48,8 +50,28 @@ def test_precision_in_exact_arithmetic():
     assert found.largest_weight == 4.0
 
 
-def test_discounts_are_those_of_the_metric():
-    for metric in (bp.DCG(2, convention="letor"), bp.DCG(None, ties="order"), bp.DCG(gain="linear")):
+def test_a_long_page_is_not_copied_for_each_click():
+    n = 3000
+    rng = np.random.default_rng(0)
+    scores, clicked = rng.integers(0, 400, n).astype(float), rng.integers(0, 2, n)
+    log, theta = ClickLog(clicked, group=[n], position=np.arange(1, n + 1)), np.linspace(1, 0.5, n)
+    evaluate(scores, log, metric=bp.DCG(None), propensity=theta)  # compiles
+    tracemalloc.start()
+    found = evaluate(scores, log, metric=bp.DCG(None), propensity=theta)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    mean_discount = pd.Series(1 / np.log2(np.arange(2, n + 2))).groupby(-np.sort(-scores)).mean()
+    assert found.estimate == pytest.approx((clicked / theta) @ mean_discount[scores], rel=1e-12)
+    assert peak < 200 * n * 8
+
+
+def tenfold(grades):
+    return 10 * grades
+
+
+@pytest.mark.parametrize("options", [{"k": 2, "convention": "letor"}, {"k": None, "ties": "order"}, {"gain": tenfold}])
+def test_discounts_are_those_of_the_metric(options):
+    for metric in (bp.DCG(**options), bp.DCG(**{"gain": "linear", **options})):
         found = evaluate(NEW, LOG, metric=metric, propensity=[1, 1, 1]).estimate
         queries = bp.Queries(PAGES["clicked"], group=PAGES["group"])
         assert found == pytest.approx(metric(NEW, queries), rel=1e-13)
@@ -178,3 +200,5 @@ def test_revenue_by_hand():
 def test_values_that_no_click_has_are_refused():
     with pytest.raises(ValueError, match=r"click_value\[2\] = .* is not a value of a click; pass numbers from 0"):
         evaluate(NEW, LOG, propensity=INVERSE, click_value=[1, 1, -1.0, 1, 1, 1, 1])
+    with pytest.raises(ValueError, match="click_value is 0 for all clicks"):
+        evaluate(NEW, LOG, propensity=INVERSE, click_value=[0, 1, 0, 1, 0, 0, 1])

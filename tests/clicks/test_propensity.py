@@ -52,6 +52,64 @@ def test_randomised_compares_pages_of_the_same_length():
     check(propensity(log, method="randomised"), 0.1, (1 / np.arange(1, 11)) ** 0.5)
 
 
+def aggregated(log):
+    """Return one row per query, document and position, with the rows of a query as a page."""
+    keys, at = np.unique([log.query, log.document, log.position], axis=1, return_inverse=True)
+    ids = {"qid": keys[0], "query": keys[0], "document": keys[1], "position": keys[2]}
+    return ClickLog(np.bincount(at.ravel(), log.clicked), impressions=np.bincount(at.ravel()), **ids)
+
+
+RANKERS = {
+    "one order": SCORES[0],
+    "two rankers": [*SCORES],
+    "two thirds shuffled": ["random", "random", SCORES[0]],
+}
+
+
+@pytest.mark.parametrize("ranker", RANKERS)
+@pytest.mark.parametrize("view", [aggregated, lambda log: log], ids=["aggregated", "pages"])
+def test_pages_that_were_not_shuffled_are_refused(ranker, view):
+    with pytest.raises(ValueError, match=r'needs shuffled pages, .* keep their positions .*; pass method="harv'):
+        propensity(view(log_of(RANKERS[ranker], sessions=3000)), method="randomised")
+
+
+def test_an_order_that_only_leans_on_a_ranking_is_refused():
+    rng = np.random.default_rng(0)
+    order = np.argsort(-0.3 * np.arange(5) + rng.normal(size=(2000, 5)), axis=1)
+    ids = {"query": np.zeros(10_000), "document": order.ravel(), "position": np.tile(np.arange(1, 6), 2000)}
+    with pytest.raises(ValueError, match="documents of log keep their positions"):
+        propensity(ClickLog(np.ones(10_000), group=[5] * 2000, **ids), method="randomised")
+
+
+def test_without_query_and_document_the_order_is_not_checked():
+    log = log_of(SCORES[0], sessions=3000)
+    for ids in ({}, {"query": log.query}, {"document": log.document}):
+        bare = ClickLog(log.clicked, group=log.group, position=log.position, **ids)
+        assert len(propensity(bare, method="randomised", n_bootstrap=2)) == N_POSITIONS
+
+
+@pytest.mark.parametrize(
+    ("n_queries", "fewest", "most", "pages", "longest"),
+    [(5, 2, 6, 40, 6), (3, 2, 2, 60, 2), (1, 5, 8, 30, 8), (300, 2, 12, 200, 12), (20, 3, 30, 200, 5)],
+)
+def test_shuffled_pages_pass(n_queries, fewest, most, pages, longest):
+    """40 logs of each kind, as single pages and aggregated."""
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        size, query = rng.integers(fewest, most + 1, n_queries), rng.integers(n_queries, size=pages)
+        shown = [rng.permutation(size[q])[:longest] for q in query]
+        group = [len(page) for page in shown]
+        log = ClickLog(
+            np.ones(sum(group)),
+            group=group,
+            position=np.concatenate([np.arange(1, n + 1) for n in group]),
+            query=np.repeat(query, group),
+            document=np.concatenate(shown),
+        )
+        for view in (log, aggregated(log)):
+            assert propensity(view, method="randomised", n_bootstrap=2).propensity[1] > 0
+
+
 def test_harvesting(of_two_rankers):
     check(propensity(of_two_rankers, method="harvesting"), 0.15)
 

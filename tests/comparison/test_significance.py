@@ -11,6 +11,7 @@ from boostplug.comparison.significance import (
     holm,
     pooled_test,
     randomisation_test,
+    standard_error,
     t_interval,
 )
 
@@ -71,6 +72,50 @@ def test_undefined_queries_are_left_out():
     assert np.isnan(randomisation_test([np.nan], [np.nan]))
     with pytest.raises(ValueError, match="query 9 is undefined for only one of the two"):
         randomisation_test(np.r_[a, np.nan], np.r_[b, 0.5])
+
+
+TESTS = {  # each with its value and weight of query 1
+    "randomisation_test": lambda x, w: randomisation_test([0.1, x, 0.3], [0.2, 0.1, 0.1], weight=[1, w, 1]),
+    "randomisation_test, b": lambda x, w: randomisation_test([0.2, 0.1, 0.1], [0.1, x, 0.3], weight=[1, w, 1]),
+    "pooled_test": lambda x, w: pooled_test([[0.1, x, 0.3]], [[0.2, 0.1, 0.1]], weight=[[1, w, 1]]),
+    "standard_error": lambda x, w: standard_error([0.1, x, 0.3], weight=[1, w, 1]),
+    "t_interval": lambda x, w: t_interval([0.1, x, 0.3], weight=[1, w, 1]),
+}
+
+
+@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize(
+    ("value", "weight", "message"),
+    [
+        *((x, 1.0, rf"(a|b|differences)\[1\] = {x} is infinite; NaN stands for undefined") for x in (np.inf, -np.inf)),
+        *((0.5, w, r"weight\[1\] = .* is not a number from 0 to 1e\+100") for w in (np.nan, np.inf, -1.0, 1e101)),
+    ],
+)
+def test_infinite_values_and_invalid_weights_are_refused(name, value, weight, message):
+    with pytest.raises(ValueError, match=message):
+        TESTS[name](value, weight)
+
+
+def test_the_weight_of_an_undefined_query_does_not_matter():
+    nan = [0.1, np.nan, 0.3]
+    assert t_interval(nan, weight=[1, np.nan, 1]) == t_interval([0.1, 0.3])
+    assert randomisation_test(nan, nan, weight=[1, np.inf, 1]) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: t_interval([0.1, 0.2], level=95), "level must be a finite number above 0 and below 1; got 95"),
+        (lambda: pooled_test([[0.1, 0.2]], [[0.2, 0.4]], level=1), "level must be .* below 1; got 1"),
+        (lambda: standard_error([0.1, 0.2], strata=[0.0, np.nan]), r"strata\[1\] = nan is missing"),
+        (lambda: holm([0.1, np.inf]), r"p\[1\] = inf is not between 0 and 1"),
+        (lambda: holm([0.1, -0.1]), r"p\[1\] = -0.1 is not between 0 and 1"),
+        (lambda: randomisation_test(np.ma.array([0.1, 0.2], mask=[0, 1]), [0.1, 0.1]), "a has 1 masked values"),
+    ],
+)
+def test_other_arguments_out_of_range_are_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 import boostplug as bp
 
+polars = pytest.importorskip("polars")
+pyarrow = pytest.importorskip("pyarrow")
+
 
 def test_group_and_qid_say_the_same():
     labels = [2, 0, 1, 1, 3, 0]
@@ -125,7 +128,7 @@ def test_an_index_that_says_nothing_leaves_the_order_to_positions():
     by_position = bp.Queries(TURNED["y"].to_numpy(), qid=FRAME["q"])
     for labels in (TURNED["y"].reset_index(drop=True), TURNED["y"].tolist(), TURNED["y"].set_axis([1, 2, 10, 11])):
         np.testing.assert_array_equal(bp.Queries(labels, qid=FRAME["q"]).labels, by_position.labels)
-    per_query = pd.Series([1.0, 2.0], index=[2, 1])  # its index is of queries
+    per_query = pd.Series([1.0, 2.0], index=["a", "b"]).reset_index(drop=True)
     assert bp.Queries(FRAME["y"], qid=FRAME["q"], weight=per_query).row_weight.tolist() == [1, 1, 2, 2]
 
 
@@ -207,6 +210,106 @@ TAKERS = {
 def test_all_that_take_columns_refuse_another_order(name, call):
     with pytest.raises(ValueError, match=rf"^{name} and [\w.]+ have the same index in different orders"):
         call(TURNED["y"], TURNED["w"], TURNED["q"])
+
+
+# --- weights and propensities in a Series -------------------------------------------------------------------------
+
+BY_ID = pd.Series([3.0, 2.0], index=[1, 2])  # of the queries 2 and 1, in this order
+GIVEN = {"qid": [2, 2, 1, 1], "y": [0, 1, 1, 0]}
+WEIGHTED = {
+    "Queries": lambda w: bp.Queries(GIVEN["y"], qid=GIVEN["qid"], weight=w).row_weight,
+    "RankingData": lambda w: bp.RankingData(X, **GIVEN, weight=w).weight,
+    "from_implicit": lambda w: bp.Pairs.from_implicit(GIVEN["y"], qid=GIVEN["qid"], weight=w).weight,
+    "from_clicks": lambda w: (
+        bp.Pairs.from_clicks([0, 1, 0, 1], qid=GIVEN["qid"], position=[1, 2, 1, 2], weight=w).weight
+    ),
+    "metric": lambda w: bp.NDCG(2).score(GIVEN["y"], [1, 0, 1, 0], qid=GIVEN["qid"], weight=w),
+    "XGBRanker": lambda w: (
+        bp.XGBRanker(objective=bp.CRR(), n_estimators=1, max_depth=1, min_child_weight=0, n_jobs=1)
+        .fit(
+            X, **GIVEN, sample_weight=w, eval_set=[(X, GIVEN["y"])], eval_qid=[GIVEN["qid"]], sample_weight_eval_set=[w]
+        )
+        .predict(X)
+    ),
+    "LGBMRanker": lambda w: (
+        bp.LGBMRanker(objective=bp.CRR(), **FEW, n_jobs=1, min_child_weight=0)
+        .fit(X, **GIVEN, sample_weight=w, eval_set=[(X, GIVEN["y"])], eval_qid=[GIVEN["qid"]], eval_sample_weight=[w])
+        .predict(X)
+    ),
+    "LinearRanker": lambda w: bp.LinearRanker().fit(np.eye(4), **GIVEN, sample_weight=w).predict(np.eye(4)),
+}
+
+
+@pytest.mark.parametrize("call", WEIGHTED.values(), ids=WEIGHTED)
+@pytest.mark.parametrize("index", [[1, 2], range(1, 3), pd.CategoricalIndex([1, 2]), [1.0, 2.0]], ids=str)
+def test_weights_by_query_id_go_by_their_index(call, index):
+    by_id, by_place = call(BY_ID.set_axis(index)), call(BY_ID.to_numpy())
+    np.testing.assert_array_equal(by_id, call([2.0, 3.0]))
+    assert not np.array_equal(by_id, by_place)
+    np.testing.assert_array_equal(call(BY_ID.reset_index(drop=True)), by_place)
+    with pytest.raises(ValueError, match=r"weight is a Series .* order of the queries; pass .* weight\.to_"):
+        call(BY_ID.set_axis([1, 7]))
+
+
+def test_weights_by_query_id_need_ids():
+    with pytest.raises(ValueError, match="order of the queries"):
+        bp.Queries(GIVEN["y"], group=[2, 2], weight=BY_ID)
+    assert bp.Queries(GIVEN["y"], group=[2, 2], weight=BY_ID * 0 + 2.0).row_weight.tolist() == [2.0] * 4
+
+
+PROPENSITY = {
+    "from_clicks": lambda p: (
+        bp.Pairs.from_clicks(
+            [0, 1, 0, 1], group=[2, 2], position=[1, 3, 2, 1], rule="all_unclicked", propensity=p
+        ).weight
+    ),
+    "Unbiased": lambda p: bp.Unbiased(method="ips", propensity=p).propensity,
+    "ClickLogLoss": lambda p: bp.ClickLogLoss(propensity=p).propensity,
+    "evaluate": lambda p: bp.clicks.evaluate(FRAME["w"].to_numpy(), LOG, propensity=p).estimate,
+}
+
+
+@pytest.mark.parametrize("call", PROPENSITY.values(), ids=PROPENSITY)
+def test_propensities_by_position_go_by_their_index(call):
+    by_position = pd.Series([0.25, 1.0, 0.5], index=[3, 1, 2])
+    np.testing.assert_array_equal(call(by_position), call([1.0, 0.5, 0.25]))
+    np.testing.assert_array_equal(call(pd.Series([0.25, 0.5, 1.0], index=range(3, 0, -1))), call([1.0, 0.5, 0.25]))
+    with pytest.raises(ValueError, match=r"propensity is a Series .* order of the positions"):
+        call(by_position.set_axis([2, 0, 1]))
+
+
+# --- missing ids ----------------------------------------------------------------------------------------------------
+
+MISSING = {
+    "None beside texts": ["a", None, "b"],
+    "NaN beside texts": ["a", np.nan, "b"],
+    "NaN": [1.0, np.nan, 2.0],
+    "NaT": pd.to_datetime(["2026-01-01", None, "2026-01-02"]),
+    "NA": pd.Series([1, None, 2], dtype="Int64"),
+    "category": pd.Categorical(["a", None, "b"]),
+    "pyarrow": pyarrow.chunked_array([["a", None, "b"]]),
+    "polars": polars.Series([1, None, 2]),
+}
+TAKE_IDS = {
+    "Queries": lambda ids: bp.Queries([0, 1, 2], qid=ids),
+    "RankingData": lambda ids: bp.RankingData(np.eye(3), [0, 1, 2], qid=ids, group=[1, 1, 1]),
+    "split_queries": lambda ids: bp.split_queries(np.arange(3), qid=ids),
+    "group_folds": lambda ids: bp.group_folds(ids, 2),
+    "time_folds": lambda ids: bp.time_folds(ids, [1, 2, 3], 1),
+    "page": lambda ids: bp.clicks.ClickLog([0, 1, 0], qid=ids, position=[1, 1, 1]),
+    "query": lambda ids: bp.clicks.ClickLog([0, 1, 0], group=[1, 1, 1], query=ids, position=[1, 1, 1]),
+    "document": lambda ids: bp.clicks.ClickLog([0, 1, 0], group=[3], document=ids, position=[1, 2, 3]),
+    "metric": lambda ids: bp.NDCG(2).score([0, 1, 2], [0, 1, 2], qid=ids),
+    "choice": lambda ids: bp.choice_probabilities([0, 1, 2], qid=ids),
+    "fit": lambda ids: bp.XGBRanker().fit(np.eye(3), [0, 1, 2], qid=ids),
+}
+
+
+@pytest.mark.parametrize("take", TAKE_IDS.values(), ids=TAKE_IDS)
+@pytest.mark.parametrize("ids", MISSING.values(), ids=MISSING)
+def test_missing_ids_are_refused(ids, take):
+    with pytest.raises(ValueError, match=r"\[1\] = \S+ is not an id; drop such rows"):
+        take(ids)
 
 
 # --- sizes in a Series ----------------------------------------------------------------------------------------------

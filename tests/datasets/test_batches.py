@@ -140,6 +140,35 @@ def test_ids_of_several_types_become_one(first, second, expected, tmp_path):
     assert batch.n_queries == len(set(expected))
 
 
+@pytest.mark.parametrize(
+    ("column", "values", "why"),
+    [
+        ("q", pa.array([1.0, 2.0**24], pa.float32()), "float; convert the ids to integers or text"),
+        ("q", pa.array([1, 2], pa.date32()), "date32"),
+        ("q", pa.array([1.0, 2.0]).dictionary_encode(), "double"),
+        ("y", ["1", "0"], "string; make it numbers"),
+        ("w", ["1", "2"], "string"),
+        ("x", ["1", "2"], "string; make it numbers, or choose others by features="),
+        ("x", pa.array(["a", "b"]).dictionary_encode(), "dictionary"),
+        ("x", pa.array([1, 2], pa.timestamp("s")), "timestamp"),
+        ("x", [[1.0], [2.0]], "list"),
+    ],
+    ids=str,
+)
+def test_columns_of_other_kinds_are_refused_with_their_file(column, values, why, tmp_path):
+    path = table_of(tmp_path, **{"w": [1.0, 2.0], column: values})
+    with pytest.raises(ValueError, match=rf"train\.parquet: column '{column}' holds {why}"):
+        batches_by_query(path, **COLUMNS, weight="w")
+
+
+def test_files_that_change_between_passes_are_noticed(tmp_path):
+    found = batches_by_query(table_of(tmp_path, q=[1, 2]), **COLUMNS)
+    assert len([*found]) == len([*found]) == 1
+    table_of(tmp_path, q=[3, 4, 5])
+    with pytest.raises(ValueError, match="have changed since batches_by_query read them; call it again"):
+        next(iter(found))
+
+
 @pytest.mark.parametrize(("at_once", "rows"), [(1, 2), (3, 5), (1000, 1000)])
 def test_a_query_that_appears_again_is_refused(at_once, rows, tmp_path, monkeypatch):
     monkeypatch.setattr(batches, "_AT_ONCE", at_once)

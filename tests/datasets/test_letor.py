@@ -56,6 +56,45 @@ def test_letor_and_mslr(write):
     assert load_letor(write(MSLR)).doc_ids is None
 
 
+@pytest.mark.parametrize(
+    "comment",
+    ["# D{}", "#D{}", "# docid: D{}", "# doc-id D{}", "#docid = D{} inc = 1", "# DocNo=D{}", "# 3 doc_id D{} x"],
+)
+def test_comments_that_hold_ids(write, comment):
+    lines = "".join(f"1 qid:1 1:{k} {comment.format(k)}\r\n" for k in range(3))
+    assert load_letor(write(lines)).doc_ids.tolist() == ["D0", "D1", "D2"]
+
+
+def test_comments_that_are_not_read_are_named(write):
+    path = write("# a title of it\n1 qid:1 1:1 # D0\n0 qid:1 1:2 # not an id\n1 qid:1 1:3 #docid =\n1 qid:1 1:4 #\n")
+    with pytest.warns(UserWarning, match=r"id are not read: 2 in .*train.txt, such as 'not an id'; write '# ID'"):
+        assert load_letor(path).doc_ids.tolist() == ["D0", "", "", ""]
+
+
+@pytest.mark.parametrize("line", ["1 qid:1 1:1 # {}\n", "1 qid:{} 1:1\n"])
+def test_a_long_id_widens_no_other(write, line):
+    data = load_letor(write("".join(line.format(name) for name in ["x" * 10_000, *(f"d{k}" for k in range(99))])))
+    assert sum(ids.nbytes for ids in (data.qid, data.doc_ids) if ids is not None) < 10_000
+
+
+def test_scores_to_start_from_are_named(write):
+    path = write(MSLR)
+    write("0.1\n0.2\n", "train.txt.init")
+    with pytest.warns(UserWarning, match=r"train.txt.init is not read; pass the scores to start from as init_score"):
+        load_letor(path)
+
+
+def test_features_that_a_line_leaves_out_may_be_missing(write, tmp_path):
+    for name in ("train", "vali", "test"):
+        path = write("1 qid:1 1:0 3:1\n0 qid:1\n", f"Fold1/{name}.txt")
+    for data in (load_letor(path, missing="nan"), load_folds(tmp_path, missing="nan")[0].test):
+        np.testing.assert_array_equal(data.X, [[0, NAN, 1], [NAN] * 3])
+    with pytest.raises(ValueError, match="missing='nan' is of a dense X"):
+        load_letor(path, missing="nan", sparse=True)
+    with pytest.raises(ValueError, match="missing must be one of 'zero', 'nan'; got None"):
+        load_letor(path, missing=None)
+
+
 def test_lines_of_svmlight_leave_out_zeros(write):  # Istella, Yahoo
     data = load_letor(write("1 qid:1 2:0.5 5:1\n0 qid:1\n3 qid:2 1:0.25\n"))
     np.testing.assert_array_equal(data.X, np.float32([[0, 0.5, 0, 0, 1], [0] * 5, [0.25, 0, 0, 0, 0]]))

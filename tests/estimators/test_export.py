@@ -52,6 +52,58 @@ def check(fitted, rows=X):
 
 
 @each
+@pytest.mark.parametrize("to", ["solr", "elasticsearch-ltr", "opensearch-ltr", "xgboost"])
+def test_engines_get_the_names_of_the_table(framework, to):
+    frame = pd.DataFrame(np.float32(X)).set_axis(
+        ["unit price", "a_b", *(f"f {k}" for k in range(2, X.shape[1]))], axis=1
+    )
+    fitted = fit(framework, frame)
+    exported = bp.export(fitted, to=to, X=frame)
+    if to == "xgboost":
+        assert exported.get_booster().feature_names == [*frame]
+    else:
+        assert '"unit price"' in exported
+        assert "unit_price" not in exported
+    names = [f"g{k}" for k in range(X.shape[1])]
+    assert '"g0"' in bp.export(fitted, to="vespa", feature_names=names, X=frame)
+    if framework == "lightgbm" and to == "solr":
+        assert '"unit_price"' in bp.export(fitted.booster_, to=to)  # a booster has its own names only
+
+
+def test_categories_are_refused_by_the_names_of_the_table():
+    frame = pd.DataFrame({"x": X[:, 0], "my shop": pd.Categorical(np.where(Y > 1, "a", "b"))})
+    fitted = fit("lightgbm", frame, min_data_per_group=1, cat_smooth=0.0, min_child_weight=0.0)
+    with pytest.raises(ValueError, match=r"codes of the categories of \['my shop'\]"):
+        bp.export(fitted, to="solr")
+
+
+def test_names_that_lightgbm_makes_equal_are_refused():
+    frame = pd.DataFrame(X[:, :2], columns=["a b", "a_b"])
+    with pytest.raises(ValueError, match=r"LightGBM writes a blank as _, holds 'a_b' 2 times; rename or remove one"):
+        fit("lightgbm", frame)
+    fit("lightgbm", frame, fitting={"feature_name": ["a", "b"]})
+    fit("xgboost", frame)
+
+
+def test_rounds_that_an_export_leaves_out_are_named():
+    """`xgb.train` keeps the best iteration of the model that it continues; XGBRanker does not."""
+    fitted = stopped("xgboost")
+    booster = fitted.get_booster()
+    kept, all_rounds = fitted.best_iteration + 1, booster.num_boosted_rounds()
+    assert fitted.export().get_booster().num_boosted_rounds() == kept < all_rounds  # no warning: it is the ranker's
+    bp.export(fitted, to="xgboost")
+    matrix = xgb.DMatrix(X, Y, qid=QID, nthread=1)
+    longer = xgb.train({"objective": "rank:pairwise", "nthread": 1}, matrix, 3, obj=bp.MPBoost(), xgb_model=booster)
+    plain = xgb.XGBRanker()
+    plain.load_model(longer.save_raw("ubj"))
+    for model, to in ((longer, None), (longer, "solr"), (plain, "xgboost")):
+        with pytest.warns(UserWarning, match=rf"has {kept} of {all_rounds + 3} rounds, .*best_iteration=None"):
+            bp.export(model, to=to)
+    longer.set_attr(best_iteration=None)
+    assert bp.export(longer).num_boosted_rounds() == all_rounds + 3
+
+
+@each
 def test_parameters_and_attributes_are_the_rankers(framework):
     fitted = fit(framework, learning_rate=0.2, random_state=np.random.RandomState(0))
     plain = check(fitted)

@@ -3,6 +3,7 @@
 import json
 import re
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
@@ -103,7 +104,7 @@ def check_everywhere(model, rng, *, missing, engines=ENGINES):
         options = {"missing": "nan"} if with_nan and to != "vespa" else {}
         rows, wanted = (X, expected) if with_nan or not missing else (np.nan_to_num(X), scores(model, np.nan_to_num(X)))
         with warnings.catch_warnings():
-            warnings.filterwarnings("ignore", "missing values count as 0|Solr adds")
+            warnings.filterwarnings("ignore", "missing values count as 0|.* up to the best iteration")
             text = bp.export(model, to=to, **options or ({"missing": "zero"} if missing and to != "vespa" else {}))
         names = [f"f{k}" for k in range(N_FEATURES)] if isinstance(model, xgb.Booster) else None
         if isinstance(model, lgb.Booster):
@@ -113,6 +114,7 @@ def check_everywhere(model, rng, *, missing, engines=ENGINES):
         check_export(text, to, rows, wanted, feature_names=names, **options)
     with warnings.catch_warnings():
         warnings.filterwarnings("error" if not missing else "ignore", "the model has learnt")
+        warnings.filterwarnings("ignore", ".* up to the best iteration")
         ranker = bp.export(model, to="xgboost")
     np.testing.assert_allclose(ranker.predict(X), expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 
@@ -205,6 +207,32 @@ def test_missing_values_are_refused_where_the_engine_fills_with_0():
             bp.export(learnt, to="vespa", missing="zero")
         with pytest.warns(UserWarning, match="eland does not"):
             bp.export(learnt, to="xgboost")
+
+
+@pytest.mark.parametrize(
+    "ranker",
+    [
+        bp.LinearRanker(),
+        bp.MPBoostRanker(n_estimators=3),
+        bp.QuadraticBoundRanker(loss=bp.RankNet(), n_estimators=2),
+        bp.RankBoostRanker(n_estimators=3),
+    ],
+    ids=lambda ranker: type(ranker).__name__,
+)
+def test_reference_rankers_know_which_features_had_missing_values(ranker, tmp_path):
+    X, y, group = data(np.random.default_rng(0), 200, missing=False)
+    holes = X.copy()
+    holes[::3, 0] = np.nan  # the feature that matters
+    ranker.fit(holes, y, group=group).model_.save(tmp_path / "model.json")
+    for model in (ranker, ranker.model_, bp.Ensemble.load(tmp_path / "model.json")):
+        for to in ("solr", "ranklib", "elasticsearch-ltr"):
+            with pytest.raises(ValueError, match="has learnt from missing values where they go"):
+                bp.export(model, to=to)
+        with pytest.warns(UserWarning, match="missing values count as 0 in the export"):
+            bp.export(model, to="solr", missing="zero", X=holes)
+    bp.export(ranker.fit(X, y, group=group), to="solr", X=X)
+    without_split = bp.Ensemble([[(Stump(1, 0.5), 1.0)]], n_features=N_FEATURES, missing_features=[0])
+    bp.export(without_split, to="solr", X=holes)
 
 
 def test_a_missing_value_goes_where_0_goes_unless_the_model_knows_better():
@@ -466,6 +494,14 @@ def test_a_model_that_is_never_below_0_gets_no_tree():
     X, y, group = data(np.random.default_rng(0), missing=False)
     model = lgb.train({"objective": "regression", "verbose": -1}, lgb.Dataset(X, y + 5.0, group=group), 3)
     assert len(json.loads(bp.export(model, to="opensearch-ltr"))) == 3
+
+
+@pytest.mark.parametrize(("scale", "warned"), [(1.0, False), (1e-8, True)])
+def test_solr_warns_of_values_so_near_0_that_it_cannot_tell_them_apart(scale, warned):
+    X = np.array([[0.0, 1.0], [0.0, 2.0], [0.0, 3.0], [0.0, 4.0]]) * scale
+    ranker = bp.RankBoostRanker(n_estimators=2).fit(X, [0, 1, 2, 3], group=[4])
+    with pytest.warns(UserWarning, match="1e-6 .*on 'far'") if warned else nullcontext():
+        bp.export(ranker, "solr", feature_names=["constant", "far"])
 
 
 def test_solr_looks_for_features_in_the_store_that_is_named():

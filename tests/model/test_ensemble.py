@@ -303,6 +303,16 @@ def test_format_of_files(tmp_path):
     )
 
 
+def test_features_with_missing_values_are_kept(tmp_path):
+    model = Ensemble([[(Stump(1, 0.5), 1.0)]], n_features=3, missing_features=np.array([1, 2]))
+    model.save(tmp_path / "model.json")
+    for same in (pickle.loads(pickle.dumps(model)), Ensemble.load(tmp_path / "model.json"), copy.deepcopy(model)):
+        assert same == model
+        assert same.missing_features == (1, 2)
+    with pytest.raises(ValueError, match="missing_features must be an integer of at most 2; got 3"):
+        Ensemble([], n_features=3, missing_features=[3])
+
+
 SAVED = Ensemble(
     [[(Stump(0, 0.5), 1.0)], [(Feature(1), 1.0), (Tree.from_steps(0, [0.5], [0.0, 1.0]), 1.0)]],
     n_features=2,

@@ -107,7 +107,8 @@ def test_a_training_that_stopped_is_exported_up_to_its_best_round():
 
     evals = [(xgb.DMatrix(VX, VY, group=VGROUP), "valid")]
     booster = trained_by_xgboost(rounds=40, evals=evals, custom_metric=bp.NDCG(3), early_stopping_rounds=2)
-    exported = check(booster)
+    with pytest.warns(UserWarning, match="rounds, up to the best iteration of early stopping"):
+        exported = check(booster)
     assert booster.num_boosted_rounds() > exported.num_boosted_rounds() == booster.best_iteration + 1
     assert exported.attributes() == booster.attributes()
     assert exported.best_iteration == booster.best_iteration

@@ -19,9 +19,10 @@ from boostplug.core.checks import (
     shown,
     vector,
 )
+from boostplug.data.boundaries import ids_of
 from boostplug.data.files import read_table_file
 from boostplug.data.inputs import Inputs, Source, refuse_absent
-from boostplug.data.tables import Schema, is_frame, read_features, rows_of, split_columns
+from boostplug.data.tables import Schema, is_frame, read_features, refuse_uncomputed, rows_of, split_columns
 from boostplug.selection.folds import blocks_by_time, times_of_queries
 
 Ints = NDArray[np.int64]
@@ -240,12 +241,13 @@ def split_queries(data: Any, *, qid: Any = "qid", split: Any = DEFAULT_SPLIT) ->
     split = split.tolist() if isinstance(split, np.ndarray) else split
     columns = Columns(split=split if isinstance(split, str) or not np.iterable(split) else tuple(split))
     columns.check()
+    refuse_uncomputed(data, "data")
     data = data if is_frame(data) or hasattr(data, "nnz") else np.asarray(data)
     there, column = column_names(data), columns.time or columns.split
     for name, argument in ((qid, "qid"), (column, "split")):
         if isinstance(name, str):
             refuse_absent(name, argument, there)
-    ids = vector("qid", data[qid] if isinstance(qid, str) else qid)
+    ids = ids_of("qid", data[qid] if isinstance(qid, str) else qid)
     if (len(ids),) != data.shape[:1]:
         raise ValueError(f"qid must have one id per row of data; got {len(ids)}, and data of shape {data.shape}")
     values = np.asarray(data[column]) if isinstance(column, str) else None
