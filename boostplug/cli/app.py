@@ -150,9 +150,9 @@ def compare(
                 write_file(path, model_content(result.model, path))
             except ValueError as error:  # a column is recommended
                 check_replaceable(path, _BEGINNINGS["--model"])
-                if path.is_file():
+                if path.is_file() and not result.interrupted:
                     path.resolve().unlink()  # of an earlier run
-                raise OSError(f"{error}; no file is left there") from None
+                raise OSError(f"{error}{'' if result.interrupted else '; no file is left there'}") from None
 
         unwritten = _deliver("compare", result, {json: result.to_json, report: result.to_html, model: save})
     if result.interrupted:
