@@ -660,6 +660,7 @@ CASES = {
             "grades that are not whole, as qrels",
             lambda: save_qrels(Path(folder().name) / "out", at(Y, 2, 0.5), qid=QID),
         ),
+        Case("a run over a file of data", lambda: save_run(file("data.txt", GOOD_LINES), ZERO, qid=QID)),
     ],
     "Files larger than memory": [
         Case("no column named for the labels", lambda: batches(label=None)),
