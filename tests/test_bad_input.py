@@ -824,6 +824,7 @@ CASES = {
             "grades that are not whole, as qrels",
             lambda: saved(save_qrels, at(Y, 2, 0.5)),
         ),
+        Case("a run over a file of data", lambda: save_run(file("data.txt", GOOD_LINES), ZERO, qid=QID)),
     ],
     "Files larger than memory": [
         Case("no such file", lambda: bp.datasets.batches_by_query(Path(folder().name) / "no", label="y", qid="q")),

@@ -14,10 +14,14 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from boostplug.core.files import check_replaceable, is_same_file, write_file
 from boostplug.core.text import visible
 from boostplug.core.version import __version__
 
 _FAILED, _REFUSED, _INTERRUPTED = 1, 2, 130  # exit statuses
+# How files begin, by the option that names one, or by their suffix.
+_BEGINNINGS = {"--json": b'{"schema": "boostplug', "--report": b"<!doctype html>", "--model": b"tree\nversion"}
+_BEGINNINGS |= {".md": b"# ", ".tex": b"% "}
 
 
 def _input(text: str) -> Any:
@@ -112,14 +116,17 @@ def compare(
 
     FOLDER holds LETOR files, such as train.txt, vali.txt and test.txt. --report writes an HTML page to send. The other
     options are the parameters of boostplug.compare: A,B is a list, 'none' is None, and module:name is a loss of your
-    own in module.py. Progress goes to stderr.
+    own in module.py. Progress goes to stderr. A file is replaced only by one of its kind: a page, a result, a model.
 
-    Exit status: 0; 1 if a run failed or a file could not be written; 2 for invalid options; 130 after Ctrl-C or
-    SIGTERM.
+    Exit status: 0; 1 if a run failed or a file could not be written, as --model if a column is recommended; 2 for
+    invalid options; 130 after Ctrl-C or SIGTERM.
     """
     with _reported("compare"):
-        outputs = {"--json": json, "--report": report, "--model": model}
-        _check_outputs(outputs)
+        from boostplug.comparison.arguments import store_of
+
+        inputs = {"--data": data, "--train": train, "--valid": valid, "--test": test}
+        inputs["--store"] = store_of(arguments["store"], resume=False)
+        _check_outputs({"--json": json, "--report": report, "--model": model}, inputs)
         if report is not None:
             from boostplug.comparison.report.page import template
 
@@ -127,6 +134,7 @@ def compare(
         files = [path for path in (train, valid, test) if path is not None]
         if len(files) not in (0, 3) or (files and data is not None):
             raise ValueError("--train, --valid and --test go together, without --data; pass all three, or only --data")
+        from boostplug.cli.models import model_content
         from boostplug.comparison.compare import compare as run
         from boostplug.datasets import load_bundled
 
@@ -139,9 +147,12 @@ def compare(
 
         def save(path: Path) -> None:
             try:
-                result.model.save_model(path)
+                write_file(path, model_content(result.model, path))
             except ValueError as error:  # a column is recommended
-                _complain("compare", f"--model: {error}")
+                check_replaceable(path, _BEGINNINGS["--model"])
+                if path.is_file() and not result.interrupted:
+                    path.resolve().unlink()  # of an earlier run
+                raise OSError(f"{error}{'' if result.interrupted else '; no file is left there'}") from None
 
         unwritten = _deliver("compare", result, {json: result.to_json, report: result.to_html, model: save})
     if result.interrupted:
@@ -208,7 +219,7 @@ def replicate(
     with _reported("replicate", interrupted=kept):
         if output is not None and output.suffix not in (".md", ".tex"):
             raise ValueError(f"--output must end with .md or .tex; got {output}")
-        _check_outputs({"--json": json, "--figures": figures, "--output": output})
+        _check_outputs({"--json": json, "--figures": figures, "--output": output}, {})
         from boostplug.replication import replicate as run
 
         if figures is not None:
@@ -258,16 +269,16 @@ def export(
     Exit status: 0; 1 if the file could not be written; 2 for invalid options, and models that the engine cannot hold.
     """
     with _reported("export"):
-        from boostplug.cli.models import read_model, write_model
+        from boostplug.cli.models import model_content, read_model
         from boostplug.cli.options import words
         from boostplug.model.export import export as run
 
-        if output.exists() and output.samefile(model):
-            raise ValueError(f"--output: {output} is the model itself; name another file")
+        _check_outputs({"--output": output}, {"MODEL": model})
         names = None if feature_names is None else words(feature_names)
         added = offset if offset is None or offset == "auto" else float(offset)
         found = run(read_model(model), to, feature_names=names, missing=missing, name=name, store=store, offset=added)
-        unwritten = _deliver("export", f"{to}: {output}", {output: lambda path: write_model(found, path)})
+        content = model_content(found, output)
+        unwritten = _deliver("export", f"{to}: {output}", {output: lambda path: write_file(path, content)})
     if unwritten:
         raise typer.Exit(_FAILED)
 
@@ -300,8 +311,9 @@ def doctor() -> None:
         from boostplug.cli.doctor import doctor as run
 
         findings, problems = run()
-        typer.echo("\n".join([*findings, *(f"Problem: {problem}" for problem in problems or ["none"])]))
-    if problems:
+        text = "\n".join([*findings, *(f"Problem: {problem}" for problem in problems or ["none"])])
+        unwritten = _deliver("doctor", text, {})
+    if unwritten or problems:
         raise typer.Exit(_FAILED)
 
 
@@ -349,15 +361,35 @@ def _deliver(command: str, result: Any, files: dict[Path | None, Callable[[Path]
             _complain(command, f"{path} could not be written ({error.strerror or error})")
             failed = True
     console = Console()
-    if console.is_terminal and hasattr(result, "__rich_console__"):
-        console.print(result)
-    else:
-        typer.echo(visible(str(result)))
+    try:
+        if console.is_terminal and hasattr(result, "__rich_console__"):
+            console.print(result)
+        else:
+            typer.echo(visible(str(result)))
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python writes the rest when it ends, which would fail again
+        if not isinstance(error, BrokenPipeError):  # which a reader such as head leaves when it has read enough
+            _complain(command, f"the result could not be printed ({error.strerror})")
+            failed = True
     return failed
 
 
-def _check_outputs(outputs: dict[str, Path | None]) -> None:
-    """Refuse outputs, before anything is trained, whose folder cannot be written to."""
+def _check_outputs(outputs: dict[str, Path | None], taken: dict[str, Path | None]) -> None:
+    """Refuse outputs, before anything is trained, that replace an input, each other or a file of another kind.
+
+    Parameters
+    ----------
+    outputs, taken : dict
+        Files by the options that name them; `taken` are those that stay. A folder must take new files.
+    """
     for option, path in outputs.items():
-        if path is not None and not os.access(path.absolute().parent, os.W_OK):
+        if path is None or (path.exists() and not path.is_file()):  # a folder, a pipe or a device
+            continue
+        if not os.access(path.resolve().parent, os.W_OK):
             raise ValueError(f"{option}: no folder {path.parent} can be written to; make it, or name a file elsewhere")
+        for other, used in taken.items():
+            if used is not None and is_same_file(path, used):
+                raise ValueError(f"{option}: {path} is the file of {other} too; name another file")
+        if beginning := _BEGINNINGS.get(option) or _BEGINNINGS.get(path.suffix):
+            check_replaceable(path, beginning, option)
+        taken = {**taken, option: path}

@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 from boostplug.core.extras import imported
-from boostplug.core.files import write_file
 from boostplug.model.ensemble import Ensemble
 
 
@@ -34,9 +33,10 @@ def read_model(path: Path) -> Any:
         ) from None
 
 
-def write_model(model: Any, path: Path) -> None:
-    """Write what `boostplug.export` returns for an engine: a text, or a ranker of XGBoost."""
-    if isinstance(model, str):
-        write_file(path, model)
-    else:
-        model.save_model(path)
+def model_content(model: Any, path: Path) -> bytes:
+    """Return the content of a model's file: LightGBM's or an engine's text, or XGBoost's JSON, UBJSON for ``.ubj``."""
+    model = getattr(model, "get_booster", lambda: model)()
+    if hasattr(model, "save_raw"):
+        return bytes(model.save_raw("ubj" if path.suffix == ".ubj" else "json"))
+    text = model if isinstance(model, str) else model.model_to_string()
+    return str(text).encode(errors="backslashreplace")

@@ -268,7 +268,13 @@ class CompareResult:
         return frame(self.document)
 
     def to_json(self, path: str | Path) -> None:
-        """Write everything except the values of single queries to a JSON file."""
+        """Write everything except the values of single queries to a JSON file.
+
+        Raises
+        ------
+        FileExistsError
+            If `path` holds something else than an earlier result; so do `to_html` and `to_markdown`.
+        """
         write_file(path, as_json(self.document))
 
     def to_html(self, path: str | Path) -> None:

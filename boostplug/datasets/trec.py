@@ -134,7 +134,7 @@ def save_qrels(
     Parameters
     ----------
     path : str or path-like
-        Compressed by gzip if it ends so, ``.gz``. What stands there is replaced.
+        Compressed by gzip if it ends so, ``.gz``. Replaces earlier judgements.
     y : array-like of shape (n_rows,)
         Grades: whole numbers from 0 on, all that TREC's files know.
     qid : array-like of shape (n_rows,)
@@ -149,6 +149,8 @@ def save_qrels(
     ValueError
         If an array has the wrong shape or an impossible value: a grade that is negative or not whole, an id that is
         no single printable word, a query that begins with ``#``, a document twice in a query.
+    FileExistsError
+        If `path` holds something else.
 
     Examples
     --------
@@ -184,7 +186,7 @@ def save_run(
     Parameters
     ----------
     path : str or path-like
-        Compressed by gzip if it ends so, ``.gz``. What stands there is replaced.
+        Compressed by gzip if it ends so, ``.gz``. Replaces an earlier run.
     scores : array-like of shape (n_rows,)
         Higher is better; written with all digits. Documents of equal scores are written in row order, but TREC's tools
         order them by their ids.
@@ -200,6 +202,8 @@ def save_run(
     ValueError
         If an array has the wrong shape or an impossible value: a score beyond ±1e100, an id that is no single
         printable word, a query that begins with ``#``, a document twice in a query.
+    FileExistsError
+        If `path` holds something else.
 
     Examples
     --------

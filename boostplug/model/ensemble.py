@@ -181,6 +181,11 @@ class Ensemble:
         """Write the model to a JSON file, whole or not at all.
 
         Numbers come back bit for bit. The format carries a version; -inf is the string "-inf".
+
+        Raises
+        ------
+        FileExistsError
+            If `path` holds something else than a saved model.
         """
         saved.write(path, self.to_dict())
 

@@ -18,6 +18,7 @@ from sklearn.base import clone
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.datasets import load_letor
+from boostplug.kernels.base.compiling import compiled_so_far
 from boostplug.losses import LOSSES, LambdaRank, Loss, QBRank
 from boostplug.metrics import MAP, METRICS, NDCG, Metric
 from boostplug.rankers import RANKERS
@@ -36,6 +37,11 @@ def warmup(progress: Callable[[str, float], object] | None = None) -> None:
     ----------
     progress : callable, optional
         Called as ``progress(name, seconds)`` after each of them.
+
+    Raises
+    ------
+    OSError
+        If compiled code cannot be kept on disk.
     """
     others = (QBRank(margin=1.0), *(LambdaRank(metric=metric, truncation=30, norm=True) for metric in (NDCG(), MAP())))
     calls: dict[str, Callable[[], None]] = {
@@ -50,6 +56,8 @@ def warmup(progress: Callable[[str, float], object] | None = None) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             call()
+        if compiled_so_far().in_memory:  # at once: compiling the rest takes minutes, and would be lost too
+            raise OSError("compiled code cannot be kept: set NUMBA_CACHE_DIR to a folder that can be written to")
         if progress is not None:
             progress(name, time.perf_counter() - start)
 

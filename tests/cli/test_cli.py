@@ -9,6 +9,8 @@ from html import unescape
 from inspect import signature
 from pathlib import Path
 
+import numpy as np
+import pandas as pd
 import pytest
 from typer.testing import CliRunner
 
@@ -155,6 +157,73 @@ def test_what_makes_no_sense_exits_with_2(arguments, message, current):
     assert sorted(path.name for path in current.iterdir()) == ["a.txt", "link.json"]
 
 
+PAGE, RESULT, MODEL = "<!doctype html>", '{\n "schema": "boostplug.compare/4"}', "tree\nversion=v4\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "fine"),
+    [
+        ("--report", [PAGE, "<html>"]),
+        ("--json", [RESULT, '{"schema":"boostplug.replicate/3"}']),
+        ("--model", [MODEL, '{"learner":{', "{L" + "\0" * 7 + "\x07learner{L"]),
+    ],
+)
+def test_outputs_replace_files_of_their_kind_only(asked, current, option, fine):
+    for k, content in enumerate([*fine, "", "\n"]):
+        (current / f"fine{k}").write_text(content)
+        asked(option, f"fine{k}")
+    asked(option, "new.csv")
+    asked(option, os.devnull)
+    others = {"a.csv": "a,b\n1,2\n", "a.html": "1 qid:1 1:1\n", "a.json": '{"id": 1}\n', "store": '{"key": "a"}\n'}
+    for name, content in others.items():
+        (current / name).write_text(content)
+    (current / "link").symlink_to("a.csv")
+    for name in (*others, "link"):
+        outcome = runner.invoke(cli.app, ["compare", option, name])
+        assert (outcome.exit_code, outcome.stdout) == (2, ""), name
+        assert outcome.stderr.startswith(f"boostplug compare: {option}: {name} holds something else; name")
+    assert {name: (current / name).read_text() for name in others} == others
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--json out --report ./out", "--report: out is the file of --json too"),
+        ("--report out --model ../{folder}/out", "out is the file of --report too"),
+        ("--store out --json out", "--json: out is the file of --store too"),
+        ("--store . --json compare.jsonl", "--json: compare.jsonl is the file of --store too"),
+        *(
+            (f"--data a.csv --model {name}", "is the file of --data too; name")
+            for name in ("../{folder}/a.csv", "s", "h")
+        ),
+        ("--train a.csv --valid a.csv --test b.csv --json b.csv", "--json: b.csv is the file of --test too"),
+    ],
+)
+def test_no_file_is_both_input_and_output_or_two_outputs(arguments, message, current):
+    for name in ("a.csv", "b.csv"):
+        (current / name).touch()
+    (current / "s").symlink_to("a.csv")
+    (current / "h").hardlink_to("a.csv")
+    outcome = runner.invoke(cli.app, ["compare", *arguments.format(folder=current.name).split()])
+    assert (outcome.exit_code, outcome.stdout) == (2, "")
+    assert message in outcome.stderr
+
+
+def test_a_model_that_nothing_trained_leaves_no_file_and_exits_with_1(current):
+    rng = np.random.default_rng(0)
+    column = rng.random(150)
+    frame = pd.DataFrame({"qid": np.arange(150) // 5, "old": column, "other": rng.random(150), "y": column > 0.6})
+    frame.astype({"y": int}).to_csv("shop.csv", index=False)
+    Path("earlier.txt").write_text(MODEL)
+    data = ["--data", "shop.csv", "--label", "y", "--today", "old", "--split", "0.6,0.2,0.2"]
+    for target in ("earlier.txt", "new.txt", os.devnull):
+        outcome = runner.invoke(cli.app, ["compare", *data, *ONE, "--model", target])
+        assert outcome.exit_code == 1
+        assert "column old is recommended, which needs no training; no file is left there" in outcome.stderr
+        assert [path.name for path in current.iterdir()] == ["shop.csv"]
+    assert Path(os.devnull).exists()
+
+
 def test_an_output_that_fails_at_the_end_loses_nothing_else(folder, monkeypatch):
     def fail(*args):
         raise OSError(28, "No space left on device")
@@ -196,6 +265,25 @@ def test_closed_outputs(closed):
     command = f'"$0" -c "{code}" compare --data nothing {closed}'
     done = subprocess.run(["sh", "-c", command, sys.executable], capture_output=True, text=True, check=False)
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.ci
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_closed_stdout_is_no_failure_and_a_full_disk_behind_it_is(current):
+    bp.Ensemble([[(bp.weak_rankers.Stump(0, 0.5), 1.0)]], n_features=1).save("model.json")
+    command = [sys.executable, "-m", "boostplug.cli", "export", "model.json", "--to", "ranklib", "--output", "out.xml"]
+    environment = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])}
+    reader, writer = os.pipe()
+    os.close(reader)
+    with Path("/dev/full").open("wb") as full, os.fdopen(writer, "wb") as closed:
+        for stdout, status, said in ((closed, 0, ""), (full, 1, "could not be printed (No space left on device)\n")):
+            done = subprocess.run(
+                command, env=environment, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False
+            )
+            assert done.returncode == status, done.stderr
+            assert done.stderr.endswith(said)
+            assert done.stderr.count("\n") == status
+    assert Path("out.xml").exists()
 
 
 def test_without_a_command_it_shows_where_to_start_and_loads_no_library():

@@ -66,8 +66,25 @@ def test_the_model_itself_is_not_replaced(data, tmp_path):
     for same in (path, tmp_path / "link", tmp_path / "hard"):
         done = run(path, "--to", "solr", "--output", same)
         assert done.exit_code == 2
-        assert "is the model itself" in done.output
+        assert "is the file of MODEL too; name another file" in done.output
     assert path.read_bytes() == kept
+
+
+@pytest.mark.parametrize("to", ["solr", "elasticsearch-ltr", "ranklib", "vespa", "xgboost"])
+def test_a_file_of_another_kind_is_not_replaced(to, data, tmp_path):
+    (path, _), (other, _), *_ = models(data, tmp_path)
+    arguments = (path, "--to", to, "--feature-names", "a,b,c", "--output")
+    for name, content in {"train.csv": "a,b\n1,2\n", "out.html": "<!doctype html>", "other.json": '{"id": 1}'}.items():
+        (tmp_path / name).write_text(content)
+        before = (tmp_path / name).read_bytes()
+        done = run(*arguments, tmp_path / name)
+        assert done.exit_code == 1
+        assert f"{name} holds something else; name another file, or remove this one" in done.stderr
+        assert (tmp_path / name).read_bytes() == before
+    for _ in range(2):
+        assert run(*arguments, tmp_path / "out.json").exit_code == 0
+    if to == "xgboost":
+        assert run(*arguments, other).exit_code == 0
 
 
 @pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b'{"a": 1}', b"{L\x00", b"tree\nversion=v4\n"], ids=str)

@@ -134,6 +134,15 @@ def test_spread_is_over_seeds_and_seeds_matter(result):
         assert row["test"]["NDCG@10"]["spread"] == pytest.approx(np.std(runs, ddof=1))
 
 
+@pytest.mark.parametrize("write", ["to_json", "to_html", "to_markdown"])
+def test_a_file_of_another_kind_is_not_replaced(result, tmp_path, write):
+    path = tmp_path / "train.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(FileExistsError, match="something else; name another file"):
+        getattr(result, write)(path)
+    assert path.read_text() == "a,b\n1,2\n"
+
+
 def test_json_holds_what_the_table_shows(result, tmp_path):
     result.to_json(tmp_path / "out.json")
     document = json.loads((tmp_path / "out.json").read_text())

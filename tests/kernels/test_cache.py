@@ -76,6 +76,20 @@ def test_the_time_of_a_file_does_not_matter(new_process, tmp_path):
     assert (kernel(2), hits(kernel)) == (4, 1)
 
 
+@pytest.mark.parametrize("kind", ["nbi", "nbc"])  # the index, the code
+@pytest.mark.parametrize(
+    "damaged", [lambda code: code[: len(code) // 2], lambda code: b"", lambda code: bytes(len(code))]
+)
+def test_a_damaged_file_is_replaced(new_process, tmp_path, kind, damaged):
+    """As a full disk, a copy that was cut off, or a loss of power leaves one."""
+    assert new_process()(2) == 4
+    (file,) = tmp_path.rglob(f"*.{kind}")
+    file.write_bytes(damaged(file.read_bytes()))
+    for expected in (0, 1):
+        kernel = new_process()
+        assert (kernel(2), hits(kernel)) == (4, expected)
+
+
 @pytest.mark.ci  # a process of its own that compiles
 def test_without_a_writable_folder_kernels_compile_in_memory_with_one_warning():
     code = (
@@ -83,8 +97,12 @@ def test_without_a_writable_folder_kernels_compile_in_memory_with_one_warning():
         "def refuse(cls, *args): return None\n"
         "for locator in caching.CacheImpl._locator_classes: locator.from_function = classmethod(refuse)\n"
         "import boostplug as bp\n"
-        "print(bp.MPBoost(normalization='none').value([0.0, 0.0], bp.Queries([1, 0], group=[2])))"
+        "print(bp.MPBoost(normalization='none').value([0.0, 0.0], bp.Queries([1, 0], group=[2])))\n"
+        "try: bp.warmup(print)\n"
+        "except OSError as error: print(error)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert result.stdout.strip() == "[1.]", result.stderr
+    value, said = result.stdout.splitlines()
+    assert value == "[1.]", result.stderr
+    assert said == "compiled code cannot be kept: set NUMBA_CACHE_DIR to a folder that can be written to"
     assert result.stderr.count("compiled code cannot be kept on disk") == 1

@@ -2,12 +2,14 @@
 
 import warnings
 from collections.abc import Callable
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numba
+from numba.core.caching import IndexDataCacheFile
 from numba.core.types.misc import unliteral
 
 from boostplug.core.version import __version__
@@ -110,9 +112,20 @@ def _keep_on_disk(kernel: Any) -> None:
         _warn_of_memory()
         return
     files = kernel._cache._cache_file  # noqa: SLF001 (numba has no public way)
+    files.__class__ = _CacheFiles  # numba's cache has no other place for it
     # Numba stops reading an index at another version, so it never unpickles types that no longer exist.
     files._version = numba.__version__, source_stamp(Path(kernel.py_func.__code__.co_filename).parent)  # noqa: SLF001
     files._source_stamp = ""  # noqa: SLF001 (a file's time, which layers of a container image round to seconds)
+
+
+class _CacheFiles(IndexDataCacheFile):  # type: ignore[misc]
+    """Numba's index of one kernel and its files of compiled code, which are made anew if one cannot be read."""
+
+    def load(self, key: Any) -> Any:
+        with suppress(Exception):  # unpickling damaged bytes can raise any exception
+            return super().load(key)
+        Path(self._index_path).unlink(missing_ok=True)
+        return None
 
 
 @cache
