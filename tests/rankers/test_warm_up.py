@@ -3,7 +3,6 @@
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -178,7 +177,7 @@ def test_a_cache_for_any_processor_is_found_again_under_that_name_alone(tmp_path
 
 
 def test_code_that_cannot_be_kept_is_an_error_at_once(monkeypatch):
-    compiled = warm_up.compiled_so_far()
-    monkeypatch.setattr(warm_up, "compiled_so_far", lambda: replace(compiled, in_memory=True))
+    compiled = warm_up.compiled_so_far()._replace(in_memory=True)
+    monkeypatch.setattr(warm_up, "compiled_so_far", lambda: compiled)
     with pytest.raises(OSError, match="cannot be kept"):
         bp.warmup(lambda *_: pytest.fail("went on"))
