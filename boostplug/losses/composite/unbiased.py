@@ -56,7 +56,7 @@ class Unbiased(Loss):
         `boostplug.clicks.propensity` returns. Required by "ips", refused by the others.
     max_weight : float, default 10.0
         The largest weight of a click divided by that of one at position 1, at least 1. Larger ones are clipped: less
-        variance, and some bias. The `max_weight` of what `boostplug.clicks.propensity` returns is not used.
+        variance, and some bias.
     max_position : int, default 20
         Estimates are made for the positions up to here; those further down take that of the last one.
     power : float, default 1.0
