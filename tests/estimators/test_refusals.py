@@ -49,14 +49,14 @@ def test_labels_beyond_single_precision(name):
 def test_what_lightgbm_would_clip_to_1e38(values):
     fields = {"label": Y.astype(float), "weight": np.ones(len(Y))}
     fields[values][3] = np.inf
-    with pytest.raises(ValueError, match=rf"{values}\[3\] = .* is infinite to LightGBM; pass finite numbers below 1e38"):
+    with pytest.raises(ValueError, match=rf"{values}\[3\] = .* is infinite to LightGBM; pass finite"):
         lgb.train({"objective": bp.RankNet(), "verbose": -1}, lgb.Dataset(X, group=GROUP, **fields), 1)
 
 
 @both
 @pytest.mark.parametrize("loss", [bp.NDCGBoost(), bp.CRR(), bp.ListNet()], ids=lambda loss: type(loss).__name__)
 def test_pairs_beside_a_loss_that_takes_none(name, loss):
-    with pytest.raises(ValueError, match="pairs cannot be used by objective .*; pass a loss that takes them"):
+    with pytest.raises(ValueError, match=r"pairs cannot be used by objective .*; pass a loss that takes them"):
         fit(name, {"objective": loss}, y=None, pairs=bp.Pairs([0], [1]))
 
 

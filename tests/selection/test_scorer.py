@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LinearRegression, Ridge
 from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
@@ -136,6 +137,16 @@ def test_a_qid_column_needs_no_routing(data, enabled):
         for a, b in folds
     ]
     assert list(result["test_ndcg"]) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"scoring": bp.make_scorer(NDCG), "max_samples": 0.5}])
+def test_rows_that_permutation_importance_takes_apart_are_refused(data, arguments):
+    """`score` does not know ids that are shuffled, and nobody knows queries of which rows are drawn."""
+    X, y, qid = data
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(qid=qid)
+    ranker = bp.LGBMRanker(objective=bp.RankNet(), n_estimators=2, verbose=-1, n_jobs=1).fit(frame, y)
+    with pytest.raises(ValueError, match="qid must be contiguous"):
+        permutation_importance(ranker, frame, y, n_repeats=1, random_state=0, **arguments)
 
 
 def test_weights_without_routing(data):
