@@ -6,6 +6,7 @@ import pytest
 from adapters.harness import GROUP, QID, VQID, VX, VY, X, Y
 
 import boostplug as bp
+from boostplug.estimators import parameter_names
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -89,6 +90,22 @@ def test_recipes_beside_plain_lightgbm():
     params = {"objective": loss, "metric": "None", "num_threads": 1, "verbose": -1}
     log = lgb.cv(params, lgb.Dataset(X, Y, group=GROUP), 2, folds=GroupKFold(2), feval=bp.NDCG(5))
     assert len(log["valid NDCG@5-mean"]) == 2
+
+
+def test_without_lightgbms_own_list_names_are_not_checked(monkeypatch):
+    """The list is private (docs/explanation/framework_internals.md)."""
+
+    def forget():
+        for kept in vars(parameter_names).values():
+            getattr(kept, "cache_clear", int)()
+
+    monkeypatch.delattr(lgb.basic._ConfigAliases, "_get_all_param_aliases")
+    forget()
+    assert fit("LGBMRanker", {"num_leafs": 3}).n_estimators_ == 2
+    monkeypatch.undo()
+    forget()
+    with pytest.raises(ValueError, match="num_leafs is not a parameter of LightGBM"):
+        fit("LGBMRanker", {"num_leafs": 3})
 
 
 def test_order_of_columns_that_lightgbm_is_told_not_to_check():
