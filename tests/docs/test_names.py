@@ -1,6 +1,7 @@
 """Names on the pages exist: what is imported, commands with their options, files of the repository."""
 
 import re
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
 
@@ -54,3 +55,12 @@ def test_names_commands_options_and_files_exist(page, options):
     shell = "".join(re.findall(r"```(?:bash|sh)\n(.*?)```", text, re.DOTALL)).replace("\\\n", "")
     for command, given in re.findall(r"\bboostplug ([a-z]+)(.*)", shell):
         assert not set(re.findall(r" (--[a-z-]+)", given)) - options[command]
+
+
+@page_by_page
+def test_losses_and_metrics_in_the_text_can_be_made(page):
+    """As `bp.NDCG(10, gain="linear")`; what is left open, as by … or a variable, is not looked at."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for expression in set(re.findall(r"`([^`\n]*\bbp\.[A-Z]\w*\([^`\n]*)`", text)):
+        with suppress(SyntaxError, NameError):
+            eval(expression, {"bp": bp})  # noqa: S307 (our own pages)
