@@ -240,6 +240,9 @@ def test_a_column_may_say_the_split(frame):
     )
     assert sizes(result) == [34, 33, 33]
     assert result.document["data"]["features"] == 4
+    other = frame.assign(part=np.where(part == "test", "later", part))
+    with pytest.raises(ValueError, match=r"split: column 'part' must hold 'train', 'valid' and 'test'; got .later"):
+        bp.compare(other, label="grade", qid="query", split="part")
 
 
 def test_a_column_of_times_trains_before_and_tests_after(frame):
