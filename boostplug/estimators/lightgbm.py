@@ -256,7 +256,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         ValueError
             If X has not the columns that `fit` had, in their order (names count where both have some), or a column is
             categorical in one of the two only. The parent's ``validate_features=False`` and
-            ``predict_disable_shape_check=True`` let them pass.
+            ``predict_disable_shape_check=True`` let DataFrames pass.
         """
         switched = "validate_features" in kwargs or kwargs.get("predict_disable_shape_check", False)
         fitted = None if switched else getattr(self, "_fitted_columns", None)

@@ -71,8 +71,8 @@ def export(
         as OpenSearch since 3.8.0 and the plugin of Elasticsearch since 1.5.9, so it goes where the model sends it.
         Default: "zero", but a model that has learnt from missing values is refused. Vespa and XGBoost treat missing
         values as the model does.
-    name : str, default "boostplug"
-        Of the model in Solr.
+    name : str, optional
+        Of the model in Solr. Default: "boostplug".
     store : str, optional
         The feature store in which Solr looks for the model's features. Default: Solr's "_DEFAULT_".
     offset : "auto" or float, optional

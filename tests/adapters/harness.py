@@ -139,6 +139,8 @@ class LightGBM(Framework):
         {"boosting": "dart"},
         {"linear_tree": True},
         {"use_quantized_grad": True},
+        {"data_sample_strategy": "goss"},
+        {"monotone_constraints": [1, 0, 0, 0], "extra_trees": True, "bagging_fraction": 0.7, "bagging_freq": 1},
     )
     unrepeatable = ("dart",)  # under a callable: docs/compatibility.md
     changes: ClassVar = {
@@ -248,6 +250,7 @@ class XGBoost(Framework):
         {"booster": "dart", "rate_drop": 0.2, "verbosity": 0},  # 3.4 warns that the two names are deprecated
         {"booster": "gblinear", "verbosity": 0},
         {"num_parallel_tree": 2},
+        {"monotone_constraints": "(1,0,0,0)", "grow_policy": "lossguide", "max_leaves": 4, "subsample": 0.7},
     )
     unrepeatable = ()
     changes: ClassVar = {

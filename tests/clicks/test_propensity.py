@@ -231,6 +231,19 @@ def test_harvesting_needs_clicks_at_position_1_of_a_document_that_moved():
 
 
 @pytest.mark.parametrize(
+    ("method", "message"),
+    [
+        ("harvesting", "no interventional set for position 2; pass max_position, a log of several rankers"),
+        ("em", "log.document: each document of a query was shown at one position only; pass X"),
+    ],
+)
+def test_one_fixed_order_says_nothing_of_positions(method, message):
+    log = ClickLog([1, 0, 1, 1] * 5, group=[2] * 10, position=[1, 2] * 10, query=[0, 0] * 10, document=[0, 1] * 10)
+    with pytest.raises(ValueError, match=message):
+        propensity(log, method=method)
+
+
+@pytest.mark.parametrize(
     ("method", "given", "missing"), [("harvesting", "document", "query"), ("em", "query", "document")]
 )
 def test_missing_ids_are_named(of_two_rankers, method, given, missing):

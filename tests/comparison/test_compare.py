@@ -331,6 +331,8 @@ def test_own_parameters_of_a_framework_win_under_any_name(parts):
         {"resume": True},
         {"params": {"leaves": 3}},
         {"params": {"lightgbm": {"application": "binary"}}},
+        {"params": {"lightgbm": {"num_iterations": 3}}},
+        {"params": {"xgboost": {"eta": 0.1, "seed": 3}}},
         {"metric": "nope"},
     ],
 )

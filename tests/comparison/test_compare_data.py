@@ -1,5 +1,7 @@
 """Data that `compare` takes: one table from every form and file, columns to choose, weights that count."""
 
+import re
+
 import lightgbm as lgb
 import numpy as np
 import pandas as pd
@@ -57,6 +59,32 @@ def test_ranking_data_and_folds(parts, plain):
         ValueError, match=r"train: it must be a boostplug.RankingData\(X, y, qid=…\), \(X, y, qid\), or"
     ):
         bp.compare(parts[0].X, *parts[1:], **ONE)
+
+
+def test_tables_and_files_of_tables_may_be_mixed(parts, plain, tmp_path):
+    train, valid, test = map(frame_of, parts)
+    test.to_parquet(tmp_path / "test.parquet")
+    given = {"label": "grade", **ONE}
+    assert numbers(bp.compare(train, pl.from_pandas(valid), tmp_path / "test.parquet", **given)) == plain
+    with pytest.raises(ValueError, match="a RankingData is not a DataFrame with named columns; leave out label"):
+        bp.compare(train, *parts[1:], **given)
+
+
+def test_what_one_framework_refuses_stands_in_its_rows(parts):
+    """Labels that are no integers, and infinite features; all other methods are trained."""
+    frames = [frame_of(part) for part in parts]
+    real = [frame.assign(grade=frame["grade"] + 0.5) for frame in frames]
+    given = {"label": "grade", **ONE, "frameworks": ("lightgbm", "xgboost"), "baselines": ("lambdarank", "rank:ndcg")}
+    infinite = [frame.assign(f0=np.where(np.arange(len(frame)) == 3, np.inf, frame["f0"])) for frame in frames]
+    own = [("lightgbm", "lambdarank"), ("xgboost", "rank:ndcg")]
+    for data, failed, words in (
+        (real, own, "label should be int type|label must be either 0 or positive integer"),
+        (infinite, [("xgboost", "rank:ndcg"), ("xgboost", "RankNet")], "contains `inf`"),
+    ):
+        methods = bp.compare(*data, **given).document["methods"]
+        errors = {(one["framework"], one["method"]): one["runs"][0]["error"] for one in methods}
+        assert sorted(method for method, error in errors.items() if error) == sorted(failed)
+        assert all(re.search(words, errors[method]) for method in failed)
 
 
 def test_letor_files(parts, plain, tmp_path):
@@ -212,6 +240,9 @@ def test_a_column_may_say_the_split(frame):
     )
     assert sizes(result) == [34, 33, 33]
     assert result.document["data"]["features"] == 4
+    other = frame.assign(part=np.where(part == "test", "later", part))
+    with pytest.raises(ValueError, match=r"split: column 'part' must hold 'train', 'valid' and 'test'; got .later"):
+        bp.compare(other, label="grade", qid="query", split="part")
 
 
 def test_a_column_of_times_trains_before_and_tests_after(frame):

@@ -77,6 +77,16 @@ def test_tuned_parameters_are_in_it(parts, tmp_path, objective):
     assert again.recommendation == result.recommendation
 
 
+def test_of_folds_that_chose_other_settings_the_first_ones_are_in_it(parts):
+    pytest.importorskip("optuna")
+    given = {**QUICK, "losses": bp.QBRank(), "baselines": (), "frameworks": "lightgbm", "seeds": 1, "tune": 4}
+    result = bp.compare([parts, parts[::-1]], **given)
+    first, second = (run["tuned"]["parameters"] for run in result.document["methods"][0]["runs"])
+    assert first != second
+    rate = result.best.get_params()["learning_rate"]
+    assert (rate == first["learning_rate"], rate == second["learning_rate"]) == (True, False)
+
+
 def test_the_line_of_code_names_the_loss():
     registered = [loss for losses in LOSSES.values() for loss in losses]
     for loss in (*registered, bp.AdaRank(metric=bp.MAP(), base=bp.RankNet(sigmoid=2.0))):

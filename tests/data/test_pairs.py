@@ -62,6 +62,14 @@ def test_pairs_are_immutable_values():
     assert len(bp.Pairs([], [])) == 0
 
 
+def test_rows_that_are_chosen_twice_are_refused():
+    """A pair could follow such a row to one place only."""
+    part, cut = bp.Pairs([0, 3], [1, 2]).of_rows([1, 0, 3], 4)
+    assert (part.winner.tolist(), part.loser.tolist(), cut) == ([1], [0], 1)
+    with pytest.raises(ValueError, match=r"rows\[1\] = 0 is chosen a second time"):
+        bp.Pairs([0], [1]).of_rows([0, 0, 1], 4)
+
+
 PAIRED = [
     bp.MPBoost(distance=bp.BinaryDistance(), hessian="newton"),
     bp.MPBoost(distance=bp.LogDistance(), hessian="gentle"),

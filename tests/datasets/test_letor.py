@@ -100,6 +100,13 @@ def test_lines_of_svmlight_leave_out_zeros(write):  # Istella, Yahoo
     np.testing.assert_array_equal(data.X, np.float32([[0, 0.5, 0, 0, 1], [0] * 5, [0.25, 0, 0, 0, 0]]))
 
 
+def test_a_dense_table_of_hardly_any_values_is_refused(write):
+    path = write("1 qid:1 100000000:1\n0 qid:1 2:1\n")
+    with pytest.raises(ValueError, match=r"a dense X of 2 rows and 100000000 columns takes .*; pass sparse=True"):
+        load_letor(path)
+    assert load_letor(path, sparse=True).X.shape == (2, 10**8)
+
+
 @pytest.mark.parametrize("word", ["NULL", "nan"])
 def test_missing_values_are_nan(write, word):
     path = write(f"0 qid:1 1:{word} 2:1\n0 qid:1 2:{word}\n")

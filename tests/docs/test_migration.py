@@ -69,13 +69,23 @@ def test_losses_are_those_of_xgboost_at_half_the_learning_rate(fold, objective, 
     np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5)
 
 
-@pytest.mark.parametrize("norm", [True, False])
-def test_lambdarank_is_that_of_lightgbm(fold, norm):
+def test_average_precision_of_graded_labels_is_that_of_relevant_ones(fold):
+    rows, y, qid = xgb.DMatrix(fold.test.X), fold.train.y, fold.train.qid
+    theirs = booster_of_xgboost(xgb.DMatrix(fold.train.X, y >= 2, qid=qid), "rank:map").predict(rows)
+    loss = bp.LambdaRank(metric=bp.MAP(relevant=2), **TRUNCATED)
+    ours = booster_of_xgboost(xgb.DMatrix(fold.train.X, y, qid=qid), "rank:pairwise", loss).predict(rows)
+    assert theirs.std() > 0.05
+    np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-5)
+
+
+@pytest.mark.parametrize(("norm", "weighted"), [(True, False), (False, False), (True, True)])
+def test_lambdarank_is_that_of_lightgbm(fold, norm, weighted):
+    weight = np.linspace(0.2, 3.0, len(fold.train.group)).repeat(fold.train.group) if weighted else None
     own = {"lambda_l2": 0, "min_sum_hessian_in_leaf": 0, "num_leaves": 15, "num_threads": 1, "verbose": -1}
     scores = []
     loss = bp.LambdaRank(metric=bp.NDCG(30), truncation=30, norm=norm)
     for objective in ({"objective": "lambdarank", "lambdarank_norm": norm}, {"objective": loss}):
-        data = lgb.Dataset(fold.train.X, fold.train.y, group=fold.train.group)
+        data = lgb.Dataset(fold.train.X, fold.train.y, group=fold.train.group, weight=weight)
         scores.append(lgb.train({**own, **objective}, data, ROUNDS).predict(fold.test.X))
     assert scores[0].std() > 0.05
     np.testing.assert_allclose(*scores, rtol=0, atol=1e-4)  # LightGBM's sigmoid is a table

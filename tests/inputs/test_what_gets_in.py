@@ -98,6 +98,12 @@ def test_an_entrance_gives_the_scores_of_the_plain_table_or_refuses_before_train
             numbers(TABLES[table].build(KINDS["text"]))
 
 
+def test_reference_rankers_refuse_categories_by_name():
+    table = pd.DataFrame({**NUMBERS, "c": KINDS["categories of texts"].reference()})
+    with pytest.raises(ValueError, match="'c': a reference ranker reads numbers, and no categories; drop the column"):
+        bp.RankBoostRanker(n_estimators=1).fit(table, GRADE, qid=QUERY)
+
+
 @pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker"])
 def test_validation_sets_and_score_refuse_by_the_columns_name(name):
     plain, text = (TABLES["pandas"].build(KINDS[kind]) for kind in ("int", "text"))

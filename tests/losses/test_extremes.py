@@ -14,6 +14,10 @@ def tiny(gap):
     return 1e-150 * gap
 
 
+def falling(grade):
+    return 10.0 - grade
+
+
 def steep_gain(grade):
     return 1e3 * 4.0**grade
 
@@ -83,6 +87,29 @@ def test_the_unit_of_linear_gains_does_not_matter(metric):
             warnings.simplefilter("error")
             found = metric.per_query(scores, bp.Queries(labels * unit, group=[25, 15]))
         np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("loss", [bp.QBRank(), bp.CRR(), bp.MPBoost(), bp.RankNet(), bp.SquaredError()])
+def test_labels_below_0_are_labels_like_others(loss):
+    gradient, _ = loss.gradient_hessian(np.zeros(4), bp.Queries([-2, -1, -1, 0], group=[4]))
+    assert gradient[0] > 0.0
+    assert gradient[0] > gradient[1] > gradient[3]
+
+
+@pytest.mark.parametrize(
+    ("loss", "message"),
+    [
+        (bp.NDCGBoost(), "is negative, and so is its gain"),
+        (bp.LambdaRank(), "is negative, and so is its gain"),
+        (bp.ListNet(target="labels"), r"is below 0; ListNet\(target='labels'\) takes shares"),
+        (bp.NDCGBoost(gain=np.negative), "gain must return values from 0 to"),
+        (bp.NDCGBoost(gain=falling), "gain must not fall as the grade rises: it is 10.0 for grade 0.0 and 9.0 for"),
+    ],
+)
+def test_labels_and_gains_that_a_loss_refuses(loss, message):
+    labels = [0, 1, 1, 2] if "gain=" in message or "must" in message else [-2, -1, -1, 0]
+    with pytest.raises(ValueError, match=message):
+        loss.gradient_hessian(np.zeros(4), bp.Queries(labels, group=[4]))
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,19 @@ def test_256_grades_are_exact_in_lists_of_any_length():
         loops.assert_equal(bp.MPBoost(), rng.normal(size=len(labels)), queries)
 
 
+def test_distances_of_a_function_are_computed_once():
+    calls = []
+
+    def distance(gap):
+        calls.append(gap.tolist())
+        return np.sqrt(gap)
+
+    loss, queries = bp.MPBoost(distance=distance), bp.Queries([0, 1, 3], group=[3])
+    for scores in ([0.0, 0.0, 0.0], [1.0, 0.0, 2.0]):
+        loss.gradient_hessian(scores, queries)
+    assert calls == [[1.0, 2.0, 3.0]]
+
+
 def test_two_far_below_the_third_are_still_a_pair():
     """The digest's trap: F = -1000, -1000, 1000, first two a pair; a query-wide reference makes inf · 0."""
     queries = bp.Queries([1, 0, 0], group=[3], labelled=[True, True, False])

@@ -93,6 +93,12 @@ def test_log_loss_adds_up_over_parts_and_ece_does_not():
         bp.ECE().sum_and_count(SCORES, queries)
 
 
+@pytest.mark.parametrize("metric", [bp.LogLoss(max_grade=3), bp.ECE(max_grade=3)])
+def test_labels_outside_the_scale_are_refused(metric):
+    with pytest.raises(ValueError, match=r"labels\[\d+\] = 4.0 is not from 0 to max_grade=3; pass the top"):
+        metric.score(GRADES, SCORES, group=GROUP)
+
+
 def test_compare_shows_ece_without_significance():
     pytest.importorskip("lightgbm")
     parts = [bp.datasets.make_ranking(n_queries=30, random_state=seed) for seed in range(3)]

@@ -7,6 +7,7 @@ from rankers.problems import problem
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
+from boostplug import Pairs
 from boostplug.rankers.ndcg_boost import NDCGBoostRanker
 
 ROUNDS = 10
@@ -63,6 +64,11 @@ def test_equal_grades_hold_steps_back():
     # G = (1, 1, 0), f = 1 on the first: up 2, down 1 by Eq. 15; up 1, down 0 without the pair of equal grades
     ranker = NDCGBoostRanker(n_estimators=1).fit([[1.0], [0.0], [0.0]], [1, 1, 0], group=[3])
     assert ranker.history_["alpha"] == pytest.approx(0.5 * np.log(2.0))
+
+
+def test_explicit_pairs_are_refused():
+    with pytest.raises(ValueError, match="pairs cannot be used by NDCG_Boost, whose weights need gains; pass grades"):
+        NDCGBoostRanker().fit([[1.0], [0.0]], None, group=[2], pairs=Pairs([0], [1]))
 
 
 @pytest.mark.parametrize("classifier", [None, DecisionTreeClassifier(max_depth=1)])

@@ -1,5 +1,6 @@
 """QBRank and the general method, round by round against the papers' algorithm; other losses; their limits."""
 
+import warnings
 from itertools import pairwise
 
 import numpy as np
@@ -200,6 +201,15 @@ def test_risk_never_rises(loss, rate, seed):
     np.testing.assert_allclose(ranker.history_["alpha"], rate * ranker.history_["step"])
     final = loss.value(ranker.predict(X), queries).sum()
     assert final == pytest.approx(ranker.history_["risk"][-1], rel=1e-9, abs=1e-12)
+
+
+@pytest.mark.parametrize(("loss", "warned"), [(RankNet(), True), (QBRank(hessian="global"), False)])
+def test_a_step_without_a_bound_is_warned_of(loss, warned):
+    ranker = QuadraticBoundRanker(loss=loss, line_search=False, n_estimators=1)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UserWarning)
+        ranker.fit([[0.0], [1.0], [2.0]], [0, 1, 2], group=[3])
+    assert any("no bound: the risk may rise; use line_search=True" in str(one.message) for one in caught) is warned
 
 
 def test_the_default_loss_is_the_papers_sum():

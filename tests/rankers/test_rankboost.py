@@ -122,6 +122,15 @@ def test_a_stump_that_ranks_all_pairs_right_ends_the_training(variant):
     assert ranker.model_.rounds[0][0][0].threshold == -np.inf
 
 
+def test_rankboost_plus_ignores_a_limit_on_its_weights():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    y = np.round(-2 * X[:, 0] + X[:, 1])  # less is better in one feature
+    for variant, same in (("plus", True), ("continuous", False)):
+        rankers = (RankBoostRanker(n_estimators=5, variant=variant, allow_negative=flag) for flag in (True, False))
+        free, limited = (ranker.fit(X, y, group=[10] * 4).model_ for ranker in rankers)
+        assert (free == limited) is same
+
+
 def test_more_thresholds_than_allowed_are_thinned_at_random():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)

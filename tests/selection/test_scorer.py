@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 import sklearn
 from sklearn.base import BaseEstimator, RegressorMixin, clone
+from sklearn.experimental import enable_halving_search_cv  # noqa: F401 (it makes the next import possible)
+from sklearn.inspection import permutation_importance
 from sklearn.linear_model import LinearRegression, Ridge
-from sklearn.model_selection import GridSearchCV, cross_validate
+from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -136,6 +138,26 @@ def test_a_qid_column_needs_no_routing(data, enabled):
         for a, b in folds
     ]
     assert list(result["test_ndcg"]) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("arguments", [{}, {"scoring": bp.make_scorer(NDCG), "max_samples": 0.5}])
+def test_rows_that_permutation_importance_takes_apart_are_refused(data, arguments):
+    """`score` does not know ids that are shuffled, and nobody knows queries of which rows are drawn."""
+    X, y, qid = data
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(qid=qid)
+    ranker = bp.LGBMRanker(objective=bp.RankNet(), n_estimators=2, verbose=-1, n_jobs=1).fit(frame, y)
+    with pytest.raises(ValueError, match="qid must be contiguous"):
+        permutation_importance(ranker, frame, y, n_repeats=1, random_state=0, **arguments)
+
+
+def test_halving_by_rows_fails_in_every_fit(data):
+    """The default resource of HalvingGridSearchCV is rows, drawn one by one."""
+    X, y, qid = data
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(qid=qid)
+    ranker = bp.LGBMRanker(objective=bp.RankNet(), n_estimators=2, verbose=-1, n_jobs=1)
+    options = {"scoring": bp.make_scorer(NDCG), "cv": bp.group_folds(qid, 2), "min_resources": 40, "random_state": 0}
+    with pytest.raises(ValueError, match=r"(?s)All the 4 fits failed.*qid must be contiguous"):
+        HalvingGridSearchCV(ranker, {"num_leaves": [4, 6]}, **options).fit(frame, y)
 
 
 def test_weights_without_routing(data):
