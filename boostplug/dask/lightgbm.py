@@ -17,6 +17,7 @@ from boostplug.dask.collections import PartitionedSet, partitioned_set, publishe
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
 from boostplug.data.tables import refuse_other_categories, rows_of, schema_of
+from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import FIT
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.estimators.parameters import for_framework
@@ -128,6 +129,8 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         params = self._params_of_workers(objective, loss)
         given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT)
         given = given.take_columns()
+        params = counting_features(params | {"categorical_feature": categorical_feature}, X, given.columns.values())
+        categorical_feature = params.pop("categorical_feature")
         client = self._client()
         parts = partitioned_set(client, given, local=_LOCAL)
         parts.repeat_warnings()

@@ -22,6 +22,7 @@ from boostplug.data.tables import (
     Schema,
     refuse_unknown_categories,
 )
+from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import FIT, validation_sets
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -157,14 +158,17 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             raise ValueError(f"early_stopping_rounds={stop} needs a validation set; pass eval_set and eval_qid")
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         params, custom = self._training_parameters(loss, metrics, evaluates=bool(sets), model=model)
-        feature_weights = self.feature_weights if feature_weights is None else feature_weights
+        params = counting_features(params, X, train.columns.values())
         if verbose:
             callbacks.append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
         computed = self._computed(different, known)
         if loss is not None:
             computed[0].sums_of(loss)  # raises or warns before the training
         with published(computed) as name:
-            matrices = self._matrices(computed, feature_weights)
+            weights = self._weights_of_features(
+                feature_weights, X, train.columns.values(), computed[0].schema.n_columns
+            )
+            matrices = self._matrices(computed, weights, binned=model is None and self._grows_on_quantiles())
             of_sets = dict(zip(map(id, different), matrices, strict=True))
             trained = xgb_dask.train(
                 computed[0].client,
@@ -217,7 +221,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             self._refuse_other_kind(one.schema, train.schema, f"{one.where}X")
         return found
 
-    def _matrices(self, sets: list[PartitionedSet], feature_weights: ArrayLike | None) -> list[Any]:
+    def _matrices(self, sets: list[PartitionedSet], feature_weights: ArrayLike | None, *, binned: bool) -> list[Any]:
         """Return the matrix of each set; a validation set lies on the workers that hold rows of the training set."""
         weights = None if feature_weights is None else da.from_array(np.asarray(feature_weights, np.float32))
         fields: dict[str, Any] = {
@@ -236,7 +240,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
                 _NUMBERS: numbers,
             }
             kind = xgb_dask.DaskDMatrix
-            if self._grows_on_quantiles():
+            if binned:
                 kind = xgb_dask.DaskQuantileDMatrix
                 own |= {"max_bin": self.max_bin, "ref": matrices[0] if matrices else None}
             matrix = kind(parts.client, parts.features, **own)
