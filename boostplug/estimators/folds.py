@@ -15,13 +15,22 @@ from boostplug.core.randomness import RandomState
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import rows_of
-from boostplug.estimators.inputs import FIT, checked_set, with_float32_labels
+from boostplug.estimators.inputs import (
+    FIT,
+    callbacks_of,
+    checked_set,
+    fitted_position_bias,
+    loss_of,
+    starting_from,
+    with_float32_labels,
+)
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES
 from boostplug.model.mean import mean_model
 from boostplug.selection.folds import group_folds
 
 _BASES = {"lightgbm": "LGBMModel", "xgboost": "XGBModel"}
-_EVAL_WEIGHT = {"lightgbm": "eval_sample_weight", "xgboost": "sample_weight_eval_set"}
+_START = {"lightgbm": "init_score", "xgboost": "base_margin"}
+_OF_ALL_SETS = ("eval_metric", "eval_at", "eval_names")
 
 
 def fit_folds(
@@ -89,28 +98,29 @@ def fit_folds(
     if not (framework and "RankingScore" in classes):
         raise ValueError(f"ranker must be a boostplug.LGBMRanker or XGBRanker; got {shown(ranker)}")
     check_integer("early_stopping_rounds", early_stopping_rounds, 1)
-    given = checked_set(
-        Inputs(
-            X=X,
-            y=y,
-            qid=qid,
-            group=group,
-            weight=sample_weight,
-            pairs=pairs,
-            labels=labels,
-            position=position,
-            arguments=FIT,
-        )
-    )
+    if y is None:
+        raise ValueError("fit_folds stops each training by labels, and y is None; pass y, or call the ranker's fit")
+    more = dict(fit_params)
+    for name in more:
+        if ("eval_" in name or name.endswith("_eval_set")) and name not in _OF_ALL_SETS:
+            raise ValueError(f"fit_folds evaluates each model on the fold that it has not seen; leave out {name}")
+    inputs = Inputs(
+        X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
+        arguments=FIT,
+    )  # fmt: skip
+    name_of_start = _START[framework]
+    given = starting_from(name_of_start, more.pop(name_of_start, None), checked_set(inputs))
     with_float32_labels(given.queries)  # refuses what a fold would meet in its validation set
-    part = partial(_part, given, has_labels=y is not None)
+    folds = group_folds(given.queries, n_splits, shuffle=True, random_state=random_state)
+    if (n_pairs := len(given.queries.grade_groups.query)) < n_splits:
+        raise ValueError(f"n_splits={n_splits}, but {n_pairs} queries hold two different labels; pass fewer folds")
+    part = partial(_part, given, name_of_start)
     fitted, scores = [], np.empty(given.queries.n_rows)
-    for train, held in group_folds(given.queries, n_splits, shuffle=True, random_state=random_state):
+    for train, held in folds:
         one = clone(ranker)
-        evaluation = {f"eval_{name}": [value] for name, value in part(held).items() if name != "position"}
-        evaluation[_EVAL_WEIGHT[framework]] = evaluation.pop("eval_sample_weight")
+        evaluation = {_of_sets(framework, name): [value] for name, value in part(held).items() if name != "position"}
         evaluation["eval_set"] = [(evaluation.pop("eval_X")[0], evaluation.pop("eval_y")[0])]
-        one.fit(**part(train), **evaluation, **_stopping(one, framework, early_stopping_rounds, fit_params))
+        one.fit(**part(train), **evaluation, **_stopping(one, framework, early_stopping_rounds, more))
         scores[held] = one.predict(rows_of(given.X, held))
         fitted.append(one)
     mean = copy.copy(fitted[0])
@@ -120,23 +130,32 @@ def fit_folds(
         if name in vars(mean):
             vars(mean)[name] = -1 if name == "_best_iteration" else {}
     mean._columns_by_role = {"qid": "qid", **given.columns}  # noqa: SLF001
+    loss = loss_of(getattr(mean, "_objective", ranker.objective))
+    mean.position_bias_ = fitted_position_bias(loss, mean.predict, given)
     mean.out_of_fold_scores_, mean.fold_rankers_ = scores, fitted
     return mean
 
 
-def _part(given: CheckedInputs, rows: NDArray[np.int64], *, has_labels: bool) -> dict[str, Any]:
+def _of_sets(framework: str, name: str) -> str:
+    """Return the argument of a fit that holds an entry of each validation set."""
+    return f"{name}_eval_set" if framework == "xgboost" and name in {"sample_weight", "base_margin"} else f"eval_{name}"
+
+
+def _part(given: CheckedInputs, name_of_start: str, rows: NDArray[np.int64]) -> dict[str, Any]:
     """Return the arguments of a fit on some rows."""
     queries = given.queries.of_rows(rows, keep_empty=False)
     pairs = given.queries.pairs
-    return {
+    arguments = {
         "X": rows_of(given.X, rows),
-        "y": queries.labels if has_labels else None,
+        "y": queries.labels,
         "group": np.diff(queries.boundaries),
         "sample_weight": queries.row_weight,
         "pairs": None if pairs is None else pairs.of_rows(rows, given.queries.n_rows)[0],
         "labels": dict(queries.labels_by_name) or None,
         "position": queries.position,
+        name_of_start: None if given.start is None else given.start[rows],
     }
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def _stopping(one: Any, framework: str, rounds: int, fit_params: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,4 +167,4 @@ def _stopping(one: Any, framework: str, rounds: int, fit_params: Mapping[str, An
     if any(one.get_params().get(alias) for alias in LIGHTGBM_ALIASES["early_stopping_round"]):
         return dict(fit_params)
     stop = imported("lightgbm", "fit_folds needs").early_stopping(rounds, verbose=False)
-    return {**fit_params, "callbacks": [stop, *fit_params.get("callbacks", ())]}
+    return {**fit_params, "callbacks": [stop, *callbacks_of(fit_params.get("callbacks"))]}
