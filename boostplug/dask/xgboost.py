@@ -120,6 +120,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         xgb_model : Booster, XGBModel, str or path, optional
             Of which the training goes on.
         feature_weights : array-like of shape (n_features,), optional
+            Each feature's probability of being drawn, as in XGBoost.
         labels : mapping of str to dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
             More labels by name, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``.
         eval_labels : list of mapping or None, optional
@@ -164,10 +165,9 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         computed = self._computed(different, known)
         if loss is not None:
             computed[0].sums_of(loss)  # raises or warns before the training
+        n_features = computed[0].schema.n_columns
+        weights = self._weights_of_features(feature_weights, X, train.columns.values(), n_features)
         with published(computed) as name:
-            weights = self._weights_of_features(
-                feature_weights, X, train.columns.values(), computed[0].schema.n_columns
-            )
             matrices = self._matrices(computed, weights, binned=model is None and self._grows_on_quantiles())
             of_sets = dict(zip(map(id, different), matrices, strict=True))
             trained = xgb_dask.train(

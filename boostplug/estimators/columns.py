@@ -42,5 +42,5 @@ def _among(argument: str, given: Any, kept: Sequence[int]) -> Any:
     if isinstance(given, (list, tuple, set, np.ndarray)):
         return [_among(argument, one, kept) for one in given]
     if isinstance(given, (int, np.integer)) and given not in kept:
-        raise ValueError(f"{argument} holds {given}, which is the place of no feature in X; pass names of columns")
+        raise ValueError(f"{argument} holds {given}, which is the place of no feature in X; pass places of features")
     return kept.index(given) if isinstance(given, (int, np.integer)) else given

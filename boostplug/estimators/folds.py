@@ -60,21 +60,22 @@ def fit_folds(
     ranker : LGBMRanker or XGBRanker
         Of boostplug; it stays as it is, and a clone is fitted on each fold.
     X, y, qid, group, sample_weight, pairs, labels, position
-        The data, as for the ranker's `fit`. Pairs of queries in different folds are left out.
+        The data, as for the ranker's `fit`; `y` is needed. Pairs of queries in different folds are left out.
     n_splits : int, default 5
-        Number of folds, from 2 to the number of queries.
+        Number of folds, from 2 to the number of queries with different labels, of which each fold has its share.
     random_state : int, Generator or RandomState, default 0
-        Draws the folds.
+        Draws the folds: ``group_folds(Queries(y, qid=qid), n_splits, shuffle=True, random_state=random_state)``.
     early_stopping_rounds : int, default 50
         Rounds without a better value on the fold that ends a training; a number given to the ranker has precedence.
     **fit_params
-        More arguments of the ranker's `fit`, the same for each fold, such as `eval_metric`.
+        More arguments of the ranker's `fit`, the same for each fold, such as `eval_metric`. Scores to start from
+        (`init_score`, `base_margin`) are divided among the folds; validation sets are refused.
 
     Returns
     -------
     LGBMRanker or XGBRanker
         Its booster is `mean_model` of the folds' models, an ordinary one. These attributes come on top:
-        ``out_of_fold_scores_``, of shape (n_rows,), the scores of each row by the model that has not seen it, so
+        ``out_of_fold_scores_``, of shape (n_rows,), the scores of each row by the trees that have not seen it, so
         ``metric.score(y, ranker.out_of_fold_scores_, qid=qid)`` is the quality of the single models without a test set,
         except that each was stopped on its fold; the mean is better than they are. ``fold_rankers_``, the rankers of
         the folds.

@@ -135,7 +135,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 
         Labels, ids, weights and positions may be names of columns of X, which then are no features: ``fit(frame,
         y="grade", qid="query_id")``. `predict`, `score` and validation sets know them from then on. Arguments that
-        count columns, such as `categorical_feature`, count the features that are left.
+        count columns, such as `categorical_feature`, count those of X as it is passed.
 
         Parameters
         ----------
@@ -164,11 +164,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         position : array-like of int of shape (n_rows,), optional
             Where users saw each row, from 1; for losses that learn from clicks (`Unbiased`). Validation needs none.
         init_model : Booster, LGBMModel, str or path, optional
-            The model that the training continues. Categories of a DataFrame go by content; new ones are
-            missing values, with a warning.
+            The model that the training continues. Categories of a DataFrame go by content. Its trees read new ones as
+            missing values, and new trees learn them.
         eval_metric : Metric, str, callable or list of them, optional
-            Our metrics, or what the parent takes. Default with our losses, where validation sets have labels:
-            ``NDCG(10)``.
+            Our metrics, or what the parent takes. Default with our losses, where validation sets have labels: `NDCG` at
+            each cut-off of `eval_at`, or ``NDCG(10)`` without it.
 
         Returns
         -------

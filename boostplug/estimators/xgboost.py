@@ -142,7 +142,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
 
         Labels, ids, weights and positions may be names of columns of X, which then are no features: ``fit(frame,
         y="grade", qid="query_id")``. `predict`, `score` and validation sets know them from then on. Arguments that
-        count columns, such as `feature_weights`, count the features that are left.
+        count columns, such as `feature_weights`, count those of X as it is passed.
 
         Parameters
         ----------
@@ -170,8 +170,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         sample_weight : array-like of shape (n_queries,) or (n_rows,), or str, optional
             Weights ≥ 0 per query, or per row for our losses and metrics; built-in ones get each query's mean weight.
         xgb_model : Booster, XGBModel, str or path, optional
-            The model that the training continues. Its categories go by content, its base score stays, and it stays as
-            it is: the best iteration of its own training ends with that.
+            The model that the training continues. Its categories go by content, and new ones are an error. Its base
+            score stays, and it stays as it is: the best iteration of its own training ends with that.
         verbose : bool or int, default True
             As for the parent: print validation results each round, or each `verbose` rounds.
 

@@ -115,7 +115,7 @@ def test_arguments_count_the_columns_of_the_table_that_is_passed(ranker, of_tabl
 
 def test_the_place_of_no_feature_is_refused():
     with pytest.raises(
-        ValueError, match="categorical_feature holds 1, which is the place of no feature in X; pass nam"
+        ValueError, match="categorical_feature holds 1, which is the place of no feature in X; pass pla"
     ):
         fit_counting("LGBMRanker", WITH_IDS, {"categorical_feature": [1]})
 
