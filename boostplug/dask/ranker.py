@@ -30,9 +30,9 @@ class RankerOnCollections:
     @property
     def position_bias_(self) -> NoReturn:
         """Raise an AttributeError: no machine holds all pages."""
+        remedy = "call loss.position_bias(ranker.predict(X), queries) on pages in memory"
         raise AttributeError(
-            "position_bias_ is not known after a fit on Dask, where no machine holds all pages; call "
-            "loss.position_bias(ranker.predict(X), queries) on pages in memory"
+            f"position_bias_ is not known after a fit on Dask, as no machine holds all pages; {remedy}"
         )
 
     def export(self) -> Any:

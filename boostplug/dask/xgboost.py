@@ -18,10 +18,7 @@ from boostplug.core.extras import needed_by
 from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
-from boostplug.data.tables import (
-    Schema,
-    refuse_unknown_categories,
-)
+from boostplug.data.tables import Schema, refuse_unknown_categories
 from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import FIT, validation_sets
 from boostplug.losses import Loss

@@ -15,15 +15,7 @@ from boostplug.core.randomness import RandomState
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import rows_of
-from boostplug.estimators.inputs import (
-    FIT,
-    callbacks_of,
-    checked_set,
-    fitted_position_bias,
-    loss_of,
-    starting_from,
-    with_float32_labels,
-)
+from boostplug.estimators.inputs import FIT, callbacks_of, checked_set, fitted_position_bias, loss_of, starting_from
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES
 from boostplug.model.mean import mean_model
 from boostplug.selection.folds import group_folds
@@ -111,7 +103,6 @@ def fit_folds(
     )  # fmt: skip
     name_of_start = _START[framework]
     given = starting_from(name_of_start, more.pop(name_of_start, None), checked_set(inputs))
-    with_float32_labels(given.queries)  # refuses what a fold would meet in its validation set
     folds = group_folds(given.queries, n_splits, shuffle=True, random_state=random_state)
     if (n_pairs := len(given.queries.grade_groups.query)) < n_splits:
         raise ValueError(f"n_splits={n_splits}, but {n_pairs} queries hold two different labels; pass fewer folds")
@@ -131,8 +122,9 @@ def fit_folds(
         if name in vars(mean):
             vars(mean)[name] = -1 if name == "_best_iteration" else {}
     mean._columns_by_role = {"qid": "qid", **given.columns}  # noqa: SLF001
-    loss = loss_of(getattr(mean, "_objective", ranker.objective))
-    mean.position_bias_ = fitted_position_bias(loss, mean.predict, given)
+    mean.position_bias_ = fitted_position_bias(
+        loss_of(getattr(mean, "_objective", ranker.objective)), mean.predict, given
+    )
     mean.out_of_fold_scores_, mean.fold_rankers_ = scores, fitted
     return mean
 

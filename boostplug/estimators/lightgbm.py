@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -201,8 +202,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=eval_sample_weight,
         )  # fmt: skip
         sets = each_starting_from("eval_init_score", eval_init_score, sets, train)
-        if not metrics and loss is not None and has_labels(sets):
-            metrics = [NDCG(k) for k in self._cut_offs(eval_at)] or [NDCG(10)]
+        metrics = self._evaluated(metrics, eval_at, default=loss is not None and has_labels(sets))
         if eval_names is not None:
             refuse_repeated(eval_names, "eval_names")
         if init_model is not None and (init_score is not None or eval_init_score is not None):
@@ -317,11 +317,16 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         refuse_unknown_parameters("lightgbm", given_names(self._other_params))
         return objective, loss
 
-    def _cut_offs(self, eval_at: Any) -> list[int]:
-        """Return the cut-offs that LightGBM's parameter asks for, else fit's argument."""
-        given = [self.get_params().get(alias) for alias in ALIASES["eval_at"]]
-        value = next((value for value in given if value is not None), eval_at)
-        return [check_integer("eval_at", k, 1) for k in np.ravel([] if value is None else value).tolist()]
+    def _evaluated(self, metrics: list[Any], eval_at: Any, *, default: bool) -> list[Any]:
+        """Return the metrics, by default NDCG at the cut-offs of LightGBM's parameter, else of fit's argument."""
+        given = [value for alias in ALIASES["eval_at"] if (value := self.get_params().get(alias)) is not None]
+        cut_offs = np.ravel([*given, [] if eval_at is None else eval_at][0]).tolist()
+        if default and not metrics:
+            return [NDCG(check_integer("eval_at", k, 1)) for k in cut_offs] or [NDCG(10)]
+        if cut_offs and metrics and all(isinstance(metric, Metric) for metric in metrics):
+            what = f"eval_at={cut_offs} is for LightGBM's metrics; write cut-offs into the metrics, as NDCG(3)"
+            warnings.warn(what, UserWarning, stacklevel=3)
+        return metrics
 
     def _too_few_rows(self, n_rows: int) -> str | None:
         """Return the message that so few rows have no split into two leaves; None where the parameters allow one."""

@@ -72,8 +72,11 @@ _START = "scores start at 0, or at init_score"
 OPTIONS: dict[str, dict[str, str]] = {
     "lightgbm": {
         **dict.fromkeys(("is_unbalance", "unbalance", "unbalanced_sets", "scale_pos_weight"), _BALANCE),
-        **dict.fromkeys(("pos_bagging_fraction", "pos_bagging", "pos_sub_row", "pos_subsample"), _BALANCE),
-        **dict.fromkeys(("neg_bagging_fraction", "neg_bagging", "neg_sub_row", "neg_subsample"), _BALANCE),
+        **{
+            f"{c}_{name}": _BALANCE
+            for c in ("pos", "neg")
+            for name in ("bagging_fraction", "bagging", "sub_row", "subsample")
+        },
         **dict.fromkeys(("alpha", "fair_c", "poisson_max_delta_step", "tweedie_variance_power"), _REGRESSION),
         "reg_sqrt": _ROOTS,
         "boost_from_average": _START,
@@ -155,14 +158,13 @@ def refuse_unknown_parameters(framework: str, names: Iterable[str], argument: st
     ValueError
         With the nearest name.
     """
-    known, is_read = (_lightgbm(), None) if framework == "lightgbm" else (_xgboost(), _is_read_by_xgboost)
-    unknown = next((n for n in names if known and n not in known and not (is_read and is_read(n))), None)
-    if known is None or unknown is None:
+    known, title = (_lightgbm(), "LightGBM") if framework == "lightgbm" else (_xgboost(), "XGBoost")
+    unknown = (n for n in names if known and n not in known and (framework == "lightgbm" or not _is_read_by_xgboost(n)))
+    if known is None or (name := next(unknown, None)) is None:
         return
-    what = f"{argument} holds {shown(unknown)}, which" if argument else str(unknown)
-    nearest = difflib.get_close_matches(str(unknown), sorted(known), n=1)
+    what = f"{argument} holds {shown(name)}, which" if argument else str(name)
+    nearest = difflib.get_close_matches(str(name), sorted(known), n=1)
     remedy = f"did you mean {nearest[0]}?" if nearest else "leave it out"
-    title = {"lightgbm": "LightGBM", "xgboost": "XGBoost"}[framework]
     raise ValueError(f"{what} is not a parameter of {title}; {remedy}")
 
 

@@ -142,6 +142,10 @@ def test_the_default_metric_is_ndcg_at_each_cut_off(place):
     sets = {"eval_set": [(VX, VY)], "eval_qid": [VQID]}
     ranker = bp.LGBMRanker(objective=bp.RankNet(), n_estimators=2, n_jobs=1, verbose=-1, min_child_samples=1, **place)
     assert [*ranker.fit(X, Y, qid=QID, **sets, **fit).evals_result_["valid_0"]] == ["NDCG@1", "NDCG@3"]
+    with pytest.warns(
+        UserWarning, match=r"eval_at=\[1, 3\] is for LightGBM's metrics; write cut-offs into the metrics"
+    ):
+        ranker.fit(X, Y, qid=QID, **sets, **fit, eval_metric=bp.MRR())
     with pytest.raises(ValueError, match="eval_at must be an integer of at least 1; got 0"):
         ranker.set_params(**dict.fromkeys(place, 0)).fit(X, Y, qid=QID, **sets, **{name: [0] for name in fit})
 
