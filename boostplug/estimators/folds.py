@@ -104,7 +104,7 @@ def fit_folds(
     name_of_start = _START[framework]
     given = starting_from(name_of_start, more.pop(name_of_start, None), checked_set(inputs))
     folds = group_folds(given.queries, n_splits, shuffle=True, random_state=random_state)
-    if (n_pairs := len(given.queries.grade_groups.query)) < n_splits:
+    if (n_pairs := len(given.queries.grade_groups.query)) < n_splits and labels is None:
         raise ValueError(f"n_splits={n_splits}, but {n_pairs} queries hold two different labels; pass fewer folds")
     part = partial(_part, given, name_of_start)
     fitted, scores = [], np.empty(given.queries.n_rows)

@@ -33,7 +33,8 @@ def warn_of_cut_queries(fitted: QuerySizes | None, scored: QuerySizes | None) ->
     """
     if fitted is None or scored is None:
         return
-    ids, ours, theirs = np.intersect1d(fitted.ids.astype(str), scored.ids.astype(str), return_indices=True)
+    known, here = (one.ids if one.ids.dtype.kind in "iuf" else one.ids.astype(str) for one in (fitted, scored))
+    ids, ours, theirs = np.intersect1d(known, here, return_indices=True)
     cut = ids[fitted.sizes[ours] != scored.sizes[theirs]]
     if fitted.labels is None or scored.labels is None:
         are_two_tables = all(one.ids.dtype.kind in "iuf" and (np.diff(one.ids) == 1).all() for one in (fitted, scored))
