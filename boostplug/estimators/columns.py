@@ -25,12 +25,12 @@ def counting_features(arguments: Mapping[str, Any], X: Any, taken: Collection[st
     ValueError
         If a place is that of no feature.
     """
-    columns, counted = column_names(X), dict(arguments)
+    columns, counted = column_names(X) or range(np.shape(X)[1]), dict(arguments)
     kept = [place for place, name in enumerate(columns) if name not in taken]
-    for name in counted.keys() & (_PLACES | _OF_EACH) if len(kept) < len(columns) else ():
+    for name in counted.keys() & (_PLACES | _OF_EACH):
         if name in _PLACES:
             counted[name] = _among(name, counted[name], kept)
-        elif np.shape(counted[name]) == (len(columns),):
+        elif len(kept) < len(columns) and np.shape(counted[name]) == (len(columns),):
             counted[name] = tuple(np.asarray(counted[name])[kept].tolist())
     return counted
 

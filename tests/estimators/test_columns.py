@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from adapters.harness import QID, VQID, VX, VY, X, Y
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 import boostplug as bp
@@ -79,7 +80,7 @@ WITH_IDS = FEATURES.assign(ids=IDS, grade=GRADES)[["a", "ids", "b", "grade", "c"
 
 def fit_counting(ranker, table, fit=(), **params):
     """Fit on a table that holds ids and labels, or on one of features only."""
-    named = {"qid": "ids", "y": "grade"} if "ids" in table else {"qid": IDS, "y": GRADES}
+    named = {"qid": "ids", "y": "grade"} if table is WITH_IDS else {"qid": IDS, "y": GRADES}
     return (
         make(ranker)
         .set_params(**SIZES[ranker], **params)
@@ -114,6 +115,10 @@ def test_arguments_count_the_columns_of_the_table_that_is_passed(ranker, of_tabl
 
 
 def test_the_place_of_no_feature_is_refused():
+    """Beyond the columns LightGBM ignores it, or ends the process."""
+    for table in (FEATURES, FEATURES.to_numpy(), csr_matrix(FEATURES), FEATURES.to_numpy().tolist()):
+        with pytest.raises(ValueError, match="interaction_constraints holds 4, which is the place of no feature"):
+            fit_counting("LGBMRanker", table, interaction_constraints=[[0, 4]])
     with pytest.raises(
         ValueError, match="categorical_feature holds 1, which is the place of no feature in X; pass pla"
     ):
