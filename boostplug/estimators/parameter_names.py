@@ -72,11 +72,8 @@ _START = "scores start at 0, or at init_score"
 OPTIONS: dict[str, dict[str, str]] = {
     "lightgbm": {
         **dict.fromkeys(("is_unbalance", "unbalance", "unbalanced_sets", "scale_pos_weight"), _BALANCE),
-        **{
-            f"{c}_{name}": _BALANCE
-            for c in ("pos", "neg")
-            for name in ("bagging_fraction", "bagging", "sub_row", "subsample")
-        },
+        **dict.fromkeys(("pos_bagging_fraction", "pos_bagging", "pos_sub_row", "pos_subsample"), _BALANCE),
+        **dict.fromkeys(("neg_bagging_fraction", "neg_bagging", "neg_sub_row", "neg_subsample"), _BALANCE),
         **dict.fromkeys(("alpha", "fair_c", "poisson_max_delta_step", "tweedie_variance_power"), _REGRESSION),
         "reg_sqrt": _ROOTS,
         "boost_from_average": _START,
@@ -159,23 +156,22 @@ def refuse_unknown_parameters(framework: str, names: Iterable[str], argument: st
         With the nearest name.
     """
     known, title = (_lightgbm(), "LightGBM") if framework == "lightgbm" else (_xgboost(), "XGBoost")
-    unknown = (n for n in names if known and n not in known and (framework == "lightgbm" or not _is_read_by_xgboost(n)))
-    if known is None or (name := next(unknown, None)) is None:
-        return
-    what = f"{argument} holds {shown(name)}, which" if argument else str(name)
-    nearest = difflib.get_close_matches(str(name), sorted(known), n=1)
-    remedy = f"did you mean {nearest[0]}?" if nearest else "leave it out"
-    raise ValueError(f"{what} is not a parameter of {title}; {remedy}")
+    for name in names if known else ():
+        if name not in known and (framework == "lightgbm" or not _is_read_by_xgboost(name)):
+            what = f"{argument} holds {shown(name)}, which" if argument else str(name)
+            nearest = difflib.get_close_matches(str(name), sorted(known), n=1)
+            remedy = f"did you mean {nearest[0]}?" if nearest else "leave it out"
+            raise ValueError(f"{what} is not a parameter of {title}; {remedy}")
 
 
 @cache
-def _lightgbm() -> frozenset[str] | None:
-    """Return LightGBM's parameters, their aliases, and the parameters of its estimators; None if it lists none."""
+def _lightgbm() -> frozenset[str]:
+    """Return LightGBM's parameters, their aliases, and the parameters of its estimators; none if it lists none."""
     lgb = imported("lightgbm", "training needs")
     try:
         aliases = lgb.basic._ConfigAliases._get_all_param_aliases()  # noqa: SLF001 (it is published nowhere else)
     except AttributeError:
-        return None
+        return frozenset()
     estimators = inspect.signature(lgb.LGBMModel.__init__).parameters.keys() - {"self", "kwargs"}
     return frozenset({*aliases, *(alias for several in aliases.values() for alias in several), *estimators})
 
