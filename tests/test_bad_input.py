@@ -523,7 +523,6 @@ CASES = {
             lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_init_score=[at(ZERO, 1, np.nan)]),
         ),
         Case("a loss as `eval_metric`", lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_metric=LOSS)),
-        Case("`eval_X` without `eval_y`", lambda: fit_lgb(eval_X=X, eval_qid=[QID])),
         Case("a NaN `init_score` (of which LightGBM makes 0)", lambda: fit_lgb(init_score=at(ZERO, 1, np.nan))),
         Case(
             "the class as metric, `eval_metric=NDCG`",

@@ -122,8 +122,6 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         callbacks: list[Callable[..., Any]] | None = None,
         init_model: Any = None,
         *,
-        eval_X: Any = None,
-        eval_y: Any = None,
         qid: ArrayLike | str | None = None,
         eval_qid: Any = None,
         pairs: Pairs | None = None,
@@ -198,8 +196,6 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             refuse_repeated(names, "X, in whose names LightGBM writes a blank as _,")
         if self.start is not None:
             init_model = as_booster(start_of(self.start, train, objective), "lightgbm")
-        if eval_X is not None or eval_y is not None:
-            eval_set = _pairs_of(eval_set, eval_X, eval_y)
         sets = validation_sets(
             eval_set, given, train, partial(checked_set, fitted=train.schema), "eval_sample_weight",
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=eval_sample_weight,
@@ -406,17 +402,6 @@ class _Evaluating:
     def __call__(self, labels: Any, scores: Any, weight: Any, group: Any) -> tuple[str, float, bool]:  # noqa: ARG002
         dataset = next(one for one in self.assigned.datasets if one.get_label() is labels)
         return self.metric(scores, dataset)  # type: ignore[no-any-return]
-
-
-def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
-    """Return LightGBM 4.7's eval_X and eval_y (one each, or tuples) as pairs."""
-    if eval_set is not None or eval_X is None or eval_y is None:
-        raise ValueError("give eval_X and eval_y together, or only eval_set")
-    if not isinstance(eval_X, tuple):
-        eval_X, eval_y = (eval_X,), (eval_y,)
-    if len(eval_X) != len(eval_y):
-        raise ValueError(f"eval_X and eval_y must hold as many sets; got {len(eval_X)} and {len(eval_y)}")
-    return list(zip(eval_X, eval_y, strict=True))
 
 
 def model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any, Any]:
