@@ -553,12 +553,34 @@ CASES = {
             )
         ),
         Case("a misspelt parameter of LightGBM", lambda: fit_lgb(ranker={"bagging_fracton": 0.5}), on_page=True),
+        Case("a misspelt parameter of XGBoost", lambda: fit_xgb(ranker={"max_dept": 3})),
+        Case("`LGBMRanker(num_machines=2)`", lambda: fit_lgb(ranker={"num_machines": 2})),
+        Case("`LGBMRanker(alpha=.5)` beside a loss", lambda: fit_lgb(ranker={"alpha": 0.5})),
+        Case("a callback in place of a list", lambda: fit_lgb(callbacks=lgb.log_evaluation)),
+        Case("feature_weights of another length", lambda: fit_xgb(feature_weights=[1, 2, 3])),
+        Case("`eval_at=0`", lambda: fit_lgb(eval_at=[0], eval_set=[(X, Y)], eval_qid=[QID])),
+        Case(
+            "a place of the column of ids",
+            lambda: fit_lgb(X=FRAME.assign(qid=QID), qid=None, categorical_feature=[2]),
+        ),
+        Case("`fit_folds` with an `eval_set`", lambda: bp.fit_folds(bp.LGBMRanker(), X, Y, qid=QID, eval_set=[(X, Y)])),
+        Case(
+            "`fit_folds` of pairs without labels", lambda: bp.fit_folds(bp.LGBMRanker(), X, None, qid=QID, pairs=PAIRS)
+        ),
+        Case(
+            "more folds than queries with different labels",
+            lambda: bp.fit_folds(bp.LGBMRanker(), X, ZERO, qid=QID, n_splits=2),
+        ),
+        Case(
+            "folds that cut queries (a warning)",
+            lambda: fit_xgb(X=FRAME[::2], y=Y[::2], qid=QID[::2]).score(FRAME[1::2], Y[1::2], qid=QID[1::2]),
+        ),
         Case(
             "new categories in `predict` (a warning)",
             lambda: fit_lgb(X=KINDS).predict(KINDS.assign(b=pd.Categorical(["z"] * N))),
         ),
         Case(
-            "new categories beside `xgb_model` (a warning)",
+            "new categories beside `xgb_model`",
             lambda: fit_xgb(
                 X=KINDS.assign(b=pd.Categorical(["z"] * N)),
                 ranker={"enable_categorical": True},
@@ -575,7 +597,6 @@ CASES = {
             lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_init_score=[at(ZERO, 1, np.nan)]),
         ),
         Case("a loss as `eval_metric`", lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_metric=LOSS)),
-        Case("`eval_X` without `eval_y`", lambda: fit_lgb(eval_X=X, eval_qid=[QID])),
         Case("a NaN `init_score` (of which LightGBM makes 0)", lambda: fit_lgb(init_score=at(ZERO, 1, np.nan))),
         Case(
             "the class as metric, `eval_metric=NDCG`",

@@ -1,5 +1,6 @@
 """Adapter of LightGBM."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -45,24 +46,34 @@ class LightGBM(Adapter):
                 raise ValueError(
                     f"{name}[{row}] = {values[row]} is infinite to LightGBM; pass finite numbers below 1e38"
                 )
-        parameters = dataset.params or {}
-        if str(parameters.get("bagging_by_query")).lower() in {"true", "1", "+"}:
-            raise ValueError(
-                "bagging_by_query=True trains a constant model (or on all rows, with a wrong score of the first) with "
-                "any custom objective in LightGBM; remove it (bagging_fraction without it samples rows); an "
-                "lgb.Dataset keeps it from an earlier training: build a new one"
-            )
-        if parameters.get("machines") or int(parameters.get("num_machines") or 1) > 1:
-            raise ValueError(
-                "LightGBM trains on several machines, each of which would scale the loss by its own rows; use "
-                "boostplug.dask.LGBMRanker, which uses one scale for all"
-            )
+        refuse_bagging_by_query(dataset.params or {})
+        refuse_machines(dataset.params or {})
         if self.parent(dataset) is not None:
             _refuse_partial_queries(dataset)
 
     def parent(self, dataset: Any) -> Any:
         """Return the Dataset of which this one is a subset."""
         return None if dataset.used_indices is None else dataset.reference
+
+
+def refuse_bagging_by_query(parameters: Mapping[str, Any]) -> None:
+    """Raise for bagging of complete queries, which LightGBM has for its own objectives only."""
+    if str(parameters.get("bagging_by_query")).lower() in {"true", "1", "+"}:
+        raise ValueError(
+            "bagging_by_query=True trains a constant model (or on all rows, with a wrong score of the first) with "
+            "any custom objective in LightGBM; remove it (bagging_fraction without it samples rows); an "
+            "lgb.Dataset keeps it from an earlier training: build a new one"
+        )
+
+
+def refuse_machines(parameters: Mapping[str, Any]) -> None:
+    """Raise for a training on several machines."""
+    machines = any(parameters.get(alias) for alias in ("machines", "workers", "nodes"))
+    if machines or any(int(parameters.get(alias) or 1) > 1 for alias in ("num_machines", "num_machine")):
+        raise ValueError(
+            "LightGBM trains on several machines, each of which would scale the loss by its own rows; use "
+            "boostplug.dask.LGBMRanker, which uses one scale for all"
+        )
 
 
 def _refuse_partial_queries(subset: Any) -> None:

@@ -17,6 +17,7 @@ from boostplug.dask.collections import PartitionedSet, partitioned_set, publishe
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
 from boostplug.data.tables import refuse_other_categories, rows_of, schema_of
+from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import FIT
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.estimators.parameters import for_framework
@@ -34,7 +35,7 @@ _LOCAL = "boostplug.LGBMRanker"
 _OF_CLUSTER = ("machines", "num_machines", "local_listen_port", "time_out", "tree_learner")  # parameters
 
 
-class LGBMRanker(RankerOnCollections, local.LGBMRanker):
+class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  # position_bias_
     """`boostplug.LGBMRanker` that trains on a Dask cluster, on collections whose partitions hold whole queries.
 
     `lightgbm.DaskLGBMRanker` trains. A loss has the scale of all workers, so the model equals that of one machine if
@@ -128,6 +129,8 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):
         params = self._params_of_workers(objective, loss)
         given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT)
         given = given.take_columns()
+        params = counting_features(params | {"categorical_feature": categorical_feature}, X, given.columns.values())
+        categorical_feature = params.pop("categorical_feature")
         client = self._client()
         parts = partitioned_set(client, given, local=_LOCAL)
         parts.repeat_warnings()

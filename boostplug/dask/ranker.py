@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NoReturn
 
 import dask.array as da
 import dask.dataframe as dd
@@ -26,6 +26,14 @@ class RankerOnCollections:
     def to_local(self) -> Any:
         """Return the fitted ranker of one machine."""
         raise NotImplementedError
+
+    @property
+    def position_bias_(self) -> NoReturn:
+        """Raise an AttributeError: no machine holds all pages."""
+        remedy = "call loss.position_bias(ranker.predict(X), queries) on pages in memory"
+        raise AttributeError(
+            f"position_bias_ is not known after a fit on Dask, as no machine holds all pages; {remedy}"
+        )
 
     def export(self) -> Any:
         """Return ``to_local().export()``: a ranker of the plain framework that predicts the same."""

@@ -18,10 +18,8 @@ from boostplug.core.extras import needed_by
 from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
-from boostplug.data.tables import (
-    Schema,
-    refuse_unknown_categories,
-)
+from boostplug.data.tables import Schema, refuse_unknown_categories
+from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import FIT, validation_sets
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -38,7 +36,7 @@ _LOCAL = "boostplug.XGBRanker"
 _NUMBERS = "label_lower_bound"  # the field of a DMatrix, unused by ranking, that holds numbers of partitions
 
 
-class XGBRanker(RankerOnCollections, LocalRanker):
+class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # position_bias_
     """`boostplug.XGBRanker` on Dask collections: the model that one machine would train.
 
     `xgboost.dask` trains. A loss is scaled over all workers, and metrics and early stopping use all queries. Each query
@@ -119,6 +117,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
         xgb_model : Booster, XGBModel, str or path, optional
             Of which the training goes on.
         feature_weights : array-like of shape (n_features,), optional
+            Each feature's probability of being drawn, as in XGBoost.
         labels : mapping of str to dask.dataframe.Series or dask.array.Array of shape (n_rows,), optional
             More labels by name, for losses and metrics that read one of them: ``bp.QBRank().on("sale")``.
         eval_labels : list of mapping or None, optional
@@ -157,14 +156,16 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             raise ValueError(f"early_stopping_rounds={stop} needs a validation set; pass eval_set and eval_qid")
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         params, custom = self._training_parameters(loss, metrics, evaluates=bool(sets), model=model)
-        feature_weights = self.feature_weights if feature_weights is None else feature_weights
+        params = counting_features(params, X, train.columns.values())
         if verbose:
             callbacks.append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
         computed = self._computed(different, known)
         if loss is not None:
             computed[0].sums_of(loss)  # raises or warns before the training
+        n_features = computed[0].schema.n_columns
+        weights = self._weights_of_features(feature_weights, X, train.columns.values(), n_features)
         with published(computed) as name:
-            matrices = self._matrices(computed, feature_weights)
+            matrices = self._matrices(computed, weights, binned=model is None and self._grows_on_quantiles())
             of_sets = dict(zip(map(id, different), matrices, strict=True))
             trained = xgb_dask.train(
                 computed[0].client,
@@ -217,7 +218,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
             self._refuse_other_kind(one.schema, train.schema, f"{one.where}X")
         return found
 
-    def _matrices(self, sets: list[PartitionedSet], feature_weights: ArrayLike | None) -> list[Any]:
+    def _matrices(self, sets: list[PartitionedSet], feature_weights: ArrayLike | None, *, binned: bool) -> list[Any]:
         """Return the matrix of each set; a validation set lies on the workers that hold rows of the training set."""
         weights = None if feature_weights is None else da.from_array(np.asarray(feature_weights, np.float32))
         fields: dict[str, Any] = {
@@ -236,7 +237,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):
                 _NUMBERS: numbers,
             }
             kind = xgb_dask.DaskDMatrix
-            if self._grows_on_quantiles():
+            if binned:
                 kind = xgb_dask.DaskQuantileDMatrix
                 own |= {"max_bin": self.max_bin, "ref": matrices[0] if matrices else None}
             matrix = kind(parts.client, parts.features, **own)

@@ -7,7 +7,7 @@ pandas DataFrames of numbers and categories; what neither framework can read is 
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -251,6 +251,7 @@ def align(
     name: str = "X",
     *,
     schema: Schema | None = None,
+    new: Literal["missing", "appended", "refused"] = "missing",
 ) -> Any:
     """Return features whose categorical columns have the training set's categories in the same order.
 
@@ -266,16 +267,20 @@ def align(
         Name of X in messages.
     schema : Schema, optional
         Schema of X, where the model has other names for its columns. Default: ``schema_of(X)``.
+    new : {"missing", "appended", "refused"}
+        What categories become that the training set does not have: missing values, with a warning; codes after those of
+        the training set; or an error.
 
     Warns
     -----
     UserWarning
-        If X holds categories that the training set does not have: they become missing values.
+        If X holds categories that become missing values.
 
     Raises
     ------
     ValueError
-        If columns differ in name, number or order, or a column is categorical in only one of the two.
+        If columns differ in name, number or order, or a column is categorical in only one of the two; with
+        ``new="refused"`` also if X holds new categories.
     """
     schema = schema_of(X) if schema is None else schema
     refuse_other_columns(schema, fitted, name)
@@ -288,11 +293,14 @@ def align(
         if here == known:
             continue
         column = X.iloc[:, place]
-        if new := [*dict.fromkeys(column[~column.isin(known)].dropna())]:
-            what = f"holds categories that the training set does not have, {shown(new)}; they become missing values"
-            warnings.warn(f"in {name}, column {schema.column(place)} {what}", UserWarning, stacklevel=4)
+        added = [*dict.fromkeys(column[~column.isin(known)].dropna())]
+        what = f"column {schema.column(place)} holds categories that the training set does not have, {shown(added)}"
+        if added and new == "refused":
+            raise ValueError(f"in {name}, {what}; train on the data of both, or drop these rows")
+        if added and new == "missing":
+            warnings.warn(f"in {name}, {what}; they become missing values", UserWarning, stacklevel=4)
         aligned = X.copy(deep=False) if aligned is X else aligned
-        aligned.isetitem(place, column.cat.set_categories([*known]))
+        aligned.isetitem(place, column.cat.set_categories([*known, *(added if new == "appended" else ())]))
     return aligned
 
 

@@ -15,13 +15,14 @@ from boostplug.core.randomness import RandomState
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import rows_of
-from boostplug.estimators.inputs import FIT, checked_set, with_float32_labels
+from boostplug.estimators.inputs import FIT, callbacks_of, checked_set, fitted_position_bias, loss_of, starting_from
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES
 from boostplug.model.mean import mean_model
 from boostplug.selection.folds import group_folds
 
 _BASES = {"lightgbm": "LGBMModel", "xgboost": "XGBModel"}
-_EVAL_WEIGHT = {"lightgbm": "eval_sample_weight", "xgboost": "sample_weight_eval_set"}
+_START = {"lightgbm": "init_score", "xgboost": "base_margin"}
+_OF_ALL_SETS = ("eval_metric", "eval_at", "eval_names")
 
 
 def fit_folds(
@@ -51,21 +52,22 @@ def fit_folds(
     ranker : LGBMRanker or XGBRanker
         Of boostplug; it stays as it is, and a clone is fitted on each fold.
     X, y, qid, group, sample_weight, pairs, labels, position
-        The data, as for the ranker's `fit`. Pairs of queries in different folds are left out.
+        The data, as for the ranker's `fit`; `y` is needed. Pairs of queries in different folds are left out.
     n_splits : int, default 5
-        Number of folds, from 2 to the number of queries.
+        Number of folds, from 2 to the number of queries with different labels, of which each fold has its share.
     random_state : int, Generator or RandomState, default 0
-        Draws the folds.
+        Draws the folds: ``group_folds(Queries(y, qid=qid), n_splits, shuffle=True, random_state=random_state)``.
     early_stopping_rounds : int, default 50
         Rounds without a better value on the fold that ends a training; a number given to the ranker has precedence.
     **fit_params
-        More arguments of the ranker's `fit`, the same for each fold, such as `eval_metric`.
+        More arguments of the ranker's `fit`, the same for each fold, such as `eval_metric`. Scores to start from
+        (`init_score`, `base_margin`) are divided among the folds; validation sets are refused.
 
     Returns
     -------
     LGBMRanker or XGBRanker
         Its booster is `mean_model` of the folds' models, an ordinary one. These attributes come on top:
-        ``out_of_fold_scores_``, of shape (n_rows,), the scores of each row by the model that has not seen it, so
+        ``out_of_fold_scores_``, of shape (n_rows,), the scores of each row by the trees that have not seen it, so
         ``metric.score(y, ranker.out_of_fold_scores_, qid=qid)`` is the quality of the single models without a test set,
         except that each was stopped on its fold; the mean is better than they are. ``fold_rankers_``, the rankers of
         the folds.
@@ -89,28 +91,28 @@ def fit_folds(
     if not (framework and "RankingScore" in classes):
         raise ValueError(f"ranker must be a boostplug.LGBMRanker or XGBRanker; got {shown(ranker)}")
     check_integer("early_stopping_rounds", early_stopping_rounds, 1)
-    given = checked_set(
-        Inputs(
-            X=X,
-            y=y,
-            qid=qid,
-            group=group,
-            weight=sample_weight,
-            pairs=pairs,
-            labels=labels,
-            position=position,
-            arguments=FIT,
-        )
-    )
-    with_float32_labels(given.queries)  # refuses what a fold would meet in its validation set
-    part = partial(_part, given, has_labels=y is not None)
+    if y is None:
+        raise ValueError("fit_folds stops each training by labels, and y is None; pass y, or call the ranker's fit")
+    more = dict(fit_params)
+    for name in more:
+        if ("eval_" in name or name.endswith("_eval_set")) and name not in _OF_ALL_SETS:
+            raise ValueError(f"fit_folds evaluates each model on the fold that it has not seen; leave out {name}")
+    inputs = Inputs(
+        X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
+        arguments=FIT,
+    )  # fmt: skip
+    name_of_start = _START[framework]
+    given = starting_from(name_of_start, more.pop(name_of_start, None), checked_set(inputs))
+    folds = group_folds(given.queries, n_splits, shuffle=True, random_state=random_state)
+    if (n_pairs := len(given.queries.grade_groups.query)) < n_splits and labels is None:
+        raise ValueError(f"n_splits={n_splits}, but {n_pairs} queries hold two different labels; pass fewer folds")
+    part = partial(_part, given, name_of_start)
     fitted, scores = [], np.empty(given.queries.n_rows)
-    for train, held in group_folds(given.queries, n_splits, shuffle=True, random_state=random_state):
+    for train, held in folds:
         one = clone(ranker)
-        evaluation = {f"eval_{name}": [value] for name, value in part(held).items() if name != "position"}
-        evaluation[_EVAL_WEIGHT[framework]] = evaluation.pop("eval_sample_weight")
+        evaluation = {_of_sets(framework, name): [value] for name, value in part(held).items() if name != "position"}
         evaluation["eval_set"] = [(evaluation.pop("eval_X")[0], evaluation.pop("eval_y")[0])]
-        one.fit(**part(train), **evaluation, **_stopping(one, framework, early_stopping_rounds, fit_params))
+        one.fit(**part(train), **evaluation, **_stopping(one, framework, early_stopping_rounds, more))
         scores[held] = one.predict(rows_of(given.X, held))
         fitted.append(one)
     mean = copy.copy(fitted[0])
@@ -120,23 +122,33 @@ def fit_folds(
         if name in vars(mean):
             vars(mean)[name] = -1 if name == "_best_iteration" else {}
     mean._columns_by_role = {"qid": "qid", **given.columns}  # noqa: SLF001
+    mean.position_bias_ = fitted_position_bias(
+        loss_of(getattr(mean, "_objective", ranker.objective)), mean.predict, given
+    )
     mean.out_of_fold_scores_, mean.fold_rankers_ = scores, fitted
     return mean
 
 
-def _part(given: CheckedInputs, rows: NDArray[np.int64], *, has_labels: bool) -> dict[str, Any]:
+def _of_sets(framework: str, name: str) -> str:
+    """Return the argument of a fit that holds an entry of each validation set."""
+    return f"{name}_eval_set" if framework == "xgboost" and name in {"sample_weight", "base_margin"} else f"eval_{name}"
+
+
+def _part(given: CheckedInputs, name_of_start: str, rows: NDArray[np.int64]) -> dict[str, Any]:
     """Return the arguments of a fit on some rows."""
     queries = given.queries.of_rows(rows, keep_empty=False)
     pairs = given.queries.pairs
-    return {
+    arguments = {
         "X": rows_of(given.X, rows),
-        "y": queries.labels if has_labels else None,
+        "y": queries.labels,
         "group": np.diff(queries.boundaries),
         "sample_weight": queries.row_weight,
         "pairs": None if pairs is None else pairs.of_rows(rows, given.queries.n_rows)[0],
         "labels": dict(queries.labels_by_name) or None,
         "position": queries.position,
+        name_of_start: None if given.start is None else given.start[rows],
     }
+    return {name: value for name, value in arguments.items() if value is not None}
 
 
 def _stopping(one: Any, framework: str, rounds: int, fit_params: Mapping[str, Any]) -> dict[str, Any]:
@@ -148,4 +160,4 @@ def _stopping(one: Any, framework: str, rounds: int, fit_params: Mapping[str, An
     if any(one.get_params().get(alias) for alias in LIGHTGBM_ALIASES["early_stopping_round"]):
         return dict(fit_params)
     stop = imported("lightgbm", "fit_folds needs").early_stopping(rounds, verbose=False)
-    return {**fit_params, "callbacks": [stop, *fit_params.get("callbacks", ())]}
+    return {**fit_params, "callbacks": [stop, *callbacks_of(fit_params.get("callbacks"))]}

@@ -16,6 +16,7 @@ from boostplug.data.tables import Schema, is_frame, read_features, refuse_repeat
 from boostplug.estimators.parameter_names import is_own_metric
 from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import METRICS, NDCG, Metric
+from boostplug.selection.cut_queries import QuerySizes, query_sizes, warn_of_cut_queries
 
 Floats = NDArray[np.float64]
 _Set = TypeVar("_Set", Inputs, CheckedInputs)
@@ -75,6 +76,13 @@ def _metric_of(text: str, framework: str) -> Metric | str:
         return Metric.parse(text)
     except ValueError as error:
         raise ValueError(f"eval_metric={text!r} is no metric{f' of {framework}' * bool(framework)}: {error}") from None
+
+
+def callbacks_of(callbacks: Any) -> list[Any]:
+    """Return callbacks as a new list."""
+    if callbacks is not None and not isinstance(callbacks, (list, tuple)):
+        raise ValueError(f"callbacks must be a list; got {shown(callbacks)}; pass [callback]")
+    return list(callbacks or ())
 
 
 def checked_set(inputs: Inputs, fitted: Schema | None = None) -> CheckedInputs:
@@ -300,19 +308,28 @@ class RankingScore:
         metric: Metric | str | None = None,
         labels: Mapping[str, ArrayLike] | None = None,
     ) -> float:
-        """Return a metric of the predictions.
+        """Return a metric of the predictions: `metric`, such as "NDCG@5", by default NDCG@10.
 
-        It is `metric`, such as "NDCG@5"; else the first of ours in `eval_metric`; else NDCG@10. A metric on one of
-        several labels, such as "NDCG@5.on(sale)", needs `labels`, as `fit` takes them. Arguments may be names of
-        columns of X, and those that `fit` was given by name need not be repeated.
+        Higher is better by default, whatever `eval_metric` is; of an error such as `LogLoss` the value has no minus, as
+        that of `make_scorer` has. A metric on one of several labels, such as "NDCG@5.on(sale)", needs `labels`, as
+        `fit` takes them. Arguments may be names of columns of X, and those that `fit` was given by name need not be
+        repeated.
+
+        Warns
+        -----
+        UserWarning
+            If `fit` has had other rows of the queries, as where a fold has cut them.
         """
         inputs = self._inputs_to_judge(X, y, qid, group, sample_weight, labels)
         judge = self._metric_of_score(metric)
         checked = inputs.checked(getattr(self, "_fitted_columns", None))
+        warn_of_cut_queries(self._fitted_queries, query_sizes(X, checked.qid, checked.queries.boundaries))
         return float(judge(np.asarray(self.predict(checked.X)), checked.queries))  # type: ignore[attr-defined]
 
     _columns_by_role: Mapping[str, str] = MappingProxyType({"qid": "qid"})
     """Columns of X that are no features, by what they hold."""
+    _fitted_queries: QuerySizes | None = None
+    """Those of the training set."""
 
     def _inputs_to_judge(self, X: Any, y: Any, qid: Any, group: Any, weight: Any, labels: Any) -> Inputs:
         """Return arguments of `score`, with the columns that `fit` has named."""
@@ -324,10 +341,7 @@ class RankingScore:
         return read_features(without_columns(X, self._columns_by_role.values()), fitted=fitted)
 
     def _metric_of_score(self, metric: Metric | str | None) -> Metric:
-        """Return the metric of `score`: without one the first of ours in `eval_metric`, else NDCG@10."""
-        if metric is None:
-            named = metrics_of(getattr(self, "eval_metric", None), "xgboost")  # LightGBM's has none
-            return next((one for one in named if isinstance(one, Metric)), NDCG(10))
-        parsed = Metric.parse(metric) if isinstance(metric, str) else metric
+        """Return the metric of `score`."""
+        parsed = NDCG(10) if metric is None else Metric.parse(metric) if isinstance(metric, str) else metric
         check_instance("metric", parsed, Metric, "NDCG(10)")
         return parsed

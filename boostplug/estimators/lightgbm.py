@@ -2,6 +2,7 @@
 
 import copy
 import inspect
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -10,15 +11,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from boostplug.adapters.lightgbm import refuse_bagging_by_query, refuse_machines
 from boostplug.adapters.reading import assign
-from boostplug.core.checks import shown
+from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import Schema, align, refuse_repeated, refuse_unknown_categories, schema_of
+from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import (
     FIT,
     RankingScore,
+    callbacks_of,
     check_uses,
     checked_set,
     each_starting_from,
@@ -40,6 +44,7 @@ from boostplug.estimators.start import as_booster, refuse_two_starts, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import export
+from boostplug.selection.cut_queries import query_sizes
 
 with needed_by("boostplug.LGBMRanker needs", "lightgbm"):
     import lightgbm as lgb
@@ -111,14 +116,12 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         eval_init_score: Any = None,
         eval_group: Any = None,
         eval_metric: Any = None,
-        eval_at: Sequence[int] = (1, 2, 3, 4, 5),
+        eval_at: Sequence[int] | None = None,
         feature_name: Any = "auto",
         categorical_feature: Any = "auto",
         callbacks: list[Callable[..., Any]] | None = None,
         init_model: Any = None,
         *,
-        eval_X: Any = None,
-        eval_y: Any = None,
         qid: ArrayLike | str | None = None,
         eval_qid: Any = None,
         pairs: Pairs | None = None,
@@ -131,7 +134,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 
         Labels, ids, weights and positions may be names of columns of X, which then are no features: ``fit(frame,
         y="grade", qid="query_id")``. `predict`, `score` and validation sets know them from then on. Arguments that
-        count columns, such as `categorical_feature`, count the features that are left.
+        count columns, such as `categorical_feature`, count those of X as it is passed.
 
         Parameters
         ----------
@@ -160,11 +163,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         position : array-like of int of shape (n_rows,), optional
             Where users saw each row, from 1; for losses that learn from clicks (`Unbiased`). Validation needs none.
         init_model : Booster, LGBMModel, str or path, optional
-            The model that the training continues. Categories of a DataFrame go by content; new ones are
-            missing values, with a warning.
+            The model that the training continues. Categories of a DataFrame go by content. Its trees read new ones as
+            missing values, and new trees learn them.
         eval_metric : Metric, str, callable or list of them, optional
-            Our metrics, or what the parent takes. Default with our losses, where validation sets have labels:
-            ``NDCG(10)``.
+            Our metrics, or what the parent takes. Default with our losses, where validation sets have labels: `NDCG` at
+            each cut-off of `eval_at`, or ``NDCG(10)`` without it.
 
         Returns
         -------
@@ -177,6 +180,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         """
         metrics = metrics_of([eval_metric, *self._named_metrics()], "lightgbm")
         objective, loss = self._objective_of_fit(metrics)
+        if loss is not None:
+            refuse_machines(self.get_params())
         given = Inputs(
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
             arguments=FIT,
@@ -191,15 +196,12 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             refuse_repeated(names, "X, in whose names LightGBM writes a blank as _,")
         if self.start is not None:
             init_model = as_booster(start_of(self.start, train, objective), "lightgbm")
-        if eval_X is not None or eval_y is not None:
-            eval_set = _pairs_of(eval_set, eval_X, eval_y)
         sets = validation_sets(
             eval_set, given, train, partial(checked_set, fitted=train.schema), "eval_sample_weight",
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=eval_sample_weight,
         )  # fmt: skip
         sets = each_starting_from("eval_init_score", eval_init_score, sets, train)
-        if not metrics and loss is not None and has_labels(sets):
-            metrics = [NDCG(10)]
+        metrics = self._evaluated(metrics, eval_at, default=loss is not None and has_labels(sets))
         if eval_names is not None:
             refuse_repeated(eval_names, "eval_names")
         if init_model is not None and (init_score is not None or eval_init_score is not None):
@@ -208,6 +210,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         own = [metric for metric in metrics if isinstance(metric, Metric)]
         assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)], own)
         columns = train.schema
+        self._counted = partial(counting_features, X=X, taken=train.columns.values())
         try:
             super().fit(
                 train.X,
@@ -221,10 +224,10 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
                 eval_init_score=None if eval_init_score is None else [one.start for one in sets],
                 eval_group=[np.diff(one.queries.boundaries) for one in sets] or None,
                 eval_metric=[_Evaluating(m, assign_queries) if isinstance(m, Metric) else m for m in metrics] or None,
-                eval_at=eval_at,
+                eval_at=(1, 2, 3, 4, 5) if eval_at is None else eval_at,
                 feature_name=feature_name,
-                categorical_feature=categorical_feature,
-                callbacks=[assign_queries, *(callbacks or ())],
+                categorical_feature=self._counted({"categorical_feature": categorical_feature})["categorical_feature"],
+                callbacks=[assign_queries, *callbacks_of(callbacks)],
                 init_model=init_model,
             )
         except lgb.basic.LightGBMError as error:
@@ -237,10 +240,13 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             if cause is None:
                 raise
             raise ValueError(cause) from error
+        finally:
+            del self._counted
         if self.start is not None:
             self._count_from(init_model.num_trees(), assign_queries.at_start)
         self._fitted_columns = columns._replace(reader=type(self).__name__)
         self._columns_by_role = {"qid": "qid", **train.columns}
+        self._fitted_queries = query_sizes(X, train.qid, train.queries.boundaries)
         self.position_bias_ = fitted_position_bias(loss, self.predict, train)
         if not self.booster_.feature_importance("split").any():
             warn_of_constant_model(loss, train.queries, self._too_few_rows(train.queries.n_rows))
@@ -310,12 +316,21 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         if loss is not None and self.class_weight is not None:
             raise ValueError(f"class_weight={shown(self.class_weight)} has no meaning in ranking; pass sample_weight")
         if loss is not None:
-            parameters = self.get_params()
-            refuse_options("lightgbm", parameters, metrics)
-            if str(parameters.get("bagging_by_query")).lower() in {"true", "1", "+"}:
-                raise ValueError("bagging_by_query=True trains a constant model with any loss of boostplug; remove it")
+            refuse_options("lightgbm", self.get_params(), metrics)
+            refuse_bagging_by_query(self.get_params())
         refuse_unknown_parameters("lightgbm", given_names(self._other_params))
         return objective, loss
+
+    def _evaluated(self, metrics: list[Any], eval_at: Any, *, default: bool) -> list[Any]:
+        """Return the metrics, by default NDCG at the cut-offs of LightGBM's parameter, else of fit's argument."""
+        given = [value for alias in ALIASES["eval_at"] if (value := self.get_params().get(alias)) is not None]
+        cut_offs = np.ravel([*given, [] if eval_at is None else eval_at][0]).tolist()
+        if default and not metrics:
+            return [NDCG(check_integer("eval_at", k, 1)) for k in cut_offs] or [NDCG(10)]
+        if cut_offs and metrics and all(isinstance(metric, Metric) for metric in metrics):
+            what = f"eval_at={cut_offs} is for LightGBM's metrics; write cut-offs into the metrics, as NDCG(3)"
+            warnings.warn(what, UserWarning, stacklevel=3)
+        return metrics
 
     def _too_few_rows(self, n_rows: int) -> str | None:
         """Return the message that so few rows have no split into two leaves; None where the parameters allow one."""
@@ -346,6 +361,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Hand LightGBM the loss itself, as logs show it, and no default metric, which may refuse our labels."""
         params = for_framework(super()._process_params(stage))
+        params = self._counted(params) if stage == "fit" else params
         if stage == "fit" and isinstance(self._objective, Loss):
             params["objective"] = self._objective
         if stage == "fit" and (isinstance(self._objective, Loss) or self._named_metrics()):
@@ -388,17 +404,6 @@ class _Evaluating:
         return self.metric(scores, dataset)  # type: ignore[no-any-return]
 
 
-def _pairs_of(eval_set: Any, eval_X: Any, eval_y: Any) -> list[tuple[Any, Any]]:
-    """Return LightGBM 4.7's eval_X and eval_y (one each, or tuples) as pairs."""
-    if eval_set is not None or eval_X is None or eval_y is None:
-        raise ValueError("give eval_X and eval_y together, or only eval_set")
-    if not isinstance(eval_X, tuple):
-        eval_X, eval_y = (eval_X,), (eval_y,)
-    if len(eval_X) != len(eval_y):
-        raise ValueError(f"eval_X and eval_y must hold as many sets; got {len(eval_X)} and {len(eval_y)}")
-    return list(zip(eval_X, eval_y, strict=True))
-
-
 def model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any, Any]:
     """Return the model to go on from, and features as it knows them: LightGBM goes by places of columns alone."""
     if init_model is None:
@@ -416,7 +421,7 @@ def model_and_features(init_model: Any, X: Any, feature_name: Any) -> tuple[Any,
     categories = _categories_of(model, schema) if own is None or own.categories is None else own.categories
     fitted = Schema(len(known), tuple(known), categories)
     refuse_unknown_categories(schema, fitted, "X beside init_model")
-    return init_model, align(X, fitted, "X beside init_model", schema=schema._replace(names=names))
+    return init_model, align(X, fitted, "X beside init_model", schema=schema._replace(names=names), new="appended")
 
 
 def _categories_of(model: lgb.Booster, schema: Schema) -> dict[int, tuple[Any, ...]] | None:

@@ -2,9 +2,13 @@
 
 import difflib
 import inspect
+import warnings
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from functools import cache
 from typing import Any
+
+import numpy as np
 
 from boostplug.core.checks import shown
 from boostplug.core.extras import imported
@@ -62,9 +66,18 @@ _OF_LOSS = "it is a parameter of the loss, as LambdaRank(truncation=30, norm=Tru
 _GAINS = "write gains into the loss, as NDCGBoost(gain=…), and into a metric, as NDCG(gain=…)"
 _BALANCE = "ranking has no positive class; weight rows or queries"
 _POSITIONS = "boostplug.Unbiased(base=…) is the loss that corrects for positions"
+_REGRESSION = "it shapes an objective of regression; the losses of boostplug have parameters of their own"
+_ROOTS = "pass the square roots of the labels"
+_START = "scores start at 0, or at init_score"
 OPTIONS: dict[str, dict[str, str]] = {
     "lightgbm": {
         **dict.fromkeys(("is_unbalance", "unbalance", "unbalanced_sets", "scale_pos_weight"), _BALANCE),
+        **dict.fromkeys(("pos_bagging_fraction", "pos_bagging", "pos_sub_row", "pos_subsample"), _BALANCE),
+        **dict.fromkeys(("neg_bagging_fraction", "neg_bagging", "neg_sub_row", "neg_subsample"), _BALANCE),
+        **dict.fromkeys(("alpha", "fair_c", "poisson_max_delta_step", "tweedie_variance_power"), _REGRESSION),
+        "reg_sqrt": _ROOTS,
+        "boost_from_average": _START,
+        "objective_seed": "it is a parameter of rank_xendcg; seed is for the trees",
         **dict.fromkeys(("lambdarank_truncation_level", "max_position"), _OF_LOSS),
         **dict.fromkeys(("lambdarank_norm", "lambdamart_norm", "sigmoid"), _OF_LOSS),
         "lambdarank_position_bias_regularization": _POSITIONS,
@@ -76,6 +89,8 @@ OPTIONS: dict[str, dict[str, str]] = {
         **dict.fromkeys(("lambdarank_unbiased", "lambdarank_bias_norm"), _POSITIONS),
         "ndcg_exp_gain": _GAINS,
         "scale_pos_weight": _BALANCE,
+        **dict.fromkeys(("huber_slope", "quantile_alpha", "expectile_alpha", "tweedie_variance_power"), _REGRESSION),
+        **dict.fromkeys(("aft_loss_distribution", "aft_loss_distribution_scale"), _REGRESSION),
     },
 }
 """Options of the frameworks' own objectives, which have no effect on a loss of ours, with the remedy for each."""
@@ -94,14 +109,14 @@ _METRICS = {
 def refuse_options(framework: str, parameters: Mapping[str, Any], metrics: Iterable[Any]) -> None:
     """Raise ValueError for options of the framework's own objectives, which would have no effect on a loss of ours.
 
-    Options that a metric of the framework reads too, such as label_gain, pass beside names of its metrics.
+    Options that a metric of the framework may read too, such as label_gain, pass beside names of its metrics.
     """
     remedies = OPTIONS[framework]
     beside_metric = any(isinstance(metric, str) for metric in metrics)
     for name in sorted(remedies.keys() & parameters.keys()):
-        value, is_gain = parameters[name], remedies[name] is _GAINS
-        is_switch = remedies[name] in (_BALANCE, _POSITIONS)
-        if value is None or (is_gain and beside_metric) or (is_switch and str(value).lower() in _OFF):
+        value, for_metrics = parameters[name], remedies[name] in (_GAINS, _REGRESSION)
+        is_switch = remedies[name] in (_BALANCE, _POSITIONS, _ROOTS, _START)
+        if value is None or (for_metrics and beside_metric) or (is_switch and str(value).lower() in _OFF):
             continue
         raise ValueError(
             f"{name}={shown(value)} is an option of the framework's own objectives, without effect on a loss of "
@@ -124,7 +139,7 @@ def is_dart(parameters: Mapping[str, Any]) -> bool:
 
 
 def refuse_unknown_parameters(framework: str, names: Iterable[str], argument: str = "") -> None:
-    """Raise for a name that is not a parameter of LightGBM; XGBoost itself warns of parameters that it does not use.
+    """Raise for a name that is not a parameter of the framework.
 
     Parameters
     ----------
@@ -140,25 +155,49 @@ def refuse_unknown_parameters(framework: str, names: Iterable[str], argument: st
     ValueError
         With the nearest name.
     """
-    known = _lightgbm() if framework == "lightgbm" else None
-    unknown = next((name for name in names if known is not None and name not in known), None)
-    if known is not None and unknown is not None:
-        what = f"{argument} holds {shown(unknown)}, which" if argument else str(unknown)
-        nearest = difflib.get_close_matches(str(unknown), sorted(known), n=1)
-        remedy = f"did you mean {nearest[0]}?" if nearest else "leave it out"
-        raise ValueError(f"{what} is not a parameter of LightGBM; {remedy}")
+    known, title = (_lightgbm(), "LightGBM") if framework == "lightgbm" else (_xgboost(), "XGBoost")
+    for name in names if known else ():
+        if name not in known and (framework == "lightgbm" or not _is_read_by_xgboost(name)):
+            what = f"{argument} holds {shown(name)}, which" if argument else str(name)
+            nearest = difflib.get_close_matches(str(name), sorted(known), n=1)
+            remedy = f"did you mean {nearest[0]}?" if nearest else "leave it out"
+            raise ValueError(f"{what} is not a parameter of {title}; {remedy}")
 
 
 @cache
-def _lightgbm() -> frozenset[str] | None:
-    """Return LightGBM's parameters, their aliases, and the parameters of its estimators; None if it lists none."""
+def _lightgbm() -> frozenset[str]:
+    """Return LightGBM's parameters, their aliases, and the parameters of its estimators; none if it lists none."""
     lgb = imported("lightgbm", "training needs")
     try:
         aliases = lgb.basic._ConfigAliases._get_all_param_aliases()  # noqa: SLF001 (it is published nowhere else)
     except AttributeError:
-        return None
+        return frozenset()
     estimators = inspect.signature(lgb.LGBMModel.__init__).parameters.keys() - {"self", "kwargs"}
     return frozenset({*aliases, *(alias for several in aliases.values() for alias in several), *estimators})
+
+
+@cache
+def _xgboost() -> frozenset[str]:
+    """Return the parameters of XGBoost's estimators and objectives."""
+    xgb = imported("xgboost", "training needs")
+    estimators = inspect.signature(xgb.XGBModel.__init__).parameters.keys() - {"self", "kwargs"}
+    return frozenset({*estimators, *OPTIONS["xgboost"]})
+
+
+@cache
+def _is_read_by_xgboost(name: str) -> bool:
+    """Return whether a booster of XGBoost reads a parameter: it warns of those that it does not use."""
+    xgb = imported("xgboost", "training needs")
+    matrix = xgb.DMatrix(np.zeros((2, 1)), np.zeros(2), group=[2], nthread=1)
+    linear = {"booster": "gblinear", "updater": "coord_descent", "feature_selector": "thrifty"}
+    for booster in ({}, {"booster": "dart"}, linear):
+        with warnings.catch_warnings(record=True) as caught, xgb.config_context(verbosity=1):
+            warnings.simplefilter("always")
+            with suppress(xgb.core.XGBoostError):  # of a parameter of which 0 is no value
+                xgb.Booster({"objective": "rank:ndcg", **booster, name: 0}, [matrix]).save_config()
+        if not any("are not used" in str(warning.message) for warning in caught):
+            return True
+    return False
 
 
 def is_own_metric(framework: str, name: str) -> bool:

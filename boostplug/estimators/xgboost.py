@@ -3,7 +3,7 @@
 import copy
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,11 @@ from boostplug.data.tables import (
     schema_of,
     with_text_categories,
 )
+from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import (
     FIT,
     RankingScore,
+    callbacks_of,
     check_uses,
     checked_set,
     each_starting_from,
@@ -41,12 +43,13 @@ from boostplug.estimators.inputs import (
     weight_for,
     with_float32_labels,
 )
-from boostplug.estimators.parameter_names import is_dart, refuse_options
-from boostplug.estimators.parameters import for_framework, nested, resolved
+from boostplug.estimators.parameter_names import is_dart, refuse_options, refuse_unknown_parameters
+from boostplug.estimators.parameters import for_framework, given_names, nested, resolved
 from boostplug.estimators.start import as_booster, refuse_two_starts, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import plain_booster
+from boostplug.selection.cut_queries import query_sizes
 
 with needed_by("boostplug.XGBRanker needs", "xgboost"):
     import xgboost as xgb
@@ -139,7 +142,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
 
         Labels, ids, weights and positions may be names of columns of X, which then are no features: ``fit(frame,
         y="grade", qid="query_id")``. `predict`, `score` and validation sets know them from then on. Arguments that
-        count columns, such as `feature_weights`, count the features that are left.
+        count columns, such as `feature_weights`, count those of X as it is passed.
 
         Parameters
         ----------
@@ -167,8 +170,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         sample_weight : array-like of shape (n_queries,) or (n_rows,), or str, optional
             Weights ≥ 0 per query, or per row for our losses and metrics; built-in ones get each query's mean weight.
         xgb_model : Booster, XGBModel, str or path, optional
-            The model that the training continues. Its categories go by content, its base score stays, and it stays as
-            it is: the best iteration of its own training ends with that.
+            The model that the training continues. Its categories go by content, and new ones are an error. Its base
+            score stays, and it stays as it is: the best iteration of its own training ends with that.
         verbose : bool or int, default True
             As for the parent: print validation results each round, or each `verbose` rounds.
 
@@ -200,7 +203,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         if known is not None and self.start is None:
             name = "X beside xgb_model"
             refuse_unknown_categories(train.schema, known, name)
-            train = train._replace(X=align(train.X, known, name))
+            train = train._replace(X=align(train.X, known, name, new="refused"))
             self._refuse_other_kind(train.schema, known, name)
         columns = train.schema
         sets = validation_sets(
@@ -212,10 +215,14 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         sets = each_starting_from("base_margin_eval_set", base_margin_eval_set, sets, train)
         warn_of_idle_part(loss, train.queries)
         callbacks = self._checked_callbacks(self.early_stopping_rounds)
-        feature_weights = self.feature_weights if feature_weights is None else feature_weights
-        matrix = self._matrix(train, feature_weights=native(feature_weights))
-        evals = [matrix if is_training_set(one, train) else self._matrix(one, ref=matrix) for one in sets]
+        binned = model is None and self._grows_on_quantiles()
+        weights = self._weights_of_features(feature_weights, X, train.columns.values(), columns.n_columns)
+        matrix = self._matrix(train, binned=binned, feature_weights=weights)
+        evals = [
+            matrix if is_training_set(one, train) else self._matrix(one, binned=binned, ref=matrix) for one in sets
+        ]
         params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
+        params = counting_features(params, X, train.columns.values())
         named = [(valid, f"validation_{i}") for i, valid in enumerate(evals)]
         metric = self._custom_metric(custom)
         results: dict[str, Any] = {}
@@ -240,6 +247,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             warn_of_constant_model(loss, train.queries)
         self._fitted_columns = columns._replace(reader=type(self).__name__)
         self._columns_by_role = {"qid": "qid", **train.columns}
+        self._fitted_queries = query_sizes(X, train.qid, train.queries.boundaries)
         self._set_evaluation_result(results)
         self.position_bias_ = fitted_position_bias(loss, self.predict, train)
         return self
@@ -266,30 +274,6 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             with_text_categories(features), **{name: native(value) for name, value in kwargs.items()}
         )
 
-    def score(
-        self,
-        X: Any,
-        y: ArrayLike | str | None = None,
-        sample_weight: ArrayLike | str | None = None,
-        *,
-        qid: ArrayLike | str | None = None,
-        group: ArrayLike | None = None,
-        metric: Metric | str | None = None,
-        labels: Mapping[str, ArrayLike] | None = None,
-    ) -> float:
-        """Return a metric of the predictions.
-
-        It is `metric`, such as "NDCG@5"; else the last of `eval_metric`, as for the parent; else NDCG@10. Arguments may
-        be names of columns of X, and those that `fit` was given by name need not be repeated.
-        """
-        last = (metrics_of(self.eval_metric, "xgboost") or [None])[-1]
-        if metric is not None or last is None or isinstance(last, Metric):
-            return super().score(X, y, sample_weight, qid=qid, group=group, metric=metric or last, labels=labels)
-        inputs = self._inputs_to_judge(X, y, qid, group, sample_weight, labels)
-        matrix = self._matrix(checked_set(inputs, self._columns()))
-        function = ltr_metric_decorator(last, self.n_jobs) if callable(last) else None
-        return float(self.get_booster().eval_set([(matrix, "score")], feval=function).rpartition(":")[2])
-
     def load_model(self, fname: Any) -> None:
         """Load a model for `predict`; the parent's, but a ranker of ours keeps its loss.
 
@@ -306,7 +290,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         super().load_model(fname)
         if loss_of(kept["objective"]) is not None:
             self.__dict__.update(kept)
-        self.__dict__.pop("_fitted_columns", None)
+        for name in ("_fitted_columns", "_fitted_queries"):
+            self.__dict__.pop(name, None)
 
     def export(self) -> xgb.XGBRanker:
         """Return a fitted plain `xgboost.XGBRanker` that predicts the same, bit for bit, without this library.
@@ -352,9 +337,12 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             refuse_sparse_beside_dense(schema, fitted, name)
 
     def _matrix(
-        self, given: CheckedInputs, *, ref: xgb.DMatrix | None = None, feature_weights: Any = None
+        self, given: CheckedInputs, *, binned: bool, ref: xgb.DMatrix | None = None, feature_weights: Any = None
     ) -> xgb.DMatrix:
-        """Return a (quantile) DMatrix whose labels and weights our losses and metrics read from the queries."""
+        """Return a DMatrix, or with `binned` of quantiles, whose queries our losses and metrics read.
+
+        The trees of a model that the training continues split between quantiles of other data.
+        """
         fields = {
             "label": given.queries.labels,
             "group": np.diff(given.queries.boundaries),
@@ -367,7 +355,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             "nthread": self.n_jobs,
         }
         features = with_text_categories(given.X)
-        if self._grows_on_quantiles() and self.start is None:  # whose trees split between quantiles
+        if binned:
             matrix = xgb.QuantileDMatrix(features, **fields, max_bin=self.max_bin, ref=ref)
         else:
             matrix = xgb.DMatrix(features, **fields)
@@ -382,13 +370,25 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         metrics = metrics_of(eval_metric, "xgboost")
         if loss is not None:
             refuse_options("xgboost", self.get_xgb_params(), metrics)
+        refuse_unknown_parameters("xgboost", given_names(getattr(self, "kwargs", None) or {}))
         return loss, metrics
+
+    def _weights_of_features(
+        self, given: ArrayLike | None, X: Any, taken: Collection[str], n_features: int
+    ) -> ArrayLike | None:
+        """Return a weight for each feature: fit's, else the constructor's."""
+        given = native(self.feature_weights if given is None else given)
+        weights: ArrayLike | None = counting_features({"feature_weights": given}, X, taken)["feature_weights"]
+        if weights is not None and np.shape(weights) != (n_features,):
+            what = f"got shape {np.shape(weights)}"
+            raise ValueError(f"feature_weights must hold {n_features} numbers, one for each feature; {what}")
+        return weights
 
     def _checked_callbacks(self, early_stopping_rounds: int | None) -> list[Any]:
         """Return what is called each round, checked, as is early stopping."""
         if early_stopping_rounds is not None:
             check_integer("early_stopping_rounds", early_stopping_rounds, 1, ", or None")
-        given = list(self.callbacks or ())
+        given = callbacks_of(self.callbacks)
         stops = early_stopping_rounds is not None or any(isinstance(c, xgb.callback.EarlyStopping) for c in given)
         if stops and is_dart(self.get_xgb_params()):
             raise ValueError("booster='dart' has no best round to stop at; leave out early_stopping_rounds, or dart")

@@ -1,5 +1,6 @@
 """Base class of the reference rankers: input, rounds, validation, early stopping, prediction."""
 
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ from boostplug.estimators.inputs import (
 from boostplug.estimators.parameters import nested, resolved
 from boostplug.metrics import NDCG
 from boostplug.model.ensemble import Ensemble
+from boostplug.selection.cut_queries import query_sizes
 from boostplug.weak_rankers import WeakRanker
 
 Floats = NDArray[np.float64]
@@ -207,6 +209,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         queries = train.queries
         _check_weights(queries)
         self._columns_by_role = dict(train.columns)
+        self._fitted_queries = query_sizes(X, train.qid, queries.boundaries)
         check = partial(checked_set, fitted=train.schema)
         validation = validation_sets(eval_set, inputs, train, check, qid=eval_qid, group=eval_group)
         sets = [(features if one is train else self._features(one.X), one.queries) for one in validation]
@@ -246,6 +249,10 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         self.stop_reason_ = stop_reason
         rounds = rounds[: watch.n_rounds]
         keep = rounds[-1].keep if rounds else None
+        if watch.sets and rounds and not watch.best.number:
+            what = f"{watch.metrics[-1].name} is undefined (NaN) on eval_set's last entry after every round"
+            remedy = "so it chooses no round; pass queries with relevant documents"
+            warnings.warn(f"{what}, {remedy}", UserWarning, stacklevel=3)
         if watch.best.number and (keep is None or watch.user_chooses):
             keep = watch.best.number
         self.best_iteration_ = len(rounds) if keep is None else keep

@@ -60,7 +60,8 @@ def group_folds(
 
     Over scikit-learn's ``GroupKFold``: the sizes of the queries come along, and shuffled folds are balanced too.
     Between any two folds the numbers of test queries differ by at most one, and the numbers of test documents by at
-    most the longest query.
+    most the longest query. Shuffled folds of `Queries` also share those with different labels evenly; the numbers of
+    documents then differ by at most twice the longest query.
 
     Parameters
     ----------
@@ -120,7 +121,8 @@ def group_folds(
     if random_state is not None and not shuffle:
         raise ValueError(f"random_state={shown(random_state)} has no effect without shuffle=True; pass both or neither")
 
-    fold = _fold_of(sizes[present], n_splits, generator(random_state) if shuffle else None)
+    first = np.isin(present, queries.grade_groups.query) & shuffle
+    fold = _fold_of(sizes[present], first, n_splits, generator(random_state) if shuffle else None)
     fold_of_query = np.full(queries.n_queries, -1)
     fold_of_query[present] = fold
     fold_of_row = fold_of_query[queries.query_of_row]
@@ -221,14 +223,14 @@ def blocks_by_time(times: NDArray[Any], shares: Sequence[float], what: str) -> I
     return np.searchsorted(cuts, of_query, side="right") - 1
 
 
-def _fold_of(sizes: Ints, n_splits: int, random: np.random.Generator | None) -> Ints:
-    """Return the fold of each query.
+def _fold_of(sizes: Ints, first: NDArray[np.bool_], n_splits: int, random: np.random.Generator | None) -> Ints:
+    """Return the fold of each query; those that come `first` are divided first.
 
     Longest first, each block of `n_splits` queries gives one query to each fold. So whatever the order within a
     block, the documents of two folds differ by the sum over blocks of (longest − shortest) at most, which telescopes.
     """
     order = np.arange(len(sizes)) if random is None else random.permutation(len(sizes))
-    order = order[np.argsort(-sizes[order], kind="stable")]
+    order = order[np.lexsort((-sizes[order], ~first[order]))]
     fold = np.empty(len(sizes), np.int64)
     load = np.zeros(n_splits, np.int64)
     for low in range(0, len(sizes), n_splits):

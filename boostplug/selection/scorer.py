@@ -1,6 +1,5 @@
 """`make_scorer`: ranking metrics as scorers of scikit-learn's GridSearchCV and cross_validate."""
 
-from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import replace
 from types import MappingProxyType
@@ -16,6 +15,7 @@ from boostplug.data.boundaries import are_contiguous
 from boostplug.data.inputs import Inputs
 from boostplug.data.queries import Queries
 from boostplug.metrics import Metric
+from boostplug.selection.cut_queries import QuerySizes, query_sizes, warn_of_cut_queries
 
 _ARGUMENTS = MappingProxyType({"weight": "sample_weight"})
 
@@ -57,12 +57,19 @@ class RankingScorer(BaseEstimator):
         -------
         float
 
+        Warns
+        -----
+        UserWarning
+            If a ranker of ours was fitted on other rows of the queries, as where a fold has cut them.
+
         Raises
         ------
         ValueError
             If the queries are not known, or are given twice.
         """
-        columns = {role: name for role, name in _columns_of(estimator).items() if role != "position"}
+        ranker = _ranker_in(estimator)
+        columns = getattr(ranker, "_columns_by_role", {}).items()
+        columns = {role: name for role, name in columns if role != "position"}
         if qid is None and group is None and not {"qid", columns.get("qid")}.intersection(column_names(X)):
             raise ValueError(
                 f"{self.metric.name} needs the query of each row. In GridSearchCV and cross_validate, either let X be "
@@ -71,12 +78,12 @@ class RankingScorer(BaseEstimator):
                 "qid=qid). A direct call takes qid= or group="
             )
         given = Inputs(X=X, y=y, qid=qid, group=group, weight=sample_weight, columns=columns, arguments=_ARGUMENTS)
-        queries = self._queries(given.take_columns())
+        queries = self._queries(given.take_columns(), getattr(ranker, "_fitted_queries", None))
         value = float(self.metric(estimator.predict(X), queries))
         return value if self.metric.greater_is_better else -value
 
-    def _queries(self, given: Inputs) -> Queries:
-        """Return labels, queries and weights.
+    def _queries(self, given: Inputs, fitted: QuerySizes | None) -> Queries:
+        """Return labels, queries and weights; warn where a ranker was `fitted` on other rows of the queries.
 
         scikit-learn's `permutation_importance` permutes the column of ids too, in which rows of a query no longer stand
         together. The ids are then those of the call before, with the same labels: no feature, no importance.
@@ -90,6 +97,7 @@ class RankingScorer(BaseEstimator):
             given, group = replace(given, qid=None), sizes
         queries = Queries(y, qid=given.qid, group=group, weight=given.weight, labels_by_name=given.labels)
         self._last = labels, np.diff(queries.boundaries)
+        warn_of_cut_queries(fitted, query_sizes(given.X, given.qid, queries.boundaries))
         return queries
 
     def set_score_request(self, **requests: bool | str | None) -> Self:
@@ -143,12 +151,12 @@ class RankingScorer(BaseEstimator):
         return True
 
 
-def _columns_of(estimator: Any) -> Mapping[str, str]:
-    """Return the columns that a ranker's fit has named, also of one within a pipeline or a search."""
+def _ranker_in(estimator: Any) -> Any:
+    """Return the last estimator within a pipeline or a search, else the estimator."""
     inner = next((vars(estimator)[name] for name in ("best_estimator_", "steps") if name in vars(estimator)), None)
     if inner is None:
-        return getattr(estimator, "_columns_by_role", {})
-    return _columns_of(inner[-1][1] if isinstance(inner, list) else inner)
+        return estimator
+    return _ranker_in(inner[-1][1] if isinstance(inner, list) else inner)
 
 
 def make_scorer(metric: Metric) -> RankingScorer:
@@ -162,7 +170,8 @@ def make_scorer(metric: Metric) -> RankingScorer:
     - a column ``qid`` of a DataFrame X, as XGBoost has it, or the column that `fit` was given by name:
       ``GridSearchCV(…).fit(X, y, qid="query_id")``; the estimator gets the column too.
 
-    Folds must not split a query: ``cv=bp.group_folds(qid, 5)``.
+    Folds must not split a query: ``cv=bp.group_folds(qid, 5)``. The scorer warns where it sees that one did. Greater is
+    better: the value of an error such as `LogLoss` comes with a minus.
 
     Parameters
     ----------

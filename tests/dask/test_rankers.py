@@ -180,6 +180,18 @@ def test_weights_of_any_size_count_though_those_of_the_first_partition_are_all_1
 
 @pytest.mark.ci
 @BOTH
+def test_arguments_count_the_columns_that_are_passed(client, name):
+    of = {"LGBMRanker": "categorical_feature", "XGBRanker": "feature_weights"}[name]
+    value, among = {"LGBMRanker": ([3], [2]), "XGBRanker": ([9, 1, 0, 1, 0, 0], [1, 0, 1, 0, 0])}[name]
+    frame = on_workers(client, TRAIN)
+    ranker = distributed_ranker(client, name, bp.RankNet())
+    ranker.fit(**arguments(frame, X=frame[["query", *FEATURES]], qid="query", **{of: value}))
+    local = getattr(bp, name)(objective=bp.RankNet(), n_jobs=1, **PARAMS[name])
+    assert_same(ranker, local.fit(**arguments(TRAIN, **{of: among})))
+
+
+@pytest.mark.ci
+@BOTH
 def test_a_training_goes_on_from_a_model(client, name):
     first, argument = alone(name, bp.RankNet()), {"LGBMRanker": "init_model", "XGBRanker": "xgb_model"}[name]
     frame = on_workers(client, TRAIN)
@@ -244,6 +256,8 @@ def test_to_local_and_exported(client, name):
     assert type(plain) is getattr({"LGBMRanker": lgb, "XGBRanker": xgb}[name], name)
     np.testing.assert_array_equal(plain.predict(TRAIN[FEATURES]), expected)
     assert (ranker.n_features_in_, list(ranker.feature_names_in_)) == (5, FEATURES)
+    with pytest.raises(AttributeError, match=r"position_bias_ is not known after a fit on Dask, .* loss.position_bias"):
+        _ = ranker.position_bias_
 
 
 # --- refused before any training ----------------------------------------------------------------------------------
@@ -300,6 +314,8 @@ def test_wrong_values_are_refused_before_training(client, name, column, value, m
         ("XGBRanker", {}, {"base_margin": np.zeros(3)}, "XGBRanker takes no base_margin"),
         ("XGBRanker", {"eval_metric": lambda y, scores: 0.0}, {}, "would see the rows of one worker"),
         ("XGBRanker", {"booster": "gblinear"}, {}, "booster='gblinear' trains on one machine only"),
+        ("XGBRanker", {"max_dept": 3}, {}, "max_dept is not a parameter of XGBoost; did you mean max_depth"),
+        ("XGBRanker", {"feature_weights": [1.0]}, {}, "feature_weights must hold 5 numbers, one for each feature"),
         ("XGBRanker", {"tree_method": "exact"}, {}, "tree_method='exact' trains on one machine only"),
         ("XGBRanker", {"objective": "rank:ndcg", "weighted": True}, {}, "sample_weight cannot be used by XGBoost's"),
         ("XGBRanker", {"eval_metric": "map", "weighted": True}, {}, "sample_weight cannot be used by XGBoost's 'map'"),
@@ -353,14 +369,13 @@ class Dies(bp.RankNet):
 
 @pytest.mark.ci
 @BOTH
-def test_a_lost_worker_is_an_error_and_those_that_are_left_train_again(client, name):
+def test_a_lost_worker_is_an_error_and_those_that_are_left_train_again(own_client, name):
     error = {"LGBMRanker": lgb.basic.LightGBMError, "XGBRanker": xgb.core.XGBoostError}[name]
     with pytest.raises(error, match=r"[Ss]ocket|Allreduce"):
-        fit(client, name, Dies(), on_workers(client, TRAIN, (10,)), n_estimators=200)
-    client.wait_for_workers(2, timeout=120)
+        fit(own_client, name, Dies(), on_workers(own_client, TRAIN, (10,)), n_estimators=200)
     if name == "LGBMRanker":
-        client.restart()
-    assert_same(fit(client, name, bp.RankNet(), on_workers(client, TRAIN)), alone(name, bp.RankNet()))
+        own_client.restart()
+    assert_same(fit(own_client, name, bp.RankNet(), on_workers(own_client, TRAIN)), alone(name, bp.RankNet()))
 
 
 # --- LightGBM alone -----------------------------------------------------------------------------------------------

@@ -117,3 +117,21 @@ def test_a_loaded_model_of_xgboost_knows_its_categories(tmp_path):
     np.testing.assert_array_equal(loaded.predict(REORDERED), ranker.predict(X))
     with pytest.warns(UserWarning, match="'grey'"):
         loaded.predict(WITH_GREY)
+
+
+@pytest.mark.parametrize("source", ["ranker", "booster"])
+def test_a_training_that_goes_on_learns_new_categories_of_lightgbm(source):
+    model = fit("LGBMRanker") if source == "ranker" else plain("LGBMRanker")
+    longer = fit("LGBMRanker", WITH_GREY, model=model)
+    missing = WITH_GREY.assign(kind=WITH_GREY["kind"].cat.remove_categories("grey"))
+    np.testing.assert_allclose(
+        first_rounds("LGBMRanker", longer, WITH_GREY), first_rounds("LGBMRanker", longer, missing), rtol=1e-6
+    )
+    assert not np.allclose(longer.predict(WITH_GREY), longer.predict(missing))
+
+
+def test_new_categories_beside_a_model_of_xgboost_are_refused():
+    with pytest.raises(
+        ValueError, match=r"in X beside xgb_model, column 'kind' holds categories .*\['grey'\]; train on"
+    ):
+        fit("XGBRanker", WITH_GREY, model=fit("XGBRanker"))

@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from adapters.harness import QID, VQID, VX, VY, X, Y
+from scipy.sparse import csr_matrix
 from sklearn.base import clone
 
 import boostplug as bp
@@ -71,3 +72,68 @@ def test_arrays_of_another_width_are_refused(ranker, width):
         model.score(x, VY, qid=VQID)
     with pytest.raises(ValueError, match=rf"eval_set\[0\]'s X has {width} features, but the model is expecting 4"):
         fit(ranker, X, eval_set=[(x, VY)], eval_qid=[VQID])
+
+
+# --- arguments that count columns ---------------------------------------------------------------------------------
+
+FEATURES = pd.DataFrame(np.tile(X.round(), (3, 1)), columns=NAMES)
+IDS, GRADES = np.r_[QID, QID + 99, QID + 199], np.tile(Y, 3)
+SIZES = {
+    "LGBMRanker": {"num_leaves": 9, "min_child_samples": 1, "min_data_per_group": 1, "cat_smooth": 1.0},
+    "XGBRanker": {"max_depth": 4},
+}
+WITH_IDS = FEATURES.assign(ids=IDS, grade=GRADES)[["a", "ids", "b", "grade", "c", "d"]]
+
+
+def fit_counting(ranker, table, fit=(), **params):
+    """Fit on a table that holds ids and labels, or on one of features only."""
+    named = {"qid": "ids", "y": "grade"} if table is WITH_IDS else {"qid": IDS, "y": GRADES}
+    return (
+        make(ranker)
+        .set_params(**SIZES[ranker], **params)
+        .fit(table, **named, **quiet.get(ranker, {}), **dict(fit))
+        .predict(table)
+    )
+
+
+@pytest.mark.parametrize(
+    ("ranker", "of_table", "of_features"),
+    [
+        ("LGBMRanker", {"fit": {"categorical_feature": [4]}}, {"fit": {"categorical_feature": [2]}}),
+        ("LGBMRanker", {"fit": {"categorical_feature": np.array([4])}}, {"fit": {"categorical_feature": ["c"]}}),
+        ("LGBMRanker", {"interaction_constraints": [[0, 4], [2, 5]]}, {"interaction_constraints": [[0, 2], [1, 3]]}),
+        ("LGBMRanker", {"interaction_constraints": "[0,4],[2]"}, {"interaction_constraints": "[0,2],[1]"}),
+        ("LGBMRanker", {"mc": [1, 0, -1, 0, 0, 0]}, {"monotone_constraints": [1, -1, 0, 0]}),
+        ("LGBMRanker", {"mc": [1, -1, 0, 0]}, {"monotone_constraints": [1, -1, 0, 0]}),
+        ("XGBRanker", {"interaction_constraints": "[[0, 4], [2, 5]]"}, {"interaction_constraints": "[[0, 2], [1, 3]]"}),
+        ("XGBRanker", {"monotone_constraints": (1, 0, -1, 0, 0, 0)}, {"monotone_constraints": (1, -1, 0, 0)}),
+        ("XGBRanker", {"monotone_constraints": {"b": -1}}, {"monotone_constraints": (0, -1)}),
+        (
+            "XGBRanker",
+            {"feature_weights": [1, 9, 0, 9, 0, 0], "colsample_bynode": 0.25},
+            {"fit": {"feature_weights": [1, 0, 0, 0]}, "colsample_bynode": 0.25},
+        ),
+    ],
+)
+def test_arguments_count_the_columns_of_the_table_that_is_passed(ranker, of_table, of_features):
+    expected = fit_counting(ranker, FEATURES, **of_features)
+    np.testing.assert_array_equal(fit_counting(ranker, WITH_IDS, **of_table), expected)
+    assert not np.array_equal(expected, fit_counting(ranker, FEATURES))
+
+
+def test_the_place_of_no_feature_is_refused():
+    """Beyond the columns LightGBM ignores it, or ends the process."""
+    for table in (FEATURES, FEATURES.to_numpy(), csr_matrix(FEATURES), FEATURES.to_numpy().tolist()):
+        with pytest.raises(ValueError, match="interaction_constraints holds 4, which is the place of no feature"):
+            fit_counting("LGBMRanker", table, interaction_constraints=[[0, 4]])
+    with pytest.raises(
+        ValueError, match="categorical_feature holds 1, which is the place of no feature in X; pass pla"
+    ):
+        fit_counting("LGBMRanker", WITH_IDS, {"categorical_feature": [1]})
+
+
+@pytest.mark.parametrize("weights", [[1, 2], [1] * 5, 3])
+def test_feature_weights_of_another_length_are_refused(weights):
+    for params, fit in (({"feature_weights": weights}, {}), ({}, {"feature_weights": weights})):
+        with pytest.raises(ValueError, match=r"feature_weights must hold 4 numbers, one for each feature; got shape"):
+            fit_counting("XGBRanker", FEATURES, fit, **params)

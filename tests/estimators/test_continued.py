@@ -130,3 +130,18 @@ def test_a_validation_set_without_scores_to_start_from_is_warned_of(kind):
     both = fitted(**{name: start, of_sets: [None, 0.5 * VX[:, 0]]})  # the training set keeps its own
     (of_train,) = next(iter(both.evals_result_.values())).values()
     assert of_train[-1] == pytest.approx(bp.NDCG(10).score(Y, both.predict(X) + start, qid=QID))
+
+
+def test_old_trees_of_xgboost_read_the_new_data_itself():
+    """Not the quantiles of the new data, between which the old trees split."""
+    model = xgb.train(PLAIN, matrix(), 5, obj=LOSS)
+    x, valid = VX.round(1) + 0.07, X + 0.03
+    ranker = ranker_of_xgboost(n_estimators=3, max_bin=4, eval_metric=bp.NDCG(3))
+    ranker.fit(x, VY, qid=VQID, xgb_model=model, eval_set=[(valid, Y)], eval_qid=[QID], verbose=False)
+    history = {}
+    expected = xgb.train(
+        {**PLAIN, "max_bin": 4}, matrix(x, VY, VGROUP), 3, obj=LOSS, xgb_model=model, custom_metric=bp.NDCG(3),
+        evals=[(matrix(valid), "validation_0")], evals_result=history, verbose_eval=False,
+    )  # fmt: skip
+    np.testing.assert_array_equal(ranker.predict(VX), expected.predict(xgb.DMatrix(VX)))
+    assert ranker.evals_result_ == history

@@ -7,6 +7,9 @@ from adapters.harness import (
     GROUP,
     LOSS,
     QID,
+    VQID,
+    VX,
+    VY,
     Spy,
     X,
     Y,
@@ -129,3 +132,27 @@ def test_a_model_that_is_constant_for_too_few_rows_gets_a_warning(objective, par
     with pytest.warns(UserWarning, match=f"the model is constant: LightGBM makes no split, since 20 rows .*{named};"):
         ranker = fit_few(20, objective, **params)
     assert np.ptp(ranker.predict(FEW.X)) == 0
+
+
+@pytest.mark.filterwarnings("ignore:Found '(eval_at|ndcg_at)' in params")
+@pytest.mark.parametrize("place", [{"fit": {"eval_at": [1, 3]}}, {"eval_at": (1, 3)}, {"ndcg_at": [1, 3]}])
+def test_the_default_metric_is_ndcg_at_each_cut_off(place):
+    place = dict(place)
+    fit = place.pop("fit", {})
+    sets = {"eval_set": [(VX, VY)], "eval_qid": [VQID]}
+    ranker = bp.LGBMRanker(objective=bp.RankNet(), n_estimators=2, n_jobs=1, verbose=-1, min_child_samples=1, **place)
+    assert [*ranker.fit(X, Y, qid=QID, **sets, **fit).evals_result_["valid_0"]] == ["NDCG@1", "NDCG@3"]
+    with pytest.warns(
+        UserWarning, match=r"eval_at=\[1, 3\] is for LightGBM's metrics; write cut-offs into the metrics"
+    ):
+        ranker.fit(X, Y, qid=QID, **sets, **fit, eval_metric=bp.MRR())
+    with pytest.raises(ValueError, match="eval_at must be an integer of at least 1; got 0"):
+        ranker.set_params(**dict.fromkeys(place, 0)).fit(X, Y, qid=QID, **sets, **{name: [0] for name in fit})
+
+
+def test_callbacks_are_a_list():
+    for one in (3, lgb.log_evaluation(0)):
+        with pytest.raises(ValueError, match=r"callbacks must be a list; got .*; pass \[callback\]"):
+            bp.LGBMRanker(objective=bp.RankNet()).fit(X, Y, qid=QID, callbacks=one)
+        with pytest.raises(ValueError, match=r"callbacks must be a list; got .*; pass \[callback\]"):
+            bp.XGBRanker(objective=bp.RankNet(), callbacks=one).fit(X, Y, qid=QID)

@@ -63,8 +63,9 @@ def evaluated(kind, frame, params=None, **more):
 def test_names_of_metrics_mean_the_same_in_fit_and_in_score(frame, names):
     lgb = pytest.importorskip("lightgbm")
     given = list(names) if isinstance(names, tuple) else names
+    at = {"eval_at": [3]} if any(name.islower() for name in METRICS[names]) else {}  # which ours do not read
     for params, more in (({}, {"eval_metric": given}), ({"metrics": given}, {}), ({"metric": given}, {})):
-        found, ranker = evaluated(bp.LGBMRanker, frame, {**params, "verbose": -1}, eval_at=[3], **more)
+        found, ranker = evaluated(bp.LGBMRanker, frame, {**params, "verbose": -1}, **more, **at)
         assert found == sorted(METRICS[names])
         plain = ranker.export()
         assert type(plain) is lgb.LGBMRanker

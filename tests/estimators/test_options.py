@@ -33,7 +33,8 @@ def test_every_alias_is_known():
 @every_framework
 def test_what_asks_for_nothing_passes(F):
     """Dictionaries of parameters that serve several trainings hold them; metrics of the framework read gains."""
-    off = {"lightgbm": {"is_unbalance": False, "scale_pos_weight": 1.0}, "xgboost": {"lambdarank_unbiased": False}}
+    of_lightgbm = {"is_unbalance": False, "scale_pos_weight": 1.0, "reg_sqrt": False, "boost_from_average": False}
+    off = {"lightgbm": of_lightgbm, "xgboost": {"lambdarank_unbiased": False}}
     assert np.ptp(F.fit(LOSS, **off[F.name]).predict(X)) > 0.0
     gains = {"lightgbm": {"label_gain": [0, 1, 2, 3, 4]}, "xgboost": {"ndcg_exp_gain": False}}
     assert np.ptp(F.fit(LOSS, metric="ndcg", valid=VALID, **gains[F.name]).predict(X)) > 0.0
@@ -59,6 +60,23 @@ def test_a_constant_model_is_warned_about(F):
     """Hessians of so small a sigmoid sum to less than a leaf needs."""
     with pytest.warns(UserWarning, match="the model is constant: no split gains enough"):
         F.fit(bp.RankNet(sigmoid=1e-4), n_estimators=1)
+
+
+@pytest.mark.parametrize("given", [{"num_machines": 2}, {"num_machine": "2"}, {"machines": "a:1,b:1"}])
+def test_a_loss_refuses_several_machines(given):
+    with pytest.raises(ValueError, match=r"LightGBM trains on several machines, .* use boostplug.dask.LGBMRanker"):
+        bp.LGBMRanker(objective=LOSS, **given).fit(X, Y, qid=QID)
+
+
+def test_misspelt_names_of_xgboost_are_refused():
+    read = ["rate_drop", "feature_selector", "top_k", "eta", "lambda", "seed", "process_type", "num_class", "max_bin"]
+    names.refuse_unknown_parameters(
+        "xgboost", [*read, *(alias for one in names.XGBOOST_ALIASES.values() for alias in one)]
+    )
+    for objective in (LOSS, "rank:ndcg"):
+        with pytest.raises(ValueError, match="max_dept is not a parameter of XGBoost; did you mean max_depth"):
+            bp.XGBRanker(objective=objective, max_dept=3, verbosity=0).fit(X, Y, qid=QID)
+    bp.XGBRanker(objective=LOSS, max_dept=None, eta=0.1, n_estimators=1, n_jobs=1).fit(X, Y, qid=QID)
 
 
 def test_misspelt_names_of_lightgbm_are_refused():

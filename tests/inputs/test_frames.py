@@ -158,7 +158,6 @@ def test_scikit_learn_takes_the_name_of_the_column_of_ids(name):
 
 
 COUNTED = {
-    "categorical_feature": ("LGBMRanker", {}, {"categorical_feature": [1]}),
     "monotone_constraints": ("LGBMRanker", {"monotone_constraints": [1, 0, -1]}, {}),
     "monotone_constraints of XGBoost": ("XGBRanker", {"monotone_constraints": (1, 0, -1)}, {}),
     "feature_weights": ("XGBRanker", {"colsample_bynode": 0.5}, {"feature_weights": [1.0, 0.0, 1.0]}),
@@ -166,7 +165,7 @@ COUNTED = {
 
 
 @pytest.mark.parametrize("parameter", COUNTED)
-def test_parameters_count_the_features(parameter):
+def test_sequences_with_an_entry_per_feature_leave_out_the_ids(parameter):
     name, params, given = COUNTED[parameter]
     X = pd.DataFrame({"query_id": QUERY, "a": A, "code": B, "b": FRAME["b"]})
     features = X.drop(columns="query_id")

@@ -1,0 +1,49 @@
+"""Queries that a fold has cut: a ranker is scored on other rows of queries that it was fitted on."""
+
+import warnings
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.checks import vector
+
+
+class QuerySizes(NamedTuple):
+    """Ids and sizes of a table's queries, and the index label of the first row of each where the table has an index."""
+
+    ids: NDArray[Any]
+    sizes: NDArray[np.int64]
+    labels: Any
+
+
+def query_sizes(X: Any, qid: Any, boundaries: NDArray[np.int64]) -> QuerySizes | None:
+    """Return the sizes of the queries of X; None if their ids are not known."""
+    if qid is None:
+        return None
+    first = boundaries[:-1]
+    return QuerySizes(vector("qid", qid)[first], np.diff(boundaries), X.index[first] if hasattr(X, "iloc") else None)
+
+
+def warn_of_cut_queries(fitted: QuerySizes | None, scored: QuerySizes | None) -> None:
+    """Warn of scored queries of which `fit` has had another number of rows.
+
+    The ids of two tables may stand for different queries. They are two tables if first rows have the same index label,
+    or, without an index, if the ids number the queries of both.
+    """
+    if fitted is None or scored is None:
+        return
+    known, here = (one.ids if one.ids.dtype.kind in "iuf" else one.ids.astype(str) for one in (fitted, scored))
+    ids, ours, theirs = np.intersect1d(known, here, return_indices=True)
+    cut = ids[fitted.sizes[ours] != scored.sizes[theirs]]
+    if fitted.labels is None or scored.labels is None:
+        are_two_tables = all(one.ids.dtype.kind in "iuf" and (np.diff(one.ids) == 1).all() for one in (fitted, scored))
+    else:
+        are_two_tables = fitted.labels.isin(scored.labels).any()
+    if cut.size and not are_two_tables:
+        text = (
+            f"fit has had other rows of {len(cut)} of the {len(scored.ids)} scored queries, such as {cut[0]}: where "
+            "folds cut queries, metrics are too high; pass cv=boostplug.group_folds(qid). If the ids are of other "
+            "queries or of new documents, ignore this warning"
+        )
+        warnings.warn(text, UserWarning, stacklevel=3)

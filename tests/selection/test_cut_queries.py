@@ -1,0 +1,76 @@
+"""The warning that a ranker is scored on queries which a fold has cut."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV, KFold, cross_validate
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import boostplug as bp
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
+
+RANKERS = {
+    "LGBMRanker": bp.LGBMRanker(objective=bp.RankNet(), n_estimators=2, n_jobs=1, verbose=-1, min_child_samples=1),
+    "XGBRanker": bp.XGBRanker(objective=bp.RankNet(), n_estimators=2, n_jobs=1, max_depth=2),
+    "RankBoostRanker": bp.RankBoostRanker(n_estimators=2),
+}
+RNG = np.random.default_rng(0)
+GROUP = RNG.integers(3, 9, 30)
+QID = np.repeat(np.arange(30), GROUP)
+X = RNG.normal(size=(len(QID), 3))
+Y = RNG.integers(0, 3, len(QID))
+TABLE = pd.DataFrame(X, columns=list("abc")).assign(qid=[f"query {i}" for i in QID])
+CUT = KFold(3, shuffle=True, random_state=0)
+WARNING = r"fit has had other rows of \d+ of the \d+ scored queries, such as .* pass cv=boostplug.group_folds"
+SCORER = bp.make_scorer(bp.NDCG(5))
+every_ranker = pytest.mark.parametrize("name", RANKERS)
+
+
+@every_ranker
+@pytest.mark.parametrize("scoring", [SCORER, None])
+def test_a_fold_that_cuts_queries_is_seen(name, scoring):
+    with pytest.warns(UserWarning, match=WARNING):
+        cross_validate(RANKERS[name], TABLE, Y, cv=CUT, scoring=scoring)
+    complete = bp.group_folds(TABLE["qid"], 3)
+    cross_validate(RANKERS[name], TABLE, Y, cv=complete, scoring=scoring, return_train_score=True)
+
+
+def test_searches_pipelines_and_arrays_are_seen():
+    ranker, more = RANKERS["LGBMRanker"], {"scoring": SCORER, "error_score": "raise"}
+    pipeline = make_pipeline(FunctionTransformer(), ranker)
+    with pytest.warns(UserWarning, match=WARNING):
+        GridSearchCV(pipeline, {"lgbmranker__num_leaves": [3]}, cv=CUT, **more).fit(TABLE, Y)
+    with sklearn.config_context(enable_metadata_routing=True), pytest.warns(UserWarning, match=WARNING):
+        cross_validate(clone(ranker).set_fit_request(qid=True), X, Y, cv=CUT, params={"qid": QID}, **more)
+
+
+@every_ranker
+def test_scores_of_complete_queries_and_of_other_tables_are_not_warned_of(name):
+    ranker = clone(RANKERS[name]).fit(TABLE, Y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for rows in (slice(None), (QID > 3) & (QID < 20)):
+            ranker.score(TABLE[rows], Y[rows])
+            SCORER(ranker, TABLE[rows], Y[rows])
+        ranker.score(TABLE.drop(columns="qid"), Y, group=GROUP)
+        other = np.argsort(-QID, kind="stable")[::2]  # as of the next week: new documents of the same queries
+        ranker.score(TABLE.iloc[other].reset_index(drop=True), Y[other])
+        by_number = clone(RANKERS[name]).fit(X, Y, qid=QID)  # each table numbers its queries
+        by_number.score(X[GROUP[0] :], Y[GROUP[0] :], qid=QID[GROUP[0] :] - 1)
+
+
+@every_ranker
+def test_it_outlives_pickle(name):
+    even = np.arange(len(Y)) % 2 == 0
+    ranker = clone(RANKERS[name]).fit(TABLE[even], Y[even])
+    for fitted in (ranker, pickle.loads(pickle.dumps(ranker))):
+        with pytest.warns(UserWarning, match=WARNING):
+            fitted.score(TABLE[~even], Y[~even])
