@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.core.checks import check_column_names, check_integer, shown
+from boostplug.core.checks import check_column_names, check_integer, did_you_mean, shown
 from boostplug.core.extras import needed_by
-from boostplug.datasets.letor import natural
+from boostplug.data.files import files_in
 from boostplug.datasets.ranking_data import RankingData
 
 _ROWS = 1 << 17
@@ -117,7 +117,8 @@ class QueryBatches:
         for file, schema in zip(files, schemas, strict=True):
             for name in (*fields.values(), *self.feature_names):
                 if schema.get_field_index(name) < 0:
-                    raise ValueError(f"{file} must have one column {name!r}; it has {shown(schema.names)}")
+                    what = f"{file} must have one column {name!r}{did_you_mean(name, schema.names)}"
+                    raise ValueError(f"{what}; it has {shown(schema.names)}")
         kinds = [schema.field(fields["qid"]).type for schema in schemas]
         fits = all(pa.types.is_null(kind) or (pa.types.is_integer(kind) and kind != pa.uint64()) for kind in kinds)
         columns = [*fields.values(), *self.feature_names]
@@ -188,8 +189,7 @@ def _files(path: Any) -> list[Path]:
         raise ValueError(f"path must be a file, a folder of Parquet files, or a list of them; got {shown(path)}")
     files: list[Path] = []
     for one in map(Path, given):
-        inside = [entry for entry in one.iterdir() if entry.name[0] not in "._"] if one.is_dir() else [one]
-        files += sorted(inside, key=natural)
+        files += files_in(one) if one.is_dir() else [one]
     wrong = [file for file in files if not file.is_file()]
     if wrong or not files:
         raise FileNotFoundError(f"{[*wrong, path][0]} is neither a file nor a folder of Parquet files; check the path")

@@ -135,7 +135,7 @@ def test_what_contradicts_itself_is_refused(options, message):
 
 
 def test_folds_of_several_tables_are_refused():
-    with pytest.raises(ValueError, match="folds divides one DataFrame"):
+    with pytest.raises(ValueError, match="folds divides one table or file"):
         bp.compare(shop(), shop(), shop(), **SHOP, folds=5)
 
 
@@ -308,8 +308,10 @@ def test_numbers_with_units_are_no_ids():
     frame = shop()
     frame["price"] = pd.Categorical([f"EUR {price:.2f}" for price in np.exp(frame["price"])])
     frame["sku"] = pd.Categorical([f"P{k:04d}" for k in frame.index])
-    numbers, ids = bp.compare(frame, **SHOP).document["warnings"]
+    frame["fee"] = pd.Categorical([f"US$ {k:,}.50" for k in frame.index])
+    numbers, fees, ids = bp.compare(frame, **SHOP).document["warnings"]
     assert numbers.startswith("Column 'price' is text ('EUR 0")
+    assert fees.startswith("Column 'fee' is text ('US$ ")
     assert numbers.endswith("write them as 1234.5, without units.")
     assert "'sku' looks like an id: drop=['sku'] (--drop sku)." in ids
     assert "price" not in ids
@@ -355,15 +357,19 @@ def test_a_column_that_grows_with_time_is_named():
     assert not any("grows" in line for line in named.document["warnings"])
 
 
-def test_ids_are_named_in_the_line_of_categories():
+def test_ids_and_categories_that_were_text_are_named_in_one_line(tmp_path):
     frame, rng = shop(), np.random.default_rng(0)
     frame["product"] = pd.Categorical([f"P{k:03d}" for k in rng.integers(0, 400, len(frame))])
     frame["brand"] = pd.Categorical(rng.choice(["acme", "zeta"], len(frame)))
     frame["seller_id"] = rng.integers(0, 300, len(frame))
     frame["length"] = frame["paid"] = rng.integers(0, 300, len(frame))
     (line,) = bp.compare(frame, **SHOP).document["warnings"]
-    assert line.startswith("Read as categories: product ('P000', 380 values), brand ('acme'), seller_id (")
-    assert "'product', 'seller_id' look like ids: drop=['product', 'seller_id'] (--drop product,seller_id)." in line
+    assert line == "'product', 'seller_id' look like ids: drop=['product', 'seller_id'] (--drop product,seller_id)."
+    frame.to_csv(tmp_path / "shop.csv", index=False)
+    (line,) = bp.compare(tmp_path / "shop.csv", **SHOP).document["warnings"]
+    assert line.startswith(
+        "Read as categories: product ('P000', 380 values), brand ('acme'). 'product', 'seller_id' look"
+    )
 
 
 @pytest.mark.skipif("BOOSTPLUG_DATA" not in os.environ, reason="BOOSTPLUG_DATA does not name a folder of real data")
