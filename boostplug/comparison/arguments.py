@@ -356,8 +356,8 @@ def baselines_of(baselines: str | Iterable[str] | None, *, one_chosen: bool) -> 
     known = [*_BUILT_IN, *FLOORS]
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        near, listed = did_you_mean(unknown[0], known), ", ".join(known)
-        raise ValueError(f"there is no baseline {unknown[0]!r}{near}; there are: {listed}")
+        near = did_you_mean(unknown[0], known)
+        raise ValueError(f"there is no baseline {unknown[0]!r}; there are: {', '.join(known)}{near}")
     return wanted
 
 

@@ -183,7 +183,7 @@ def _read_parquet(path: Path, ids: Sequence[str], texts: Sequence[str], columns:
     files = files_in(path) or [path]
     if path.is_dir() and not all(map(_is_part_of_table, files)):
         raise ValueError(
-            f"{path} is a folder of {shown([one.name for one in files])}, and only Parquet files are read as parts of "
+            f"{path} is a folder of {shown([one.name for one in files_in(path)])}, and only Parquet files are read as parts of "
             "one table; join them into one file, or pass train, valid and test (--train, --valid, --test)"
         )
     with _reading(path):

@@ -195,7 +195,7 @@ def _read_frame(X: Any, name: str, categories: Mapping[int, tuple[Any, ...]]) ->
     for content, columns in unreadable.items():
         listed = f"{', '.join(map(repr, columns))} hold{'s' * (len(columns) == 1)} {content}"
         is_time = re.search("date|time|duration|period", content)
-        remedy = "a number, such as the days since a fixed date" if is_time else "columns of numbers"
+        remedy = "a number of days or seconds" if is_time else "columns of numbers"
         remedy = "numbers, or a category with astype('category')" if content == "text" else remedy
         raise ValueError(f"{name}: {listed}, which no framework reads; make it {remedy}, or drop it")
     X = X.copy(deep=False) if changed else X

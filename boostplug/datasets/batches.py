@@ -117,8 +117,8 @@ class QueryBatches:
         for file, schema in zip(files, schemas, strict=True):
             for name in (*fields.values(), *self.feature_names):
                 if schema.get_field_index(name) < 0:
-                    what = f"{file} must have one column {name!r}{did_you_mean(name, schema.names)}"
-                    raise ValueError(f"{what}; it has {shown(schema.names)}")
+                    near = did_you_mean(name, schema.names)
+                    raise ValueError(f"{file} must have one column {name!r}; it has {shown(schema.names)}{near}")
         kinds = [schema.field(fields["qid"]).type for schema in schemas]
         fits = all(pa.types.is_null(kind) or (pa.types.is_integer(kind) and kind != pa.uint64()) for kind in kinds)
         columns = [*fields.values(), *self.feature_names]

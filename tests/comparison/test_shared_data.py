@@ -156,10 +156,11 @@ def test_copies_are_found_by_what_they_hold(apart, form):
     both = RankingData(np.r_[test.X, copies.X], np.r_[test.y, copies.y], qid=np.r_[test.qid, copies.qid])
     options = {} if form in ("arrays", "sparse") else {"label": "grade"}
     found = shared_of([FORMS[form](part) for part in (train, valid, both)], **options)
-    assert found == [
-        "test shares 7 queries with train (ids 5001, 5002, 5003, …), 7 with the same rows and labels: metrics on test "
-        "are too high. Split the data by query. Remove the copies."
-    ]
+    (line,) = found
+    assert line.startswith(
+        "test shares 7 queries with train (ids 5001, 5002, 5003, …), 7 with the same rows and labels:"
+    )
+    assert line.endswith("metrics on test are too high. Split the data by query. Remove the copies.")
     assert shared_of([FORMS[form](part) for part in apart], **options) == []
     numbered = [RankingData(part.X, part.y, group=part.group) for part in (train, train, test)]
     (line,) = shared_of([FORMS[form](part) for part in numbered], **options)

@@ -121,8 +121,8 @@ def scores_today(today: str, X: Any, names: Sequence[Any]) -> Floats:
         return -np.arange(X.shape[0], dtype=np.float64)
     name = today if today in names else today.removeprefix("-")
     refuse_absent(name, "today", names)
-    column = X[name] if is_frame(X) else X[:, [[*names].index(name)]]
-    column = column.toarray() if hasattr(column, "nnz") else column
+    column = X[name] if is_frame(X) else X[:, [*names].index(name)]
+    column = column.toarray().ravel() if hasattr(column, "nnz") else column
     values = numbers(title := f"today: column {name!r}", column_as_vector(title, column))
     refuse_where(title, np.isinf(values), values, "is infinite; write a number, or leave the cell empty")
     return values if name == today else -values

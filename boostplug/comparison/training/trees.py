@@ -130,10 +130,11 @@ class Trees:
             raise ValueError(f"params must be a dict with keys of {', '.join(names)}; got {params!r}")
         unknown = sorted(set(params or {}).difference(names), key=str)
         if unknown:
-            what = f"params has no {', '.join(map(repr, unknown))}{did_you_mean(unknown[0], names)}"
+            what = f"params has no {', '.join(map(repr, unknown))}"
             raise ValueError(
                 f"{what}; it takes {', '.join(names)} "
                 '(the last two: dicts of further parameters of that framework, as {"lightgbm": {"extra_trees": True}})'
+                f"{did_you_mean(unknown[0], names)}"
             )
         return cls(**(params or {}))
 
