@@ -1,12 +1,11 @@
 """Parameters of the frameworks: aliases, options of their own objectives, and misspelt names."""
 
-import difflib
 import inspect
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
-from boostplug.core.checks import shown
+from boostplug.core.checks import did_you_mean, shown
 from boostplug.core.extras import imported
 
 # Aliases of the parameters that we read, set or refuse: the main name first, then the others, shortest first. If a user
@@ -144,9 +143,8 @@ def refuse_unknown_parameters(framework: str, names: Iterable[str], argument: st
     unknown = next((name for name in names if known is not None and name not in known), None)
     if known is not None and unknown is not None:
         what = f"{argument} holds {shown(unknown)}, which" if argument else str(unknown)
-        nearest = difflib.get_close_matches(str(unknown), sorted(known), n=1)
-        remedy = f"did you mean {nearest[0]}?" if nearest else "leave it out"
-        raise ValueError(f"{what} is not a parameter of LightGBM; {remedy}")
+        remedy = did_you_mean(unknown, sorted(known)) or "; leave it out"
+        raise ValueError(f"{what} is not a parameter of LightGBM{remedy}")
 
 
 @cache
