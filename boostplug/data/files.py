@@ -183,8 +183,8 @@ def _read_parquet(path: Path, ids: Sequence[str], texts: Sequence[str], columns:
     files = files_in(path) or [path]
     if path.is_dir() and not all(map(_is_part_of_table, files)):
         raise ValueError(
-            f"{path} is a folder of {shown([one.name for one in files_in(path)])}, and only Parquet files are read as parts of "
-            "one table; join them into one file, or pass train, valid and test (--train, --valid, --test)"
+            f"{path} is a folder of {shown([one.name for one in files_in(path)])}, and only Parquet files are read as "
+            "parts of one table; join them into one file, or pass train, valid and test (--train, --valid, --test)"
         )
     with _reading(path):
         there = [name for name in parquet.read_schema(files[0]).names if not _INDEX.fullmatch(name)]
