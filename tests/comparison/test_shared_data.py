@@ -185,7 +185,7 @@ def test_pages_and_queries_of_equal_rows_are_no_copies(apart):
     train = apart[0]
     pages = replace(train, position=np.concatenate([np.arange(1, n + 1) for n in train.group]))
     assert shared_of([pages, pages, pages]) == []
-    flat = [RankingData(np.zeros((80, 2)), np.zeros(80), qid=np.arange(40).repeat(2) + start) for start in (0, 90, 180)]
+    flat = [RankingData(np.ones((80, 2)), np.ones(80), qid=np.arange(40).repeat(2) + start) for start in (0, 90, 180)]
     assert shared_of(flat) == []
 
 

@@ -391,7 +391,7 @@ def test_a_column_that_numbers_the_rows_gets_one_warning(number, form):
 def test_measurements_are_no_row_numbers():
     rng, frame = np.random.default_rng(0), shop()
     frame["cents"] = rng.permutation(10**6)[: len(frame)]  # all differ
-    frame["views"] = rng.integers(0, 2 * len(frame), len(frame))  # some are equal
+    frame["views"] = rng.integers(0, len(frame), len(frame))  # some are equal
     frame["share"] = np.arange(len(frame)) / 7  # is no whole number
     assert warnings_of(frame) == []
 
