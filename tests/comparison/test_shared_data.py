@@ -181,6 +181,14 @@ def test_copies_within_one_table_and_in_a_folder_of_files(apart, tmp_path):
     assert line.startswith("test shares 40 queries with train")
 
 
+def test_queries_that_were_cut_are_found_where_ids_count_from_0(apart):
+    """Of a part that misses a query, the ids do not number the queries of the part."""
+    rows, part = frame_of(replace(apart[0], qid=apart[0].queries.query_of_row)), np.arange(apart[0].n_rows) % 2
+    train, valid = rows[part == 0], rows[(part == 1) & (rows["qid"] != 7)]
+    (line,) = shared_of([train, valid, frame_of(apart[2])], label="grade")
+    assert line.startswith("valid shares 39 queries with train (ids 0, 1, 2, …): metrics on valid are too high.")
+
+
 def test_pages_and_queries_of_equal_rows_are_no_copies(apart):
     train = apart[0]
     pages = replace(train, position=np.concatenate([np.arange(1, n + 1) for n in train.group]))

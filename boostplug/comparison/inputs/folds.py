@@ -115,7 +115,7 @@ class LoadedData:
 
         None: all queries are different, as in a single fold, or where ids only number the queries of each part.
         """
-        ids = [known for fold in self.folds if (known := _known_ids(fold[part])) is not None]
+        ids = [known[0] for fold in self.folds if (known := _known_ids(fold[part])) is not None]
         if len(ids) == 1 or len(ids) < len(self.folds):
             return None
         codes = np.unique(np.concatenate(ids), return_inverse=True)[1]
@@ -133,8 +133,8 @@ class LoadedData:
             ids, n_same = list[Any](), 0
             for fold, contents in zip(self.folds, self._contents, strict=True):
                 same = np.isin(contents[j], contents[i][contents[i] > 0])
-                ids_a, ids_b = _known_ids(fold[i]), _known_ids(fold[j])
-                shared = same if ids_a is None or ids_b is None else same | np.isin(ids_b, ids_a)
+                known = _known_ids(fold[j], fold[i])
+                shared = same if known is None else same | np.isin(known[0], known[1])
                 ids += fold[j].ids[shared].tolist()
                 n_same += int(same.sum())
             if ids:
@@ -198,12 +198,13 @@ class LoadedData:
         }  # fmt: skip
 
 
-def _known_ids(part: DataPart) -> NDArray[Any] | None:
-    """Return the ids of the queries as text.
+def _known_ids(*parts: DataPart) -> list[NDArray[Any]] | None:
+    """Return the ids of the queries of each part as text.
 
-    None if they say nothing about other parts: there are none, they number the queries from 0 or 1, or the queries are
-    pages, which may be shown again.
+    None if they say nothing about other parts: there are none, they number the queries of each of the parts from 0 or
+    1, or the queries are pages, which may be shown again.
     """
-    ids, queries = part.ids, part.queries
-    counts = ids.dtype.kind in "iuf" and any(np.array_equal(ids, np.arange(s, s + len(ids))) for s in (0, 1))
-    return None if part.qid is None or counts or queries.position is not None else ids.astype(str)
+    ids = [part.ids for part in parts]
+    counts = [i.dtype.kind in "iuf" and any(np.array_equal(i - s, np.arange(len(i))) for s in (0, 1)) for i in ids]
+    is_unknown = all(counts) or any(part.qid is None or part.queries.position is not None for part in parts)
+    return None if is_unknown else [of_part.astype(str) for of_part in ids]
