@@ -91,7 +91,7 @@ def _read_folds(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence
 def is_one_table(data: Any) -> bool:
     """Return whether data are one table, which is split by query: a DataFrame, a RankingData, or a file."""
     is_file = isinstance(data, (str, PathLike)) and Path(data).is_file()
-    return is_file or is_table_file(data) or is_frame(data) or isinstance(data, Mapping)
+    return is_file or is_table_file(data) or is_frame(data) or (isinstance(data, Mapping) and "X" in data)
 
 
 def _folds(train: Any) -> Sequence[Sequence[Any]]:
