@@ -4,6 +4,7 @@
 docs/bad_input.md.
 """
 
+import datetime as dt
 import gzip
 import json
 import re
@@ -274,7 +275,42 @@ CASES = {
         Case("`compare`: all weights 0", lambda: compare(TABLE.assign(w=0.0), weight="w")),
         Case("`compare`: a part without rows", lambda: compare(TABLE, valid=TABLE[:0], test=TABLE)),
         Case("`compare`: a column of dates", lambda: compare(TABLE.assign(day=pd.Timestamp("2026-01-01")))),
+        Case("`compare`: a column of durations", lambda: compare(TABLE.assign(age=pd.Timedelta("1h")))),
+        Case("`compare`: a column of times of the day", lambda: compare(TABLE.assign(at=dt.time(12)))),
         Case("`compare`: a column of lists", lambda: compare(TABLE.assign(tags=[["x"]] * len(TABLE)))),
+        Case("ranker: a column of dates", lambda: fit_lgb(X=FRAME.assign(day=dt.date(2026, 1, 1)))),
+        Case(
+            "`compare`: many columns, and none of the name",
+            lambda: compare(
+                TABLE.join(pd.DataFrame(0.0, TABLE.index, [f"feature {k}" for k in range(40)])), qid="qury"
+            ),
+        ),
+        Case(
+            "`compare`: today='order' and a column of that name",
+            lambda: compare(TABLE.assign(order=TABLE.a), today="order"),
+        ),
+        Case(
+            "`compare`: today='-a' and columns a and -a",
+            lambda: compare(TABLE.assign(**{"-a": TABLE.a}), today="-a"),
+        ),
+        Case(
+            "`compare`: an infinite feature in XGBoost",
+            lambda: compare(TABLE.assign(a=at(TABLE.a, 4, -np.inf)), frameworks="xgboost"),
+        ),
+        Case(
+            "`compare`: sparse rows for training, and dense ones",
+            lambda: bp.compare((csr_matrix(X), Y, QID), (X, Y, QID), (X, Y, QID), losses=LOSS, frameworks="lightgbm"),
+        ),
+        Case("`compare`: a misspelt baseline", lambda: compare(baselines="lambdarnk")),
+        Case("`compare`: misspelt parameters of trees", lambda: compare(params={"max_dept": 3})),
+        Case("`compare`: misspelt parameters of LightGBM", lambda: compare(params={"lightgbm": {"num_leafs": 3}})),
+        Case("`compare`: a CSV file in UTF-16", lambda: bp.compare(file("utf16.csv", "a,b\n1,2\n".encode("utf-16")))),
+        Case(
+            "`compare`: a CSV file whose first line is for Excel",
+            lambda: bp.compare(file("sep.csv", "sep=;\na;b\n1;2\n")),
+        ),
+        Case("`compare`: a file of JSON lines", lambda: bp.compare(file("rows.jsonl", '{"a": 1}\n'))),
+        Case("`compare`: a folder of CSV files", lambda: bp.compare(file("parts/part-0.csv", "a,b\n1,2\n").parent)),
         Case("ranker: the labels left in X (a warning)", lambda: fit_lgb(X=FRAME.assign(grade=Y)), on_page=True),
         Case("`compare`: two columns of one name", lambda: compare(TABLE.rename(columns={"b": "a"}))),
         Case(

@@ -96,8 +96,8 @@ def compare(
         typer.Option(
             exists=True,
             metavar="PATH",
-            help="A folder: one fold (train, vali and test file), or Fold*. Or a CSV or Parquet file, split by query. "
-            "Default: the bundled set.",
+            help="A folder: one fold (train, vali and test file), or Fold*. Or one CSV, Parquet or LETOR file, or a "
+            "folder of Parquet files, split by query. Default: the bundled set.",
         ),
     ] = None,
     train: Annotated[Path | None, _input("Training file, LETOR, CSV or Parquet; with --valid and --test.")] = None,

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks, required_metric_of_clicks
+from boostplug.comparison.inputs.columns import refuse_infinite
 from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.recommendation import CHOICE_LOSSES, CHOICE_METRICS, DEFAULT_LOSSES, DEFAULT_METRICS
 from boostplug.comparison.training.floors import FLOORS
@@ -17,7 +18,7 @@ from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM, D
 from boostplug.comparison.training.runs import Method, Plan
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import require_optuna
-from boostplug.core.checks import check_flag, check_instance, check_integer, shown
+from boostplug.core.checks import check_flag, check_instance, check_integer, did_you_mean, shown
 from boostplug.core.extras import install, is_installed
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
@@ -305,10 +306,11 @@ def _why_undefined(metric: Metric, part: DataPart, name: str) -> str | None:
 
 
 def check_trainable(folds: Folds, frameworks: Sequence[str], plan: Plan) -> None:
-    """Raise where XGBoost would read parts differently, for wrong parameters, and without optuna."""
-    if "xgboost" in frameworks:
-        for fold, place in product(folds, range(len(PARTS))):
-            refuse_sparse_beside_dense(schema_of(fold[place].X), schema_of(fold[0].X), f"{PARTS[place]}: X")
+    """Raise where a framework would read parts differently or refuse them, for wrong parameters, and without optuna."""
+    for fold, place in product(folds, range(len(PARTS))):
+        refuse_sparse_beside_dense(schema_of(fold[place].X), schema_of(fold[0].X), f"{PARTS[place]}: X")
+        if "xgboost" in frameworks:
+            refuse_infinite(fold[place], PARTS[place])
     if plan.tune:
         require_optuna()
     for framework in frameworks:
@@ -354,7 +356,8 @@ def baselines_of(baselines: str | Iterable[str] | None, *, one_chosen: bool) -> 
     known = [*_BUILT_IN, *FLOORS]
     unknown = [name for name in wanted if name not in known]
     if unknown:
-        raise ValueError(f"there is no baseline {unknown[0]!r}; there are: {', '.join(known)}")
+        near = did_you_mean(unknown[0], known)
+        raise ValueError(f"there is no baseline {unknown[0]!r}; there are: {', '.join(known)}{near}")
     return wanted
 
 

@@ -88,13 +88,14 @@ def compare(
     ----------
     train, valid, test : data sets
         Each of them is a `RankingData`, a DataFrame (pandas, polars, pyarrow) with the columns `label` and `qid`, or a
-        file: CSV, Parquet or LETOR lines.
+        file: CSV, Parquet (or a folder of Parquet files, as Spark writes it) or LETOR lines.
 
         Or only `train`: a fold (train, valid, test), a list of folds, or a folder of LETOR files or of ``Fold*``. Or
-        one DataFrame, CSV or Parquet file, which `split` divides by query.
+        one of the above, which `split` or `folds` divides by query.
 
-        Weights count in training, divided by their mean, and in all metrics. ``result.document["warnings"]`` lists data
-        that are in two parts. A test query in several folds counts once.
+        Weights count in training, divided by their mean, and in all metrics. ``result.document["warnings"]`` counts
+        queries that are in two parts, by their ids, or by their rows and labels. A test query in several folds counts
+        once.
     losses : name, loss, iterable of names and losses, or mapping of names to losses, optional
         A name is one loss at its defaults, or an expression that `Loss.parse` reads: ".7*NDCGBoost() + .3*QBRank()",
         "QBRank(preference_weight=.5)". "all": every variant in the registry that takes the labels. Default: the
@@ -181,18 +182,19 @@ def compare(
     features, drop : iterable of str, optional
         Columns of DataFrames that are features; columns that are left out. Default: all except those above.
     split : three shares or str, optional
-        Split of one DataFrame or file by query. Three numbers are the shares of queries for training, validation and
+        Split of one table or file by query. Three numbers are the shares of queries for training, validation and
         test, drawn with a fixed seed. A name is a column that holds "train", "valid" or "test" for each row. With
         ("time", column) the first 60 % of the queries by that column train, the next 20 % validate and the last 20 %
         test. Default: (0.6, 0.2, 0.2), or `folds`.
     folds : int, optional
-        Number of folds into which one DataFrame or file is divided by query, from 3, in place of `split`. Each query is
+        Number of folds into which one table or file is divided by query, from 3, in place of `split`. Each query is
         a test query of one fold and a validation query of another one, so the verdict rests on all of them. Default: 5
         where fewer than 1,000 queries hold two different labels, and there is no `split`.
     today : str, optional
         What ranks the lists in use: the name of a column with its score, "-COLUMN" where less is better, or "order",
-        the order of the rows. All methods are compared with it, and it is recommended unless one is significantly
-        better on test. The column stays a feature unless `drop` names it. Rows without a score rank last.
+        the order of the rows (an error beside a column "order"). All methods are compared with it, and it is
+        recommended unless one is significantly better on test. The column stays a feature unless `drop` names it. Rows
+        without a score rank last.
 
     Returns
     -------

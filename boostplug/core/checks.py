@@ -2,9 +2,10 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import fields
+from difflib import get_close_matches
 from itertools import combinations
 from numbers import Real
 from operator import index
@@ -42,7 +43,7 @@ def native(values: Any) -> Any:
 
 
 def shown(value: Any) -> str:
-    """Return a value's repr for messages; a long one is shortened in the middle."""
+    """Return a value's repr for messages; a long one is shortened in the middle, a long list after some items."""
     if isinstance(value, np.generic):
         value = value.item() if value.dtype.kind in "biufcSU" else str(value)
     try:
@@ -50,8 +51,19 @@ def shown(value: Any) -> str:
     except Exception:  # noqa: BLE001 (a user's repr may raise, and Python refuses to write long integers)
         text = f"an int of {value.bit_length()} bits" if isinstance(value, int) else f"a {type(value).__name__}"
     printed: str = visible(text)
+    if isinstance(value, (list, tuple)) and len(printed) > _LONGEST_SHOWN:
+        items = [shown(item) for item in value[:_LONGEST_SHOWN]]
+        n = max(1, int(np.searchsorted(np.cumsum([len(item) + 2 for item in items]), _LONGEST_SHOWN)))
+        return f"[{', '.join(items[:n])}{f', … {len(value) - n} more' * (n < len(value))}]"
     half = _LONGEST_SHOWN // 2
     return printed if len(printed) <= _LONGEST_SHOWN else f"{printed[:half]}…{printed[-half:]}"
+
+
+def did_you_mean(name: Any, known: Iterable[Any]) -> str:
+    """Return "; did you mean NAME?" with the known name that is nearest to another one; empty where none is near."""
+    by_letters = {str(one).casefold(): one for one in known}
+    nearest = get_close_matches(str(name).casefold(), by_letters, n=1)
+    return "".join(f"; did you mean {by_letters[one]}?" for one in nearest)
 
 
 def check_flag(name: str, value: Any) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from boostplug.core.checks import shown
+from boostplug.core.checks import did_you_mean, shown
 from boostplug.core.values import Value
 
 _MOST_SHOWN = 3  # entries of a tuple
@@ -133,8 +133,8 @@ def read_value(text: str, known: Mapping[str, Any], what: str, listed: str) -> A
         tree = ast.parse(text.strip(), mode="eval").body
         return _value(tree, known)
     except (SyntaxError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
-        cause = "" if isinstance(tree, ast.Name) else f": {error}"
-        raise ValueError(f"there is no {what} {shown(text)}{cause}; there are: {listed}") from None
+        cause, near = (f": {error}", "") if not isinstance(tree, ast.Name) else ("", did_you_mean(text, known))
+        raise ValueError(f"there is no {what} {shown(text)}{cause}; there are: {listed}{near}") from None
 
 
 def _value(node: ast.expr, known: Mapping[str, Any]) -> Any:

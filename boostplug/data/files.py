@@ -8,7 +8,9 @@ from contextlib import contextmanager
 from os import PathLike
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile
 
+from boostplug.core.checks import shown
 from boostplug.core.extras import imported, needed_by
 from boostplug.data.inputs import refuse_absent
 from boostplug.data.tables import refuse_repeated
@@ -20,17 +22,31 @@ _INDEX = re.compile(r"__index_level_\d+__|__null_dask_index__")  # an index with
 
 
 def is_table_file(path: Any) -> bool:
-    """Return whether a path names a CSV or a Parquet file."""
-    return isinstance(path, (str, PathLike)) and _suffix(Path(path)) in _SUFFIXES
+    """Return whether a path names a CSV or a Parquet file, or a folder that holds only such files."""
+    if not isinstance(path, (str, PathLike)):
+        return False
+    files = files_in(Path(path))
+    return _suffix(path) in _SUFFIXES or (bool(files) and all(_suffix(file) in _SUFFIXES for file in files))
 
 
-def _suffix(path: Path) -> str:
-    return Path(re.sub(r"\.(gz|bz2|xz|zst)$", "", path.name.lower())).suffix
+def _suffix(path: str | PathLike[str]) -> str:
+    return Path(re.sub(r"\.(gz|bz2|xz|zst|zip)$", "", Path(path).name.lower())).suffix
+
+
+def files_in(path: Path) -> list[Path]:
+    """Return the entries of a folder in their natural order, without hidden ones and marks such as _SUCCESS."""
+    return sorted((one for one in (path.iterdir() if path.is_dir() else ()) if one.name[0] not in "._"), key=natural)
+
+
+def natural(path: Path) -> tuple[list[tuple[int, str]], str]:
+    """Return what sorts files by the numbers in their names."""
+    parts = re.findall(r"(\d+)|(\D+)", path.name)
+    return [(int(digits or 0), text) for digits, text in parts], path.name
 
 
 def first_row(path: str | PathLike[str]) -> int:
     """Return the number that a spreadsheet gives the first row of a file: 2 below the header of CSV; 0 in Parquet."""
-    return 0 if _suffix(Path(path)) in _PARQUET else 2
+    return 0 if Path(path).is_dir() or _suffix(path) in _PARQUET else 2
 
 
 def read_table_file(
@@ -46,7 +62,8 @@ def read_table_file(
     ----------
     path : str or path-like
         Parquet if its name ends so (``.parquet``, ``.pq``), else CSV with a header, as pandas reads it. Its separator
-        is found: a comma, semicolon, tab or ``|``. Decimals have a point.
+        is found: a comma, semicolon, tab or ``|``. Decimals have a point. Or a folder of Parquet files with the same
+        columns, as Spark writes it: the rows of all of them, in the natural order of the files' names.
     ids : sequence of str
         Columns of ids, which are texts as written, or integers where all are written as such. Only an empty cell is
         missing: NA is an id.
@@ -64,12 +81,13 @@ def read_table_file(
     FileNotFoundError
         If there is no such file.
     ValueError
-        If the file cannot be read, a name stands twice, the header is a single name, or a column is not there.
+        If the file cannot be read, a name stands twice, the header is a single name, or a column is not there. If a
+        folder holds other files than Parquet, or training, validation and test files.
     """
     path = Path(path)
-    if not path.is_file():
+    if not path.exists():
         raise FileNotFoundError(f"there is no file {path}; check the path")
-    read = _read_parquet if _suffix(path) in _PARQUET else _read_csv
+    read = _read_parquet if path.is_dir() or _suffix(path) in _PARQUET else _read_csv
     return read(path, ids, texts, columns)
 
 
@@ -88,8 +106,9 @@ def _reading(path: Path) -> Iterator[None]:
     """Name the file in errors of pandas and pyarrow."""
     try:
         yield
-    except (ValueError, OSError, EOFError, zlib.error, lzma.LZMAError) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from None
+    except (ValueError, OSError, EOFError, zlib.error, lzma.LZMAError, BadZipFile) as error:
+        remedy = "; save it as UTF-8" * isinstance(error, UnicodeDecodeError)
+        raise ValueError(f"{path} cannot be read: {error}{remedy}") from None
 
 
 # --- CSV -----------------------------------------------------------------------------------------------------------
@@ -101,6 +120,8 @@ def _read_csv(path: Path, ids: Sequence[str], texts: Sequence[str], columns: Map
         separator = _separator(pandas, path)
         first = pandas.read_csv(path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False)
         header = [*first.iloc[0]]
+        if header[0].startswith("sep="):
+            raise ValueError("its first line is for Excel only, sep=; remove that line")
     read = _chosen(path, columns, [name for name in header if name])
     with _reading(path):
         dtype = {name: str for name in read if name in ids or name in texts}
@@ -150,16 +171,26 @@ def _as_ids(column: Any) -> Any:
 # --- Parquet -------------------------------------------------------------------------------------------------------
 
 
+def _is_part_of_table(path: Path) -> bool:
+    return path.is_file() and _suffix(path) in _PARQUET and not re.match("(?i)train|vali|dev|test", path.name)
+
+
 def _read_parquet(path: Path, ids: Sequence[str], texts: Sequence[str], columns: Mapping[str, str] | None) -> Any:
     pandas = imported("pandas", "Parquet files need")
     with needed_by("Parquet files need", "pyarrow"):
         import pyarrow as pa
         from pyarrow import parquet, types
+    files = files_in(path) or [path]
+    if path.is_dir() and not all(map(_is_part_of_table, files)):
+        raise ValueError(
+            f"{path} is a folder of {shown([one.name for one in files_in(path)])}, and only Parquet files are read as "
+            "parts of one table; join them into one file, or pass train, valid and test (--train, --valid, --test)"
+        )
     with _reading(path):
-        there = [name for name in parquet.read_schema(path).names if not _INDEX.fullmatch(name)]
+        there = [name for name in parquet.read_schema(files[0]).names if not _INDEX.fullmatch(name)]
     read = _chosen(path, columns, there)
-    with _reading(path), parquet.ParquetFile(path) as file:
-        table = file.read(columns=read)
+    with _reading(path):
+        table = pa.concat_tables([parquet.ParquetFile(one).read(columns=read) for one in files])
     for place, (name, column) in enumerate(zip(table.column_names, table.columns, strict=True)):
         kind = column.type.value_type if types.is_dictionary(column.type) else column.type
         is_text = any(getattr(types, f"is_{text}")(column.type) for text in ("string", "large_string", "string_view"))

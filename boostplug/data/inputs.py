@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from boostplug.core.checks import (
     column_as_vector,
     column_names,
+    did_you_mean,
     numbers,
     refuse_other_order,
     refuse_where,
@@ -249,7 +250,7 @@ def refuse_absent(name: str, argument: str, there: Sequence[Any]) -> None:
     """Raise where an argument names a column that is not there."""
     if name not in there:
         columns = f"the columns are {shown([*there])}" if there else "X has no named columns; pass a DataFrame"
-        raise ValueError(f"there is no column {name!r} for {argument}; {columns}")
+        raise ValueError(f"there is no column {name!r} for {argument}; {columns}{did_you_mean(name, there)}")
 
 
 def is_missing(values: Any) -> NDArray[np.bool_]:

@@ -4,6 +4,7 @@ Arrays, sparse matrices and lists of lists hold numbers. DataFrames of pandas an
 pandas DataFrames of numbers and categories; what neither framework can read is refused by the name of its column.
 """
 
+import re
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -194,8 +195,10 @@ def _read_frame(X: Any, name: str, categories: Mapping[int, tuple[Any, ...]]) ->
             unreadable.setdefault("text" if content == "string" else content, []).append(str(title))
     for content, columns in unreadable.items():
         listed = f"{', '.join(map(repr, columns))} hold{'s' * (len(columns) == 1)} {content}"
-        remedy = "make it numbers, or a category with astype('category'), or drop it"
-        raise ValueError(f"{name}: {listed}, which no framework reads; {remedy}")
+        is_time = re.search("date|time|duration|period", content)
+        remedy = "a number of days or seconds" if is_time else "columns of numbers"
+        remedy = "numbers, or a category with astype('category')" if content == "text" else remedy
+        raise ValueError(f"{name}: {listed}, which no framework reads; make it {remedy}, or drop it")
     X = X.copy(deep=False) if changed else X
     for place, values in changed.items():
         X.isetitem(place, values)
@@ -351,7 +354,7 @@ def refuse_sparse_beside_dense(schema: Schema, fitted: Schema, name: str = "X") 
         return
     kinds = "sparse and the training set is dense" if schema.sparse else "dense and the training set is sparse"
     why = "to XGBoost absent entries are missing, and zeros are not"
-    raise ValueError(f"{name} is {kinds}: {why}; pass tables of one kind, or missing=0 for training too")
+    raise ValueError(f"{name} is {kinds}: {why}; pass tables of one kind, or train the ranker with missing=0")
 
 
 # --- Values --------------------------------------------------------------------------------------------------------

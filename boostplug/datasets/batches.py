@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.core.checks import check_column_names, check_integer, shown
+from boostplug.core.checks import check_column_names, check_integer, did_you_mean, shown
 from boostplug.core.extras import needed_by
-from boostplug.datasets.letor import natural, texts_of
+from boostplug.data.files import files_in
+from boostplug.datasets.letor import texts_of
 from boostplug.datasets.ranking_data import RankingData
 
 _ROWS = 1 << 17
@@ -197,7 +198,8 @@ def _check_column(file: Path, schema: Any, name: str, *, is_id: bool) -> None:
     from pyarrow import types
 
     if schema.get_field_index(name) < 0:
-        raise ValueError(f"{file} must have one column {name!r}; it has {shown(schema.names)}")
+        near = did_you_mean(name, schema.names)
+        raise ValueError(f"{file} must have one column {name!r}; it has {shown(schema.names)}{near}")
     kind = schema.field(name).type
     held = kind.value_type if is_id and types.is_dictionary(kind) else kind
     if not any(getattr(types, f"is_{known}")(held) for known in (_IDS if is_id else _NUMBERS)):
@@ -212,8 +214,7 @@ def _files(path: Any) -> list[Path]:
         raise ValueError(f"path must be a file, a folder of Parquet files, or a list of them; got {shown(path)}")
     files: list[Path] = []
     for one in map(Path, given):
-        inside = [entry for entry in one.iterdir() if entry.name[0] not in "._"] if one.is_dir() else [one]
-        files += sorted(inside, key=natural)
+        files += files_in(one) if one.is_dir() else [one]
     wrong = [file for file in files if not file.is_file()]
     if wrong or not files:
         raise FileNotFoundError(f"{[*wrong, path][0]} is neither a file nor a folder of Parquet files; check the path")

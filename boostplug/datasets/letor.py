@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.core.checks import check_choice, check_flag, check_integer, shown
+from boostplug.data.files import natural
 from boostplug.datasets.ranking_data import Fold, RankingData
 
 _ZeroBased = bool | Literal["auto"]
@@ -259,14 +260,8 @@ def load_folds(
 
 def _names(directory: Path) -> list[str]:
     if not directory.is_dir():
-        raise FileNotFoundError(f"there is no folder {directory}; check the path, or load a file with load_letor")
+        raise FileNotFoundError(f"{directory} is no folder; check the path, or load a file with load_letor")
     return sorted(path.name for path in directory.iterdir())
-
-
-def natural(path: Path) -> tuple[list[tuple[int, str]], str]:
-    """Return what sorts files by the numbers in their names."""
-    parts = re.findall(r"(\d+)|(\D+)", path.name)
-    return [(int(digits or 0), text) for digits, text in parts], path.name
 
 
 def _fold_files(directory: Path) -> list[Path]:

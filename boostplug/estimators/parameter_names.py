@@ -1,6 +1,5 @@
 """Parameters of the frameworks: aliases, options of their own objectives, and misspelt names."""
 
-import difflib
 import inspect
 import warnings
 from collections.abc import Iterable, Mapping
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.core.checks import shown
+from boostplug.core.checks import did_you_mean, shown
 from boostplug.core.extras import imported
 
 # Aliases of the parameters that we read, set or refuse: the main name first, then the others, shortest first. If a user
@@ -159,9 +158,8 @@ def refuse_unknown_parameters(framework: str, names: Iterable[str], argument: st
     for name in names if known else ():
         if name not in known and (framework == "lightgbm" or not _is_read_by_xgboost(name)):
             what = f"{argument} holds {shown(name)}, which" if argument else str(name)
-            nearest = difflib.get_close_matches(str(name), sorted(known), n=1)
-            remedy = f"did you mean {nearest[0]}?" if nearest else "leave it out"
-            raise ValueError(f"{what} is not a parameter of {title}; {remedy}")
+            remedy = did_you_mean(name, sorted(known)) or "; leave it out"
+            raise ValueError(f"{what} is not a parameter of {title}{remedy}")
 
 
 @cache

@@ -135,7 +135,7 @@ def test_compare_prints_the_table_and_writes_the_files(folder, monkeypatch):
     ("arguments", "message"),
     [
         (["--data", "nowhere"], "'nowhere' does not exist"),
-        (["--data", "a.txt"], "a.txt"),
+        (["--data", "a.txt"], "a split into three parts needs at least 3 queries; train has 1"),
         (["--train", ".", "--valid", "a.txt", "--test", "a.txt"], "'.' is a directory"),
         (["--train", "a.txt"], "--train, --valid and --test go together, without --data"),
         (["--data", ".", "--train", "a.txt"], "--train, --valid and --test go together, without --data"),

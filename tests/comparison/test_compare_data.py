@@ -1,6 +1,7 @@
 """Data that `compare` takes: one table from every form and file, columns to choose, weights that count."""
 
 import re
+from itertools import chain
 
 import lightgbm as lgb
 import numpy as np
@@ -11,6 +12,7 @@ import pytest
 import xgboost as xgb
 
 import boostplug as bp
+from boostplug.comparison.inputs.data import folds_of
 from boostplug.comparison.inputs.frames import Columns, split_by_query
 from boostplug.comparison.training.frameworks import booster_of_text
 from boostplug.data.inputs import Source
@@ -293,19 +295,93 @@ def test_few_test_queries_are_warned_of(frame):
     assert any("The test part has 20 queries: too few" in warning for warning in result.document["warnings"])
 
 
-@pytest.mark.parametrize("suffix", ["tsv", "csv.gz", "parquet"])
+@pytest.mark.parametrize("suffix", ["tsv", "csv.gz", "csv.zip", "parquet", "folder"])
 def test_files_of_tables(frame, tmp_path, suffix):
     path = tmp_path / f"judgements.{suffix}"
     if suffix == "parquet":
-        pytest.importorskip("pyarrow")
         frame.to_parquet(path)
+    elif suffix == "folder":  # as Spark and Dask write it: part 10 is the last one
+        path.mkdir()
+        for name in ("_SUCCESS", ".part-1.crc"):
+            (path / name).touch()
+        for k, part in zip((1, 2, 10), (frame[:500], frame[500:900], frame[900:]), strict=True):
+            part.to_parquet(path / f"part.{k}.snappy.parquet")
     else:
         frame.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",")
-    given = {"label": "grade", "qid": "query", "frameworks": "lightgbm", **SOME}
+    given = {"label": "grade", "qid": "query", "frameworks": "lightgbm", **SOME, "baselines": "lambdarank"}
     from_file, in_memory = bp.compare(path, **given), bp.compare(frame, **given)
     assert sizes(from_file) == sizes(in_memory)
     for one, other in zip(from_file.document["methods"], in_memory.document["methods"], strict=True):
         assert one["test"]["NDCG@10"]["mean"] == pytest.approx(other["test"]["NDCG@10"]["mean"])
+
+
+def test_folders_that_are_not_one_table_are_refused(frame, tmp_path):
+    given = {"label": "grade", "qid": "query", **SOME}
+    for folder in ("rows.parquet", "fold", "mixed"):
+        (tmp_path / folder).mkdir()
+    for name in ("fold/train", "fold/valid", "fold/test", "mixed/part-0"):
+        frame.to_parquet(tmp_path / f"{name}.parquet")
+    frame.drop(columns="a").to_parquet(tmp_path / "mixed" / "part-1.parquet")
+    for name, message in (
+        ("rows.parquet", r"is a folder of \[\], and only Parquet files are read as parts of one table; join them"),
+        ("fold", r"is a folder of \['test.parquet', .* or pass train, valid and test \(--train, --valid, --test\)"),
+        ("mixed", "cannot be read: Schema at index 1 was different"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            bp.compare(tmp_path / name, **given)
+    with pytest.raises(FileNotFoundError, match=r"nothing\.txt is no folder; check the path"):
+        bp.compare(tmp_path / "nothing.txt")
+
+
+@pytest.mark.parametrize("split", [{}, {"split": (0.5, 0.25, 0.25)}, {"split": ("time", "b")}, {"folds": 3}])
+def test_one_ranking_data_is_split_as_a_frame_is(frame, split):
+    """Also its fields as a mapping."""
+    rows = frame.sort_values("query", kind="stable").assign(b=frame["query"] % 50, w=1.0 + frame["query"] % 3)
+    rows["sale"] = rows["grade"] > 2
+    fields = {"X": rows[list("abc")], "y": rows["grade"], "qid": rows["query"], "weight": rows["w"]}
+    fields["labels"] = {"sale": rows["sale"]}
+    named = {"label": "grade", "qid": "query", "weight": "w", "labels": ("sale",), "drop": ("shop",)}
+    of_frame, of_data, of_fields = (
+        folds_of(given, None, None, Columns(**columns, **split))
+        for given, columns in ((rows, named), (bp.RankingData(**fields), {}), (fields, {}))
+    )
+    assert len(of_frame) == split.get("folds", 1 if "split" in split else 5)
+    for folds in (of_data, of_fields):
+        for one, other in zip(chain(*of_frame), chain(*folds), strict=True):
+            np.testing.assert_array_equal(one.X, other.X)
+            np.testing.assert_array_equal(one.qid, other.qid)
+            for part in ("labels", "row_weight"):
+                np.testing.assert_array_equal(getattr(one.queries, part), getattr(other.queries, part))
+            np.testing.assert_array_equal(*(part.queries.labels_by_name["sale"] for part in (one, other)))
+
+
+def test_one_ranking_data_of_an_array_or_a_file_of_lines_is_split(parts, tmp_path):
+    X, names = np.nan_to_num(parts[0].X), [f"feature {k}" for k in range(parts[0].n_features)]
+    data = bp.RankingData(X, parts[0].y, qid=parts[0].qid, feature_names=names)
+    (fold,) = folds_of(data, None, None, Columns(split=(0.6, 0.2, 0.2), today="-feature 3"))
+    assert [part.feature_names for part in fold] == [tuple(names)] * 3
+    np.testing.assert_array_equal(fold[2].queries.labels_by_name["score_in_use"], -fold[2].X[:, 3])
+    rows = zip(data.y, data.qid, X.tolist(), strict=True)
+    lines = [f"{y:g} qid:{q} " + " ".join(f"{i}:{x!r}" for i, x in enumerate(x, 1)) for y, q, x in rows]
+    (tmp_path / "judged.txt").write_text("\n".join(lines))
+    from_file, in_memory = (bp.compare(given, **ONE) for given in (tmp_path / "judged.txt", data))
+    assert from_file.document["data"]["name"] == "judged.txt"
+    assert from_file.document["data"]["crossed"]
+    assert from_file.to_frame()["NDCG@5"].tolist() == pytest.approx(in_memory.to_frame()["NDCG@5"].tolist())
+    with pytest.raises(ValueError, match=r"a RankingData, as a LETOR file is read, has no columns .* leave out label"):
+        bp.compare(tmp_path / "judged.txt", label="grade", **ONE)
+
+
+@pytest.mark.parametrize("form", ["pandas", "polars", "csv"])
+def test_one_column_may_be_the_query_and_its_time(frame, tmp_path, form):
+    day = pd.Timestamp("2026-01-01") + pd.to_timedelta(frame["query"], unit="D")
+    table = frame.drop(columns=["query", "shop"]).assign(day=day)
+    table.to_csv(tmp_path / "days.csv", index=False)
+    table = {"pandas": table, "polars": pl.from_pandas(table), "csv": tmp_path / "days.csv"}[form]
+    (fold,) = folds_of(table, None, None, Columns("grade", "day", split=("time", "day")))
+    latest, first = ([of(pd.to_datetime(part.qid)) for part in fold] for of in (np.max, np.min))
+    assert latest[0] < first[1] <= latest[1] < first[2]
+    assert [part.X.shape[1] for part in fold] == [3, 3, 3]
 
 
 def test_a_wrong_column_of_query_ids_is_noticed(frame):

@@ -1,12 +1,18 @@
 """What parts and folds share: a test query counts once, and data that stand in two parts are warned of."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
+from scipy import sparse
 
 import boostplug as bp
+from boostplug.comparison.inputs.folds import LoadedData
+from boostplug.comparison.inputs.frames import Columns
 from boostplug.comparison.significance import merge_repeated, pooled_test
 from boostplug.datasets import RankingData, make_ranking
 
@@ -103,7 +109,10 @@ def shown_everywhere(result, message):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda train, valid, _test: (train, valid, train), "test shares 40 queries with train (ids 10, 11, 12, …)"),
+        (
+            lambda train, valid, _test: (train, valid, train),
+            "test shares 40 queries with train (ids 2, 3, 4, …), 40 with the same rows and labels: metrics on test are",
+        ),
         (lambda train, valid, _test: (train, valid, valid), "test shares 40 queries with valid"),
         (
             lambda train, valid, test: (train, valid, RankingData(test.X, test.y, qid=test.qid - 2000 + 39)),
@@ -114,6 +123,78 @@ def shown_everywhere(result, message):
 def test_shared_queries_are_warned_of(apart, change, message):
     train, valid, test = change(*(replace(part, qid=part.qid + 1) for part in apart))
     assert shown_everywhere(bp.compare(train, valid, test, **ONE), message)
+
+
+def frame_of(part):
+    """Return a DataFrame with missing values and a category."""
+    frame = pd.DataFrame(part.X).add_prefix("f").assign(kind=pd.Categorical(np.where(part.X[:, 0] > 0, "a", "b")))
+    frame.loc[part.X[:, 1] > 1, "f1"] = np.nan
+    return frame.assign(grade=part.y, qid=part.qid)
+
+
+FORMS = {
+    "arrays": lambda part: part,
+    "sparse": lambda part: replace(part, X=sparse.csr_matrix(np.nan_to_num(part.X))),
+    "pandas": frame_of,
+    "polars": lambda part: pl.from_pandas(frame_of(part)),
+    "pyarrow": lambda part: pa.Table.from_pandas(frame_of(part), preserve_index=False),
+}
+
+
+def shared_of(parts, **options):
+    """Return the warnings of shared queries, without any training."""
+    loaded = LoadedData.from_arguments(*parts, Columns(**options), None)
+    return [line for line in loaded.all_warnings if " shares " in line]
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_copies_are_found_by_what_they_hold(apart, form):
+    """Under other ids, in another order of rows, and where ids only number the queries of each part."""
+    train, valid, test = apart
+    rows = np.concatenate([np.arange(a, b)[::-1] for a, b in pairwise(train.queries.boundaries[:8])])
+    copies = RankingData(train.X[rows], train.y[rows], qid=train.qid[rows] + 5000)
+    both = RankingData(np.r_[test.X, copies.X], np.r_[test.y, copies.y], qid=np.r_[test.qid, copies.qid])
+    options = {} if form in ("arrays", "sparse") else {"label": "grade"}
+    found = shared_of([FORMS[form](part) for part in (train, valid, both)], **options)
+    (line,) = found
+    assert line.startswith(
+        "test shares 7 queries with train (ids 5001, 5002, 5003, …), 7 with the same rows and labels:"
+    )
+    assert line.endswith("metrics on test are too high. Split the data by query. Remove the copies.")
+    assert shared_of([FORMS[form](part) for part in apart], **options) == []
+    numbered = [RankingData(part.X, part.y, group=part.group) for part in (train, train, test)]
+    (line,) = shared_of([FORMS[form](part) for part in numbered], **options)
+    assert line.startswith("valid shares 40 queries with train (ids 0, 1, 2, …), 40 with the same rows and labels")
+
+
+def test_copies_within_one_table_and_in_a_folder_of_files(apart, tmp_path):
+    train, valid, _ = apart
+    table = pd.concat([frame_of(train), frame_of(train).assign(qid=train.qid + 700)])
+    found = shared_of([table, None, None], label="grade")
+    assert [line.split()[0] for line in found] == ["valid", "test", "test"]
+    assert all("with the same rows and labels" in line for line in found)
+    for k, (name, part) in enumerate((("train", train), ("vali", valid), ("test", train))):
+        rows = zip(part.y, part.qid + 10_000 * k, np.nan_to_num(part.X).tolist(), strict=True)
+        lines = [f"{y:g} qid:{q} " + " ".join(f"{i}:{x!r}" for i, x in enumerate(X, 1)) for y, q, X in rows]
+        (tmp_path / f"{name}.txt").write_text("\n".join(lines))
+    (line,) = shared_of([tmp_path, None, None])
+    assert line.startswith("test shares 40 queries with train")
+
+
+def test_queries_that_were_cut_are_found_where_ids_count_from_0(apart):
+    """Of a part that misses a query, the ids do not number the queries of the part."""
+    rows, part = frame_of(replace(apart[0], qid=apart[0].queries.query_of_row)), np.arange(apart[0].n_rows) % 2
+    train, valid = rows[part == 0], rows[(part == 1) & (rows["qid"] != 7)]
+    (line,) = shared_of([train, valid, frame_of(apart[2])], label="grade")
+    assert line.startswith("valid shares 39 queries with train (ids 0, 1, 2, …): metrics on valid are too high.")
+
+
+def test_pages_and_queries_of_equal_rows_are_no_copies(apart):
+    train = apart[0]
+    pages = replace(train, position=np.concatenate([np.arange(1, n + 1) for n in train.group]))
+    assert shared_of([pages, pages, pages]) == []
+    flat = [RankingData(np.ones((80, 2)), np.ones(80), qid=np.arange(40).repeat(2) + start) for start in (0, 90, 180)]
+    assert shared_of(flat) == []
 
 
 def test_parts_with_nothing_in_common_are_not_warned_of(apart):

@@ -9,6 +9,7 @@ import pytest
 from scipy import sparse
 
 import boostplug as bp
+from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import Columns, split_by_query
 from boostplug.comparison.training.frameworks import LightGBM, booster_of_text
 from boostplug.data.inputs import Source
@@ -32,6 +33,14 @@ def shop(n=N, *, of_price=0.0, seed=0):
     frame = pd.DataFrame({"old_score": match, "price": price, "noise": noise})
     frame["grade"] = np.digitize(utility, [0.8, 1.8])
     return frame.assign(query=np.repeat(np.arange(n) * 7 + 3, SIZE))
+
+
+COLUMNS = Columns("grade", "query")
+
+
+def warnings_of(train, valid=None, test=None, columns=COLUMNS):
+    """Return the warnings of data, without any training."""
+    return LoadedData.from_arguments(train, valid, test, columns, None).all_warnings
 
 
 @pytest.fixture(scope="module")
@@ -135,7 +144,7 @@ def test_what_contradicts_itself_is_refused(options, message):
 
 
 def test_folds_of_several_tables_are_refused():
-    with pytest.raises(ValueError, match="folds divides one DataFrame"):
+    with pytest.raises(ValueError, match="folds divides one table or file"):
         bp.compare(shop(), shop(), shop(), **SHOP, folds=5)
 
 
@@ -308,8 +317,10 @@ def test_numbers_with_units_are_no_ids():
     frame = shop()
     frame["price"] = pd.Categorical([f"EUR {price:.2f}" for price in np.exp(frame["price"])])
     frame["sku"] = pd.Categorical([f"P{k:04d}" for k in frame.index])
-    numbers, ids = bp.compare(frame, **SHOP).document["warnings"]
+    frame["fee"] = pd.Categorical([f"US$ {k:,}.50" for k in frame.index])
+    numbers, fees, ids = bp.compare(frame, **SHOP).document["warnings"]
     assert numbers.startswith("Column 'price' is text ('EUR 0")
+    assert fees.startswith("Column 'fee' is text ('US$ ")
     assert numbers.endswith("write them as 1234.5, without units.")
     assert "'sku' looks like an id: drop=['sku'] (--drop sku)." in ids
     assert "price" not in ids
@@ -355,15 +366,60 @@ def test_a_column_that_grows_with_time_is_named():
     assert not any("grows" in line for line in named.document["warnings"])
 
 
-def test_ids_are_named_in_the_line_of_categories():
+@pytest.mark.parametrize(
+    "number",
+    [
+        lambda rows: rows,
+        lambda rows: len(rows) - rows,
+        lambda rows: rows * 3 + 100_000,  # two of three rows were left out
+        lambda rows: np.random.default_rng(0).permutation(rows),
+    ],
+    ids=["ascending", "descending", "gaps", "shuffled"],
+)
+@pytest.mark.parametrize("form", ["frame", "array", "parts"])
+def test_a_column_that_numbers_the_rows_gets_one_warning(number, form):
+    frame = shop(200).assign(row_id=number(np.arange(200 * SIZE)))
+    X, names = frame.drop(columns=["grade", "query"]), ["old_score", "price", "noise", "row_id"]
+    data = bp.RankingData(X.to_numpy(), frame["grade"], qid=frame["query"], feature_names=names)
+    given = {"frame": (frame, None, None), "array": (data, None, None), "parts": bp.split_queries(frame, qid="query")}
+    (line,) = warnings_of(*given[form], columns=Columns() if form == "array" else COLUMNS)
+    assert line.startswith("Column 'row_id' numbers the rows of the table, as an index does that was written with it.")
+    assert line.endswith("drop=['row_id'] (--drop row_id).")
+    assert warnings_of(frame, columns=COLUMNS._replace(drop=("row_id",))) == []
+
+
+def test_measurements_are_no_row_numbers():
+    rng, frame = np.random.default_rng(0), shop()
+    frame["cents"] = rng.permutation(10**6)[: len(frame)]  # all differ
+    frame["views"] = rng.integers(0, len(frame), len(frame))  # some are equal
+    frame["share"] = np.arange(len(frame)) / 7  # is no whole number
+    assert warnings_of(frame) == []
+
+
+def test_labels_that_are_places_get_a_warning():
+    frame = shop()
+    place = frame.groupby("query")["old_score"].rank(ascending=False, method="first")
+    for places in (place, place.where(frame["query"] > 300, place.clip(upper=SIZE - 1))):  # some last two are level
+        (line,) = warnings_of(frame.assign(grade=places))
+        assert line.startswith("The labels number the rows of each query from 1, as places do")
+        assert line.endswith("If 1 is the best place, pass label = largest place - place.")
+    for labels in (SIZE - place, frame["grade"] + 1, place.where(place < 4, 4)):
+        assert warnings_of(frame.assign(grade=labels)) == []
+
+
+def test_ids_and_categories_that_were_text_are_named_in_one_line(tmp_path):
     frame, rng = shop(), np.random.default_rng(0)
     frame["product"] = pd.Categorical([f"P{k:03d}" for k in rng.integers(0, 400, len(frame))])
     frame["brand"] = pd.Categorical(rng.choice(["acme", "zeta"], len(frame)))
     frame["seller_id"] = rng.integers(0, 300, len(frame))
     frame["length"] = frame["paid"] = rng.integers(0, 300, len(frame))
     (line,) = bp.compare(frame, **SHOP).document["warnings"]
-    assert line.startswith("Read as categories: product ('P000', 380 values), brand ('acme'), seller_id (")
-    assert "'product', 'seller_id' look like ids: drop=['product', 'seller_id'] (--drop product,seller_id)." in line
+    assert line == "'product', 'seller_id' look like ids: drop=['product', 'seller_id'] (--drop product,seller_id)."
+    frame.to_csv(tmp_path / "shop.csv", index=False)
+    (line,) = bp.compare(tmp_path / "shop.csv", **SHOP).document["warnings"]
+    assert line.startswith(
+        "Read as categories: product ('P000', 380 values), brand ('acme'). 'product', 'seller_id' look"
+    )
 
 
 @pytest.mark.skipif("BOOSTPLUG_DATA" not in os.environ, reason="BOOSTPLUG_DATA does not name a folder of real data")

@@ -10,13 +10,14 @@ from numpy.typing import NDArray
 
 from boostplug.comparison.report.formats import short
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.core.checks import column_names, shown
+from boostplug.core.checks import column_names, refuse_where, shown
 from boostplug.data.tables import is_frame, is_number, is_whole, schema_of
 from boostplug.metrics import Metric
 
 Floats = NDArray[np.float64]
 
 _LEAST_ROWS = 50  # smallest number of rows in which different numbers are no accident
+_MOST_GAPS = 10  # a column of row numbers spans at most as many times the rows
 _DENSE = 0.9  # share of the places of the queries that rows must have
 _ID_SHARE = 0.5  # values of an id's column, as a share of the queries
 _ID_NAME = re.compile(r"(^|[_ .-])(id|Id|ID)$|[a-z]I[dD]$")
@@ -24,7 +25,7 @@ _MOST_VALUES = 20_000_000  # of features, from which columns are chosen
 _CLOSE = 0.02  # to the best model
 _MOST_NAMED = 5
 _MOST_NUMBERS = 0.5  # share of a text column's values
-_MEASUREMENT = re.compile(r"(?:[A-Za-z]{1,4}\.?\s+|[€$£¥]\s?)?[-+]?\d[\d.,']*\s?(?:[€$£¥%]|[A-Za-z]{1,4})?")
+_QUANTITY = re.compile(r"(?:[^\W\d_]{1,4}\.?\s+|[^\W\d_]{0,3}[€$£¥₹.]\s?)?[-+]?\d[\d.,'\s]*(?:[€$£¥₹%]|[^\W\d_]{1,4})?")
 _LEAST_RELEVANT, _MOST_RELEVANT = 20, 0.95
 _MOST_OTHERS = 0.5  # share of the other rows that a leak may mark
 _TAIL = 0.05  # share of the rows of a part that may lie beyond the next part's
@@ -45,6 +46,15 @@ def columns_of(part: DataPart) -> Iterator[tuple[str, Floats]]:
         name = str(names[j]) if names else f"number {j + 1}"
         if not hasattr(column, "cat"):
             yield name, np.asarray(column, np.float64)
+
+
+def refuse_infinite(part: DataPart, part_name: str) -> None:
+    """Raise for a feature that is infinite as float32: XGBoost refuses it, and names neither column nor value."""
+    for name, values in columns_of(part):
+        with np.errstate(over="ignore"):
+            infinite = np.isinf(values.astype(np.float32))
+        why = "is infinite in float32, which XGBoost refuses; write a number or NaN, or pass frameworks='lightgbm'"
+        refuse_where(f"{part_name}: column {name!r}", infinite, values, why)
 
 
 def score_of(name: str, part: DataPart) -> Floats:
@@ -71,9 +81,17 @@ def values_alone(part: DataPart, metric: Metric) -> dict[str, float]:
     return {name: value for name, value in found.items() if not np.isnan(value)}
 
 
-def doubts_on_columns(train: DataPart) -> list[str]:
-    """Return a warning about each column of places, and one about categories and columns that look like ids."""
-    found = list[str]()
+def doubts_on_columns(train: DataPart, *, from_file: bool) -> list[str]:
+    """Return a warning about each column of places or row numbers, and one about categories and ids.
+
+    Categories of a DataFrame are the user's own; those of a file, with `from_file`, were text.
+    """
+    found, numbers = list[str](), _row_numbers(train)
+    for name in numbers:
+        found.append(
+            f"Column {name!r} numbers the rows of the table, as an index does that was written with it. If it is not a "
+            f"measurement, drop=[{name!r}] (--drop {name})."
+        )
     for name, n_repeated in _places(train).items():
         repeated = f" In {n_repeated:,} rows the number stands in its query twice: are these rows repeated?" * bool(
             n_repeated
@@ -84,27 +102,26 @@ def doubts_on_columns(train: DataPart) -> list[str]:
             f"{repeated}"
         )
     categories, ids, samples = schema_of(train.X).categories or {}, list[str](), list[str]()
+    least = _ID_SHARE * train.queries.n_queries
     for place, known in categories.items():
         name, sample = train.X.columns[place], shown(min(known, key=is_number, default=None))
-        if sum(bool(_MEASUREMENT.fullmatch(str(one))) for one in known) > _MOST_NUMBERS * len(known):
+        if sum(bool(_QUANTITY.fullmatch(str(one))) for one in known) > _MOST_NUMBERS * len(known):
             found.append(
-                f"Column {name!r} is text ({sample}), and most of it are numbers. It became a category, in which they "
-                "have no order: write them as 1234.5, without units."
+                f"Column {name!r} is text ({sample}), and most of it are numbers. As a category they have no order: "
+                "write them as 1234.5, without units."
             )
             continue
-        many = len(known) > _ID_SHARE * train.queries.n_queries
+        many = len(known) > least
         ids += [str(name)] * many
-        samples.append(f"{name} ({sample}{f', {len(known):,} values' * many})")
+        samples += [f"{name} ({sample}{f', {len(known):,} values' * many})"] * from_file
     for name, values in columns_of(train):
-        if _ID_NAME.search(name) and is_whole(values) and len(np.unique(values)) > _ID_SHARE * train.queries.n_queries:
+        if _ID_NAME.search(name) and name not in numbers and is_whole(values) and len(np.unique(values)) > least:
             ids.append(name)
-            samples.append(f"{name} ({values[0]:g}, numbers)")
-    if samples:
-        like = ", ".join(map(repr, ids))
-        kind = "looks like an id" if len(ids) == 1 else "look like ids"
-        remedy = f" {like} {kind}: drop=[{like}] (--drop {','.join(ids)})." if ids else ""
-        found.append(f"Read as categories: {', '.join(samples)}.{remedy}")
-    return found
+    said = [f"Read as categories: {', '.join(samples)}."] * bool(samples)
+    if ids:
+        like, kind = ", ".join(map(repr, ids)), "looks like an id" if len(ids) == 1 else "look like ids"
+        said.append(f"{like} {kind}: drop=[{like}] (--drop {','.join(ids)}).")
+    return [*found, " ".join(said)] if said else found
 
 
 def leaks(
@@ -174,17 +191,34 @@ def _grows(parts: Sequence[Floats]) -> bool:
     return len(ends) == len(parts) and all(low[1] < high[0] for low, high in pairwise(ends))
 
 
+def _row_numbers(part: DataPart) -> list[str]:
+    """Return the columns of whole numbers, another in each row, that are dense, or sorted in each query.
+
+    Rows that were left out, or went to another part, leave gaps.
+    """
+    query, n, found = part.queries.query_of_row, part.queries.n_rows, list[str]()
+    for name, values in columns_of(part) if n >= _LEAST_ROWS else ():
+        span = float(values.max()) - float(values.min()) + 1.0
+        if not n <= span <= _MOST_GAPS * n or not is_whole(values) or len(np.unique(values)) < n:
+            continue
+        steps = np.diff(values)[query[1:] == query[:-1]]
+        if span <= 2 * n or (steps > 0).all() or (steps < 0).all():
+            found.append(name)
+    return found
+
+
 def _places(part: DataPart) -> dict[str, int]:
     """Return the columns that number the rows of each query from 0 or 1, and how many rows repeat a number."""
-    query, found = part.queries.query_of_row, dict[str, int]()
-    if not is_frame(part.X) or len(query) < _LEAST_ROWS:
-        return found
-    for name, values in columns_of(part):
-        lowest = values.min()
-        if lowest in (0, 1) and values.max() > 1 and is_whole(values):
-            places = np.unique(np.column_stack([query, values]), axis=0)
-            is_last = np.r_[places[1:, 0] != places[:-1, 0], True]
-            n_places = (places[is_last, 1] - lowest + 1).sum()
-            if len(places) > _DENSE * max(n_places, len(query)):
-                found[name] = len(query) - len(places)
-    return found
+    repeated = {name: n_repeated_places(values, part) for name, values in columns_of(part) if is_frame(part.X)}
+    return {name: n for name, n in repeated.items() if n is not None}
+
+
+def n_repeated_places(values: Floats, part: DataPart) -> int | None:
+    """Return how many rows repeat a number where values number the rows of each query from 0 or 1, else None."""
+    query, lowest = part.queries.query_of_row, values.min(initial=np.inf)
+    if len(query) < _LEAST_ROWS or lowest not in (0, 1) or not 1 < values.max() < np.inf or not is_whole(values):
+        return None
+    places = np.unique(np.column_stack([query, values]), axis=0)
+    is_last = np.r_[places[1:, 0] != places[:-1, 0], True]
+    n_places = (places[is_last, 1] - lowest + 1).sum()
+    return len(query) - len(places) if len(places) > _DENSE * max(n_places, len(query)) else None

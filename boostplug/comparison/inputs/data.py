@@ -15,11 +15,10 @@ from boostplug.core.checks import column_names, shown
 from boostplug.data.files import first_row, is_table_file
 from boostplug.data.inputs import Inputs, Source
 from boostplug.data.tables import Schema, align, is_frame, refuse_uncomputed, schema_of, with_used_categories
-from boostplug.datasets import Fold, RankingData, load_fold, load_folds
+from boostplug.datasets import Fold, RankingData, load_fold, load_folds, load_letor
 from boostplug.datasets.letor import load_files
 
 _FEW = 0.1  # share of the queries
-_FIELDS = ("X", "y", "qid")  # of a tuple
 
 
 def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[DataPart]]:
@@ -38,7 +37,7 @@ def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[D
     """
     columns.check()
     read = _read_folds(train, valid, test, columns)
-    folds = [_fold(fold, columns, crossed=len(read) > 1 and isinstance(read[0][0], Inputs)) for fold in read]
+    folds = [_fold(fold, columns, crossed=len(read) > 1 and is_one_table(train)) for fold in read]
     for first, *_ in folds:
         _check_sizes(first, columns)
     return folds
@@ -72,21 +71,27 @@ def _read_folds(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence
     """Return train, valid and test of each fold: a single table is read and split, folders are loaded."""
     refuse_uncomputed(train, "train")
     parts, alone = (train, valid, test), valid is None and test is None
-    if alone and (is_table_file(train) or is_frame(train)):
+    if alone and is_one_table(train):
         source = _source_of(train)
-        return split_by_query(read_table(train, PARTS[0], columns) if source.file else train, columns, source)
+        if isinstance(train, (str, PathLike)):
+            train = read_table(train, PARTS[0], columns) if source.file else load_letor(train)
+        return split_by_query(train, columns, source)
     for what in ("split", "folds"):
         if getattr(columns, what) is not None:
-            raise ValueError(
-                f"{what} divides one DataFrame, CSV or Parquet file; pass only that as train, or leave out {what}"
-            )
+            raise ValueError(f"{what} divides one table or file; pass only that as train, or leave out {what}")
     if alone:
         return _folds(train)
     if valid is None or test is None:
-        raise ValueError("give train, valid and test; or only train: one DataFrame or file, a fold, or a list of folds")
+        raise ValueError("give train, valid and test; or only train: one table or file, a fold, or a list of folds")
     if all(isinstance(part, (str, PathLike)) and not is_table_file(part) for part in parts):
         return [load_files(parts)]
     return [parts]
+
+
+def is_one_table(data: Any) -> bool:
+    """Return whether data are one table, which is split by query: a DataFrame, a RankingData, or a file."""
+    is_file = isinstance(data, (str, PathLike)) and Path(data).is_file()
+    return is_file or is_table_file(data) or is_frame(data) or (isinstance(data, Mapping) and "X" in data)
 
 
 def _folds(train: Any) -> Sequence[Sequence[Any]]:
@@ -100,8 +105,8 @@ def _folds(train: Any) -> Sequence[Sequence[Any]]:
         folds = []
     if not folds or any(len(fold) != len(PARTS) for fold in folds):
         raise ValueError(
-            "without valid and test, train must be a fold (train, valid, test), a list of folds, or a folder of LETOR "
-            f"files; got {shown(train)}"
+            "without valid and test, train must be one DataFrame, RankingData or file, a fold (train, valid, test), a "
+            f"list of folds, or a folder of LETOR files; got {shown(train)}"
         )
     return folds
 
@@ -138,13 +143,14 @@ def _fold(parts: Sequence[Any], columns: Columns, *, crossed: bool) -> list[Data
 def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema | None) -> DataPart:
     """Return a part from a RankingData, its arguments, a DataFrame, or a part of one."""
     refuse_uncomputed(data, title)
-    if isinstance(data, tuple) and len(data) == len(_FIELDS):
-        data = dict(zip(_FIELDS, data, strict=True))
+    if isinstance(data, tuple) and len(data) == 3:
+        data = dict(zip(("X", "y", "qid"), data, strict=True))
     if isinstance(data, Mapping):
         data = RankingData(**data)
     if isinstance(data, RankingData):
-        if given := columns._replace(qid="qid", split=None, today=None).given():
-            raise ValueError(f"a RankingData is not a DataFrame with named columns; leave out {next(iter(given))}")
+        if given := columns._replace(qid="qid", split=None, folds=None, today=None).given():
+            what = "a RankingData, as a LETOR file is read, has no columns of labels, weights and the like"
+            raise ValueError(f"{what}; leave out {next(iter(given))}")
         schema = schema_of(data.X)._replace(names=data.feature_names)
         X = data.X if train is None else align(data.X, train, title, schema=schema)
         queries = data.queries

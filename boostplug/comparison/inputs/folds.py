@@ -1,7 +1,7 @@
 """`LoadedData`: the folds of a comparison, and warnings about them, such as queries in several parts."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import combinations
@@ -9,19 +9,18 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, shown_order, weighed_by_propensity
-from boostplug.comparison.inputs.columns import doubts_on_columns
-from boostplug.comparison.inputs.data import folds_of, name_of_folder
+from boostplug.comparison.inputs.columns import doubts_on_columns, n_repeated_places
+from boostplug.comparison.inputs.contents import Hashes, content_of_queries, digest_of_part
+from boostplug.comparison.inputs.data import folds_of, is_one_table, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.summary import FEWEST_QUERIES
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.data.files import is_table_file
 from boostplug.data.positions import propensities_of
-from boostplug.data.tables import is_frame, schema_of
+from boostplug.data.tables import schema_of
 from boostplug.estimators.inputs import with_float32_labels
 
 _MOST_NAMED = 3
@@ -70,7 +69,7 @@ class LoadedData:
             paths = {option: str(path) for option, path in given.items()}
             name = name or (name_of_folder(Path(train)) if valid is None else None)
         found = list(dict.fromkeys(str(w.message) for w in caught))
-        crossed = len(folds) > 1 and (is_frame(train) or is_table_file(train))
+        crossed = len(folds) > 1 and is_one_table(train)
         return cls(folds, str(name or ""), paths, columns, found, crossed=crossed)
 
     def weighed(self, propensity: Any) -> tuple["LoadedData", list[str]]:
@@ -116,36 +115,52 @@ class LoadedData:
 
         None: all queries are different, as in a single fold, or where ids only number the queries of each part.
         """
-        ids = [known for fold in self.folds if (known := _known_ids(fold[part])) is not None]
+        ids = [known[0] for fold in self.folds if (known := _known_ids(fold[part])) is not None]
         if len(ids) == 1 or len(ids) < len(self.folds):
             return None
         codes = np.unique(np.concatenate(ids), return_inverse=True)[1]
         return np.split(codes, np.cumsum([len(of_fold) for of_fold in ids])[:-1])
 
+    @cached_property
+    def _contents(self) -> list[list[Hashes]]:
+        """A hash of each query of each part, fold by fold."""
+        return [[content_of_queries(part) for part in fold] for fold in self.folds]
+
     def shared_data(self) -> list[str]:
-        """Return a warning for each two parts of a fold with queries of the same id."""
+        """Return a warning for each two parts with common queries, by their ids, or by their rows and labels."""
         found = []
-        for f, fold in enumerate(self.folds):
-            where = f"Fold {f + 1}: " if len(self.folds) > 1 else ""
-            for (part_a, a), (part_b, b) in combinations(zip(fold, PARTS, strict=True), 2):
-                ids_a, ids_b = _known_ids(part_a), _known_ids(part_b)
-                if ids_a is None or ids_b is None or not (shared := np.intersect1d(ids_a, ids_b)).size:
-                    continue
-                listed = ", ".join(map(str, shared[:_MOST_NAMED])) + ", …" * (len(shared) > _MOST_NAMED)
+        for (i, a), (j, b) in combinations(enumerate(PARTS), 2):
+            ids, n_same = list[Any](), 0
+            for fold, contents in zip(self.folds, self._contents, strict=True):
+                same = np.isin(contents[j], contents[i][contents[i] > 0])
+                known = _known_ids(fold[j], fold[i])
+                shared = same if known is None else same | np.isin(known[0], known[1])
+                ids += fold[j].ids[shared].tolist()
+                n_same += int(same.sum())
+            if ids:
+                listed = ", ".join(map(str, ids[:_MOST_NAMED])) + ", …" * (len(ids) > _MOST_NAMED)
+                copies = f", {n_same:,} with the same rows and labels" * bool(n_same)
+                remedy = "Remove the copies." if n_same else "If the ids are of other queries, ignore this warning."
                 found.append(
-                    f"{where}{b} shares {len(shared):,} quer{'y' if len(shared) == 1 else 'ies'} with {a} (ids "
-                    f"{listed}): metrics on {b} are too high. Split the data by query. If the ids are of other "
-                    "queries, ignore this warning."
+                    f"{b} shares {len(ids):,} quer{'y' if len(ids) == 1 else 'ies'} with {a} (ids {listed})"
+                    f"{copies}: metrics on {b} are too high. Split the data by query. {remedy}"
                 )
         return found
 
     def doubts(self) -> list[str]:
-        """Return warnings about columns, labels of lists that were shown, weights, and too few test queries."""
-        found = doubts_on_columns(self.folds[0][0])
+        """Return warnings about columns, labels (places, lists that were shown), weights, and too few test queries."""
+        train = self.folds[0][0]
+        found = doubts_on_columns(train, from_file=self.paths is not None)
+        if n_repeated_places(train.queries.labels, train) is not None and train.queries.labels.min() == 1.0:
+            found.append(
+                "The labels number the rows of each query from 1, as places do, and a larger label counts as better. "
+                "If 1 is the best place, pass label = largest place - place."
+            )
         found += [
-            f"{name} has {'weights' if weighted else 'no weights'}, and train has {'none' if weighted else 'some'}: "
+            f"{name} has {'no ' * (weights is None)}weights, and train has {'some' if weights is None else 'none'}: "
             "give all parts weights, or none."
-            for name, weighted in self._weighted_otherwise().items()
+            for name, weights in zip(PARTS, [part.queries.row_weight for part in self.folds[0]], strict=True)
+            if (weights is None) != (train.queries.row_weight is None)
         ]
         if self._clicked and self.propensity is None:
             found.append(shown_order(self._clicked))
@@ -156,15 +171,6 @@ class LoadedData:
                 f"{FEWEST_QUERIES}; some hundreds are better."
             )
         return found
-
-    def _weighted_otherwise(self) -> dict[str, bool]:
-        """Return the parts of the first fold that, unlike train, have weights, or have none."""
-        weighted = {
-            name: part.queries.row_weight is not None
-            for fold in self.folds[:1]
-            for name, part in zip(PARTS, fold, strict=True)
-        }
-        return {name: has for name, has in weighted.items() if has != weighted["train"]}
 
     @property
     def is_weighted(self) -> bool:
@@ -192,35 +198,13 @@ class LoadedData:
         }  # fmt: skip
 
 
-def _known_ids(part: DataPart) -> NDArray[Any] | None:
-    """Return the ids of the queries as text.
+def _known_ids(*parts: DataPart) -> list[NDArray[Any]] | None:
+    """Return the ids of the queries of each part as text.
 
-    None if they say nothing about other parts: there are none, they number the queries from 0 or 1, or the queries are
-    pages, which may be shown again.
+    None if they say nothing about other parts: there are none, they number the queries of each of the parts from 0 or
+    1, or the queries are pages, which may be shown again.
     """
-    ids, queries = part.ids, part.queries
-    counts = ids.dtype.kind in "iuf" and any(np.array_equal(ids, np.arange(s, s + len(ids))) for s in (0, 1))
-    return None if part.qid is None or counts or queries.position is not None else ids.astype(str)
-
-
-def digest_of_part(part: DataPart) -> str:
-    """Return a digest of a part's features, labels, queries and weights; parts with other values differ."""
-    queries = part.queries
-    content = (queries.labels, queries.boundaries, queries.row_weight, dict(queries.labels_by_name), queries.position)
-    return str(joblib.hash(([joblib.hash(piece) for piece in _pieces(part.X)], content)))
-
-
-def _pieces(X: Any) -> Iterator[Any]:
-    """Yield all values of features, equal for equal features in any memory layout."""
-    if hasattr(X, "tocsr"):
-        sparse = X.tocsr()
-        yield (sparse.dtype, sparse.shape, sparse.indptr, sparse.indices, sparse.data)
-    elif hasattr(X, "iloc"):
-        for i, name in enumerate(X.columns):
-            column = X.iloc[:, i]
-            if hasattr(column, "cat"):
-                yield (name, column.cat.ordered, column.cat.categories.tolist(), column.cat.codes.to_numpy())
-            else:
-                yield (name, str(column.dtype), np.ascontiguousarray(column.to_numpy()))
-    else:
-        yield np.ascontiguousarray(X)
+    ids = [part.ids for part in parts]
+    counts = [i.dtype.kind in "iuf" and any(np.array_equal(i - s, np.arange(len(i))) for s in (0, 1)) for i in ids]
+    is_unknown = all(counts) or any(part.qid is None or part.queries.position is not None for part in parts)
+    return None if is_unknown else [of_part.astype(str) for of_part in ids]

@@ -1,6 +1,6 @@
 """A table as input of a comparison: its columns, and its split by query."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isclose
 from numbers import Real
@@ -22,7 +22,16 @@ from boostplug.core.checks import (
 from boostplug.data.boundaries import ids_of
 from boostplug.data.files import read_table_file
 from boostplug.data.inputs import Inputs, Source, refuse_absent
-from boostplug.data.tables import Schema, is_frame, read_features, refuse_uncomputed, rows_of, split_columns
+from boostplug.data.tables import (
+    Schema,
+    is_frame,
+    read_features,
+    refuse_uncomputed,
+    rows_of,
+    split_columns,
+    without_columns,
+)
+from boostplug.datasets.ranking_data import RankingData
 from boostplug.selection.folds import blocks_by_time, times_of_queries
 
 Ints = NDArray[np.int64]
@@ -114,12 +123,15 @@ class Columns(NamedTuple):
 
 def scores_today(today: str, X: Any, names: Sequence[Any]) -> Floats:
     """Return the score in use of each row, higher is better: a column, less is better ("-COLUMN"), or the order."""
+    if today in names and (today == "order" or (today.startswith("-") and today[1:] in names)):
+        other = "the order of the rows" if today == "order" else f"column {today[1:]!r}, where less is better"
+        raise ValueError(f"today={today!r} means the column of that name, or {other}; rename that column")
     if today == "order":
         return -np.arange(X.shape[0], dtype=np.float64)
     name = today if today in names else today.removeprefix("-")
     refuse_absent(name, "today", names)
-    column = X[name] if is_frame(X) else X[:, [[*names].index(name)]]
-    column = column.toarray() if hasattr(column, "nnz") else column
+    column = X[name] if is_frame(X) else X[:, [*names].index(name)]
+    column = column.toarray().ravel() if hasattr(column, "nnz") else column
     values = numbers(title := f"today: column {name!r}", column_as_vector(title, column))
     refuse_where(title, np.isinf(values), values, "is infinite; write a number, or leave the cell empty")
     return values if name == today else -values
@@ -147,40 +159,56 @@ def _are_shares(split: Any) -> bool:
     )
 
 
-def split_by_query(frame: Any, columns: Columns, source: Source) -> list[list[Inputs]]:
-    """Return the folds of one DataFrame, split by query, with adjacent rows of each query.
+def split_by_query(data: Any, columns: Columns, source: Source) -> list[list[Any]]:
+    """Return the folds of one table, split by query, with adjacent rows of each query.
 
     With few queries, each query is a test query of one fold, and a validation query of another one; else there is one
     fold of a training, a validation and a test part.
 
     Parameters
     ----------
-    frame : DataFrame of pandas, polars or pyarrow
+    data : DataFrame of pandas, polars or pyarrow, or the fields of a RankingData
     columns : Columns
         With `split`: the shares of queries, drawn with a fixed seed, a column with the name of each row's part, or a
         column of times.
     source : Source
+
+    Returns
+    -------
+    list of [train, valid, test]
+        `Inputs`, or `RankingData`, as `data` are.
 
     Raises
     ------
     ValueError
         If a column is missing or cannot be read, or a query is in several parts.
     """
-    inputs, values = columns.inputs(frame, source), None
-    column = columns.time or columns.split
+    given: Any = RankingData(**data) if isinstance(data, Mapping) else columns.inputs(data, source)
+    column, values = columns.time or columns.split, None
     if isinstance(column, str):
-        refuse_absent(column, "split", column_names(frame))
-        X, (values,) = split_columns(inputs.X, [column])
-        inputs = replace(inputs, X=X)
-    inputs = inputs.take_columns()
-    inputs = replace(inputs, y=inputs.labels_of_rows(), qid=inputs.ids_of_rows())
-    inputs = replace(inputs, X=read_features(inputs.X, source.file or "train"))
-    if columns.split is None and (blocks := _blocks(inputs.y, inputs.qid, columns.folds)):
+        refuse_absent(column, "split", column_names(given.X))
+        values = given.X[column]
+    if isinstance(given, Inputs):
+        given = given.take_columns()
+        given = replace(given, y=given.labels_of_rows(), qid=given.ids_of_rows())
+        given = replace(given, X=read_features(without_columns(given.X, [column]), source.file or "train"))
+    elif values is not None:
+        given = replace(given, X=without_columns(given.X, [column]), feature_names=None)
+    if columns.split is None and (blocks := _blocks(given.y, given.qid, columns.folds)):
         turned = [[*blocks[f:], *blocks[:f]] for f in range(len(blocks))]
         rows = [[np.concatenate(training), valid, test] for test, valid, *training in turned]
     else:
-        rows = [_rows_of_parts(inputs.qid, values, columns)]
-    return [[inputs.of_rows(part) for part in fold] for fold in rows]
+        rows = [_rows_of_parts(given.qid, values, columns)]
+    return [[_of_rows(given, part) for part in fold] for fold in rows]
+
+
+def _of_rows(data: Any, rows: Ints) -> Any:
+    """Return some rows of `Inputs` or a `RankingData`, those of a query together."""
+    if isinstance(data, Inputs):
+        return data.of_rows(rows)
+    taken = {n: data[n][rows] for n in ("y", "qid", "doc_ids", "weight", "position") if data[n] is not None}
+    labels = {name: values[rows] for name, values in data.labels.items()}
+    return replace(data, X=rows_of(data.X, rows), group=None, labels=labels, **taken)
 
 
 def _blocks(y: Floats, ids: NDArray[Any], folds: int | None) -> list[Ints]:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.core.checks import check_integer, check_number
+from boostplug.core.checks import check_integer, check_number, did_you_mean
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
 
 # Parameters that a comparison sets, by each of their names in LightGBM and XGBoost.
@@ -130,9 +130,11 @@ class Trees:
             raise ValueError(f"params must be a dict with keys of {', '.join(names)}; got {params!r}")
         unknown = sorted(set(params or {}).difference(names), key=str)
         if unknown:
+            what = f"params has no {', '.join(map(repr, unknown))}"
             raise ValueError(
-                f"params has no {', '.join(map(repr, unknown))}; it takes {', '.join(names)} "
+                f"{what}; it takes {', '.join(names)} "
                 '(the last two: dicts of further parameters of that framework, as {"lightgbm": {"extra_trees": True}})'
+                f"{did_you_mean(unknown[0], names)}"
             )
         return cls(**(params or {}))
 
