@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from boostplug.comparison.training.floors import COLUMN
 from boostplug.comparison.training.frameworks import booster_of_text
 from boostplug.comparison.training.kept import KeptRuns
 from boostplug.comparison.training.runs import Method
+from boostplug.core.cached import cached_property
 from boostplug.core.extras import needed_by
 from boostplug.core.files import write_file
 from boostplug.model.mean import mean_model

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from time import perf_counter, process_time
 from types import MappingProxyType
 from typing import Any, ClassVar
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from boostplug.adapters.reading import assign
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.best_round import BestRound
+from boostplug.core.cached import cached_property
 from boostplug.core.extras import imported
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.inputs import CheckedInputs
