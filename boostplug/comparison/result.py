@@ -55,7 +55,8 @@ class CompareResult:
         self.outcomes, self.store = outcomes, store or KeptRuns(None)
         self.interrupted = outcomes.interrupted
         self.command: str | None = None
-        self._notes = list(dict.fromkeys([*notes, *(note for run in outcomes.runs for note in run.notes)]))
+        of_runs = (note for method in outcomes.methods for run in outcomes.of(method) for note in run.notes)
+        self._notes = list(dict.fromkeys([*notes, *of_runs]))
 
     @property
     def kept(self) -> Path | None:
