@@ -7,6 +7,7 @@ model as a search engine does.
 
 import copy
 import pickle
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -42,7 +43,7 @@ def check_loss(loss: Loss, *, random_state: int = 0) -> None:
     ------
     AssertionError
         Naming the property that does not hold, the data, what was found, and the attribute that the class declares
-        if that is meant so.
+        if that is meant so. A warning of the loss breaks the property that is checked.
     ValueError
         If `loss` is no loss.
 
@@ -56,7 +57,9 @@ def check_loss(loss: Loss, *, random_state: int = 0) -> None:
     for what, scores, queries in suited_data(loss, rng):
         for prop in PROPERTIES:
             try:
-                prop(loss, scores, queries, rng)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    prop(loss, scores, queries, rng)
             except Exception as error:
                 declared = f"; {_DECLARED[prop]}" if prop in _DECLARED else ""
                 raise AssertionError(
@@ -146,14 +149,19 @@ def shapes_and_types(loss: Loss, scores: Floats, queries: Queries, rng: np.rando
 
 
 def hessian_is_positive(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
-    """Check that the Hessian is ≥ 0, and > 0 where the gradient is not 0."""
+    """Check that the Hessian is ≥ 0, > 0 where the gradient is not 0, and no trifle at equal scores."""
     g, h = loss.gradient_hessian(scores, queries)
     _expect(bool((h >= 0).all()), f"smallest Hessian {h.min() if len(h) else 0}")
     _expect(bool((h[g != 0] > 0).all()), "Hessian 0 beside a gradient that is not 0")
+    g, h = (np.abs(output).max(initial=0.0) for output in loss.gradient_hessian(np.zeros(len(scores)), queries))
+    _expect(h >= _PRECISE * g, f"at equal scores the largest Hessian is {h} beside a gradient of {g}: no tree is grown")
 
 
 def gradient_is_the_values(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
-    """Check gradient = scale · finite difference of value.sum(), central and of 4th order, at moderate scores."""
+    """Check gradient = scale · finite difference of value.sum(), central and of 4th order, at moderate scores.
+
+    Then its integral along a step in which documents change places, where weights that follow ranks jump.
+    """
     if not _moderate(scores) or not loss.has_gradient_of_value:
         return
     g, _ = loss.gradient_hessian(scores, queries)
@@ -165,6 +173,20 @@ def gradient_is_the_values(loss: Loss, scores: Floats, queries: Queries, rng: np
         slack = 1e-6 * abs(g[i]) + scale * (4.0 * abs(slope - halved) + 1e-10 * (1.0 + size))
         wrong_sign = " (the sign is wrong)" * bool(abs(g[i] + scale * slope) <= slack < abs(g[i]))
         _expect(abs(g[i] - scale * slope) <= slack, f"row {i}: gradient {g[i]}, difference {scale * slope}{wrong_sign}")
+    step = rng.normal(size=len(scores))
+    gain = scale * float((loss.value(scores + step, queries) - loss.value(scores, queries)).sum())
+    (coarse, _), (fine, size) = (_integral(loss, scores, queries, step, nodes) for nodes in (16, 32))
+    slack = 1e-3 * size + 4.0 * abs(fine - coarse)
+    _expect(
+        abs(gain - fine) <= slack, f"along a step, the integral of the gradient is {fine}, the value rises by {gain}"
+    )
+
+
+def _integral(loss: Loss, scores: Floats, queries: Queries, step: Floats, nodes: int) -> tuple[float, float]:
+    """Return the integral of the gradient along a step, and that of its absolute values."""
+    places, weights = np.polynomial.legendre.leggauss(nodes)
+    slopes = np.array([loss.gradient_hessian(scores + (0.5 + 0.5 * x) * step, queries)[0] * step for x in places])
+    return float(0.5 * weights @ slopes.sum(axis=1)), float(0.5 * weights @ np.abs(slopes).sum(axis=1))
 
 
 def better_documents_rise(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:

@@ -188,7 +188,8 @@ class FoldRuns:
     def _framework(self, name: str) -> Framework:
         key = name, get_ident()  # a training changes the datasets of its framework
         if key not in self._binned:
-            self._binned[key] = FRAMEWORKS[name](*self._parts, self._plan.trees, self._plan.num_threads)
+            train, valid, test = self._parts
+            self._binned[key] = FRAMEWORKS[name](train, valid, test, self._plan.trees, self._plan.num_threads)
         return self._binned[key]
 
     def _watch(self, report: Callable[[int, float], bool] | None = None) -> Watch:
