@@ -60,8 +60,7 @@ def in_parallel(
     except PicklingError as error:
         raise ValueError("a loss, metric or ranker cannot go to another process; use one process") from error
     finally:
-        if ended is not None:
-            ended.set()
+        (ended or Event()).set()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # joblib warns when it ends jobs
             results.close()
