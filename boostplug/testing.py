@@ -7,6 +7,7 @@ model as a search engine does.
 
 import copy
 import pickle
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -42,7 +43,7 @@ def check_loss(loss: Loss, *, random_state: int = 0) -> None:
     ------
     AssertionError
         Naming the property that does not hold, the data, what was found, and the attribute that the class declares
-        if that is meant so.
+        if that is meant so. A warning of the loss breaks the property that is checked.
     ValueError
         If `loss` is no loss.
 
@@ -56,7 +57,9 @@ def check_loss(loss: Loss, *, random_state: int = 0) -> None:
     for what, scores, queries in suited_data(loss, rng):
         for prop in PROPERTIES:
             try:
-                prop(loss, scores, queries, rng)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("error")
+                    prop(loss, scores, queries, rng)
             except Exception as error:
                 declared = f"; {_DECLARED[prop]}" if prop in _DECLARED else ""
                 raise AssertionError(
@@ -146,14 +149,19 @@ def shapes_and_types(loss: Loss, scores: Floats, queries: Queries, rng: np.rando
 
 
 def hessian_is_positive(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
-    """Check that the Hessian is ≥ 0, and > 0 where the gradient is not 0."""
+    """Check that the Hessian is ≥ 0, > 0 where the gradient is not 0, and no trifle at equal scores."""
     g, h = loss.gradient_hessian(scores, queries)
     _expect(bool((h >= 0).all()), f"smallest Hessian {h.min() if len(h) else 0}")
     _expect(bool((h[g != 0] > 0).all()), "Hessian 0 beside a gradient that is not 0")
+    g, h = (np.abs(output).max(initial=0.0) for output in loss.gradient_hessian(np.zeros(len(scores)), queries))
+    _expect(h >= _PRECISE * g, f"at equal scores the largest Hessian is {h} beside a gradient of {g}: no tree is grown")
 
 
 def gradient_is_the_values(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
-    """Check gradient = scale · finite difference of value.sum(), central and of 4th order, at moderate scores."""
+    """Check gradient = scale · finite difference of value.sum(), central and of 4th order, at moderate scores.
+
+    Then its integral along a step in which documents change places, where weights that follow ranks jump.
+    """
     if not _moderate(scores) or not loss.has_gradient_of_value:
         return
     g, _ = loss.gradient_hessian(scores, queries)
@@ -165,6 +173,14 @@ def gradient_is_the_values(loss: Loss, scores: Floats, queries: Queries, rng: np
         slack = 1e-6 * abs(g[i]) + scale * (4.0 * abs(slope - halved) + 1e-10 * (1.0 + size))
         wrong_sign = " (the sign is wrong)" * bool(abs(g[i] + scale * slope) <= slack < abs(g[i]))
         _expect(abs(g[i] - scale * slope) <= slack, f"row {i}: gradient {g[i]}, difference {scale * slope}{wrong_sign}")
+    step, places = rng.normal(size=len(scores)), np.linspace(0.0, 1.0, 65)
+    slopes = np.array([loss.gradient_hessian(scores + x * step, queries)[0] @ step for x in places])
+    whole, halved = (float(np.trapezoid(slopes[::k], places[::k])) for k in (1, 2))
+    rise = scale * float((loss.value(scores + step, queries) - loss.value(scores, queries)).sum())
+    slack = 1e-3 * float(np.abs(slopes).mean()) + 4.0 * abs(whole - halved) + 1e-10 * scale * (1.0 + size)
+    _expect(
+        abs(rise - whole) <= slack, f"along a step, the integral of the gradient is {whole}, the value rises by {rise}"
+    )
 
 
 def better_documents_rise(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:

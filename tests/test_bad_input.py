@@ -404,6 +404,10 @@ CASES = {
             lambda: bp.CalibratedSoftmax().value(np.zeros(2), bp.Queries([0, 4], group=[2])),
         ),
         Case("`CRR(pair_loss='ranknet')`", lambda: bp.CRR(pair_loss="ranknet")),
+        Case(
+            "`PairwiseLoss` of a hinge, whose second derivative is 0",
+            lambda: bp.PairwiseLoss(lambda d: np.maximum(0, 1 - d), lambda d: -1.0 * (d < 1), np.zeros_like),
+        ),
         Case("a distance that is negative", lambda: gradient(bp.MPBoost(distance=np.negative))),
         Case("a distance that does not grow (a warning)", lambda: gradient(bp.MPBoost(distance=np.ones_like))),
         Case("grades whose distance overflows", far_apart),

@@ -54,12 +54,10 @@ def plan_of(
     early_stopping_rounds: int | None,
     params: Mapping[str, Any] | None,
     tune: int,
-    num_threads: int | None,
-    jobs: int,
-    small: bool,
+    num_threads: int,
     few: bool = False,
 ) -> Plan:
-    """Return what all runs have in common, checked; `num_threads` are shared out over `jobs` processes.
+    """Return what all runs have in common, checked; `num_threads` are those of a training.
 
     With `few` training queries, trees are small unless `params` says otherwise.
     """
@@ -71,11 +69,7 @@ def plan_of(
     if early_stopping_rounds is not None:
         otherwise = ", or None for no early stopping"
         early_stopping_rounds = check_integer("early_stopping_rounds", early_stopping_rounds, 1, otherwise)
-    otherwise = ", or None for OMP_NUM_THREADS, or all cores"
-    asked = (jobs if small else get_num_threads()) if num_threads is None else num_threads
-    threads = check_integer("num_threads", asked, 1, otherwise, most=_MOST_THREADS)
-    threads = max(1, threads // jobs)
-    return Plan(metric, metrics, trees, rounds, early_stopping_rounds, threads, tune, seed_list, choosing)
+    return Plan(metric, metrics, trees, rounds, early_stopping_rounds, num_threads, tune, seed_list, choosing)
 
 
 def is_small(folds: Folds) -> bool:
@@ -94,11 +88,15 @@ def as_tuple(given: Any) -> Any:
     return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
 
 
-def jobs_of(jobs: int | None, *, small: bool) -> int:
-    """Return how many processes train at once, checked."""
+def threads_of(num_threads: int | None, jobs: int | None, *, small: bool) -> tuple[int, int]:
+    """Return how many threads a training has, and how many trainings run at once, checked."""
+    otherwise = ", or None for OMP_NUM_THREADS, or all cores"
+    asked = get_num_threads() if num_threads is None else num_threads
+    threads = check_integer("num_threads", asked, 1, otherwise, most=_MOST_THREADS)
     if jobs is None:
-        jobs = get_num_threads() if small else 1
-    return check_integer("jobs", jobs, 1, remedy="as many as there are cores are a good start", most=_MOST_THREADS)
+        jobs = threads if small else 1
+    jobs = check_integer("jobs", jobs, 1, remedy="as many as there are cores are a good start", most=_MOST_THREADS)
+    return 1 if small and num_threads is None else max(1, threads // jobs), jobs
 
 
 def store_of(store: str | PathLike[str] | None, *, resume: bool) -> Path | None:

@@ -4,7 +4,8 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from contextlib import closing
 from dataclasses import replace
 from itertools import product
-from os import PathLike
+from os import PathLike, environ
+from threading import Event
 from typing import Any
 
 from boostplug.comparison.arguments import (
@@ -15,7 +16,6 @@ from boostplug.comparison.arguments import (
     check_trainable,
     frameworks_of,
     is_small,
-    jobs_of,
     losses_of,
     methods_of,
     metrics_of,
@@ -25,6 +25,7 @@ from boostplug.comparison.arguments import (
     started_of,
     store_of,
     suited_losses,
+    threads_of,
 )
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.decision import decide
@@ -37,8 +38,8 @@ from boostplug.comparison.rows import named_by_tuning, without_equal
 from boostplug.comparison.training.floors import Floors
 from boostplug.comparison.training.frameworks import Folds
 from boostplug.comparison.training.kept import KeptRuns, digest_of
-from boostplug.comparison.training.runs import FoldRuns, Method, Plan, Run
-from boostplug.comparison.training.workers import in_processes
+from boostplug.comparison.training.runs import FoldRuns, Method, Plan, Run, warnings_of_runs
+from boostplug.comparison.training.workers import in_parallel
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -61,7 +62,7 @@ def compare(
     params: Mapping[str, Any] | None = None,
     tune: int = 0,
     num_threads: int | None = None,
-    jobs: int | None = 1,
+    jobs: int | None = None,
     progress: bool | None = None,
     data: str | None = None,
     store: str | PathLike[str] | None = None,
@@ -142,12 +143,15 @@ def compare(
         of the objective. It trains with the first seed, and `metric` on the validation part chooses. Hopeless settings
         are ended early, and count. The table names what was drawn. 0: no tuning. Needs the extra ``tune``.
     num_threads : int, optional
-        Threads of frameworks, losses and metrics, for all processes together. Default: one per process on small data
+        Threads of frameworks, losses and metrics, for all trainings together. Default: one per training on small data
         (up to 5 million values of features), where more threads would wait for each other; otherwise as for losses.
-    jobs : int or None, default 1
-        Number of processes that train at once (by joblib), each with an equal share of the threads, at least 1. None:
-        the number of cores on small data, otherwise 1. A process bins the data for each method. The result is that of
-        one process with the threads of each of them.
+        ``OMP_WAIT_POLICY`` becomes "passive" unless it is set, so that on a busy machine the threads of a framework
+        that is imported later do not slow each other down.
+    jobs : int, optional
+        Number of trainings at once, each in a thread of this process with an equal share of `num_threads`, at least 1.
+        Default: `num_threads`, or one per core, on small data, otherwise 1. Each thread bins the data for itself. A
+        loss or metric of your own is then called by several threads at once. The result is that of one training at a
+        time with as many threads.
     progress : bool, optional
         Show a bar on stderr. If that is not a terminal but, say, a file, write a line at most every 30 seconds. False:
         neither.
@@ -204,8 +208,6 @@ def compare(
     ------
     ImportError
         If a framework in `frameworks`, or both, are not installed.
-    RuntimeError
-        If one of several processes dies; `store` keeps the finished runs.
     OSError
         If `store` cannot be written.
     ValueError
@@ -222,6 +224,7 @@ def compare(
     >>> list(result.to_frame()["method"][:3])
     ['lambdarank', 'rank_xendcg', 'regression']
     """
+    environ.setdefault("OMP_WAIT_POLICY", "passive")  # OpenMP's threads otherwise wait in a busy loop
     columns_of_frames = Columns(
         label, qid, weight, position,
         as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(split), folds, today,
@@ -234,8 +237,7 @@ def compare(
     chosen = losses_of(losses, given, loaded.propensity, one_chosen=one_chosen)
     weighed = loaded.weighed_clicks
     main, choosing, table_metrics, left_out = metrics_of(given, metric, metrics, weighed=weighed, one_chosen=one_chosen)
-    small = is_small(given)
-    jobs = jobs_of(jobs, small=small)
+    threads, jobs = threads_of(num_threads, jobs, small=is_small(given))
     n_train = n_informative(given)
     plan = plan_of(
         main,
@@ -246,9 +248,7 @@ def compare(
         early_stopping_rounds=early_stopping_rounds,
         params=params,
         tune=tune,
-        num_threads=num_threads,
-        jobs=jobs,
-        small=small,
+        num_threads=threads,
         few=n_train < FEW_FOR_TREES,
     )
     names, absent = frameworks_of(frameworks)
@@ -281,8 +281,7 @@ def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple
                 if not method.is_trained and outcomes.floors is not None:
                     runs += outcomes.floors.runs(plan, method, fold)
                     advance("", len(plan.seeds))
-            n_processes = max(1, min(outcomes.jobs, len(folds) * len(trained)))
-            with closing(runs_of(plan, folds, trained, kept, n_processes, advance)) as new_runs:
+            with warnings_of_runs(), closing(runs_of(plan, folds, trained, kept, outcomes.jobs, advance)) as new_runs:
                 for run in new_runs:
                     runs.append(run)
                     advance("", 1)
@@ -316,7 +315,8 @@ def _half(
             fold = FoldRuns(outcomes.plan, number, [train.half(), *judging])
             first = outcomes.finished(method).get((number, seed))
             fold.tuned[method] = None if first is None else first.tuned
-            run = fold.outcome(method, seed)
+            with warnings_of_runs():
+                run = fold.outcome(method, seed)
             kept.add(asked[method], run, half=True)
         runs.append(replace(run, method=method.name))
         advance("", 1)
@@ -324,7 +324,7 @@ def _half(
 
 
 Job = tuple[FoldRuns, Method, list[int]]
-"""A method on a fold with some seeds, trained in one process."""
+"""A method on a fold with some seeds, trained in one thread."""
 
 
 def runs_of(
@@ -332,28 +332,29 @@ def runs_of(
     folds: Folds,
     methods: Sequence[Method],
     kept: KeptRuns,
-    n_processes: int,
+    n_threads: int,
     advance: Callable[[str, int], None],
 ) -> Generator[Run]:
     """Yield the outcomes of all runs as they finish; stored ones are not trained, and the others are stored."""
+    ended = Event()
     for number, method, seed in product(range(len(folds)), methods, plan.seeds):
         if (run := kept.find(method, number, seed)) is not None:
             yield run
 
     def jobs() -> Iterator[Job]:
         for number, parts in enumerate(folds):
-            fold = FoldRuns(plan, number, parts)
+            fold = FoldRuns(plan, number, parts, ended=ended)
             for method in methods:
                 stored = {seed: kept.find(method, number, seed) for seed in plan.seeds}
                 fold.tuned.update((method, run.tuned) for run in stored.values() if run is not None)
                 left = [seed for seed, run in stored.items() if run is None]
-                # A job of another process has all seeds of a method, which is binned and tuned there once.
-                for seeds in [left] if n_processes > 1 else [[seed] for seed in left]:
+                # A thread that tunes a method trains all its seeds.
+                for seeds in [left] if plan.tune and n_threads > 1 else [[seed] for seed in left]:
                     if seeds:
                         advance(f"{method.framework} {method.name}, seed {seeds[0]}, fold {number + 1}", 0)
                         yield fold, method, seeds
 
-    for (_, method, _), runs in in_processes(_runs, jobs(), n_processes):
+    for (_, method, _), runs in in_parallel(_runs, jobs(), n_threads, ended=ended):
         for run in runs:
             kept.add(method, run)
             yield run

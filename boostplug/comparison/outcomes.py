@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from boostplug.comparison.summary import MethodSummary, Outcome
 from boostplug.comparison.training.floors import Floors, LinearLoss
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.runs import Method, Plan, Run
+from boostplug.core.cached import cached_property
 from boostplug.losses import Loss
 
 Floats = NDArray[np.float64]

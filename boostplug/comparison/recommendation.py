@@ -186,7 +186,7 @@ def call(outcomes: Outcomes) -> str:
         **data.columns.given(),
         "propensity": data.propensity and list(data.propensity),
     }
-    defaults: dict[str, Any] = {"incumbent": None, "params": {}, "tune": 0, "jobs": 1, "propensity": None}
+    defaults: dict[str, Any] = {"incumbent": None, "params": {}, "tune": 0, "propensity": None}
     if data.paths is None:
         given = ["folds"] if len(data.folds) > 1 else ["train", "valid", "test"]
     else:

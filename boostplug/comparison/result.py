@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +22,7 @@ from boostplug.comparison.training.floors import COLUMN
 from boostplug.comparison.training.frameworks import booster_of_text
 from boostplug.comparison.training.kept import KeptRuns
 from boostplug.comparison.training.runs import Method
+from boostplug.core.cached import cached_property
 from boostplug.core.extras import needed_by
 from boostplug.core.files import write_file
 from boostplug.model.mean import mean_model
@@ -55,7 +55,8 @@ class CompareResult:
         self.outcomes, self.store = outcomes, store or KeptRuns(None)
         self.interrupted = outcomes.interrupted
         self.command: str | None = None
-        self._notes = list(dict.fromkeys([*notes, *(note for run in outcomes.runs for note in run.notes)]))
+        of_runs = (note for method in outcomes.methods for run in outcomes.of(method) for note in run.notes)
+        self._notes = list(dict.fromkeys([*notes, *of_runs]))
 
     @property
     def kept(self) -> Path | None:

@@ -6,13 +6,13 @@ Pairs of different grades are enumerated by `pairs_of_grades` and, document by d
 import copy
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.cached import cached_property
 from boostplug.core.checks import frozen
 from boostplug.data.boundaries import places_within
 from boostplug.kernels.base.views import GroupArrays, ListArrays, PairArrays

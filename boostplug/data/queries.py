@@ -1,13 +1,14 @@
 """`Queries`: the documents of a ranking data set with their grades, queries and weights."""
 
 from collections.abc import Callable, Hashable, Mapping
-from functools import cached_property, partial
+from functools import partial
 from types import MappingProxyType
 from typing import Any, TypeVar, final
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.cached import cached_property
 from boostplug.core.checks import (
     frozen,
     numbers,

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.cached import cached_property
 from boostplug.core.checks import frozen, refuse_other_order, shown, vector
 from boostplug.data.boundaries import ids_of
 from boostplug.data.click_log import ClickLog, features_of_log

@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from itertools import chain
 from math import fsum
 from typing import Any, Self
@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.cached import cached_property
 from boostplug.core.checks import check_integer, check_number, frozen, shown
 from boostplug.core.extras import imported
 from boostplug.data.tables import Schema, read_features

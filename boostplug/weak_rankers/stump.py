@@ -1,11 +1,11 @@
 """`Stump`: one threshold on one feature; `Cuts`: all possible stumps of a training set."""
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.cached import cached_property
 from boostplug.core.checks import check_integer, check_number, frozen
 from boostplug.weak_rankers import cuts as kernels
 from boostplug.weak_rankers.cuts import CutCodes

@@ -68,25 +68,19 @@ def test_tables_and_files_of_tables_may_be_mixed(parts, plain, tmp_path):
     test.to_parquet(tmp_path / "test.parquet")
     given = {"label": "grade", **ONE}
     assert numbers(bp.compare(train, pl.from_pandas(valid), tmp_path / "test.parquet", **given)) == plain
-    with pytest.raises(ValueError, match="a RankingData is not a DataFrame with named columns; leave out label"):
+    with pytest.raises(ValueError, match="valid: a RankingData, .* has no columns of labels.*; leave out label"):
         bp.compare(train, *parts[1:], **given)
 
 
 def test_what_one_framework_refuses_stands_in_its_rows(parts):
-    """Labels that are no integers, and infinite features; all other methods are trained."""
-    frames = [frame_of(part) for part in parts]
-    real = [frame.assign(grade=frame["grade"] + 0.5) for frame in frames]
+    """Labels that are no integers; all other methods are trained."""
+    real = [(frame := frame_of(part)).assign(grade=frame["grade"] + 0.5) for part in parts]
     given = {"label": "grade", **ONE, "frameworks": ("lightgbm", "xgboost"), "baselines": ("lambdarank", "rank:ndcg")}
-    infinite = [frame.assign(f0=np.where(np.arange(len(frame)) == 3, np.inf, frame["f0"])) for frame in frames]
-    own = [("lightgbm", "lambdarank"), ("xgboost", "rank:ndcg")]
-    for data, failed, words in (
-        (real, own, "label should be int type|label must be either 0 or positive integer"),
-        (infinite, [("xgboost", "rank:ndcg"), ("xgboost", "RankNet")], "contains `inf`"),
-    ):
-        methods = bp.compare(*data, **given).document["methods"]
-        errors = {(one["framework"], one["method"]): one["runs"][0]["error"] for one in methods}
-        assert sorted(method for method, error in errors.items() if error) == sorted(failed)
-        assert all(re.search(words, errors[method]) for method in failed)
+    methods = bp.compare(*real, **given).document["methods"]
+    errors = {method["method"]: method["runs"][0]["error"] for method in methods if method["runs"][0]["error"]}
+    assert sorted(errors) == ["lambdarank", "rank:ndcg"]
+    assert "label should be int type" in errors["lambdarank"]
+    assert "label must be either 0 or positive integer" in errors["rank:ndcg"]
 
 
 def test_letor_files(parts, plain, tmp_path):

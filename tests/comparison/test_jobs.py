@@ -1,15 +1,20 @@
-"""A comparison over processes is that of one process."""
+"""A comparison of several trainings at once is that of one training at a time."""
 
 import os
+import signal
 import threading
+import time
+import warnings
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+import numpy as np
 import pytest
 from reports import without_times
 
 import boostplug as bp
 from boostplug.comparison import compare as module
+from boostplug.comparison.training.workers import in_parallel
 
 SOME = {"losses": ["ranknet"], "rounds": 3, "seeds": 2, "num_threads": 1, "metrics": "NDCG@5", "progress": False}
 SMALL = {**SOME, "baselines": ["lambdarank"], "frameworks": "lightgbm"}
@@ -22,45 +27,130 @@ class Fails(bp.RankNet):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dies(bp.RankNet):
-    def gradient_hessian(self, *_args, **_options):
-        os._exit(3)
+class Warns(bp.RankNet):
+    sigmoid: float = 2.0
+
+    def gradient_hessian(self, *args, **options):
+        for what in (UserWarning, FutureWarning):
+            warnings.warn(f"{what.__name__} on purpose", what, stacklevel=1)
+        return super().gradient_hessian(*args, **options)
 
 
-def test_the_result_is_that_of_one_process(tiny, tmp_path):
-    """Of two folds, both frameworks, a loss that fails; and what one keeps the other goes on from."""
+def test_the_result_is_that_of_one_training_at_a_time(tiny):
+    """Of two folds, both frameworks, losses that fail, that warn, and that cannot be pickled."""
     folds = [tiny, (tiny[1], tiny[2], tiny[0])]
-    some = {**SOME, "baselines": ["lambdarank", "rank:ndcg"], "seeds": 1}
-    some["losses"] = {"ours": bp.RankNet(), "broken": Fails()}
-    one = bp.compare(folds, **some)
-    with pytest.warns(UserWarning, match="has code of your own"):
-        several = bp.compare(folds, **some, jobs=2, store=tmp_path / "kept.jsonl")
-    assert several.document["settings"]["jobs"] == 2
+    some = {**SOME, "baselines": ["lambdarank", "rank:ndcg"]}
+    some["losses"] = {"ours": bp.RankNet(), "broken": Fails(), "odd": Warns(), "free": bp.MPBoost(distance=Locked())}
+    one, several = bp.compare(folds, **some), bp.compare(folds, **some, jobs=3)
+    assert several.document["settings"]["jobs"] == 3
     assert without_times(several) == without_times(one)
     assert several.per_query.equals(one.per_query)
     assert several.failed
-    with pytest.warns(UserWarning, match="has code of your own"):
-        again = bp.compare(folds, **some, store=tmp_path / "kept.jsonl", resume=True)
+    notes = [note for note in several.document["notes"] if "purpose" in note]
+    assert notes == [f"{name} odd warns: UserWarning on purpose" for name in ("lightgbm", "xgboost")]
+
+
+def test_tuned_methods_are_those_of_one_training_at_a_time(tiny):
+    some = {**SOME, "losses": ["ranknet", "qbrank"], "baselines": "lambdarank", "tune": 3}
+    one, several = bp.compare(*tiny, **some), bp.compare(*tiny, **some, jobs=2)
+    assert without_times(several) == without_times(one)
+
+
+def test_what_several_trainings_keep_one_goes_on_from(tiny, tmp_path):
+    one, several = bp.compare(*tiny, **SMALL), bp.compare(*tiny, **SMALL, jobs=2, store=tmp_path / "kept.jsonl")
+    again = bp.compare(*tiny, **SMALL, store=tmp_path / "kept.jsonl", resume=True)
     seconds = [run["seconds_per_round"] for method in several.document["methods"] for run in method["runs"]]
     assert [run["seconds_per_round"] for method in again.document["methods"] for run in method["runs"]] == seconds
     assert without_times(again) == without_times(one)
 
 
-def test_threads_are_shared_out(tiny, monkeypatch):
+def test_losses_that_learn_nothing_warn_alike_in_one_thread_and_in_several(tiny):
+    X, y, qid = tiny[0].X, tiny[0].y, tiny[0].qid
+    train = bp.RankingData(X, np.zeros(len(y)), qid=qid)
+    some = {**SMALL, "losses": [bp.QBRank(), bp.RankNet()], "baselines": "rank_xendcg", "seeds": 3}
+    notes = [bp.compare(train, *tiny[1:], **some, jobs=jobs).document["notes"] for jobs in (1, 2)]
+    assert notes[0] == notes[1]
+    assert sum("has nothing to learn from" in note for note in notes[0]) == 1  # both are one row
+
+
+@pytest.mark.parametrize(
+    ("num_threads", "jobs", "small", "of_a_training", "at_once"),
+    [
+        (4, 2, True, 2, 2),
+        (3, 2, True, 1, 2),
+        (1, 2, True, 1, 2),
+        (2, None, True, 1, 2),
+        (None, None, True, 1, 5),
+        (None, 2, True, 1, 2),
+        (2, None, False, 2, 1),
+        (None, None, False, 5, 1),
+        (None, 2, False, 2, 2),
+    ],
+)
+def test_threads_are_shared_out(tiny, monkeypatch, num_threads, jobs, small, of_a_training, at_once):
     asked = []
 
-    def no_runs(plan, _folds, _methods, _kept, n_processes, _advance):
-        asked.append((plan.num_threads, n_processes))
+    def no_runs(plan, _folds, _methods, _kept, n_threads, _advance):
+        asked.append((plan.num_threads, n_threads))
         yield from ()
 
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
     monkeypatch.setattr(module, "runs_of", no_runs)
-    for threads, jobs in ((4, 2), (3, 2), (1, 2)):
-        result = bp.compare(*tiny, **{**SMALL, "num_threads": threads}, jobs=jobs)
-        assert result.document["settings"]["num_threads"] == asked[-1][0]
-    assert asked == [(2, 2), (1, 2), (1, 2)]
+    monkeypatch.setattr(module, "is_small", lambda _: small)
+    result = bp.compare(*tiny, **{**SMALL, "num_threads": num_threads}, jobs=jobs)
+    settings = result.document["settings"]
+    assert asked == [(of_a_training, at_once)] == [(settings["num_threads"], settings["jobs"])]
 
 
-@pytest.mark.ci
+@pytest.mark.parametrize("name", ["num_threads", "jobs"])
+def test_wrong_numbers_are_refused_by_name(tiny, name):
+    with pytest.raises(ValueError, match=f"^{name} must be an integer"):
+        bp.compare(*tiny, **{**SMALL, name: 0})
+
+
+@pytest.mark.parametrize(("policy", "expected"), [(None, "passive"), ("active", "active")])
+def test_threads_of_openmp_wait_passively_unless_told_otherwise(monkeypatch, policy, expected):
+    monkeypatch.setenv("OMP_WAIT_POLICY", policy or "")
+    if policy is None:
+        monkeypatch.delenv("OMP_WAIT_POLICY")
+    with pytest.raises(ValueError, match="train"):
+        bp.compare(None)
+    assert os.environ["OMP_WAIT_POLICY"] == expected
+
+
+_interrupted = threading.Event()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Interrupts(bp.RankNet):
+    def gradient_hessian(self, *args, **options):
+        if not _interrupted.is_set():
+            _interrupted.set()
+            signal.raise_signal(signal.SIGINT)  # Python raises it in the main thread
+        return super().gradient_hessian(*args, **options)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="a signal ends the process")
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+@pytest.mark.parametrize("tune", [0, 3])
+def test_ctrl_c_ends_trainings_in_other_threads(tiny, framework, tune):
+    before = threading.active_count()
+    _interrupted.clear()
+    endless = {
+        **SMALL,
+        "seeds": 1,
+        "losses": [bp.RankNet(), Interrupts()],
+        "rounds": 10**6,
+        "early_stopping_rounds": None,
+    }
+    result = bp.compare(*tiny, **{**endless, "baselines": (), "frameworks": framework, "tune": tune}, jobs=2)
+    assert result.interrupted
+    until = time.monotonic() + 60
+    while threading.active_count() > before and time.monotonic() < until:
+        time.sleep(0.01)
+    assert threading.active_count() <= before
+
+
 def test_ctrl_c_keeps_what_is_finished(tiny, tmp_path, monkeypatch):
     @contextmanager
     def until_two_runs(*_args, **_options):
@@ -68,7 +158,7 @@ def test_ctrl_c_keeps_what_is_finished(tiny, tmp_path, monkeypatch):
 
         def advance(_, steps):
             done.extend([None] * steps)
-            if len(done) >= 2:
+            if steps and len(done) >= 2:
                 raise KeyboardInterrupt
 
         yield advance
@@ -86,25 +176,9 @@ def test_ctrl_c_keeps_what_is_finished(tiny, tmp_path, monkeypatch):
 
 
 @pytest.mark.ci
-def test_the_death_of_a_process_is_an_error_and_costs_no_finished_training(tiny, tmp_path):
-    some = {**SMALL, "losses": {"ours": bp.RankNet(), "deadly": Dies()}}
-    with (
-        pytest.raises(RuntimeError, match="a worker process has died; what was finished before is kept"),
-        pytest.warns(UserWarning, match="has code of your own"),
-    ):
-        bp.compare(*tiny, **some, jobs=2, store=tmp_path / "kept.jsonl")
-    assert [path.name for path in tmp_path.iterdir() if path.stat().st_size > 0]
-
-
-@pytest.mark.ci
-def test_large_data_and_lambdas_go_to_other_processes():
-    """Arrays of more than a megabyte reach the processes as read-only files in memory."""
-    parts = [bp.datasets.make_ranking(7000, n_features=3, random_state=seed) for seed in range(3)]
-    assert parts[0].y.nbytes > 2**20
-    some = {**SMALL, "losses": bp.MPBoost(distance=lambda gap: gap), "seeds": 1}
-    one, two = (bp.compare(*parts, **some, jobs=jobs) for jobs in (1, 2))
-    assert not two.failed
-    assert two.per_query.equals(one.per_query)
+def test_the_death_of_a_process_is_an_error():
+    with pytest.raises(RuntimeError, match="a worker process has died; what was finished before is kept"):
+        list(in_parallel(os._exit, [3], 2))
 
 
 class Locked:
@@ -115,7 +189,7 @@ class Locked:
         return gap
 
 
-def test_a_loss_that_cannot_be_pickled_is_refused(tiny):
-    loss = bp.MPBoost(distance=Locked())
+@pytest.mark.ci
+def test_what_cannot_be_pickled_is_refused_by_processes():
     with pytest.raises(ValueError, match="a loss, metric or ranker cannot go to another process; use one process"):
-        bp.compare(*tiny, **{**SMALL, "losses": loss}, jobs=2)
+        list(in_parallel(print, [Locked()], 2))

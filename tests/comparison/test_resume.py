@@ -104,7 +104,7 @@ def test_results_of_other_settings_are_not_taken(tiny, trained, tmp_path):
         {"metric": "MAP"},
         {"metrics": ["NDCG@5", "MAP"]},
         {"metric": bp.NDCG(10, gain="linear")},
-        {"num_threads": 2},
+        {"num_threads": 2, "jobs": 1},
     ):
         with pytest.raises(ValueError, match=OTHERS):
             bp.compare(*tiny, **{**SMALL, **changed}, store=tmp_path / "kept.jsonl", resume=True)

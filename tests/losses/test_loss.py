@@ -85,3 +85,11 @@ def test_a_sigmoid_stands_where_its_square_is_finite(loss):
             g, h = loss(sigmoid=sigmoid).gradient_hessian(scores, queries)
             assert np.isfinite([value[0], *g, *h]).all()
             assert (h[g != 0] > 0).all()
+
+
+def test_each_loss_warns_once_that_data_teach_it_nothing():
+    labels, group = np.ones(4), np.array([4.0])
+    for loss in (bp.MPBoost(), bp.RankNet()):
+        with pytest.warns(UserWarning, match=f"^{type(loss).__name__}.* has nothing to learn from") as caught:
+            [loss(labels, np.zeros(4), None, group) for _ in range(2)]
+        assert len(caught) == 1

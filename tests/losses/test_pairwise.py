@@ -1,19 +1,26 @@
 """PairwiseLoss and RankNet against the plain double loop; what becomes of functions of every kind."""
 
+import copy
 import math
+import pickle
 import warnings
+from dataclasses import dataclass
+from typing import ClassVar
 
 import loops
 import numpy as np
 import pytest
+from losses import log_cosh
 from losses.functions import FUNCTIONS, gap_weight, softplus, softplus_curvature, softplus_slope
 
 import boostplug as bp
 from boostplug import testing
+from boostplug.losses.base.smooth_pair_loss import PairFunction
 from boostplug.losses.pairwise import PairwiseLoss
 from boostplug.losses.ranknet import RankNet
 
 ACCURACY = 5e-7
+LogCosh = log_cosh.LogCosh
 
 
 def bump(d):
@@ -113,6 +120,85 @@ def test_wrong_functions_are_refused():
         PairwiseLoss(lambda d: np.exp(-d), lambda d: -np.exp(-d), lambda d: np.exp(-d), hessian="global")
     with pytest.raises(ValueError, match="weight must be from 1e-100 to 1e\\+100"):
         build("logistic", weight=lambda high, low: low - high).value(np.zeros(2), bp.Queries([1, 0], group=[2]))
+
+
+def rounded_hinge(d):
+    return np.where(d < 1.5, np.where(d < 0.5, 1.0 - d, 0.5 * (1.5 - d) ** 2), 0.0)
+
+
+def rounded_hinge_slope(d):
+    return -np.clip(1.5 - d, 0.0, 1.0)
+
+
+def rounded_hinge_curvature(d):
+    return 1.0 * (np.abs(d - 1.0) <= 0.5)
+
+
+HINGE = (lambda d: np.maximum(0.0, 1.0 - d), lambda d: -1.0 * (d < 1.0), np.zeros_like)
+ROUNDED = (rounded_hinge, rounded_hinge_slope, rounded_hinge_curvature)
+
+
+@pytest.mark.parametrize(
+    ("functions", "hessian", "remedy"),
+    [
+        *(
+            (HINGE, hessian, "round the corner, as .* or use QBRank, which")
+            for hessian in ("newton", "bound", "global")
+        ),
+        ((np.negative, lambda d: -np.ones_like(d), np.zeros_like), "newton", "round the corner"),
+        (ROUNDED, "newton", r"use hessian='global', which takes the bound 2 max\(second\)"),
+        (ROUNDED, "bound", "use hessian='global'"),
+    ],
+)
+def test_functions_on_whose_hessian_no_tree_is_grown_are_refused(functions, hessian, remedy):
+    with pytest.raises(ValueError, match=f"^PairwiseLoss: second is 0 at 0, .* first is -1, .* constant; {remedy}"):
+        PairwiseLoss(*functions, hessian=hessian)
+
+
+def test_a_subclass_on_whose_hessian_no_tree_is_grown_is_refused():
+    with pytest.raises(ValueError, match=r"^Flat: second is 0 at 0"):
+        type("Flat", (LogCosh,), {"pair_function": PairFunction(*HINGE, largest_second=0.0)})()
+
+
+@pytest.mark.filterwarnings("ignore:PairwiseLoss. the functions are too rough:UserWarning")
+def test_a_flat_part_is_no_trouble_beside_a_bound():
+    """No RankWarning of the fit of its tails, and no error of it."""
+    loss, rng = PairwiseLoss(*ROUNDED, hessian="global"), np.random.default_rng(3)
+    queries, scores = bp.Queries(rng.integers(0, 4, 90), group=[90]), rng.normal(size=90)
+    _, g, _ = loops.pairwise_loss(loss, scores, queries)
+    found, hessian = loss.gradient_hessian(scores, queries)
+    np.testing.assert_allclose(found, loss.scale(queries) * g, rtol=0, atol=1e-6 * np.abs(found).max())
+    assert (hessian > 0.1).all()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shifted(LogCosh):
+    """A property with a parameter, which makes new functions at each call."""
+
+    shift: float = 0.5
+    calls: ClassVar[list[float]] = []
+
+    @property
+    def pair_function(self):
+        self.calls.append(self.shift)
+        functions = (lambda d, f=f: f(d - self.shift) for f in (log_cosh.value, log_cosh.first, log_cosh.second))
+        return PairFunction(*functions, largest_second=1.0)
+
+
+def test_functions_made_for_a_parameter_are_sampled_once_a_loss():
+    loss, queries = Shifted(), bp.Queries(np.arange(60) % 4, group=[60])
+    Shifted.calls.clear()
+    outputs = [(loss.value(np.zeros(60), queries), *loss.gradient_hessian(np.zeros(60), queries)) for _ in range(3)]
+    assert not Shifted.calls
+    for other in (loss, copy.deepcopy(loss), pickle.loads(pickle.dumps(loss))):
+        assert other == loss
+        for one, two in zip(outputs[0], (other.value(np.zeros(60), queries),
+                                         *other.gradient_hessian(np.zeros(60), queries)), strict=True):  # fmt: skip
+            np.testing.assert_array_equal(one, two)
+    assert Shifted.calls == [0.5, 0.5]
+    moved = loss.with_params(shift=2.0).gradient_hessian(np.zeros(60), queries)[0]
+    assert not np.allclose(moved, outputs[0][1])
+    testing.check_loss(loss)
 
 
 def test_overflow_beyond_what_was_checked_names_the_difference():

@@ -1,5 +1,7 @@
 """Every property over every registered loss, on awkward fixed data and on data that hypothesis makes."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -177,6 +179,32 @@ def test_a_bound_that_does_not_dominate_is_caught(part):
     broken = type("Broken", (MPBoost,), _times(hessian=lambda s, q: part / 2.0))
     with pytest.raises(AssertionError, match="smallest eigenvalue"):
         check_loss(broken(hessian="bound"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "found"),
+    [
+        (
+            bp.LambdaRank,
+            {"has_gradient_of_value": True},
+            "'gradient_is_the_values' .*: along a step, the integral of the gradient is",
+        ),
+        (
+            MPBoost,
+            _times(hessian=lambda s, q: 1e-15),
+            "'hessian_is_positive' .*: at equal scores the largest Hessian is",
+        ),
+        (
+            MPBoost,
+            {"compute_value": lambda self, s, q: warnings.warn("odd", stacklevel=1)},
+            "'shapes_and_types' .*: odd",
+        ),
+    ],
+)
+def test_check_loss_notices_jumps_constant_models_and_warnings(kind, body, found):
+    broken = type("Broken", (kind,), body)
+    with pytest.raises(AssertionError, match=found):
+        check_loss(broken())
 
 
 @pytest.mark.parametrize("wrong", [True, int, None, MPBoost, "mpboost"])

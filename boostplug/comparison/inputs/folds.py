@@ -3,7 +3,6 @@
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from itertools import combinations
 from os import PathLike
 from pathlib import Path
@@ -19,6 +18,7 @@ from boostplug.comparison.inputs.data import folds_of, is_one_table, name_of_fol
 from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.summary import FEWEST_QUERIES
 from boostplug.comparison.training.frameworks import DataPart
+from boostplug.core.cached import cached_property
 from boostplug.data.positions import propensities_of
 from boostplug.data.tables import schema_of
 from boostplug.estimators.inputs import with_float32_labels

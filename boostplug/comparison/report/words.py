@@ -134,9 +134,9 @@ def about_times(document: Document) -> str:
     settings, used = document["settings"], "rounds: those used, mean over runs."
     runs = [r["seconds_per_round"] for m in document["methods"] for r in m["runs"] if r["error"] is None]
     if not any(runs):
-        return f"No times, because other programs kept the processor busy. {used}"
+        return f"No times, because other programs or trainings kept the processor busy. {used}"
     jobs = f", {settings['jobs']} trainings at once" if settings["jobs"] > 1 else ""
-    missing = "; times are missing where other programs kept the processor busy" if None in runs else ""
+    missing = "; times are missing where other programs or trainings kept the processor busy" if None in runs else ""
     return (
         f"ms/round: the median round with {counted(settings['num_threads'], 'thread')}{jobs}, without the metric, with "
         f"the update of the validation scores{missing}. {used}"

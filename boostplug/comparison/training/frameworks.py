@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from time import perf_counter, process_time
+from time import perf_counter, thread_time
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 from boostplug.adapters.reading import assign
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.best_round import BestRound
+from boostplug.core.cached import cached_property
 from boostplug.core.extras import imported
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.inputs import CheckedInputs
@@ -26,7 +26,7 @@ from boostplug.metrics import Metric
 
 Floats = NDArray[np.float64]
 
-_LEAST_SHARE = 0.7  # least share of a training's time in which this process had a processor
+_LEAST_SHARE = 0.7  # least share of a training's time in which its thread had a processor
 _NONE: Mapping[str, Any] = MappingProxyType({})
 WITHOUT_FRAMEWORK = "none"
 """In place of a framework, of rows that are not trained in one."""
@@ -114,8 +114,8 @@ class Watch:
         self.seconds: list[float] = []
         self._best = BestRound(greater_is_better=metric.greater_is_better, patience=patience)
         self._begun = self._start = perf_counter()
-        self._processor = process_time()
-        self._share = 1.0  # of the time so far in which this process had a processor
+        self._processor = thread_time()
+        self._share = 1.0  # of the time so far in which this thread had a processor
 
     def start_round(self) -> None:
         """Start the clock of a round."""
@@ -130,13 +130,13 @@ class Watch:
         self._best.add(value)
         if self.best_round == len(self.values):
             self.scores = np.array(scores, dtype=np.float64)
-        self._share = (process_time() - self._processor) / max(perf_counter() - self._begun, 1e-9)
+        self._share = (thread_time() - self._processor) / max(perf_counter() - self._begun, 1e-9)
         self.pruned = self.report is not None and self.report(len(self.values), value)
         return value
 
     @property
     def seconds_per_round(self) -> float | None:
-        """The median time of a round; None where other processes used the processor for much of the training."""
+        """The median time of a round; None where others used the processor for much of the training."""
         return float(np.median(self.seconds)) if self._share >= _LEAST_SHARE else None
 
     @property

@@ -1,8 +1,11 @@
 """The runs of a comparison: the plan, the methods, and the training of each method on each fold with each seed."""
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
+from threading import Event, get_ident
 from typing import Any
 
 import numpy as np
@@ -22,6 +25,8 @@ Floats = NDArray[np.float64]
 
 _OF_PROBABILITIES = (LogLoss, ECE, ChoiceLogLoss)
 _NO_LOGITS = ("regression", "reg:squarederror")  # they predict the grade
+_warnings: ContextVar[list[str] | None] = ContextVar("_warnings", default=None)
+"""User warnings of the run that a thread trains; None outside of runs."""
 _NOT_IN_DOCUMENT = {"framework", "method", "notes", "per_query", "scores", "model"}
 
 
@@ -115,8 +120,39 @@ class Run:
         return {**vars(self), "tuned": tuned}
 
 
+@contextmanager
+def warnings_of_runs() -> Iterator[None]:
+    """Within the block, user warnings of runs become their notes.
+
+    Warnings are caught once for all threads, since `warnings.catch_warnings` in several threads would mix them up.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("always")
+        elsewhere = warnings.showwarning
+
+        def show(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if (texts := _warnings.get()) is None:
+                elsewhere(message, category, *place, **more)
+            elif issubclass(category, UserWarning):
+                texts.append(str(message))
+
+        warnings.showwarning = show
+        yield
+
+
+@contextmanager
+def _noted() -> Iterator[list[str]]:
+    """Yield a list of the user warnings of this thread within the block."""
+    texts = list[str]()
+    token = _warnings.set(texts)
+    try:
+        yield texts
+    finally:
+        _warnings.reset(token)
+
+
 class FoldRuns:
-    """The runs on one fold; the first run in each framework bins its data, once in each process.
+    """The runs on one fold; the first run in each framework bins its data, once in each thread.
 
     Parameters
     ----------
@@ -125,48 +161,47 @@ class FoldRuns:
         Number of the fold, from 0.
     parts : sequence of DataPart
         Training, validation and test.
-    frameworks : mapping of str to type
-        Frameworks by name; default: LightGBM and XGBoost.
+    ended : Event, optional
+        Once it is set, trainings in other threads end as Ctrl-C ends them.
     """
 
-    def __init__(
-        self, plan: Plan, number: int, parts: Sequence[DataPart], *, frameworks: Mapping[str, Framework] = FRAMEWORKS
-    ) -> None:
-        self._plan, self._number, self._parts, self._frameworks = plan, number, parts, frameworks
-        self._binned: dict[str, Framework] = {}
+    def __init__(self, plan: Plan, number: int, parts: Sequence[DataPart], *, ended: Event | None = None) -> None:
+        self._plan, self._number, self._parts, self._ended = plan, number, parts, ended or Event()
+        self._binned: dict[tuple[str, int], Framework] = {}
         self.tuned: dict[Method, Setting | None] = {}
 
-    def __getstate__(self) -> dict[str, Any]:
-        return {**vars(self), "_binned": {}}  # another process bins for itself
-
     def outcome(self, method: Method, seed: int) -> Run:
-        """Return the outcome of one run, after tuning if the plan has it; a failure is an outcome too."""
+        """Return the outcome of one run, after tuning if the plan has it; a failure is an outcome too.
+
+        Call it within `warnings_of_runs`, which its notes are from.
+        """
         fields: dict[str, Any] = {
             "framework": method.framework, "method": method.name, "fold": self._number, "seed": seed,
         }  # fmt: skip
-        with warnings.catch_warnings(record=True) as caught:
-            warnings.simplefilter("always")
+        with _noted() as texts:
             try:
                 fields |= self._trained(method, seed, self._framework(method.framework))
             except Exception as error:  # noqa: BLE001 (the table reports any error of an objective)
                 fields["error"] = reason(error)
-        fields["notes"] = [
-            f"{method.framework} {method.name} warns: {warning.message}"
-            for warning in caught
-            if issubclass(warning.category, UserWarning)
-        ]
-        return Run(**fields)
+        return Run(**fields, notes=[f"{method.framework} {method.name} warns: {text}" for text in texts])
 
     def _framework(self, name: str) -> Framework:
-        if name not in self._binned:
-            self._binned[name] = self._frameworks[name](*self._parts, self._plan.trees, self._plan.num_threads)
-        return self._binned[name]
+        key = name, get_ident()  # a training changes the datasets of its framework
+        if key not in self._binned:
+            train, valid, test = self._parts
+            self._binned[key] = FRAMEWORKS[name](train, valid, test, self._plan.trees, self._plan.num_threads)
+        return self._binned[key]
 
     def _watch(self, report: Callable[[int, float], bool] | None = None) -> Watch:
         plan, valid = self._plan, self._parts[1]
-        return Watch(
-            plan.valid_metric, valid.queries, patience=plan.patience, num_threads=plan.num_threads, report=report
-        )
+
+        def stops(number: int, value: float) -> bool:
+            if self._ended.is_set():
+                raise KeyboardInterrupt
+            return report is not None and report(number, value)
+
+        threads = plan.num_threads
+        return Watch(plan.valid_metric, valid.queries, patience=plan.patience, num_threads=threads, report=stops)
 
     def _tune(self, method: Method, framework: Framework) -> Setting | None:
         plan = self._plan
@@ -178,8 +213,7 @@ class FoldRuns:
             framework.run(objective, plan.seeds[0], plan.rounds, watch, parameters, start=method.start)
             return watch
 
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _noted():  # and dropped
             return tuning.tune(
                 framework, method.objective, plan.trees, trials=plan.tune, seed=plan.seeds[0], run=run,
                 rounds=plan.rounds, greater_is_better=plan.valid_metric.greater_is_better,

@@ -1,9 +1,10 @@
-"""Independent jobs over processes, by joblib."""
+"""Independent jobs over threads or processes, by joblib."""
 
 import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures.process import BrokenProcessPool
 from pickle import PicklingError
+from threading import Event
 from typing import Any, TypeVar
 
 import joblib
@@ -14,18 +15,23 @@ R = TypeVar("R")
 _IDLE = 10  # seconds after which an idle process ends
 
 
-def in_processes(work: Callable[[J], R], jobs: Iterable[J], n_processes: int) -> Generator[tuple[J, R]]:
-    """Yield each job with its result, as they finish. With one process, jobs run in this process.
+def in_parallel(
+    work: Callable[[J], R], jobs: Iterable[J], n_workers: int, *, ended: Event | None = None
+) -> Generator[tuple[J, R]]:
+    """Yield each job with its result, as they finish. With one worker, jobs run in this thread.
 
-    If this process is killed, the others finish their current job, and end.
+    Workers are processes, or threads of this one with `ended`. If this process is killed, other processes finish their
+    current job, and end.
 
     Parameters
     ----------
     work : callable
         For several processes, it must be picklable by cloudpickle: also a lambda or a class of a notebook.
     jobs : iterable
-        Read as needed.
-    n_processes : int
+        Read as needed, also by other threads.
+    n_workers : int
+    ended : Event, optional
+        Set once no more results are wanted; jobs of threads must then end soon.
 
     Raises
     ------
@@ -34,25 +40,27 @@ def in_processes(work: Callable[[J], R], jobs: Iterable[J], n_processes: int) ->
     ValueError
         If `work` or a job cannot be pickled.
     """
-    begun: list[J] = []
+    begun: dict[int, J] = {}
 
     def calls() -> Iterator[Any]:
-        for job in jobs:
-            begun.append(job)
-            yield joblib.delayed(_numbered)(len(begun) - 1, work, job)
+        for number, job in enumerate(jobs):
+            begun[number] = job
+            yield joblib.delayed(_numbered)(number, work, job)
 
     parallel = joblib.Parallel(
-        n_jobs=n_processes, return_as="generator_unordered", pre_dispatch="n_jobs", idle_worker_timeout=_IDLE
-    )
+        n_jobs=n_workers, backend="threading" if ended else None, return_as="generator_unordered",
+        pre_dispatch="n_jobs", idle_worker_timeout=_IDLE,
+    )  # fmt: skip
     results = parallel(calls())
     try:
         for number, result in results:
-            yield begun[number], result
+            yield begun.pop(number), result
     except BrokenProcessPool:
         raise RuntimeError("a worker process has died; what was finished before is kept") from None
     except PicklingError as error:
         raise ValueError("a loss, metric or ranker cannot go to another process; use one process") from error
     finally:
+        (ended or Event()).set()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # joblib warns when it ends jobs
             results.close()

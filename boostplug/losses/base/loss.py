@@ -385,12 +385,12 @@ class Loss(Named, ABC):
         return g, h
 
     def _warn_of_nothing(self, queries: Queries) -> None:
-        """Warn, once for each data, why the gradient is 0 in all rows."""
+        """Warn, once for each loss and data, why the gradient is 0 in all rows."""
         cause = why_nothing_is_learnt(self.reads(queries)) or "its gradient has vanished at these scores"
         if queries.pairs is None and not queries.labels.any():
             cause += "; all labels are 0, LightGBM's replacement for missing and NaN labels"
         text = f"{self!r} has nothing to learn from: {cause}; the model stays constant"
-        queries.remember(("nothing to learn",), lambda: warnings.warn(text, UserWarning, stacklevel=5))
+        queries.remember(("nothing to learn", self), lambda: warnings.warn(text, UserWarning, stacklevel=5))
 
 
 def takes_from(

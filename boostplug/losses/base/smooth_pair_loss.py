@@ -7,11 +7,12 @@ gains, its `grade_gains`; everything else is inherited. Where weights follow the
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.cached import cached_property
 from boostplug.core.checks import check_number, frozen
 from boostplug.data.grade_groups import GradeGroups, ListedPairs
 from boostplug.data.queries import Queries
@@ -26,6 +27,9 @@ Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 GroupWeight = Callable[[Ints, Ints], Floats]  # of pairs of groups, higher and lower
 
+_LEAST_CURVATURE = 1e-12  # beside the slope; where it vanishes, a Hessian is held at 1e-16 of the gradient
+_BOUND = "use hessian='global', which takes the bound 2 max(second)"
+_NO_CORNER = "round the corner, as log(1 + exp(1 - d)) does for a hinge, or use QBRank, which bounds a hinge"
 _BLOCK = 1 << 18  # pairs in one call of a function; as many as rows if these are more
 _COMPILED_UP_TO, _CALLED_UP_TO = 160.0, 16.0  # pairs a document that are summed one by one
 _NONE = frozen(np.zeros(0))
@@ -173,13 +177,29 @@ class SmoothPairLoss(PairLoss, ABC):
 
     A subclass states `pair_function`; its field `sigmoid`, if it has one, multiplies score differences. A field
     `hessian` may offer "newton" (the function's second derivative), "bound" (twice that) and "global" (twice the
-    largest).
+    largest). It must not be 0 where all scores are equal, or the frameworks grow no tree.
     """
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if hasattr(self, "sigmoid"):
             check_number(f"{type(self).__name__}: sigmoid", self.sigmoid, least=1e-100, most=1e100)
+        pair, chosen = self._pair, getattr(self, "hessian", "newton")
+        slope, second = (float(function(np.zeros(1))[0]) for function in (pair.first, pair.second))
+        if abs(pair.largest_second if chosen == "global" else second) <= _LEAST_CURVATURE * abs(slope):
+            bounded = chosen != "global" and 0.0 < pair.largest_second < np.inf
+            raise ValueError(
+                f"{type(self).__name__}: second is {second:g} at 0, where training begins, and first is {slope:g}, so "
+                f"that the model would stay constant; {_BOUND if bounded else _NO_CORNER}"
+            )
+
+    @cached_property
+    def _pair(self) -> PairFunction:
+        """The pair function, whose samples are found by its identity."""
+        return self.pair_function
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_pair"}  # lambdas cannot be pickled
 
     @property
     @abstractmethod
@@ -189,7 +209,7 @@ class SmoothPairLoss(PairLoss, ABC):
     @property
     def pair_curve(self) -> PairCurve:
         """The pair function, by the difference times sigmoid."""
-        pair = self.pair_function
+        pair = self._pair
         return PairCurve(self._multiplier, pair.value, pair.first, pair.second)
 
     @property
@@ -218,7 +238,7 @@ class SmoothPairLoss(PairLoss, ABC):
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
         with np.errstate(over="ignore"):  # cut below
-            of_rows = self._sums(self.pair_function.for_value, scores, queries, self.normalization_factors(queries))[0]
+            of_rows = self._sums(self._pair.for_value, scores, queries, self.normalization_factors(queries))[0]
             value = np.bincount(queries.query_of_row, of_rows, queries.n_queries)
         return np.clip(value, -LARGEST_VALUE, LARGEST_VALUE)
 
@@ -226,9 +246,9 @@ class SmoothPairLoss(PairLoss, ABC):
         """Return `scale` times the gradient of J and the Hessian."""
         s, choice = self._multiplier, getattr(self, "hessian", "newton")
         factors = self.normalization_factors(queries) * (scale * s)
-        gradient, hessian = self._sums(self.pair_function.for_derivatives, scores, queries, factors)
+        gradient, hessian = self._sums(self._pair.for_derivatives, scores, queries, factors)
         if choice == "global":
-            hessian = self._pair_weight_of_rows(queries, factors) * (2.0 * s * self.pair_function.largest_second)
+            hessian = self._pair_weight_of_rows(queries, factors) * (2.0 * s * self._pair.largest_second)
         elif s != 1.0 or choice == "bound":
             hessian *= 2.0 * s if choice == "bound" else s
         positive_beside(gradient, hessian)
