@@ -37,8 +37,8 @@ from boostplug.estimators.inputs import (
     weight_for,
     with_float32_labels,
 )
+from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN, refuse_options, refuse_unknown_parameters
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
-from boostplug.estimators.parameter_names import refuse_options, refuse_unknown_parameters
 from boostplug.estimators.parameters import for_framework, given_names, nested, resolved
 from boostplug.estimators.start import as_booster, refuse_two_starts, start_of
 from boostplug.losses import Loss
@@ -232,14 +232,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             )
         except lgb.basic.LightGBMError as error:
             cause = self._too_few_rows(train.queries.n_rows) if _NO_FEATURE in str(error) else None
-            if "label mappings" in str(error):
-                cause = (
-                    "LightGBM's own objectives and metrics have gains for labels up to 30; rescale the labels, pass "
-                    'label_gain=[…] with a gain for each, or take LambdaRank(metric=NDCG(10, gain="linear"))'
-                )
-            if cause is None:
+            if cause is None and NO_GAIN not in str(error):
                 raise
-            raise ValueError(cause) from error
+            raise ValueError(cause or GAINS_REMEDY) from error
         finally:
             del self._counted
         if self.start is not None:

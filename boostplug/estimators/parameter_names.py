@@ -104,6 +104,13 @@ _METRICS = {
 }
 """The frameworks' metrics of one score per row."""
 
+NO_GAIN = "label mappings"
+"""What LightGBM says of labels beyond its gains."""
+GAINS_REMEDY = (
+    "LightGBM's own objectives and metrics have gains for labels up to 30; rescale the labels, pass label_gain=[…] "
+    'with a gain for each, or take LambdaRank(metric=NDCG(10, gain="linear"))'
+)
+
 
 def refuse_options(framework: str, parameters: Mapping[str, Any], metrics: Iterable[Any]) -> None:
     """Raise ValueError for options of the framework's own objectives, which would have no effect on a loss of ours.

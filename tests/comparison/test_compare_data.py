@@ -1,6 +1,5 @@
 """Data that `compare` takes: one table from every form and file, columns to choose, weights that count."""
 
-import re
 from itertools import chain
 
 import lightgbm as lgb
@@ -68,7 +67,7 @@ def test_tables_and_files_of_tables_may_be_mixed(parts, plain, tmp_path):
     test.to_parquet(tmp_path / "test.parquet")
     given = {"label": "grade", **ONE}
     assert numbers(bp.compare(train, pl.from_pandas(valid), tmp_path / "test.parquet", **given)) == plain
-    with pytest.raises(ValueError, match="valid: a RankingData, .* has no columns of labels.*; leave out label"):
+    with pytest.raises(ValueError, match=r"valid: a RankingData, .* has no columns of labels.*; leave out label"):
         bp.compare(train, *parts[1:], **given)
 
 
@@ -81,6 +80,9 @@ def test_what_one_framework_refuses_stands_in_its_rows(parts):
     assert sorted(errors) == ["lambdarank", "rank:ndcg"]
     assert "label should be int type" in errors["lambdarank"]
     assert "label must be either 0 or positive integer" in errors["rank:ndcg"]
+    large = [(frame := frame_of(part)).assign(grade=frame["grade"] + 28) for part in parts]
+    result = bp.compare(*large, **{**given, "frameworks": "lightgbm", "losses": ()}, metric=bp.SpearmanRho())
+    assert "pass label_gain=[…]" in result.document["methods"][0]["runs"][0]["error"]
 
 
 def test_letor_files(parts, plain, tmp_path):

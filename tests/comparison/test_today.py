@@ -411,6 +411,7 @@ def test_ids_and_categories_that_were_text_are_named_in_one_line(tmp_path):
     frame, rng = shop(), np.random.default_rng(0)
     frame["product"] = pd.Categorical([f"P{k:03d}" for k in rng.integers(0, 400, len(frame))])
     frame["brand"] = pd.Categorical(rng.choice(["acme", "zeta"], len(frame)))
+    frame["size"] = pd.Categorical(rng.integers(36, 48, len(frame)))  # no text that should be numbers
     frame["seller_id"] = rng.integers(0, 300, len(frame))
     frame["length"] = frame["paid"] = rng.integers(0, 300, len(frame))
     (line,) = bp.compare(frame, **SHOP).document["warnings"]

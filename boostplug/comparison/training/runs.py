@@ -17,6 +17,7 @@ from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWO
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import Setting
 from boostplug.core.threads import threads_of_framework
+from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN
 from boostplug.losses import Loss
 from boostplug.metrics import ECE, ChoiceLogLoss, LogLoss, Metric
 from boostplug.metrics.choice import choice_bins
@@ -262,7 +263,7 @@ def judged(
 
 def reason(error: Exception) -> str:
     """Return the informative line of an error message; XGBoost wraps it in its C++ stack."""
-    line = " ".join(str(error).split("Stack trace:")[0].split())
+    line = GAINS_REMEDY if NO_GAIN in str(error) else " ".join(str(error).split("Stack trace:")[0].split())
     if line.startswith("[") and "Check failed:" in line:
         line = line[line.index("Check failed:") :]
     return f"{type(error).__name__}: {line}" if line else type(error).__name__
