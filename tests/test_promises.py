@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -36,3 +37,15 @@ def test_what_no_clause_covers_is_found(promises):
         "f: ValueError: promises.json has no test for ', or b. The message names it.'",
         "f: TypeError is not in the docstring",
     ]
+
+
+def test_a_promise_is_shown_by_what_leaves_its_name_in_a_test_that_passes(promises):
+    recorder = promises.Recorder({"tests/a"})
+    for recorder.test, passes in {"tests/a[1]": True, "tests/b": False}.items():
+        with suppress(UnicodeError):
+            recorder.recording("\udcc3".encode, lambda _: ["f"])()
+        recorder.passed[recorder.test] = passes
+    assert recorder.shows("tests/a", "f", "ValueError")
+    assert recorder.shows("tests/a", "", "ValueError")
+    for wrong in (("tests/a", "f", "TypeError"), ("tests/a", "g", "ValueError"), ("tests/b", "f", "ValueError")):
+        assert not recorder.shows(*wrong)
