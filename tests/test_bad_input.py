@@ -19,10 +19,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from optuna.trial import FixedTrial
 from scipy.sparse import csr_matrix
+from sklearn import config_context
 
 import boostplug as bp
 from boostplug.datasets import load_fold, load_folds, load_letor, load_qrels, load_run, save_qrels, save_run
+from boostplug.weak_rankers import Stump
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -99,8 +102,14 @@ def of_dask(frame):
     return dd.from_pandas(frame, npartitions=2)
 
 
-def with_pairs(dataset):
-    bp.set_pairs(dataset, PAIRS)
+def dmatrix():
+    return xgb.DMatrix(X, Y > 1, group=GROUP)
+
+
+def having(attach, values, dataset=None):
+    """Return a data set to which values are attached."""
+    dataset = dmatrix() if dataset is None else dataset
+    attach(dataset, values)
     return dataset
 
 
@@ -138,9 +147,35 @@ def file(name, content, **sides):
 
 GOOD_LINES = "1 qid:1 1:0.5\n0 qid:1 1:0.1\n"
 
+
+def fold(train):
+    """Return the folder of a fold whose training file holds some lines."""
+    for part in ("vali", "test"):
+        file(f"folds/Fold1/{part}.txt", GOOD_LINES)
+    return file("folds/Fold1/train.txt", train).parent
+
+
+def requested():
+    with config_context(enable_metadata_routing=True):
+        SCORER.set_score_request(margin=True)
+
+
+def saved(save, values, **ids):
+    save(Path(folder().name) / "out", values, **{"qid": QID, **ids})
+
+
+def from_frame(frame):
+    return bp.RankingData.from_frame(frame, label="grade", qid="query")
+
+
 PAIRS = bp.Pairs([0], [1])
 LOG = bp.datasets.ClickLog([0, 1], group=[2], position=[1, 2])
 CLICKED = bp.datasets.ClickLog([1, 0], group=[2], position=[1, 2])
+NO_CLICKS = bp.datasets.ClickLog([0, 0], group=[2], position=[1, 2])
+GAP = bp.datasets.ClickLog([1, 0], group=[1, 1], position=[1, 3])
+LINEAR = {"objective": LOSS, "framework": "lightgbm"}
+SCORER = bp.make_scorer(bp.NDCG())
+METRIC_IN_XGB = bp.XGBRanker(eval_metric=bp.NDCG())
 TWO_QUERIES = pd.DataFrame({"qid": list("aabbb")})
 
 
@@ -285,6 +320,12 @@ CASES = {
         ),
     ],
     "Labels": [
+        Case(
+            "`ListNet(target='labels')`: a label below 0",
+            lambda: bp.ListNet(target="labels").value(ZERO, queries(Y - 1)),
+        ),
+        Case("`LogisticError`: a label above `max_grade`", lambda: bp.LogisticError().value(ZERO, queries())),
+        Case("`Metric.score`: an infinite grade", lambda: bp.NDCG().score(at(Y, 0, np.inf), ZERO, qid=QID)),
         Case("a NaN label", lambda: queries(at(Y, 2, np.nan))),
         Case("an infinite label", lambda: queries(at(Y, 2, np.inf))),
         Case("no labels: `Queries(None, …)`", lambda: queries(None)),
@@ -311,6 +352,8 @@ CASES = {
         Case("sizes by query id", lambda: queries(group=pd.Series([3, 5, 4], index=[2, 3, 1]))),
     ],
     "`RankingData`": [
+        Case("a NaN label", lambda: bp.RankingData(X, at(Y, 1, np.nan), qid=QID)),
+        Case("`from_frame`: labels that are missing", lambda: from_frame(TABLE.assign(grade=np.nan))),
         Case("no queries", lambda: bp.RankingData(X, Y)),
         Case("a row too few", lambda: bp.RankingData(X[1:], Y, qid=QID)),
         Case("ids and sizes that disagree", lambda: bp.RankingData(X, Y, qid=QID, group=[3, 4, 5])),
@@ -331,6 +374,15 @@ CASES = {
         Case("labelled as 0 and 1", lambda: queries(labelled=[1] * N)),
     ],
     "Scores": [
+        Case("an infinite score", lambda: gradient(LOSS, scores=at(ZERO, 1, np.inf))),
+        Case("`Loss.value`: scores of another length", lambda: LOSS.value(np.zeros(3), queries())),
+        Case("`Loss.value`: an infinite score", lambda: LOSS.value(at(ZERO, 1, np.inf), queries())),
+        Case("`AdaRank.factors`: a NaN score", lambda: bp.AdaRank().factors(at(ZERO, 1, np.nan), queries())),
+        Case("`AdaRank.factors`: scores of another length", lambda: bp.AdaRank().factors(np.zeros(3), queries())),
+        Case("`Metric.per_query`: words as scores", lambda: bp.NDCG().per_query(["high"] * N, queries())),
+        Case("`Metric.per_query`: labels in place of `Queries`", lambda: bp.NDCG().per_query(ZERO, Y)),
+        Case("`Metric.score`: scores of another length", lambda: bp.NDCG().score(Y, np.zeros(3), qid=QID)),
+        Case("`Metric.score`: a NaN score", lambda: bp.NDCG().score(Y, at(ZERO, 1, np.nan), qid=QID)),
         Case("scores of another length", lambda: gradient(LOSS, scores=np.zeros(3))),
         Case("a matrix of scores", lambda: gradient(LOSS, scores=np.zeros((N, 3)))),
         Case("a NaN score", lambda: gradient(LOSS, scores=at(ZERO, 1, np.nan))),
@@ -362,6 +414,7 @@ CASES = {
         Case("the class as objective, `LGBMRanker(objective=MPBoost)`", lambda: fit_lgb(bp.MPBoost), on_page=True),
     ],
     "Sums of losses, and losses as text": [
+        Case("a weight that the sum refuses", lambda: (bp.MPBoost() + bp.RankNet()).with_params(weight_1=-1)),
         Case("a negative weight", lambda: bp.NDCGBoost() + -0.3 * bp.SquaredError()),
         Case("a class as a part", lambda: 0.7 * bp.NDCGBoost() + bp.QBRank),
         Case(
@@ -373,6 +426,22 @@ CASES = {
         Case("code in a text", lambda: bp.Loss.parse("RankNet(sigmoid=min(1, 2))")),
     ],
     "Metrics, folds, threads": [
+        Case("a start without queries", lambda: bp.linear_start(X, Y, objective=LOSS, framework="lightgbm")),
+        Case("a start on a sparse table", lambda: bp.linear_start(csr_matrix(X), Y, qid=QID, **LINEAR)),
+        Case(
+            "a start for another objective", lambda: bp.linear_start(X, Y, qid=QID, **LINEAR | {"objective": "poisson"})
+        ),
+        Case("a request of a scorer, without routing", lambda: SCORER.set_score_request(qid=True)),
+        Case("a request of a scorer for a word that it does not take", requested),
+        Case("a single fold", lambda: bp.group_folds(QID, 1)),
+        Case("folds of queries in two places", lambda: bp.group_folds([1, 2, 1], 2)),
+        Case("folds of a ranker that is none of ours", lambda: bp.fit_folds(bp.AdaRankRanker(), X, Y, qid=QID)),
+        Case("the name of a loss, with a trial", lambda: bp.suggest(FixedTrial({}), "ranknet")),
+        Case("a trial that is none of optuna's", lambda: bp.suggest(None, bp.RankNet())),
+        Case("`split_queries`: a name that is no column", lambda: bp.split_queries(TABLE, qid="user")),
+        Case("`split_queries`: ids of other rows", lambda: bp.split_queries(TABLE, qid=QID)),
+        Case("`split_queries`: two queries", lambda: bp.split_queries(TABLE[:10], qid="query")),
+        Case("a made set without queries", lambda: bp.datasets.make_ranking(n_queries=0)),
         Case("`NDCG(0)`", lambda: bp.NDCG(0)),
         Case('`NDCG(convention="trec")`', lambda: bp.NDCG(convention="trec")),
         Case("negative grades in NDCG", lambda: bp.NDCG()(ZERO, queries(Y - 1))),
@@ -431,7 +500,10 @@ CASES = {
             "a subset of a Dataset with pairs",
             lambda: LOSS(
                 np.zeros(4),
-                with_pairs(lgb.Dataset(X, Y, group=GROUP, params=LGB)).construct().subset([0, 1, 2, 3]).construct(),
+                having(bp.set_pairs, PAIRS, lgb.Dataset(X, Y, group=GROUP, params=LGB))
+                .construct()
+                .subset([0, 1, 2, 3])
+                .construct(),
             ),
         ),
         Case("pairs that all weigh 0 (a warning)", lambda: fit_lgb(pairs=bp.Pairs([0, 5], [1, 4], weight=[0, 0]))),
@@ -466,7 +538,7 @@ CASES = {
             ),
         ),
         Case("a NaN `base_margin`", lambda: train_xgb(base_margin=at(ZERO, 1, np.nan))),
-        Case("a slice of a DMatrix with pairs", lambda: with_pairs(xgb.DMatrix(X, Y, group=GROUP)).slice([0, 1])),
+        Case("a slice of a DMatrix with pairs", lambda: having(bp.set_pairs, PAIRS).slice([0, 1])),
         Case("`num_class=3`", lambda: train_xgb({"num_class": 3})),
         Case("an option of rank:ndcg", lambda: fit_xgb(ranker={"lambdarank_pair_method": "topk"})),
         Case("a validation set without queries", lambda: train_xgb(valid=xgb.DMatrix(X, Y))),
@@ -516,6 +588,7 @@ CASES = {
                     f"{name}: other columns in `eval_set`",
                     lambda fit=fit: fit(X=FRAME, eval_set=[(FRAME.rename(columns={"b": "c"}), Y)], eval_qid=[QID]),
                 ),
+                Case(f"{name}: a category in `predict` only", lambda fit=fit: fit(X=FRAME).predict(KINDS)),
                 Case(f"{name}: a word as sample_weight", lambda fit=fit: fit(sample_weight="balanced")),
             )
         ),
@@ -576,6 +649,9 @@ CASES = {
         Case("cross-validation that does not know the queries", lambda: bp.make_scorer(bp.NDCG())(fit_lgb(), X, Y)),
     ],
     "Parameters of losses, metrics and distances": [
+        Case("`with_params` of a value that the loss refuses", lambda: LOSS.with_params(hessian="bogus")),
+        Case("`set_params` of a metric's unknown parameter", lambda: METRIC_IN_XGB.set_params(eval_metric__margin=1)),
+        Case("`set_params` of an unknown parameter of a ranker", lambda: bp.RankBoostRanker().set_params(margin=1)),
         Case(
             "a parameter that the loss does not have, `set_params(objective__margin=1)`",
             lambda: bp.LGBMRanker(objective=LOSS).set_params(objective__margin=1),
@@ -591,6 +667,22 @@ CASES = {
         Case("`set_params` of the loss itself", lambda: LOSS.set_params(hessian="bound")),
     ],
     "Files": [
+        Case("`load_folds`: a file with a malformed value", lambda: load_folds(fold("1 qid:1 1:x\n").parent)),
+        Case("`load_fold`: a file with a malformed value", lambda: load_fold(fold("1 qid:1 1:x\n"))),
+        Case(
+            "`load_folds`: a fold without vali.txt",
+            lambda: load_folds(file("Fold/Fold1/train.txt", GOOD_LINES).parents[1]),
+        ),
+        Case("`load_fold`: no folder", lambda: load_fold(Path(folder().name) / "no")),
+        Case("an empty file", lambda: load_letor(file("empty.txt", ""))),
+        Case("a NaN grade", lambda: load_letor(file("nan.txt", "nan qid:1 1:2\n"))),
+        Case("a row without query", lambda: load_letor(file("part.txt", "1 qid:1 1:2\n0 1:3\n"))),
+        Case(
+            "a feature of a wrong number", lambda: load_letor(file("dense.txt", "1 qid:1 1:2\n0 qid:1 900000000:3\n"))
+        ),
+        Case(
+            "a value beyond float32 (a warning)", lambda: load_letor(file("big.txt", "1 qid:1 1:1.79769313486e+308\n"))
+        ),
         Case("no such file", lambda: load_letor(Path(folder().name) / "no.txt")),
         Case("lines without qid", lambda: load_letor(file("noqid.txt", "1 1:0.5\n0 1:1\n"))),
         Case("a malformed value", lambda: load_letor(file("value.txt", "1 qid:1 1:x\n"))),
@@ -621,6 +713,12 @@ CASES = {
         Case("a folder without folds", lambda: load_folds(file("none/x.txt", GOOD_LINES).parent)),
     ],
     "Click logs": [
+        Case("a column of another length", lambda: from_clicks(position=[1, 2])),
+        Case("a negative number of clicks", lambda: from_clicks([0, -1, 0], impressions=[1, 1, 1])),
+        Case("half a click", lambda: from_clicks([0, 0.5, 0], impressions=[1, 1, 1])),
+        Case("sizes of other rows in `from_implicit`", lambda: bp.Pairs.from_implicit([0, 1, 1], group=[2])),
+        Case("no file of clicks", lambda: bp.datasets.load_clicks(Path(folder().name) / "no.csv")),
+        Case("a missing id in a file", lambda: clicks_of(",1,0\n")),
         Case("a click that is neither 0 nor 1", lambda: from_clicks([0, 2, 0])),
         Case("more clicks than impressions", lambda: from_clicks([0, 2, 0], impressions=[1, 1, 1])),
         Case("no position", lambda: from_clicks(position=None)),
@@ -644,6 +742,23 @@ CASES = {
         Case("text as a position in a file", lambda: clicks_of("2,top,0\n")),
     ],
     "Losses on clicks": [
+        Case("a propensity above 1 of position 1", lambda: bp.ClickLogLoss(propensity=[2.0, 1.0])),
+        Case("the position bias of a loss without positions", lambda: bp.RankNet().position_bias(ZERO, queries())),
+        Case("the position bias without positions", lambda: bp.Unbiased().position_bias(ZERO, queries(Y > 1))),
+        Case(
+            "the position bias at a NaN score",
+            lambda: bp.Unbiased().position_bias(at(ZERO, 1, np.nan), queries(Y > 1, position=np.arange(1, N + 1))),
+        ),
+        Case("positions of a table", lambda: bp.set_positions(X, [1])),
+        Case("a missing position", lambda: bp.set_positions(dmatrix(), at(ZERO + 1, 0, np.nan))),
+        Case("half a position", lambda: bp.set_positions(dmatrix(), at(ZERO + 1, 0, 1.5))),
+        Case("positions of other rows", lambda: bp.Unbiased()(ZERO, having(bp.set_positions, [1]))),
+        Case("a log without a position between others", lambda: bp.clicks.propensity(GAP, method="em")),
+        Case("a correction of a log without clicks", lambda: bp.clicks.correction(NO_CLICKS, propensity=[1, 0.5])),
+        Case("a correction that harvests without documents", lambda: bp.clicks.correction(CLICKED)),
+        Case("users of no ranker", lambda: bp.clicks.simulate(bp.RankingData(X, Y, group=GROUP), ranker="best")),
+        Case("an evaluation on no clicks", lambda: bp.clicks.evaluate([1, 2], NO_CLICKS, propensity=[1, 0.5])),
+        Case("an evaluation without a propensity", lambda: bp.clicks.evaluate([1, 2], LOG, propensity=[1])),
         Case("`Unbiased` without positions", lambda: on_clicks(position=None)),
         Case("positions that LightGBM keeps as categories", on_categories),
         Case('`method="ips"` without propensities', lambda: bp.Unbiased(method="ips")),
@@ -692,7 +807,37 @@ CASES = {
             ),
         ),
     ],
+    "Pairs": [
+        Case("winners and losers of other lengths", lambda: bp.Pairs([0, 1], [1])),
+        Case("a negative row", lambda: bp.Pairs([-1], [0])),
+        Case("half a row", lambda: bp.Pairs([0.5], [1])),
+        Case("a row paired with itself", lambda: bp.Pairs([0], [0])),
+        Case("a negative weight", lambda: bp.Pairs([0], [1], weight=[-1])),
+        Case("a NaN margin", lambda: bp.Pairs([0], [1], margin=[np.nan])),
+        Case("`set_pairs` of a table", lambda: bp.set_pairs(X, PAIRS)),
+        Case("`set_pairs`: a list of tuples", lambda: bp.set_pairs(dmatrix(), [(0, 1)])),
+        Case("`set_pairs`: a row beyond the data", lambda: LOSS(ZERO, having(bp.set_pairs, bp.Pairs([N], [0])))),
+    ],
+    "Models": [
+        Case("export of a number", lambda: bp.export(3, to="solr")),
+        Case("export before `fit`, LGBMRanker", lambda: bp.LGBMRanker().export()),
+        Case("export before `fit`, XGBRanker", lambda: bp.XGBRanker().export()),
+        Case("a weak ranker that is none", lambda: bp.Ensemble([[(1, 1.0)]], n_features=2)),
+        Case(
+            "weights beyond XGBoost's numbers",
+            lambda: bp.Ensemble([[(Stump(0, 0.5), 1e39)]], n_features=1).to_xgboost(),
+        ),
+        Case("no saved ensemble", lambda: bp.Ensemble.load(Path(folder().name) / "no.json")),
+        Case("an infinite feature", lambda: bp.Ensemble([], n_features=2).predict(np.full((1, 2), np.inf))),
+    ],
     "Several labels": [
+        Case("a name with a space", lambda: bp.RankNet().on("a b")),
+        Case("a metric on a label, on another one", lambda: bp.NDCG().on("sale").on("click")),
+        Case("a metric on a name with a space", lambda: bp.NDCG().on("a b")),
+        Case("`set_labels`: a name with a space", lambda: bp.set_labels(dmatrix(), {"a b": Y})),
+        Case("`set_labels`: an infinite label", lambda: bp.set_labels(dmatrix(), a=at(Y, 1, np.inf))),
+        Case("`set_labels`: a name twice", lambda: bp.set_labels(dmatrix(), {"a": Y}, a=Y)),
+        Case("`set_labels`: values of other rows", lambda: LOSS.on("a")(ZERO, having(bp.set_labels, {"a": [1.0]}))),
         Case(
             "a label that the data lack", lambda: bp.RankNet().on("sales").value(ZERO, queries(labels_by_name={"a": Y}))
         ),
@@ -701,6 +846,7 @@ CASES = {
         Case("a loss on a label, on another one", lambda: bp.RankNet().on("sale").on("click")),
     ],
     "Reference rankers": [
+        Case("no round", lambda: bp.RankBoostRanker(n_estimators=0).fit(X, Y, qid=QID)),
         Case("pairs for `AdaRankRanker`", lambda: bp.AdaRankRanker().fit(X, Y, qid=QID, pairs=PAIRS)),
         Case("labels without a pair", lambda: bp.RankBoostRanker().fit(X, ZERO, qid=QID)),
         Case("`MPBoostRanker(step='half')`", lambda: bp.MPBoostRanker(step="half").fit(X, Y, qid=QID)),
@@ -710,24 +856,46 @@ CASES = {
         ),
     ],
     "TREC's files": [
+        Case("no file of a run", lambda: load_run(Path(folder().name) / "no.run")),
+        Case("no file of qrels", lambda: load_qrels(Path(folder().name) / "no.qrels")),
+        Case("empty qrels", lambda: load_qrels(file("empty.qrels", ""))),
+        Case("a NaN in qrels", lambda: load_qrels(file("nan.qrels", "1 0 a nan\n"))),
+        Case("qrels that are not UTF-8", lambda: load_qrels(file("latin.qrels", b"1 0 \xff 1\n"))),
+        Case("a run of five columns", lambda: load_run(file("five.run", "1 Q0 a 1 2\n"))),
+        Case("a document twice in a run", lambda: load_run(file("twice.run", "1 Q0 a 1 2 t\n1 Q0 a 2 1 t\n"))),
+        Case("a run that is not UTF-8", lambda: load_run(file("latin.run", b"1 Q0 \xff 1 2 t\n"))),
+        Case("negative grades, as qrels", lambda: saved(save_qrels, Y - 1)),
+        Case("grades of other rows, as qrels", lambda: saved(save_qrels, Y[1:])),
+        Case("blanks in a document's name, as qrels", lambda: saved(save_qrels, Y, doc_ids=["a b"] * N)),
+        Case("a query that reads as a comment, as qrels", lambda: saved(save_qrels, Y, qid=["#1"] * N)),
+        Case("a document twice, as qrels", lambda: saved(save_qrels, Y, doc_ids=["a"] * N)),
+        Case("scores beyond 1e100, as a run", lambda: saved(save_run, ZERO + 1e101)),
+        Case("scores of other rows, as a run", lambda: saved(save_run, ZERO[1:])),
+        Case("a query that reads as a comment, as a run", lambda: saved(save_run, ZERO, qid=["#1"] * N)),
+        Case("a document twice, as a run", lambda: saved(save_run, ZERO, doc_ids=["a"] * N)),
         Case("an empty run", lambda: load_run(file("empty.run", ""))),
         Case("a run in place of qrels", lambda: load_qrels(file("a.run", "1 Q0 a 1 2.5 t\n"))),
         Case("a NaN in a run", lambda: load_run(file("nan.run", "1 Q0 a 1 nan t\n"))),
         Case("a document twice", lambda: load_qrels(file("twice.txt", "1 0 a 1\n1 0 b 0\n1 0 a 2\n"))),
         Case(
             "blanks in a document's name",
-            lambda: save_run(Path(folder().name) / "out", ZERO, qid=QID, doc_ids=["a b"] * N),
+            lambda: saved(save_run, ZERO, doc_ids=["a b"] * N),
         ),
         Case(
             "grades that are not whole, as qrels",
-            lambda: save_qrels(Path(folder().name) / "out", at(Y, 2, 0.5), qid=QID),
+            lambda: saved(save_qrels, at(Y, 2, 0.5)),
         ),
         Case("a run over a file of data", lambda: save_run(file("data.txt", GOOD_LINES), ZERO, qid=QID)),
     ],
     "Files larger than memory": [
+        Case("no such file", lambda: bp.datasets.batches_by_query(Path(folder().name) / "no", label="y", qid="q")),
+        Case("a column that the file lacks", lambda: batches(qid="user")),
+        Case("a missing label", lambda: batches({"y": [1, None], "q": [1, 1], "x": [0.0, 1.0]})),
         Case("no column named for the labels", lambda: batches(label=None)),
     ],
     "Several machines": [
+        Case("`to_local` before `fit`, XGBRanker", lambda: bp.dask.XGBRanker().to_local()),
+        Case("`to_local` before `fit`, LGBMRanker", lambda: bp.dask.LGBMRanker().to_local()),
         Case(
             "a query in two partitions",
             lambda: bp.dask.check_partitions(of_dask(TWO_QUERIES), "qid"),

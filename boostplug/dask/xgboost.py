@@ -136,7 +136,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
         ValueError
             If labels, queries, weights or parameters are wrong or a query is split; before any training.
         xgboost.core.XGBoostError
-            If a worker left the cluster, or the network between the workers broke.
+            If a worker left the cluster.
         """
         self._refuse(refused | {"start": self.start})
         stop = self.early_stopping_rounds

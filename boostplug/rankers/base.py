@@ -126,7 +126,8 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         Raises
         ------
         ValueError
-            If a parameter does not exist or its value is invalid; the ranker is then unchanged.
+            If a parameter does not exist, or a loss, metric or distance cannot have the value; the ranker is then
+            unchanged. `fit` checks all other values.
         """
         super().set_params(**resolved(self, params, any_name=False))
         return self

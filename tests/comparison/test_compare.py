@@ -134,6 +134,15 @@ def test_spread_is_over_seeds_and_seeds_matter(result):
         assert row["test"]["NDCG@10"]["spread"] == pytest.approx(np.std(runs, ddof=1))
 
 
+@pytest.mark.parametrize("write", ["to_json", "to_html", "to_markdown"])
+def test_a_file_of_another_kind_is_not_replaced(result, tmp_path, write):
+    path = tmp_path / "train.csv"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(FileExistsError, match="something else; name another file"):
+        getattr(result, write)(path)
+    assert path.read_text() == "a,b\n1,2\n"
+
+
 def test_json_holds_what_the_table_shows(result, tmp_path):
     result.to_json(tmp_path / "out.json")
     document = json.loads((tmp_path / "out.json").read_text())
@@ -199,6 +208,13 @@ def test_a_failing_cell_is_reported_and_the_rest_shows(parts):
     assert "FAILED: lightgbm broken: RuntimeError: broken on purpose" in text
     assert re.search(r"lightgbm\s+broken\s+failed", text)
     assert "RuntimeError" in result.to_frame()["error"].iloc[2]
+
+
+def test_without_a_finished_run_nothing_is_best(parts):
+    result = bp.compare(*parts, losses={"broken": Broken()}, baselines=[], **QUICK)
+    for ask in (lambda: result.best, lambda: result.model):
+        with pytest.raises(ValueError, match="nothing is best: no run is finished"):
+            ask()
 
 
 def test_interrupted_shows_what_is_finished(parts, monkeypatch):

@@ -147,6 +147,13 @@ def test_an_empty_folder_is_no_error(tiny, tmp_path):
         bp.compare(*tiny, **SMALL, store=tmp_path / "new" / "kept.jsonl", resume=True)
 
 
+def test_a_store_that_cannot_be_written_is_an_error(tiny, trained, tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="file"):
+        bp.compare(*tiny, **SMALL, store=tmp_path / "file" / "kept.jsonl")
+    assert not trained
+
+
 def test_without_resume_nothing_is_lost(tiny, trained, tmp_path):
     result = bp.compare(*tiny, **SMALL, store=tmp_path / "kept.jsonl")
     content = result.kept.read_bytes()

@@ -8,9 +8,12 @@ from pathlib import Path
 
 import pytest
 
+import boostplug as bp
+from boostplug.comparison.report.page import template
 from boostplug.core.extras import LIBRARIES, needed_by
 
 ROOT = Path(__file__).parents[2]
+ONE_RUN = {"losses": [], "baselines": "lambdarank", "frameworks": "lightgbm", "rounds": 1, "seeds": 1}
 
 # Libraries that a process is to miss; what asks for one of them, and what is said.
 ASKED = {
@@ -65,6 +68,48 @@ def test_what_needs_a_library_that_is_missing_names_its_extra(libraries, tmp_pat
     said = dict(line.split(": ", 1) for line in done.stdout.splitlines())
     for call, message in ASKED[libraries].items():
         assert said.get(call, "no error").endswith(message), (call, said)
+
+
+def write_page(path):
+    result = bp.compare(*bp.datasets.load_bundled(), **ONE_RUN)
+    template.cache_clear()
+    result.to_html(path)
+
+
+@pytest.mark.parametrize(
+    ("library", "call"),
+    [
+        ("lightgbm", lambda path: bp.Ensemble([], n_features=1).to_lightgbm()),
+        ("xgboost", lambda path: bp.Ensemble([], n_features=1).to_xgboost()),
+        ("lightgbm", lambda path: bp.clicks.simulate(bp.datasets.load_bundled().test)),
+        ("pandas", lambda path: bp.clicks.Propensity(*[[1]] * 6).to_frame()),
+        ("pandas", lambda path: bp.datasets.load_clicks(__file__)),
+        ("pyarrow", bp.datasets.load_clicks),
+        ("pyarrow", lambda path: bp.datasets.batches_by_query(path, label="y", qid="q")),
+        ("lightgbm", lambda path: bp.compare(*bp.datasets.load_bundled(), frameworks="lightgbm")),
+        ("jinja2", write_page),
+        ("lightgbm xgboost", lambda path: bp.compare(*bp.datasets.load_bundled())),
+    ],
+    ids=[
+        "to_lightgbm",
+        "to_xgboost",
+        "simulate",
+        "to_frame",
+        "csv",
+        "parquet",
+        "batches",
+        "framework",
+        "page",
+        "frameworks",
+    ],
+)
+def test_what_needs_a_missing_library_is_an_import_error(library, call, monkeypatch, tmp_path):
+    path = tmp_path / "a.parquet"
+    path.touch()
+    for name in library.split():
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match="pip install"):
+        call(path)
 
 
 def test_extras_bring_the_libraries_that_they_are_named_for():

@@ -1,12 +1,13 @@
 """A cluster of two processes for all tests of this folder."""
 
 import sys
+from contextlib import contextmanager
 
 import pytest
 
 
-@pytest.fixture(scope="session")
-def client():
+@contextmanager
+def two_workers():
     """Return a client of two workers, a process and a thread each."""
     distributed = pytest.importorskip("distributed")
     with (
@@ -15,6 +16,20 @@ def client():
         ) as cluster,
         distributed.Client(cluster) as client,
     ):
+        yield client
+
+
+@pytest.fixture(scope="session")
+def client():
+    """Return the client that all tests share."""
+    with two_workers() as client:
+        yield client
+
+
+@pytest.fixture
+def own_client():
+    """Return a client for a test that loses a worker."""
+    with two_workers() as client:
         yield client
 
 

@@ -1,5 +1,6 @@
 """Both rankers on two workers: the model and the metrics of one machine, and what is refused; then each on its own."""
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -230,8 +231,9 @@ def test_predictions_and_scores(client, name):
     blocks = ranker.predict(frame[FEATURES].to_dask_array(lengths=True))
     np.testing.assert_array_equal(blocks.compute(), expected)
     np.testing.assert_array_equal(ranker.predict(TRAIN[FEATURES]), expected)
-    with pytest.raises(ValueError, match="another order"):
-        ranker.predict(frame[FEATURES[::-1]]).compute()
+    for other in (frame[FEATURES[::-1]], TRAIN[FEATURES[::-1]]):
+        with pytest.raises(ValueError, match="another order"):
+            np.asarray(ranker.predict(other))
 
     def rows(table):
         labels = {"sale": table["sale"]}
@@ -261,11 +263,34 @@ def test_to_local_and_exported(client, name):
 # --- refused before any training ----------------------------------------------------------------------------------
 
 
-def test_split_queries(client):
+@dataclass(frozen=True, kw_only=True)
+class Untrained(bp.RankNet):
+    """Is an error to train."""
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        raise AssertionError("trained")
+
+
+@pytest.mark.parametrize("name", ["LGBMRanker", pytest.param("XGBRanker", marks=pytest.mark.ci)])
+def test_split_queries(client, name):
     cut = TRAIN.assign(other=np.where(TRAIN["query"] == 39, 0, TRAIN["query"]))
     frame = on_workers(client, cut)
     with pytest.raises(ValueError, match=r"1 of 39 queries lie in several partitions: 0 in 0 and 1; .*partition_by"):
-        distributed_ranker(client, "LGBMRanker", bp.RankNet()).fit(**arguments(frame, qid=frame["other"]))
+        distributed_ranker(client, name, Untrained()).fit(**arguments(frame, qid=frame["other"]))
+
+
+@pytest.mark.ci
+@BOTH
+@pytest.mark.parametrize(
+    ("column", "value", "message"),
+    [("y", np.nan, "is not finite"), ("weight", -1.0, "weight"), ("query", None, "is not an id")],
+)
+def test_wrong_values_are_refused_before_training(client, name, column, value, message):
+    wrong = TRAIN[column].astype(object if value is None else float)
+    wrong[5] = value
+    frame = on_workers(client, TRAIN.assign(**{column: wrong}))
+    with pytest.raises(ValueError, match=message):
+        fit(client, name, Untrained(), frame, weighted=True)
 
 
 @pytest.mark.ci
@@ -330,6 +355,27 @@ def test_an_error_on_one_worker_ends_the_fit_and_spoils_no_other(client, name, n
     with pytest.raises(kind, match="what only one worker meets"):
         fit(client, name, Fails(n_queries=n_queries, later=later), frame, n_estimators=200)
     assert_same(fit(client, name, bp.RankNet(), frame), alone(name, bp.RankNet()))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dies(bp.RankNet):
+    """Ends the process of the worker that holds 10 queries, when scores have moved."""
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        if queries.n_queries == 10 and scores.any():
+            os._exit(1)
+        return super().compute_gradient_hessian(scores, queries, scale)
+
+
+@pytest.mark.ci
+@BOTH
+def test_a_lost_worker_is_an_error_and_those_that_are_left_train_again(own_client, name):
+    error = {"LGBMRanker": lgb.basic.LightGBMError, "XGBRanker": xgb.core.XGBoostError}[name]
+    with pytest.raises(error, match=r"[Ss]ocket|Allreduce"):
+        fit(own_client, name, Dies(), on_workers(own_client, TRAIN, (10,)), n_estimators=200)
+    if name == "LGBMRanker":
+        own_client.restart()
+    assert_same(fit(own_client, name, bp.RankNet(), on_workers(own_client, TRAIN)), alone(name, bp.RankNet()))
 
 
 # --- LightGBM alone -----------------------------------------------------------------------------------------------

@@ -54,6 +54,13 @@ def test_other_columns_are_refused_wherever_they_come(ranker):
     np.testing.assert_array_equal(model.predict(valid), expected)
 
 
+def test_xgboosts_option_lets_other_columns_pass():
+    table = pd.DataFrame(VX, columns=NAMES)
+    model = fit("XGBRanker", pd.DataFrame(X, columns=NAMES))
+    other = model.predict(table.rename(columns={"d": "z"}), validate_features=False)
+    np.testing.assert_array_equal(other, model.predict(table))
+
+
 @every_ranker
 @pytest.mark.parametrize("width", [1, 3, 5])
 def test_arrays_of_another_width_are_refused(ranker, width):

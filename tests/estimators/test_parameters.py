@@ -109,6 +109,11 @@ def test_wrong_parameters_leave_the_ranker_as_it_was(F, parameters, message):
         F.Ranker(**{"objective": LOSS, **parameters})
 
 
+@every_framework
+def test_names_without_a_part_go_to_the_framework_as_they_are(F):
+    assert ranker(F).set_params(of_a_newer_version=3).get_params()["of_a_newer_version"] == 3
+
+
 def test_an_objective_that_is_set_as_an_attribute_is_trained():
     """LightGBM's constructor keeps the first one beside, its set_params another."""
     F = FRAMEWORKS["lightgbm"]
@@ -184,3 +189,11 @@ def test_reference_rankers(one, parameters, expected):
     assert parameters.keys() <= one.get_params().keys() | {"loss__margin"}
     assert repr(one.set_params(**parameters)) == repr(expected)
     assert one.get_params().keys() == expected.get_params().keys()
+
+
+@pytest.mark.parametrize("wrong", [{"bogus": 1}, {"distance__bogus": 1}, {"distance__beta": -1.0}], ids=str)
+def test_wrong_parameters_leave_a_reference_ranker_as_it_was(wrong):
+    one = bp.MPBoostRanker()
+    with pytest.raises(ValueError, match=r"bogus|beta must be"):
+        one.set_params(n_estimators=3, **wrong)
+    assert repr(one) == repr(bp.MPBoostRanker())

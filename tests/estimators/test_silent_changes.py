@@ -13,7 +13,7 @@ xgb = pytest.importorskip("xgboost")
 lgb = pytest.importorskip("lightgbm")
 
 RANKER = {"n_jobs": 1, "n_estimators": 2, "max_depth": 2}
-SPARSE = r"X is sparse and the training set is dense: .*; pass tables of one kind, or missing=0"
+SPARSE = r"X is sparse and the training set is dense: .*; pass tables of one kind, or train the ranker with missing=0"
 
 
 def fitted(X=X, **params):

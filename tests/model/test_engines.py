@@ -410,6 +410,24 @@ def test_arguments(options, words):
         bp.export(boosted(objective="regression"), **options)
 
 
+def test_a_model_of_several_scores_per_row_is_refused():
+    model = lgb.train(
+        {"objective": "multiclass", "num_class": 3, "verbose": -1, "min_data_in_leaf": 1},
+        lgb.Dataset(np.arange(6.0)[:, None], [0, 1, 2] * 2),
+        1,
+    )
+    with pytest.raises(ValueError, match="a model of one score per row; got 3"):
+        bp.export(model)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_rows_that_the_engine_scores_otherwise_are_an_error():
+    model = bp.Ensemble([[(Stump(0, 1e-12), 1.0)]], n_features=1)
+    bp.export(model, to="solr", X=[[0.0], [1.0]])
+    with pytest.raises(AssertionError, match="1 of 2 rows differ"):  # Solr adds 1e-6 to each threshold
+        bp.export(model, to="solr", X=[[0.0], [9.9e-13]])
+
+
 def test_an_ensemble_of_features_goes_nowhere():
     model = bp.Ensemble([[(Feature(0), 1.0)]], n_features=1)
     for to in (*ENGINES, "xgboost"):

@@ -107,6 +107,15 @@ def test_linear_trees_and_base_scores():
 
 
 @pytest.mark.filterwarnings(r"ignore:[\s\S]*deprecated")
+def plain(objective):
+    return lgb.train({"objective": objective, **QUIET["lightgbm"]}, lgb.Dataset(X, np.abs(Y)), 2)
+
+
+def categorical(values):
+    kind = pd.Categorical(np.where(np.median(Y) < Y, values[0], values[1]), [*values])
+    return fitted("lightgbm", table=pd.DataFrame({"kind": kind, "x": X[:, 0]}))
+
+
 def test_what_has_no_mean_is_refused():
     ours, theirs = fitted("lightgbm"), fitted("xgboost")
     forest = bp.LGBMRanker(boosting_type="rf", subsample=0.5, subsample_freq=1, n_estimators=2, verbose=-1)
@@ -120,6 +129,8 @@ def test_what_has_no_mean_is_refused():
         ([theirs, fitted("xgboost", table=X[:, 1:])], "models differ in their number of features"),
         ([theirs, fitted("xgboost", booster="gblinear", subsample=None, verbosity=0)], "gblinear"),
         ([forest], "random forest"),
+        ([ours, plain("poisson")], "models differ in their objective"),
+        ([categorical("ab"), categorical("ac")], "models differ in their categories"),
     ):
         with pytest.raises(ValueError, match=message):
             bp.mean_model(models)

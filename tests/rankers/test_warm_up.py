@@ -174,3 +174,10 @@ def test_a_cache_for_any_processor_is_found_again_under_that_name_alone(tmp_path
     assert second.split()[2].startswith(str(tmp_path))
     assert run(PROBE, NUMBA_CACHE_DIR=str(tmp_path))[:3] == "1 0"  # for this machine's own processor
     assert run(PROBE, **generic)[:3] == "0 1"
+
+
+def test_code_that_cannot_be_kept_is_an_error_at_once(monkeypatch):
+    compiled = warm_up.compiled_so_far()._replace(in_memory=True)
+    monkeypatch.setattr(warm_up, "compiled_so_far", lambda: compiled)
+    with pytest.raises(OSError, match="cannot be kept"):
+        bp.warmup(lambda *_: pytest.fail("went on"))
