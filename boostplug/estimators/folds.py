@@ -15,7 +15,15 @@ from boostplug.core.randomness import RandomState
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import rows_of
-from boostplug.estimators.inputs import FIT, callbacks_of, checked_set, fitted_position_bias, loss_of, starting_from
+from boostplug.estimators.inputs import (
+    FIT,
+    callbacks_of,
+    checked_set,
+    fitted_position_bias,
+    loss_of,
+    refuse_infinite_labels,
+    starting_from,
+)
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES
 from boostplug.model.mean import mean_model
 from boostplug.selection.folds import group_folds
@@ -103,6 +111,7 @@ def fit_folds(
     )  # fmt: skip
     name_of_start = _START[framework]
     given = starting_from(name_of_start, more.pop(name_of_start, None), checked_set(inputs))
+    refuse_infinite_labels(given.queries)
     folds = group_folds(given.queries, n_splits, shuffle=True, random_state=random_state)
     if (n_pairs := len(given.queries.grade_groups.query)) < n_splits and labels is None:
         raise ValueError(f"n_splits={n_splits}, but {n_pairs} queries hold two different labels; pass fewer folds")

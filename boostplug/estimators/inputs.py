@@ -90,7 +90,6 @@ def checked_set(inputs: Inputs, fitted: Schema | None = None) -> CheckedInputs:
     given = inputs.checked(fitted)
     if not given.queries.n_rows:
         raise ValueError(f"{inputs.where}X and its labels have no rows")
-    refuse_infinite_labels(given.queries)
     return given
 
 
@@ -126,6 +125,8 @@ def validation_sets(
         columns = columns_to_judge(train.columns)
         try:
             sets.append(check(Inputs(X=X, y=y, **own, columns=columns, where=where, arguments=arguments)))
+            if weight_name:  # reference rankers keep labels in double precision
+                refuse_infinite_labels(sets[-1].queries)
         except ValueError as error:
             raise ValueError(f"{'' if where in str(error) else f'in the validation set {place}: '}{error}") from None
     return sets
