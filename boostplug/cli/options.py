@@ -51,7 +51,8 @@ def _option(parameter: inspect.Parameter, text: str) -> Any:
         return Annotated[bool, typer.Option(name, help=text)]
     takes = "A=1,B=2" if _is_mapping(kind) else "A,B" if _is_list(kind) else _number(kind).__name__.upper()
     simple = isinstance(parameter.default, (str, int, float))
-    return Annotated[Any, typer.Option(name, parser=_parser(kind), metavar=takes, help=text, show_default=simple)]
+    names = [name, "--threads"] if name == "--num-threads" else [name]  # shorter
+    return Annotated[Any, typer.Option(*names, parser=_parser(kind), metavar=takes, help=text, show_default=simple)]
 
 
 def _parser(kind: str) -> Callable[[Any], Any]:

@@ -20,7 +20,7 @@ from boostplug.comparison import compare as comparing
 from boostplug.comparison.result import CompareResult
 
 runner = CliRunner()
-QUICK = ["--rounds", "2", "--seeds", "1", "--num-threads", "1", "--frameworks", "lightgbm"]
+QUICK = ["--rounds", "2", "--seeds", "1", "--threads", "1", "--frameworks", "lightgbm"]
 ONE = [*QUICK, "--losses", "QBRank", "--baselines", "lambdarank"]
 
 
