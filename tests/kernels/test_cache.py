@@ -78,7 +78,13 @@ def test_the_time_of_a_file_does_not_matter(new_process, tmp_path):
 
 @pytest.mark.parametrize("kind", ["nbi", "nbc"])  # the index, the code
 @pytest.mark.parametrize(
-    "damaged", [lambda code: code[: len(code) // 2], lambda code: b"", lambda code: bytes(len(code))]
+    "damaged",
+    [
+        lambda code: code[: len(code) // 2],
+        lambda code: b"",
+        lambda code: bytes(len(code)),
+        lambda code: code[: len(code) // 2] + bytes(64) + code[len(code) // 2 + 64 :],
+    ],
 )
 def test_a_damaged_file_is_replaced(new_process, tmp_path, kind, damaged):
     """As a full disk, a copy that was cut off, or a loss of power leaves one."""

@@ -1,5 +1,6 @@
 """The two decorators of kernels. Numba keeps compiled code on disk; an edit of any kernel compiles it anew."""
 
+import pickle
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -119,13 +120,26 @@ def _keep_on_disk(kernel: Any) -> None:
 
 
 class _CacheFiles(IndexDataCacheFile):  # type: ignore[misc]
-    """Numba's index of one kernel and its files of compiled code, which are made anew if one cannot be read."""
+    """Numba's index of one kernel and its files of compiled code, which are made anew if one is damaged.
+
+    A loss of power can leave zeros within a file. Such code could end the process, so each file holds its digest.
+    """
 
     def load(self, key: Any) -> Any:
         with suppress(Exception):  # unpickling damaged bytes can raise any exception
             return super().load(key)
         Path(self._index_path).unlink(missing_ok=True)
         return None
+
+    def _save_data(self, name: str, data: Any) -> None:
+        code = self._dump(data)
+        super()._save_data(name, (sha256(code).digest(), code))
+
+    def _load_data(self, name: str) -> Any:
+        digest, code = super()._load_data(name)
+        if sha256(code).digest() != digest:
+            raise ValueError(f"{name} is damaged")
+        return pickle.loads(code)  # noqa: S301 (as numba does with its cache)
 
 
 @cache
