@@ -1,6 +1,7 @@
 """Base class of metrics by rank: checks of parameters, queries without relevant documents."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -62,10 +63,14 @@ class RankMetric(Metric):
         return float(total), float(weight[with_rows].sum())
 
 
+@dataclass(frozen=True)
 class BinaryRelevanceMetric(RankMetric):
     """A metric of documents that are relevant or not, by rank."""
 
-    relevant: float
+    relevant: float = 1
+    _: KW_ONLY
+    ties: Ties = "average"
+    empty: Empty = None
     kernel: ClassVar[Callable[..., Floats]]
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
@@ -76,10 +81,18 @@ class BinaryRelevanceMetric(RankMetric):
         )
 
 
-class CutOffMetric(BinaryRelevanceMetric):
+@dataclass(frozen=True)
+class CutOff:
+    """The cut-off, a metric's first parameter: a class that names this base last has its fields first."""
+
+    k: int | None = None
+
+
+@dataclass(frozen=True)
+class CutOffMetric(BinaryRelevanceMetric, CutOff):
     """A metric of relevance that must have a cut-off."""
 
-    k: int
+    k: int = 10
 
     def __post_init__(self) -> None:
         """Check the parameters."""
