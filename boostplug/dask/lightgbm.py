@@ -13,9 +13,10 @@ from sklearn.utils.validation import check_is_fitted
 from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import threads_of_framework
-from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows, row_weights
+from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
+from boostplug.data.queries import row_weights
 from boostplug.data.tables import refuse_other_categories, rows_of, schema_of
 from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import FIT
