@@ -116,18 +116,6 @@ def whole(number: float) -> float:
     return int(number) if number.is_integer() else number
 
 
-def _checked_cutoff(k: Any) -> int | None:
-    return None if k is None else check_integer("k", k, 1, ", or None for the whole list")
-
-
-def _checked_relevant(grade: Any) -> float:
-    return whole(check_number("relevant", grade, otherwise=", the lowest grade that is relevant"))
-
-
-def _checked_ties(ties: Any) -> str:
-    return check_choice("ties", ties, ("average", "order"))
-
-
 def _checked_empty(empty: Any) -> Any:
     if empty is None or (isinstance(empty, str) and empty in {"skip", "unweighted"}):
         return empty
@@ -137,8 +125,8 @@ def _checked_empty(empty: Any) -> Any:
 
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
-    "k": _checked_cutoff,
-    "relevant": _checked_relevant,
-    "ties": _checked_ties,
+    "k": lambda k: None if k is None else check_integer("k", k, 1, ", or None for the whole list"),
+    "relevant": lambda grade: whole(check_number("relevant", grade, otherwise=", the lowest grade that is relevant")),
+    "ties": lambda ties: check_choice("ties", ties, ("average", "order")),
     "empty": _checked_empty,
 }
