@@ -6,9 +6,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import frozen, scores_of_rows, shown
+from boostplug.core.values import takes_from
 from boostplug.data.queries import Queries
 from boostplug.losses.base.derivatives import writable
-from boostplug.losses.base.loss import LARGEST_VALUE, LabelRange, Loss, takes_from
+from boostplug.losses.base.loss import LARGEST_VALUE, LabelRange, Loss
 from boostplug.losses.ranknet import RankNet
 from boostplug.metrics import NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import check_instance
+from boostplug.core.values import takes_from
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries
-from boostplug.losses.base.loss import Loss, takes_from
+from boostplug.losses.base.loss import Loss
 
 Floats = NDArray[np.float64]
 
