@@ -331,6 +331,13 @@ class RankingScore:
     _fitted_queries: QuerySizes | None = None
     """Those of the training set."""
 
+    def _keep(self, X: Any, train: CheckedInputs, loss: Loss | None) -> None:
+        """Keep what is to be known of the training set after a training; `X` is as `fit` got it."""
+        self._fitted_columns = train.schema._replace(reader=type(self).__name__)
+        self._columns_by_role = {"qid": "qid", **train.columns}
+        self._fitted_queries = query_sizes(X, train.qid, train.queries.boundaries)
+        self.position_bias_ = fitted_position_bias(loss, self.predict, train)  # type: ignore[attr-defined]
+
     def _inputs_to_judge(self, X: Any, y: Any, qid: Any, group: Any, weight: Any, labels: Any) -> Inputs:
         """Return arguments of `score`, with the columns that `fit` has named."""
         columns = columns_to_judge(self._columns_by_role)
