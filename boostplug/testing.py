@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_instance
 from boostplug.core.threads import forced_threads
 from boostplug.data.pairs import Pairs
@@ -23,7 +24,6 @@ from boostplug.model.readers import check_export
 
 __all__ = ["PROPERTIES", "check_export", "check_loss", "example_data", "suited", "suited_data"]
 
-Floats = NDArray[np.float64]
 Property = Callable[[Loss, Floats, Queries, np.random.Generator], None]
 
 _PRECISE = 1e-9  # of a query's largest output: what summation order and exp may cost

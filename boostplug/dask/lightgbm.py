@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 from distributed import get_worker
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import threads_of_framework
@@ -30,7 +30,6 @@ with needed_by("boostplug.dask.LGBMRanker needs", "lightgbm", "dask"):
 
     from boostplug.estimators import lightgbm as local
 
-Floats = NDArray[np.float64]
 
 _LOCAL = "boostplug.LGBMRanker"
 _OF_CLUSTER = ("machines", "num_machines", "local_listen_port", "time_out", "tree_learner")  # parameters

@@ -4,16 +4,14 @@ from functools import partial
 from typing import Any, Literal, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import Immutable, frozen, numbers, refuse_other_order, refuse_weights, refuse_where, vector
 from boostplug.core.randomness import RandomState, generator
 from boostplug.data.boundaries import boundaries_of, row_weight_of
 from boostplug.data.click_log import ClickLog
 from boostplug.data.click_pairs import log_of, pairs_of_clicks, pairs_of_implicit
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _LAST_ROW = 2**62  # products of row numbers with small ones stay within int64
 

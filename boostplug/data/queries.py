@@ -8,6 +8,7 @@ from typing import Any, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.cached import cached_property
 from boostplug.core.checks import Immutable, frozen, numbers, refuse_other_order, refuse_where, shown, vector
 from boostplug.data.boundaries import boundaries_of, row_weight_of, sizes_of
@@ -16,8 +17,6 @@ from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
 from boostplug.data.positions import positions_of
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _R = TypeVar("_R")
 _NOTHING: Any = object()
 _LEAST_SHARE = 1e-300  # lower bound of a pair's weight relative to the largest, so that no positive weight becomes 0

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.queries import Queries
@@ -18,7 +19,6 @@ from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import METRICS, NDCG, Metric
 from boostplug.selection.cut_queries import QuerySizes, query_sizes, warn_of_cut_queries
 
-Floats = NDArray[np.float64]
 _Set = TypeVar("_Set", Inputs, CheckedInputs)
 FIT = MappingProxyType({"weight": "sample_weight"})  # names of a fit's arguments, where they differ from a set's
 _CLASSES = {type(loss).__name__ for variants in LOSSES.values() for loss in variants}

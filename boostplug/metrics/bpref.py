@@ -2,10 +2,11 @@
 
 from dataclasses import dataclass
 
+from boostplug.core.arrays import Floats
 from boostplug.core.threads import numbers_by_query
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics.ranks import binary_preference
-from boostplug.metrics.by_rank import BinaryRelevanceMetric, Floats, relevance
+from boostplug.metrics.by_rank import BinaryRelevanceMetric, relevance
 from boostplug.metrics.grades import grades_of
 
 

@@ -5,14 +5,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_choice, check_integer, check_number, frozen, shown
 from boostplug.core.naming import parameters
 from boostplug.data.queries import Queries
 from boostplug.metrics.metric import Metric
 
-Floats = NDArray[np.float64]
 Ties = Literal["average", "order"]
 Empty = Literal["skip", "unweighted", 0, 1] | None
 

@@ -4,15 +4,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_integer, check_number, scores_of_rows
 from boostplug.data.queries import Queries, row_weights
 from boostplug.metrics.grades import refuse_off_scale
 from boostplug.metrics.metric import Metric
-
-Floats = NDArray[np.float64]
 
 _FAR = 700.0  # logits beyond it are cut: the loss stays finite
 

@@ -5,15 +5,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import called, check_choice, check_function, frozen, refuse_where
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.metrics.by_rank import CutOff, Empty, RankMetric, Ties
 from boostplug.metrics.grades import exp2_less_one
 
-Floats = NDArray[np.float64]
 Gain = Literal["exp2", "linear"] | Callable[[Floats], Floats]
 Convention = Literal["standard", "letor"]
 

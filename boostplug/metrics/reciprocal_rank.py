@@ -3,8 +3,8 @@
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_number, frozen
 from boostplug.core.threads import numbers_by_query
 from boostplug.data.queries import Queries
@@ -12,8 +12,6 @@ from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.kernels.metrics.err import expected_reciprocal_rank
 from boostplug.metrics.by_rank import ABOVE_0, BinaryRelevanceMetric, CutOff, Empty, RankMetric, Ties, relevance, whole
 from boostplug.metrics.grades import exp2_less_one, grades_up_to
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeClassifier
 
+from boostplug.core.arrays import Bools, Floats, Ints
 from boostplug.core.checks import check_instance
 from boostplug.data.queries import Queries, row_weights
 from boostplug.kernels.metrics.dcg_ap import dcg
@@ -19,10 +20,6 @@ from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, see
 from boostplug.rankers.critical_pairs import refuse_no_pairs
 from boostplug.weak_rankers import Cuts, Tree, WeakRanker
 from boostplug.weak_rankers.stump import first_best
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _Classify = Callable[[Floats], tuple[WeakRanker, Bools]]  # from weights to a weak ranker and the rows where it is 1
 

@@ -2,9 +2,7 @@
 
 from abc import ABC
 
-import numpy as np
-from numpy.typing import NDArray
-
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_number
 from boostplug.core.values import Space
 from boostplug.data.queries import Queries
@@ -14,8 +12,6 @@ from boostplug.kernels.lists.calibrated import calibrated_softmax
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import LabelRange, Loss
 from boostplug.metrics.grades import refuse_off_scale
-
-Floats = NDArray[np.float64]
 
 
 class CalibratedLoss(Loss, ABC):

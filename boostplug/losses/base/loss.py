@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.adapters.adapter import Adapter
 from boostplug.adapters.reading import adapter_of, read
 from boostplug.adapters.workers import NO_QUERIES, Workers, in_step
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import returned, scores_of_rows, shown
 from boostplug.core.naming import Named, read_value
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.queries import Queries, why_nothing_is_learnt
 from boostplug.kernels.base.single_precision import as_float32
 
-Floats = NDArray[np.float64]
 LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
 _KEPT_SCALES = 256  # losses whose scale is kept with the data, as a grid search trains them
 HessianKind = Literal["exact", "bound", "global", "model"]

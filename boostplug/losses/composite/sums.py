@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import LARGEST_WEIGHT, check_instance, check_number, shown
 from boostplug.core.naming import label
 from boostplug.core.values import FACTOR, Range, Space, changed_parameters, parameters_of, takes_from
@@ -14,8 +15,6 @@ from boostplug.data.queries import Queries
 from boostplug.losses.base.derivatives import zero_underflowed
 from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, LabelRange, Loss
 from boostplug.losses.composite.on_label import LossOnLabel
-
-Floats = NDArray[np.float64]
 
 
 @takes_from("losses", "shift_invariant", "has_gradient_of_value", "takes_pairs", combine=all)

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import (
     check_choices,
     check_integer,
@@ -27,7 +28,6 @@ from boostplug.losses.composite.position_bias import PositionPairs, additive_bia
 from boostplug.losses.lambda_rank import LambdaRank
 from boostplug.losses.ranknet import RankNet
 
-Floats = NDArray[np.float64]
 _T = TypeVar("_T")
 Method = Literal["additive", "unbiased_lambdamart", "ips"]
 
