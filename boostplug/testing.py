@@ -14,16 +14,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_instance
 from boostplug.core.threads import forced_threads
 from boostplug.data.pairs import Pairs
-from boostplug.data.queries import Queries
+from boostplug.data.queries import Queries, row_weights
 from boostplug.losses.base.loss import Loss
 from boostplug.model.readers import check_export
 
 __all__ = ["PROPERTIES", "check_export", "check_loss", "example_data", "suited", "suited_data"]
 
-Floats = NDArray[np.float64]
 Property = Callable[[Loss, Floats, Queries, np.random.Generator], None]
 
 _PRECISE = 1e-9  # of a query's largest output: what summation order and exp may cost
@@ -319,7 +319,7 @@ def weight_zero_removes(loss: Loss, scores: Floats, queries: Queries, rng: np.ra
     """Check that a row of weight 0 gets no step, and the others what they would get without it."""
     if queries.n_rows == 0:
         return
-    weight = np.where(rng.random(queries.n_rows) < 0.3, 0.0, _row_weight(queries))
+    weight = np.where(rng.random(queries.n_rows) < 0.3, 0.0, row_weights(queries))
     whole = queries.replaced(weight=weight)
     kept = np.flatnonzero(weight > 0)
     rest = _of_rows(whole, kept)
@@ -340,7 +340,7 @@ def weights_are_relative(loss: Loss, scores: Floats, queries: Queries, rng: np.r
         return
     outputs, value = loss.gradient_hessian(scores, queries), loss.value(scores, queries)
     for c in (1e-6, 2.0, 1e6):
-        weighted = queries.replaced(weight=c * _row_weight(queries))
+        weighted = queries.replaced(weight=c * row_weights(queries))
         _same_outputs(queries, outputs, loss.gradient_hessian(scores, weighted))
         times = loss.scale(queries) / loss.scale(weighted)  # c, or 1 for a sum
         _same_values(times * value, loss.value(scores, weighted))
@@ -482,10 +482,6 @@ def _same_outputs(queries: Queries, one: tuple[Floats, Floats], two: tuple[Float
 
 def _same_values(one: Floats, two: Floats) -> None:
     _expect(bool((np.abs(one - two) <= _PRECISE * np.abs(one)).all()), f"value {one} became {two}")
-
-
-def _row_weight(queries: Queries) -> Floats:
-    return np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
 
 
 def _of_rows(queries: Queries, rows: NDArray[np.int64]) -> Queries:

@@ -11,9 +11,8 @@ from contextlib import contextmanager
 from typing import NoReturn, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from boostplug.core.arrays import Floats
 
 NO_QUERIES = "no worker of the job has any query; pass data with queries"
 

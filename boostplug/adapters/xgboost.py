@@ -4,12 +4,10 @@ import sys
 from typing import Any, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostplug.adapters.adapter import Adapter, Fields
 from boostplug.adapters.workers import Workers
-
-Floats = NDArray[np.float64]
+from boostplug.core.arrays import Floats
 
 MAXIMISED = ("auc", "pre", "map", "ndcg")  # prefixes of the metrics that XGBoost maximises
 

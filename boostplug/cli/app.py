@@ -154,11 +154,8 @@ def compare(
                     path.resolve().unlink()  # of an earlier run
                 raise OSError(f"{error}{'' if result.interrupted else '; no file is left there'}") from None
 
-        unwritten = _deliver("compare", result, {json: result.to_json, report: result.to_html, model: save})
-    if result.interrupted:
-        raise typer.Exit(_INTERRUPTED)
-    if unwritten or result.failed:
-        raise typer.Exit(_FAILED)
+        status = _INTERRUPTED if result.interrupted else _FAILED * result.failed
+        _deliver("compare", result, {json: result.to_json, report: result.to_html, model: save}, status)
 
 
 def _losses(given: str | tuple[str, ...]) -> str | list[Any]:
@@ -228,9 +225,7 @@ def replicate(
             require_matplotlib()
         result = run(paper, data, json=json, num_processes=processes, keep=keep, progress=True)
         shown = result.full if full else result.summary
-        unwritten = _deliver("replicate", shown, {figures: result.to_figures, output: shown.to_file})
-    if unwritten or result.failed:
-        raise typer.Exit(_FAILED)
+        _deliver("replicate", shown, {figures: result.to_figures, output: shown.to_file}, _FAILED * result.failed)
 
 
 @app.command()
@@ -278,9 +273,7 @@ def export(
         added = offset if offset is None or offset == "auto" else float(offset)
         found = run(read_model(model), to, feature_names=names, missing=missing, name=name, store=store, offset=added)
         content = model_content(found, output)
-        unwritten = _deliver("export", f"{to}: {output}", {output: lambda path: write_file(path, content)})
-    if unwritten:
-        raise typer.Exit(_FAILED)
+        _deliver("export", f"{to}: {output}", {output: lambda path: write_file(path, content)})
 
 
 @app.command()
@@ -312,9 +305,7 @@ def doctor() -> None:
 
         findings, problems = run()
         text = "\n".join([*findings, *(f"Problem: {problem}" for problem in problems or ["none"])])
-        unwritten = _deliver("doctor", text, {})
-    if unwritten or problems:
-        raise typer.Exit(_FAILED)
+        _deliver("doctor", text, {}, _FAILED * bool(problems))
 
 
 @contextmanager
@@ -337,6 +328,8 @@ def _reported(command: str, *, refused: int = _REFUSED, interrupted: str = "inte
     except KeyboardInterrupt:
         _complain(command, interrupted)
         raise typer.Exit(_INTERRUPTED) from None
+    except typer.Exit:  # a RuntimeError too
+        raise
     except (RuntimeError, ValueError, OSError, ImportError, UserWarning) as error:  # RuntimeError: a process has died
         _complain(command, error)
         raise typer.Exit(_FAILED if isinstance(error, RuntimeError) else refused) from None
@@ -348,18 +341,17 @@ def _complain(command: str, message: object) -> None:
     typer.echo(visible(f"boostplug {command}: {message}"), err=True)
 
 
-def _deliver(command: str, result: Any, files: dict[Path | None, Callable[[Path], object]]) -> bool:
-    """Write files, then print the result, in a terminal to fit it; return whether a file could not be written."""
+def _deliver(command: str, result: Any, files: dict[Path | None, Callable[[Path], object]], status: int = 0) -> None:
+    """Write files, then print the result, in a terminal to fit it; exit with `status`, or 1 if something failed."""
     from rich.console import Console
 
-    failed = False
     for path, write in files.items():
         try:
             if path is not None:
                 write(path)
         except OSError as error:
             _complain(command, f"{path} could not be written ({error.strerror or error})")
-            failed = True
+            status = status or _FAILED
     console = Console()
     try:
         if console.is_terminal and hasattr(result, "__rich_console__"):
@@ -370,8 +362,9 @@ def _deliver(command: str, result: Any, files: dict[Path | None, Callable[[Path]
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python writes the rest when it ends, which would fail again
         if not isinstance(error, BrokenPipeError):  # which a reader such as head leaves when it has read enough
             _complain(command, f"the result could not be printed ({error.strerror})")
-            failed = True
-    return failed
+            status = status or _FAILED
+    if status:
+        raise typer.Exit(status)
 
 
 def _check_outputs(outputs: dict[str, Path | None], taken: dict[str, Path | None]) -> None:

@@ -3,17 +3,16 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 
 from boostplug.clicks.propensity import Propensity, effective_size
 from boostplug.clicks.propensity import propensity as estimated_propensity
 from boostplug.clicks.shown import Shown, shown_rows, sums
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_instance, scores_of_rows
 from boostplug.data.click_log import ClickLog
 from boostplug.data.positions import propensities_of, refuse_without_propensity
-
-Floats = NDArray[np.float64]
 
 _POWERS = np.arange(21) / 20
 _TO_LEARN = 4800.0  # clicks of equal weight after which noise is as large as the mean attraction

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boostplug.clicks.propensity import Propensity, effective_size
 from boostplug.clicks.shown import sums
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import (
     check_choice,
     check_instance,
@@ -24,9 +25,6 @@ from boostplug.data.queries import Queries
 from boostplug.kernels.metrics.dcg_ap import dcg
 from boostplug.metrics import DCG, Metric, Precision
 from boostplug.metrics.dcg import discounts
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _LARGEST_CLICK = 1e100  # of click_value: sums are finite
 

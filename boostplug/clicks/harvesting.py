@@ -3,14 +3,12 @@
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.sparse.csgraph import connected_components
 from scipy.special import expit, log_expit
 
 from boostplug.clicks.shown import Items
-
-Floats = NDArray[np.float64]
+from boostplug.core.arrays import Floats
 
 
 def all_pairs(items: Items, n_positions: int) -> Callable[[Floats], Floats]:

@@ -14,13 +14,12 @@ from boostplug.clicks.harvesting import all_pairs
 from boostplug.clicks.regression_em import RegressionEM
 from boostplug.clicks.shown import Shown, shown_rows, sums
 from boostplug.clicks.smoothing import shrunk_to_power_law
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, frozen
 from boostplug.core.extras import imported
 from boostplug.core.randomness import RandomState, generator
 from boostplug.data.click_log import ClickLog, features_of_log
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Estimator = Callable[[Floats], Floats]
 
 _METHODS = ("randomised", "harvesting", "em")

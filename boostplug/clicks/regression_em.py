@@ -3,12 +3,10 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostplug.clicks.shown import Items, sums
+from boostplug.core.arrays import Floats
 from boostplug.data.tables import rows_of
-
-Floats = NDArray[np.float64]
 
 _ROUNDS_WITH_MODEL, _ROUNDS = 20, 500
 _TOLERANCE_WITH_MODEL, _TOLERANCE = 2e-3, 1e-6  # largest change of a propensity in one round

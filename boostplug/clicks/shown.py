@@ -3,14 +3,11 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import check_integer
 from boostplug.data.click_log import ClickLog
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Items(NamedTuple):

@@ -4,8 +4,8 @@ from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Bools, Floats, Ints
 from boostplug.core.checks import check_choice, check_instance, check_integer, check_number, refuse_where
 from boostplug.core.extras import imported
 from boostplug.core.randomness import RandomState, generator
@@ -15,10 +15,6 @@ from boostplug.data.positions import numbers_of_rows
 from boostplug.data.tables import rows_of
 from boostplug.datasets.ranking_data import RankingData
 from boostplug.metrics.grades import exp2_less_one
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _LARGEST_LABEL = 1000.0  # 2^1000 is finite
 _SHARE, _LEAST_QUERIES = 0.01, 10  # of the queries, whose labels train a production ranker

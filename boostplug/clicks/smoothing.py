@@ -1,9 +1,8 @@
 """Smoothing: propensities of positions with few clicks, shrunk towards a power law of the position."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from boostplug.core.arrays import Floats
 
 
 def shrunk_to_power_law(theta: Floats, variance: Floats) -> Floats:

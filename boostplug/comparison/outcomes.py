@@ -14,10 +14,10 @@ from boostplug.comparison.summary import MethodSummary, Outcome
 from boostplug.comparison.training.floors import Floors, LinearLoss
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.runs import Method, Plan, Run
+from boostplug.core.arrays import Floats
 from boostplug.core.cached import cached_property
 from boostplug.losses import Loss
 
-Floats = NDArray[np.float64]
 FoldSeed = tuple[int, int]
 Done = dict[FoldSeed, Run]
 

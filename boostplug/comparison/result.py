@@ -23,12 +23,14 @@ from boostplug.comparison.training.frameworks import booster_of_text
 from boostplug.comparison.training.kept import KeptRuns
 from boostplug.comparison.training.runs import Method
 from boostplug.core.cached import cached_property
-from boostplug.core.extras import needed_by
+from boostplug.core.extras import imported
 from boostplug.core.files import write_file
 from boostplug.model.mean import mean_model
 
 if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderResult
+
+_FRAMES = "DataFrames of a comparison need"
 
 
 class CompareResult:
@@ -81,7 +83,7 @@ class CompareResult:
             found = run.document()
             test = found.pop("test")
             rows.append({**run.names, **found, **test})
-        return _pandas().DataFrame(rows)
+        return imported("pandas", _FRAMES).DataFrame(rows)
 
     @property
     def per_query(self) -> Any:
@@ -89,7 +91,7 @@ class CompareResult:
 
         Weighted data have a column with the weights of queries.
         """
-        pd = _pandas()
+        pd = imported("pandas", _FRAMES)
         frames = []
         for run in self.outcomes.runs:
             if run.error is None:
@@ -309,12 +311,6 @@ class CompareResult:
 
     def __str__(self) -> str:
         return text(self.document)
-
-
-def _pandas() -> Any:
-    with needed_by("DataFrames of a comparison need", "pandas"):
-        import pandas as pd
-    return pd
 
 
 def _name(method: Method) -> dict[str, str]:

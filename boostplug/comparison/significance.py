@@ -9,9 +9,8 @@ from scipy import stats
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import LARGEST_WEIGHT, check_choice, check_integer, check_number, numbers, refuse_where
-
-Floats = NDArray[np.float64]
 
 _BLOCK = 1 << 22  # signs in memory at once
 _ROUNDING = 1e-12  # relative difference of values, or of sums of differences, that is only rounding

@@ -2,11 +2,6 @@
 
 import math
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
-
 ROUNDING = 1e-12  # relative difference that the order of summation or another processor's logarithm may cause
 
 

@@ -29,6 +29,16 @@ def frozen(array: NDArray[_T]) -> NDArray[_T]:
     return array
 
 
+class Immutable:
+    """Base class of data whose attributes cannot be set or deleted; constructors write to ``__dict__``."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable; build a new one to change {name}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is immutable; {name} cannot be deleted")
+
+
 class FrozenArrays:
     """Base class of data whose arrays stay read-only in pickles and copies."""
 

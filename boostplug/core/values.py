@@ -4,19 +4,20 @@ Their parameters can be listed and searched as those of scikit-learn's estimator
 ``base__sigmoid``. A change returns a new value.
 """
 
+from abc import update_abstractmethods
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from inspect import signature
 from numbers import Integral
-from typing import Any, ClassVar, Literal, NoReturn, Self, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, NoReturn, Self, TypeVar, get_args, get_origin, get_type_hints
 
 import numpy as np
 
 from boostplug.core.checks import check_number, shown
 
-_FACTOR = 8.0  # without a declared range, a positive real number is searched from an eighth of it to 8 times it
+FACTOR = 8.0  # without a declared range, a positive real number is searched from an eighth of it to 8 times it
 
 
 @dataclass(frozen=True)
@@ -98,6 +99,33 @@ class Value:
         parameters are not searched.
         """
         return _space(self)
+
+
+_V = TypeVar("_V", bound=Value)
+
+
+def takes_from(
+    parts: str, *names: str, combine: Callable[[Iterator[Any]], Any] = next
+) -> Callable[[type[_V]], type[_V]]:
+    """Decorate the class of values made of others, as of sums: attributes and methods of these names are theirs.
+
+    `parts` names the attribute that holds the other value, whose attributes are passed on, or the list of several,
+    whose attributes are taken together by `combine`.
+    """
+
+    def passed_on(name: str) -> property:
+        def get(value: Any) -> Any:
+            held = getattr(value, parts)
+            return combine(getattr(part, name) for part in (held if isinstance(held, list) else [held]))
+
+        return property(get, doc=f"That of `{parts}`.")
+
+    def decorate(kind: type[_V]) -> type[_V]:
+        for name in names:
+            setattr(kind, name, passed_on(name))
+        return update_abstractmethods(kind)
+
+    return decorate
 
 
 def is_value(thing: Any) -> bool:
@@ -211,5 +239,5 @@ def _space(value: Any) -> Space:
         elif isinstance(part, bool):
             space[name] = (False, True)
         elif float in (hint, *get_args(hint)) and isinstance(part, (int, float, np.floating)) and part > 0:
-            space[name] = Range(float(part) / _FACTOR, float(part) * _FACTOR, log=True)
+            space[name] = Range(float(part) / FACTOR, float(part) * FACTOR, log=True)
     return space | declared_ranges(value)

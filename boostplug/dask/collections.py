@@ -18,7 +18,7 @@ from boostplug.core.checks import shown
 from boostplug.dask.partitions import ids_and_places, refuse_split_queries
 from boostplug.data.inputs import Inputs
 from boostplug.data.named_labels import check_label_name
-from boostplug.data.queries import Queries, why_nothing_is_learnt
+from boostplug.data.queries import Queries, row_weights, why_nothing_is_learnt
 from boostplug.data.tables import Schema, refuse_other_categories, refuse_other_columns
 from boostplug.estimators.inputs import with_float32_labels
 from boostplug.losses import Loss
@@ -183,11 +183,6 @@ def queries_of_rows(numbers: NDArray[Any], name: str) -> Queries:
         position=None if parts[0].position is None else np.concatenate([part.position for part in parts]),
     )
     return with_float32_labels(queries, warn=False)  # the driver warns
-
-
-def row_weights(queries: Queries) -> NDArray[np.float64]:
-    """Return the weight of each row."""
-    return np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
 
 
 def partitioned_set(

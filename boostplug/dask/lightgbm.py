@@ -7,15 +7,16 @@ from typing import Any
 
 import numpy as np
 from distributed import get_worker
-from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
 from boostplug.core.threads import threads_of_framework
-from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows, row_weights
+from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows
 from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
+from boostplug.data.queries import row_weights
 from boostplug.data.tables import refuse_other_categories, rows_of, schema_of
 from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import FIT
@@ -29,7 +30,6 @@ with needed_by("boostplug.dask.LGBMRanker needs", "lightgbm", "dask"):
 
     from boostplug.estimators import lightgbm as local
 
-Floats = NDArray[np.float64]
 
 _LOCAL = "boostplug.LGBMRanker"
 _OF_CLUSTER = ("machines", "num_machines", "local_listen_port", "time_out", "tree_learner")  # parameters

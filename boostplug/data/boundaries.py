@@ -6,10 +6,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import frozen, numbers, refuse_rounded_ids, refuse_weights, refuse_where, shown, vector
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 def boundaries_of(group: ArrayLike | None, qid: ArrayLike | None, n_rows: int, *, rows_of: str = "labels") -> Ints:

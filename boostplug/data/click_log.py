@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import FrozenArrays, numbers, refuse_other_order, refuse_where, shown
 from boostplug.data.boundaries import boundaries_of, ids_of
 from boostplug.data.positions import numbers_of_rows, positions_of
 from boostplug.data.tables import read_features
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False, init=False, repr=False)

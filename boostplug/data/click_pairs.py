@@ -4,15 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import check_choice, check_integer, check_number, numbers, refuse_where, vector
 from boostplug.data.boundaries import places_within, row_weight_of
 from boostplug.data.click_log import ClickLog
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 PairArrays = tuple[Ints, Ints, Floats | None]
 """Winners, losers, and the weights of the pairs; None if all are 1."""
 

@@ -12,14 +12,13 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.cached import cached_property
 from boostplug.core.checks import frozen
 from boostplug.data.boundaries import places_within
 from boostplug.kernels.base.views import GroupArrays, ListArrays, PairArrays
 
 _T = TypeVar("_T")
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _BLOCK = 1 << 18  # pairs of one block
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import (
     column_as_vector,
     column_names,
@@ -33,8 +34,6 @@ from boostplug.data.tables import (
     schema_of,
     split_columns,
 )
-
-Floats = NDArray[np.float64]
 
 _ROLES = ("y", "qid", "weight", "position")
 

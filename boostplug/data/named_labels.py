@@ -5,11 +5,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import frozen, numbers, refuse_where, shown
-
-Floats = NDArray[np.float64]
 
 _NAME = re.compile(
     r"[^\s:,()\[\]'\"]+"

@@ -4,22 +4,20 @@ from functools import partial
 from typing import Any, Literal, final
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from boostplug.core.checks import frozen, numbers, refuse_other_order, refuse_weights, refuse_where, vector
+from boostplug.core.arrays import Floats, Ints
+from boostplug.core.checks import Immutable, frozen, numbers, refuse_other_order, refuse_weights, refuse_where, vector
 from boostplug.core.randomness import RandomState, generator
 from boostplug.data.boundaries import boundaries_of, row_weight_of
 from boostplug.data.click_log import ClickLog
 from boostplug.data.click_pairs import log_of, pairs_of_clicks, pairs_of_implicit
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-
 _LAST_ROW = 2**62  # products of row numbers with small ones stay within int64
 
 
 @final
-class Pairs:
+class Pairs(Immutable):
     """Preference pairs: row ``winner[k]`` should rank above row ``loser[k]``. Immutable.
 
     Parameters
@@ -245,12 +243,6 @@ class Pairs:
         row_weight = row_weight_of(weight, boundaries, qid)
         winner, loser = pairs_of_implicit(consumed, boundaries, n_negatives, generator(random_state))
         return cls(winner, loser, weight=None if row_weight is None else row_weight[winner])
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"Pairs is immutable; build a new one to change {name}")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"Pairs is immutable; {name} cannot be deleted")
 
     def __len__(self) -> int:
         return len(self.winner)

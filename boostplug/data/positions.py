@@ -3,13 +3,11 @@
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import frozen, numbers, refuse_other_order, refuse_where
 from boostplug.data.boundaries import in_order_of
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _MAX_PROPENSITY = 1e3
 

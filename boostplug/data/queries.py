@@ -8,30 +8,22 @@ from typing import Any, TypeVar, final
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.cached import cached_property
-from boostplug.core.checks import (
-    frozen,
-    numbers,
-    refuse_other_order,
-    refuse_where,
-    shown,
-    vector,
-)
+from boostplug.core.checks import Immutable, frozen, numbers, refuse_other_order, refuse_where, shown, vector
 from boostplug.data.boundaries import boundaries_of, row_weight_of, sizes_of
 from boostplug.data.grade_groups import GradeGroups, JudgedLists, ListedPairs, distinct, roots_and_unit
 from boostplug.data.named_labels import named_labels
 from boostplug.data.pairs import Pairs
 from boostplug.data.positions import positions_of
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 _R = TypeVar("_R")
 _NOTHING: Any = object()
 _LEAST_SHARE = 1e-300  # lower bound of a pair's weight relative to the largest, so that no positive weight becomes 0
 
 
 @final
-class Queries:
+class Queries(Immutable):
     """Grades, query boundaries and weights of a ranking data set. Immutable.
 
     Parameters
@@ -140,12 +132,6 @@ class Queries:
         )
         if pairs is not None:
             pairs.refuse_beyond(len(y))
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"Queries is immutable; build a new one to change {name}")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"Queries is immutable; {name} cannot be deleted")
 
     def __repr__(self) -> str:
         weighted = "" if self.row_weight is None else ", weighted"
@@ -344,6 +330,11 @@ class Queries:
         changes = (query[1:] != query[:-1]) | (grade[1:] != grade[:-1])
         starts: Ints = np.r_[np.zeros(min(1, len(rows)), np.int64), np.flatnonzero(changes) + 1]
         return starts
+
+
+def row_weights(queries: Queries) -> Floats:
+    """Return the weight of each row, 1 where `Queries.row_weight` is None."""
+    return np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
 
 
 def why_nothing_is_learnt(queries: Queries) -> str | None:

@@ -20,13 +20,13 @@ from typing import Any, BinaryIO, Literal, NoReturn
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_choice, check_flag, check_integer, shown
 from boostplug.data.files import natural
 from boostplug.datasets.ranking_data import Fold, RankingData
 
 _ZeroBased = bool | Literal["auto"]
 _Missing = Literal["zero", "nan"]
-_Floats = NDArray[np.float64]
 _Entries = tuple[NDArray[np.int32], NDArray[Any], NDArray[np.float32]]  # end of each row; features; values
 
 _BLOCK = 1 << 19  # bytes; what is parsed of them stays in the processor's cache
@@ -347,7 +347,7 @@ class _File:
     """A file before its width is known; one item a block in `labels` and `entries`."""
 
     path: Path
-    labels: list[_Floats] = field(default_factory=list)
+    labels: list[Floats] = field(default_factory=list)
     entries: list[_Entries] = field(default_factory=list)
     queries: list[tuple[bytes, int]] = field(default_factory=list)  # id of each run of rows, empty without; first row
     doc_ids: list[str] = field(default_factory=list)
@@ -527,7 +527,7 @@ def _beside(path: Path, *suffixes: str) -> Path | None:
     return next((side for side in paths if side.is_file()), None)
 
 
-def _numbers_beside(path: Path, *suffixes: str) -> _Floats | None:
+def _numbers_beside(path: Path, *suffixes: str) -> Floats | None:
     """Return the numbers in a side file; None without one."""
     side = _beside(path, *suffixes)
     if side is None:

@@ -10,11 +10,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_integer, check_number
 from boostplug.core.randomness import RandomState, generator
 from boostplug.datasets.ranking_data import Fold, RankingData
-
-Floats = NDArray[np.float64]
 
 _N_TRAITS = 6  # hidden properties of a document that decide its relevance
 _ABOVE = (0.30, 0.36)  # share of rows above grade 0; of these, the share above each next grade

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.queries import Queries
@@ -18,7 +19,6 @@ from boostplug.losses import LOSSES, Loss
 from boostplug.metrics import METRICS, NDCG, Metric
 from boostplug.selection.cut_queries import QuerySizes, query_sizes, warn_of_cut_queries
 
-Floats = NDArray[np.float64]
 _Set = TypeVar("_Set", Inputs, CheckedInputs)
 FIT = MappingProxyType({"weight": "sample_weight"})  # names of a fit's arguments, where they differ from a set's
 _CLASSES = {type(loss).__name__ for variants in LOSSES.values() for loss in variants}
@@ -331,6 +331,13 @@ class RankingScore:
     """Columns of X that are no features, by what they hold."""
     _fitted_queries: QuerySizes | None = None
     """Those of the training set."""
+
+    def _keep(self, X: Any, train: CheckedInputs, loss: Loss | None) -> None:
+        """Keep what is to be known of the training set after a training; `X` is as `fit` got it."""
+        self._fitted_columns = train.schema._replace(reader=type(self).__name__)
+        self._columns_by_role = {"qid": "qid", **train.columns}
+        self._fitted_queries = query_sizes(X, train.qid, train.queries.boundaries)
+        self.position_bias_ = fitted_position_bias(loss, self.predict, train)  # type: ignore[attr-defined]
 
     def _inputs_to_judge(self, X: Any, y: Any, qid: Any, group: Any, weight: Any, labels: Any) -> Inputs:
         """Return arguments of `score`, with the columns that `fit` has named."""

@@ -26,7 +26,6 @@ from boostplug.estimators.inputs import (
     check_uses,
     checked_set,
     each_starting_from,
-    fitted_position_bias,
     has_labels,
     loss_of,
     metrics_of,
@@ -44,7 +43,6 @@ from boostplug.estimators.start import as_booster, refuse_two_starts, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import export
-from boostplug.selection.cut_queries import query_sizes
 
 with needed_by("boostplug.LGBMRanker needs", "lightgbm"):
     import lightgbm as lgb
@@ -209,7 +207,6 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         warn_of_idle_part(loss, train.queries)
         own = [metric for metric in metrics if isinstance(metric, Metric)]
         assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)], own)
-        columns = train.schema
         self._counted = partial(counting_features, X=X, taken=train.columns.values())
         try:
             super().fit(
@@ -239,10 +236,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             del self._counted
         if self.start is not None:
             self._count_from(init_model.num_trees(), assign_queries.at_start)
-        self._fitted_columns = columns._replace(reader=type(self).__name__)
-        self._columns_by_role = {"qid": "qid", **train.columns}
-        self._fitted_queries = query_sizes(X, train.qid, train.queries.boundaries)
-        self.position_bias_ = fitted_position_bias(loss, self.predict, train)
+        self._keep(X, train, loss)
         if not self.booster_.feature_importance("split").any():
             warn_of_constant_model(loss, train.queries, self._too_few_rows(train.queries.n_rows))
         return self

@@ -8,6 +8,7 @@ from typing import NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import refuse_where
 from boostplug.data.queries import Queries
 from boostplug.metrics import NDCG
@@ -15,9 +16,6 @@ from boostplug.metrics.choice import choice_probabilities
 from boostplug.selection.folds import group_folds
 from boostplug.weak_rankers import Tree
 from boostplug.weak_rankers.stump import rounding_edges
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _ALPHAS = 10.0 ** np.arange(1.0, -4.25, -0.5)  # as shares of the mean diagonal of the normal equations
 _FOLDS = 5

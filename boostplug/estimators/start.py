@@ -5,10 +5,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq
 from sklearn.base import clone
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_choice, column_names, shown
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.queries import Queries
@@ -22,8 +23,6 @@ from boostplug.model.formats import fitted_model
 from boostplug.model.trees import TreeModel
 from boostplug.model.xgboost import booster_of_document, document_of
 from boostplug.weak_rankers import Tree
-
-Floats = NDArray[np.float64]
 
 _RANKING = ("lambdarank", "rank_xendcg", "rank:ndcg", "rank:pairwise", "rank:map")
 _STAND_INS: dict[str, Loss] = {**dict.fromkeys(_RANKING, RankNet())}

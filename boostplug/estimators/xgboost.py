@@ -31,7 +31,6 @@ from boostplug.estimators.inputs import (
     check_uses,
     checked_set,
     each_starting_from,
-    fitted_position_bias,
     has_labels,
     is_training_set,
     loss_of,
@@ -49,7 +48,6 @@ from boostplug.estimators.start import as_booster, refuse_two_starts, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import plain_booster
-from boostplug.selection.cut_queries import query_sizes
 
 with needed_by("boostplug.XGBRanker needs", "xgboost"):
     import xgboost as xgb
@@ -245,11 +243,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
                 self._keep_start(xgb.Booster(params, [matrix, *evals], model).eval_set(named, 0, metric))
         if not self._Booster.get_score():
             warn_of_constant_model(loss, train.queries)
-        self._fitted_columns = columns._replace(reader=type(self).__name__)
-        self._columns_by_role = {"qid": "qid", **train.columns}
-        self._fitted_queries = query_sizes(X, train.qid, train.queries.boundaries)
         self._set_evaluation_result(results)
-        self.position_bias_ = fitted_position_bias(loss, self.predict, train)
+        self._keep(X, train, loss)
         return self
 
     def predict(self, X: Any, **kwargs: Any) -> Any:

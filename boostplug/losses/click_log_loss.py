@@ -7,13 +7,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import expit
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import frozen, refuse_where, scores_of_rows
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.losses.base.loss import LARGEST_VALUE, LabelRange, Loss
-
-Floats = NDArray[np.float64]
 
 
 class _Clicks(NamedTuple):

@@ -3,15 +3,13 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_number, frozen
 from boostplug.data.queries import Queries
 from boostplug.kernels.lists.pearson import one_minus_pearson
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import Loss
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

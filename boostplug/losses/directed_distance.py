@@ -7,14 +7,13 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import called, check_number
 from boostplug.core.naming import Named
 from boostplug.core.values import Range
 from boostplug.kernels.pairs import exponential
 
-Floats = NDArray[np.float64]
 Distance = Callable[[Floats], Floats]
 """From gaps > 0 between grades to positive distances, both float64 arrays of one shape; ideally strictly growing."""
 

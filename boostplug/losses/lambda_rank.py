@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_flag, check_integer, check_number, frozen, shown
 from boostplug.core.values import Range, Space
 from boostplug.data.queries import Queries
@@ -20,8 +20,6 @@ from boostplug.losses.base.loss import LARGEST_VALUE, LabelRange, Loss
 from boostplug.losses.base.pair_loss import PairCurve
 from boostplug.metrics import MAP, MRR, NDCG
 from boostplug.metrics.dcg import discounts
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_choice, frozen, refuse_where
 from boostplug.core.values import Space
 from boostplug.data.queries import Queries
@@ -14,7 +14,6 @@ from boostplug.kernels.lists import softmax as kernels
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import LabelRange, Loss
 
-Floats = NDArray[np.float64]
 Target = Literal["softmax", "labels"]
 
 

@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import check_function, frozen
 from boostplug.core.threads import run_over_queries
 from boostplug.data.grade_groups import GradeGroups, ListedPairs, pairs_of_grades
@@ -27,9 +27,6 @@ from boostplug.losses.directed_distance import (
     LogDistance,
     distances_of_gaps,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _LONGEST = 1e90  # distance, and one over it: sums of squares times weights, and their inverses, stay finite
 _LEVELS = 256  # of the labels of a long list

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import frozen
 from boostplug.core.values import Range
 from boostplug.data.queries import Queries
@@ -15,8 +15,6 @@ from boostplug.losses.base.loss import LabelRange
 from boostplug.losses.base.pair_loss import Normalization
 from boostplug.losses.base.smooth_pair_loss import SmoothPairLoss
 from boostplug.metrics.dcg import Gain, check_gain
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -7,8 +7,8 @@ from functools import lru_cache, partial
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import called, check_function
 from boostplug.core.values import Space
 from boostplug.data.grade_groups import GradeGroups
@@ -17,8 +17,6 @@ from boostplug.kernels.pairs.sampling import Function
 from boostplug.losses.base.pair_loss import Normalization
 from boostplug.losses.base.smooth_pair_loss import GroupWeight, PairFunction, SmoothPairLoss
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Weight = Callable[[Floats, Floats], Floats]
 Hessian = Literal["newton", "bound", "global"]
 

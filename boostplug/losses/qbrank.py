@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_number, frozen
 from boostplug.core.values import Range
 from boostplug.data.grade_groups import GradeGroups
@@ -14,8 +14,6 @@ from boostplug.kernels.pairs import hinge as kernels
 from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.base.pair_loss import PairCurve, PairLoss, pairs_to_learn
 from boostplug.losses.squared_error import label_derivatives, label_squares
-
-Floats = NDArray[np.float64]
 
 Normalization = Literal["none", "rows", "query", "documents"]
 

@@ -3,16 +3,14 @@
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_flag
 from boostplug.data.queries import Queries
 from boostplug.kernels.lists.centred import centred_squares
 from boostplug.kernels.pairs.hinge import Derivatives
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss
-
-Floats = NDArray[np.float64]
 
 _LARGEST = 1e150  # bound of |r - F|: its square is finite
 

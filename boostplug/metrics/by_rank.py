@@ -1,17 +1,18 @@
 """Base class of metrics by rank: checks of parameters, queries without relevant documents."""
 
 from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_choice, check_integer, check_number, frozen, shown
 from boostplug.core.naming import parameters
 from boostplug.data.queries import Queries
 from boostplug.metrics.metric import Metric
 
-Floats = NDArray[np.float64]
 Ties = Literal["average", "order"]
 Empty = Literal["skip", "unweighted", 0, 1] | None
 
@@ -62,10 +63,14 @@ class RankMetric(Metric):
         return float(total), float(weight[with_rows].sum())
 
 
+@dataclass(frozen=True)
 class BinaryRelevanceMetric(RankMetric):
     """A metric of documents that are relevant or not, by rank."""
 
-    relevant: float
+    relevant: float = 1
+    _: KW_ONLY
+    ties: Ties = "average"
+    empty: Empty = None
     kernel: ClassVar[Callable[..., Floats]]
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
@@ -76,10 +81,18 @@ class BinaryRelevanceMetric(RankMetric):
         )
 
 
-class CutOffMetric(BinaryRelevanceMetric):
+@dataclass(frozen=True)
+class CutOff:
+    """The cut-off, a metric's first parameter: a class that names this base last has its fields first."""
+
+    k: int | None = None
+
+
+@dataclass(frozen=True)
+class CutOffMetric(BinaryRelevanceMetric, CutOff):
     """A metric of relevance that must have a cut-off."""
 
-    k: int
+    k: int = 10
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -103,18 +116,6 @@ def whole(number: float) -> float:
     return int(number) if number.is_integer() else number
 
 
-def _checked_cutoff(k: Any) -> int | None:
-    return None if k is None else check_integer("k", k, 1, ", or None for the whole list")
-
-
-def _checked_relevant(grade: Any) -> float:
-    return whole(check_number("relevant", grade, otherwise=", the lowest grade that is relevant"))
-
-
-def _checked_ties(ties: Any) -> str:
-    return check_choice("ties", ties, ("average", "order"))
-
-
 def _checked_empty(empty: Any) -> Any:
     if empty is None or (isinstance(empty, str) and empty in {"skip", "unweighted"}):
         return empty
@@ -124,8 +125,8 @@ def _checked_empty(empty: Any) -> Any:
 
 
 _CHECKS: dict[str, Callable[[Any], Any]] = {
-    "k": _checked_cutoff,
-    "relevant": _checked_relevant,
-    "ties": _checked_ties,
+    "k": lambda k: None if k is None else check_integer("k", k, 1, ", or None for the whole list"),
+    "relevant": lambda grade: whole(check_number("relevant", grade, otherwise=", the lowest grade that is relevant")),
+    "ties": lambda ties: check_choice("ties", ties, ("average", "order")),
     "empty": _checked_empty,
 }

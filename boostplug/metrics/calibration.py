@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.special import expit
 
-from boostplug.core.checks import check_integer, check_number, refuse_where, scores_of_rows
-from boostplug.data.queries import Queries
+from boostplug.core.arrays import Floats
+from boostplug.core.checks import check_integer, check_number, scores_of_rows
+from boostplug.data.queries import Queries, row_weights
+from boostplug.metrics.grades import refuse_off_scale
 from boostplug.metrics.metric import Metric
-
-Floats = NDArray[np.float64]
 
 _FAR = 700.0  # logits beyond it are cut: the loss stays finite
 
@@ -143,11 +143,6 @@ def bin_sums(scores: Floats, queries: Queries, bins: int, max_grade: float) -> F
 
 def _labels_and_weight(queries: Queries, max_grade: float) -> tuple[Floats, Floats]:
     """Return label / max_grade and weight of each row, both 0 where it is not judged; refuse labels off the scale."""
-    labels, top = queries.labels, float(max_grade)
-    outside = queries.labelled_rows & ((labels < 0.0) | (labels > top))
-    refuse_where(
-        "labels", outside, labels, f"is not from 0 to max_grade={top:g}; pass the top of the scale as max_grade="
-    )
-    weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+    refuse_off_scale(queries, float(max_grade))
     judged = queries.labelled_rows
-    return np.where(judged, labels, 0.0) / top, np.where(judged, weight, 0.0)
+    return np.where(judged, queries.labels, 0.0) / float(max_grade), np.where(judged, row_weights(queries), 0.0)

@@ -6,12 +6,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import refuse_where, scores_of_rows, vector
 from boostplug.data.boundaries import boundaries_of
 from boostplug.data.queries import Queries
 from boostplug.metrics.metric import Metric
-
-Floats = NDArray[np.float64]
 
 _FAR = 1e300  # scores beyond it are cut: differences stay finite
 

@@ -6,13 +6,13 @@ from typing import Literal, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_choice
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import ranks
 from boostplug.metrics.grades import grades_of
 from boostplug.metrics.metric import Metric
 
-Floats = NDArray[np.float64]
 Ties = Literal["corrected", "average", "order"]
 
 

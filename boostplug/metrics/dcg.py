@@ -5,15 +5,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import called, check_choice, check_function, frozen, refuse_where
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import dcg_ap as positions
-from boostplug.metrics.by_rank import Empty, RankMetric, Ties
+from boostplug.metrics.by_rank import CutOff, Empty, RankMetric, Ties
 from boostplug.metrics.grades import exp2_less_one
 
-Floats = NDArray[np.float64]
 Gain = Literal["exp2", "linear"] | Callable[[Floats], Floats]
 Convention = Literal["standard", "letor"]
 
@@ -25,11 +24,14 @@ _NAMED_GAINS = {  # formula, largest grade (2^657 < 1e198), what to do above it
 }
 
 
+@dataclass(frozen=True)
 class Discounted(RankMetric):
     """A metric of gains by grade and discounts by rank."""
 
-    convention: Convention
-    gain: Gain
+    _: KW_ONLY
+    convention: Convention = "standard"
+    gain: Gain = "exp2"
+    ties: Ties = "average"
 
     def __post_init__(self) -> None:
         """Check the parameters."""
@@ -52,7 +54,7 @@ class Discounted(RankMetric):
 
 
 @dataclass(frozen=True)
-class NDCG(Discounted):
+class NDCG(Discounted, CutOff):
     r"""Normalised discounted cumulative gain of the best k documents.
 
     .. math:: \frac{\mathrm{DCG}_k}{\max_\pi \mathrm{DCG}_k(\pi)}, \qquad
@@ -88,9 +90,6 @@ class NDCG(Discounted):
 
     k: int | None = 10
     _: KW_ONLY
-    convention: Convention = "standard"
-    gain: Gain = "exp2"
-    ties: Ties = "average"
     empty: Empty = None
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
@@ -112,7 +111,7 @@ class NDCG(Discounted):
 
 
 @dataclass(frozen=True)
-class DCG(Discounted):
+class DCG(Discounted, CutOff):
     r"""Discounted cumulative gain of the best k documents, not normalised.
 
     .. math:: \sum_{j=1}^{\min(k, n)} d_j\, g(r_{(j)})
@@ -136,10 +135,6 @@ class DCG(Discounted):
     """
 
     k: int | None = 10
-    _: KW_ONLY
-    convention: Convention = "standard"
-    gain: Gain = "exp2"
-    ties: Ties = "average"
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:
         """Return the DCG of each query."""
@@ -173,8 +168,6 @@ class MeanNDCG(Discounted):
 
     _: KW_ONLY
     convention: Convention = "letor"
-    gain: Gain = "exp2"
-    ties: Ties = "average"
     empty: Empty = None
 
     def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:

@@ -27,6 +27,14 @@ def grades_of(queries: Queries) -> ranks.Grades:
     )
 
 
+def refuse_off_scale(queries: Queries, top: float) -> None:
+    """Raise for labels of judged documents that are not from 0 to the top of the scale, `max_grade`."""
+    labels = queries.labels
+    outside = queries.labelled_rows & ((labels < 0.0) | (labels > top))
+    why = f"is not from 0 to max_grade={top:g}; pass the top of the scale as max_grade="
+    refuse_where("labels", outside, labels, why)
+
+
 def grades_up_to(max_grade: float, queries: Queries, metric: str, gain: str) -> NDArray[np.float64]:
     """Return the grade of each row, 0 where it is not labelled; refuse grades below 0 or above the scale's highest."""
     judged, labels = queries.labelled_rows, queries.labels

@@ -6,17 +6,16 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from boostplug.adapters.reading import adapter_of, dataset_names, queries_of
 from boostplug.adapters.workers import NO_QUERIES, in_step
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import numbers, refuse_other_order, refuse_where, scores_of_rows, shown
 from boostplug.core.naming import Named, name_in_logs, read_value
 from boostplug.core.threads import threads_of_framework
 from boostplug.core.values import Range, Space, declared_ranges
 from boostplug.data.queries import Queries
-
-Floats = NDArray[np.float64]
 
 _ON_LABEL = re.compile(r"(.+)\.on\(['\"]?([^()'\"]+)['\"]?\)\s*")
 

@@ -3,18 +3,18 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_instance
+from boostplug.core.values import takes_from
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries
 from boostplug.metrics.metric import Metric
 
-Floats = NDArray[np.float64]
-
 
 @dataclass(frozen=True, repr=False)
+@takes_from("metric", "greater_is_better", "couples_queries", "has_per_query")
 class MetricOnLabel(Metric):
     """A metric whose labels are those of one name, in place of the data's `y`; `Metric.on` makes it.
 
@@ -43,21 +43,6 @@ class MetricOnLabel(Metric):
     def name(self) -> str:
         """The metric's, and its label: "NDCG@10.on(sale)"."""
         return f"{self.metric.name}.on({self.label})"
-
-    @property
-    def greater_is_better(self) -> bool:  # type: ignore[override]
-        """Whether it is so for the metric."""
-        return self.metric.greater_is_better
-
-    @property
-    def couples_queries(self) -> bool:  # type: ignore[override]
-        """Whether the metric does."""
-        return self.metric.couples_queries
-
-    @property
-    def has_per_query(self) -> bool:  # type: ignore[override]
-        """Whether the metric has."""
-        return self.metric.has_per_query
 
     def reads(self, queries: Queries) -> Queries:
         """Return the queries with the label of that name."""

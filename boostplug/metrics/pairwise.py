@@ -4,15 +4,14 @@ from dataclasses import KW_ONLY, dataclass
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_choice, check_flag
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import ranks
 from boostplug.metrics.grades import grades_of
 from boostplug.metrics.metric import Metric
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Metrics of binary relevance, by how many relevant documents stand at the top: precision, recall and their like."""
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import dataclass
 
 from boostplug.kernels.metrics import dcg_ap as positions
-from boostplug.metrics.by_rank import BinaryRelevanceMetric, CutOffMetric, Empty, Ties
+from boostplug.metrics.by_rank import BinaryRelevanceMetric, CutOff, CutOffMetric
 
 
 @dataclass(frozen=True)
@@ -32,12 +32,6 @@ class Precision(CutOffMetric):
     0.4
     """
 
-    k: int = 10
-    relevant: float = 1
-    _: KW_ONLY
-    ties: Ties = "average"
-    empty: Empty = None
-
     kernel = staticmethod(positions.precision)
 
 
@@ -63,11 +57,6 @@ class WTA(BinaryRelevanceMetric):
     >>> WTA(relevant=2)([3.0, 2.0, 1.0, 0.5], queries)
     0.0
     """
-
-    relevant: float = 1
-    _: KW_ONLY
-    ties: Ties = "average"
-    empty: Empty = None
 
     kernel = staticmethod(positions.precision)
     k = 1
@@ -99,12 +88,6 @@ class Recall(CutOffMetric):
     0.5
     """
 
-    k: int = 10
-    relevant: float = 1
-    _: KW_ONLY
-    ties: Ties = "average"
-    empty: Empty = None
-
     kernel = staticmethod(positions.recall)
 
 
@@ -131,16 +114,11 @@ class RPrecision(BinaryRelevanceMetric):
     1.0
     """
 
-    relevant: float = 1
-    _: KW_ONLY
-    ties: Ties = "average"
-    empty: Empty = None
-
     kernel = staticmethod(positions.r_precision)
 
 
 @dataclass(frozen=True)
-class MAP(BinaryRelevanceMetric):
+class MAP(BinaryRelevanceMetric, CutOff):
     r"""Mean over the relevant documents of the precision at their rank.
 
     .. math:: \frac1R \sum_{j \le k} \mathrm{rel}_j \frac{\#\{i \le j : \mathrm{rel}_i\}}{j}
@@ -161,11 +139,5 @@ class MAP(BinaryRelevanceMetric):
     >>> MAP(relevant=2, empty=0).per_query([3.0, 2.0, 1.0, 0.5], queries).round(4)
     array([0.3333, 0.    ])
     """
-
-    k: int | None = None
-    relevant: float = 1
-    _: KW_ONLY
-    ties: Ties = "average"
-    empty: Empty = None
 
     kernel = staticmethod(positions.average_precision)

@@ -3,15 +3,13 @@
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_number, frozen
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.metrics.by_rank import ABOVE_0, Empty, RankMetric, Ties, relevance, whole
 from boostplug.metrics.grades import grades_up_to
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -3,21 +3,19 @@
 from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_number, frozen
 from boostplug.core.threads import numbers_by_query
 from boostplug.data.queries import Queries
 from boostplug.kernels.metrics import dcg_ap as positions
 from boostplug.kernels.metrics.err import expected_reciprocal_rank
-from boostplug.metrics.by_rank import ABOVE_0, BinaryRelevanceMetric, Empty, RankMetric, Ties, relevance, whole
+from boostplug.metrics.by_rank import ABOVE_0, BinaryRelevanceMetric, CutOff, Empty, RankMetric, Ties, relevance, whole
 from boostplug.metrics.grades import exp2_less_one, grades_up_to
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
-class MRR(BinaryRelevanceMetric):
+class MRR(BinaryRelevanceMetric, CutOff):
     r"""Reciprocal rank of the first relevant document.
 
     .. math:: 1 / \min\{j : \mathrm{rel}_j\}, \text{ or 0 if it exceeds } k
@@ -36,12 +34,6 @@ class MRR(BinaryRelevanceMetric):
     >>> round(MRR()([2.0, 2.0, 1.0, 0.5], queries), 4)  # first or second, by chance
     0.75
     """
-
-    k: int | None = None
-    relevant: float = 1
-    _: KW_ONLY
-    ties: Ties = "average"
-    empty: Empty = None
 
     kernel = staticmethod(positions.reciprocal_rank)
 

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.model.trees import TreeModel
+from boostplug.weak_rankers.stump import largest_single
 from boostplug.weak_rankers.tree import Tree
 
 Singles = NDArray[np.float32]
@@ -86,7 +87,8 @@ def xgboost_dump(trees: Sequence[Tree], names: Sequence[str]) -> str:
     roots = []
     for tree in trees:
         depth = _depth(tree)
-        bound = np.minimum(_at_most(tree), np.nextafter(_LARGEST, np.float32(0.0)))  # so that a number is above it
+        bound = largest_single(tree.threshold)
+        bound = np.minimum(bound, np.nextafter(_LARGEST, np.float32(0.0)))  # so that a number is above it
         roots.append(_nested(tree, node, np.nextafter(bound, np.float32(np.inf)).astype(np.float64)))
     return _json(roots)
 
@@ -100,7 +102,7 @@ def ranklib(trees: Sequence[Tree]) -> str:
         split = f"<feature> {tree.feature[at] + 1} </feature><threshold> {bound[at]} </threshold>"
         return f'{split}<split pos="left">{left}</split><split pos="right">{right}</split>'
 
-    roots = [_nested(tree, node, np.maximum(_at_most(tree), -_LARGEST)) for tree in trees]
+    roots = [_nested(tree, node, np.maximum(largest_single(tree.threshold), -_LARGEST)) for tree in trees]
     lines = [f'<tree id="{k}" weight="1">\n<split>{root}</split>\n</tree>' for k, root in enumerate(roots, start=1)]
     return "\n".join(["## LambdaMART", f"## No. of trees = {len(trees)}", "", "<ensemble>", *lines, "</ensemble>", ""])
 
@@ -121,17 +123,9 @@ def _depth(tree: Tree) -> NDArray[np.int64]:
     return depth
 
 
-def _at_most(tree: Tree) -> Singles:
-    """Return the largest single-precision number up to each threshold."""
-    with np.errstate(over="ignore"):
-        rounded = tree.threshold.astype(np.float32)
-    bound: Singles = np.where(rounded > tree.threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded)
-    return bound
-
-
 def _less_slack(tree: Tree) -> Singles:
     """Return the largest threshold whose sum with Solr's slack is at most the wanted bound."""
-    bound = np.maximum(_at_most(tree), -_LARGEST)
+    bound = np.maximum(largest_single(tree.threshold), -_LARGEST)
     chosen: Singles = bound - _SLACK
     for _ in range(_STEPS):
         chosen = np.where(chosen + _SLACK > bound, np.nextafter(chosen, -_LARGEST), chosen)
@@ -145,7 +139,7 @@ def _warn_of_slack(trees: Sequence[Tree], names: Sequence[str], less_slack: Sequ
     """Warn of features with values near 0 that go to the other side, as no threshold and slack sum to the bound."""
     features = set[str]()
     for tree, threshold in zip(trees, less_slack, strict=True):
-        bound = np.maximum(_at_most(tree), -_LARGEST)
+        bound = np.maximum(largest_single(tree.threshold), -_LARGEST)
         missed = ~tree.leaf & (threshold + _SLACK < bound) & (np.abs(bound) > _NEXT_TO_ZERO)
         features.update(names[feature] for feature in tree.feature[missed])
     if features:

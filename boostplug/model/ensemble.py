@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.cached import cached_property
 from boostplug.core.checks import check_integer, check_number, frozen, shown
 from boostplug.core.extras import imported
@@ -21,8 +22,6 @@ from boostplug.model.xgboost import xgboost_model
 from boostplug.weak_rankers import Feature, Stump, Tree, WeakRanker
 from boostplug.weak_rankers.forest import Forest, Line, scores_of
 from boostplug.weak_rankers.tree import joined
-
-Floats = NDArray[np.float64]
 
 _MOST_FEATURES = 10_000_000  # predict reads dense rows; importances and LightGBM's models have an entry for each
 

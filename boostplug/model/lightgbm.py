@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from boostplug.model.names import allowed_names
 from boostplug.weak_rankers.tree import Tree
 
-Floats = NDArray[np.float64]
-
 _LOWEST = np.finfo(np.float64).min
 _SMALLEST = np.finfo(np.float64).tiny
 _MISSING_IS_NAN, _DEFAULT_LEFT = 8, 2  # bits of decision_type

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from boostplug.core.extras import imported
 from boostplug.model.lightgbm import leaves_below
 from boostplug.model.names import allowed_names
+from boostplug.weak_rankers.stump import largest_single
 from boostplug.weak_rankers.tree import Tree, in_breadth
 
 Singles = NDArray[np.float32]
@@ -53,8 +54,7 @@ def _gbtree(trees: Sequence[Tree], n_features: int) -> dict[str, Any]:
 def _tree(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:
     # XGBoost goes left where float32(x) < condition.
     with np.errstate(over="ignore"):
-        condition = tree.threshold.astype(np.float32)
-        condition = np.where(condition <= tree.threshold, np.nextafter(condition, np.float32(np.inf)), condition)
+        condition = np.nextafter(largest_single(tree.threshold), np.float32(np.inf))
     # No single is above: the same as none below, the children exchanged.
     leaf = tree.leaf
     swapped = ~leaf & (condition == np.inf)

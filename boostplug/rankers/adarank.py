@@ -7,6 +7,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.best_round import BestRound
 from boostplug.core.checks import check_choice, check_flag, check_instance, check_integer
 from boostplug.data.queries import Queries
@@ -14,8 +15,6 @@ from boostplug.metrics import MAP, Metric
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.weak_rankers import Feature
 from boostplug.weak_rankers.stump import first_best
-
-Floats = NDArray[np.float64]
 
 _MAX_ALPHA = 10.0  # α of φ = 1 - 4e-9; a perfect weak ranker, φ = 1, has an infinite α
 _TIE = 1e-12  # relative; below it, the order of summation decides

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from boostplug.core.arrays import Floats
 from boostplug.core.best_round import BestRound
 from boostplug.core.checks import check_integer
 from boostplug.data.inputs import Inputs
@@ -31,8 +32,6 @@ from boostplug.metrics import NDCG
 from boostplug.model.ensemble import Ensemble
 from boostplug.selection.cut_queries import query_sizes
 from boostplug.weak_rankers import WeakRanker
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

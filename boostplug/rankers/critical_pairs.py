@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.threads import run_evenly
 from boostplug.data.boundaries import places_within
 from boostplug.data.grade_groups import ListedPairs
@@ -21,8 +22,6 @@ from boostplug.losses.base.pair_loss import pairs_to_learn
 from boostplug.losses.directed_distance import Distance, distances_of_gaps
 from boostplug.weak_rankers import Cuts
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Sides = NDArray[np.bool_]
 
 _ONE = BinaryDistance()

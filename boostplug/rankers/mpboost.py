@@ -5,16 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.losses import MPBoost
 from boostplug.losses.directed_distance import Distance, LogisticDistance
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.critical_pairs import CutSums, FactorisedPairs
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.stump import first_best
-
-Floats = NDArray[np.float64]
 
 _SMALLEST = 2e-10  # share of all pairs' weight; cuts that separate less are skipped
 _ROUNDING = 1e-14  # relative rounding error of a sum

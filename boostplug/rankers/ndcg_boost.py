@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.tree import DecisionTreeClassifier
 
+from boostplug.core.arrays import Bools, Floats, Ints
 from boostplug.core.checks import check_instance
-from boostplug.data.queries import Queries
+from boostplug.data.queries import Queries, row_weights
 from boostplug.kernels.metrics.dcg_ap import dcg
 from boostplug.losses import NDCGBoost, RankNet
 from boostplug.metrics.dcg import Gain, discounts, gains_of
@@ -19,10 +20,6 @@ from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, see
 from boostplug.rankers.critical_pairs import refuse_no_pairs
 from boostplug.weak_rankers import Cuts, Tree, WeakRanker
 from boostplug.weak_rankers.stump import first_best
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 _Classify = Callable[[Floats], tuple[WeakRanker, Bools]]  # from weights to a weak ranker and the rows where it is 1
 
@@ -196,7 +193,7 @@ class _Lists:
         ideal = dcg(gains, gains, queries.boundaries, discounts(longest, "standard"), average=False)
         ideal = ideal[queries.query_of_row]
         self._gain = np.divide(gains, ideal, out=np.zeros_like(gains), where=ideal > 0)
-        self._row_weight = np.ones(queries.n_rows) if queries.row_weight is None else queries.row_weight
+        self._row_weight = row_weights(queries)
         self._n = queries.n_queries if queries.query_weight is None else float(queries.query_weight.sum())
         self._doubled = self._labelled(np.tile([1.0, 0.0], queries.n_rows), np.repeat(np.arange(queries.n_rows), 2))
 

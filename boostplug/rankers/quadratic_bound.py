@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import brentq
 from sklearn.tree import DecisionTreeRegressor
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_choice, check_flag, check_instance, check_integer, check_number
 from boostplug.data.queries import Queries, why_nothing_is_learnt
 from boostplug.losses import Loss, QBRank
@@ -20,7 +20,6 @@ from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training, see
 from boostplug.weak_rankers import Tree
 from boostplug.weak_rankers.growth import TreeGrower
 
-Floats = NDArray[np.float64]
 Derivatives = Callable[[Floats, Queries], tuple[Floats, Floats]]
 WeakLearner = Callable[[Floats, Floats], Tree]  # from targets and weights of the rows to the fitted tree
 

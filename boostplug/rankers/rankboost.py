@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Ints
 from boostplug.core.checks import check_choice, check_flag
 from boostplug.data.grade_groups import distinct
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
@@ -14,9 +14,6 @@ from boostplug.rankers.critical_pairs import FactorisedPairs, number_of_pairs
 from boostplug.rankers.rankboost_plus import NO_EDGE, Descent, Step, efficient_steps, weight_of_cut
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.stump import first_best
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(kw_only=True, eq=False, repr=False)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import expit
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.threads import run_evenly
 from boostplug.data.grade_groups import ListedPairs, distinct
 from boostplug.data.queries import Queries
@@ -22,8 +23,6 @@ from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.independent import IndependentSet, components_of_pairs
 from boostplug.weak_rankers.stump import first_best
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 Sides = NDArray[np.bool_]
 
 NO_EDGE = 1e-12  # share of the pairs' total weight; below it, rounding decides

@@ -7,11 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Ints
 from boostplug.core.checks import check_flag, check_integer, refuse_other_order, refuse_where, shown, vector
 from boostplug.core.randomness import RandomState, generator
 from boostplug.data.queries import Queries
-
-Ints = NDArray[np.int64]
 
 
 class GroupSizes(NamedTuple):

@@ -5,11 +5,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.threads import run_evenly
 from boostplug.kernels.base.compiling import compiled
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Forest(NamedTuple):

@@ -5,11 +5,10 @@ from collections import deque
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.threads import run_evenly
 from boostplug.weak_rankers.tree import Tree
 from boostplug.weak_rankers.tree_growth import Bins, ValueCodes, grow
-
-Floats = NDArray[np.float64]
 
 
 class TreeGrower:

@@ -1,12 +1,11 @@
 """`IndependentSet`: weak rankers that are linearly independent on the pairs of a training set."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from boostplug.core.arrays import Floats, Ints
 
 TOLERANCE = 1e-9  # share of a vector's length; the residual of a dependent vector is about 1e-15
 

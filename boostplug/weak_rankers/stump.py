@@ -5,14 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.cached import cached_property
 from boostplug.core.checks import check_integer, check_number, frozen
 from boostplug.weak_rankers import cuts as kernels
 from boostplug.weak_rankers.cuts import CutCodes
 from boostplug.weak_rankers.feature import check_column
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
@@ -157,14 +155,21 @@ def first_best(values: Floats, tolerance: float) -> int:
     return int(np.argmax(values >= values.max() - tolerance))
 
 
+def largest_single(threshold: Floats) -> NDArray[np.float32]:
+    """Return the largest single-precision numbers of at most `threshold`."""
+    with np.errstate(over="ignore"):
+        rounded = threshold.astype(np.float32)
+    below: NDArray[np.float32] = np.where(rounded > threshold, np.nextafter(rounded, np.float32(-np.inf)), rounded)
+    return below
+
+
 def rounding_edges(threshold: Floats) -> Floats:
     """Return the largest doubles that round to a single-precision number of at most `threshold`.
 
     ``x <= edge`` equals ``float32(x) <= threshold`` for every double x that is finite in single precision.
     """
     with np.errstate(over="ignore"):
-        below = threshold.astype(np.float32)
-        below = np.where(below > threshold, np.nextafter(below, np.float32(-np.inf)), below)
+        below = largest_single(threshold)
         above = np.minimum(np.nextafter(below, np.float32(np.inf)).astype(np.float64), 2.0**128)
         edge = 0.5 * (below.astype(np.float64) + above)
         # A double halfway between two floats rounds to the even one; the threshold keeps it on that side.

@@ -7,12 +7,10 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import frozen
 from boostplug.weak_rankers.forest import Forest, Line, scores_of
 from boostplug.weak_rankers.stump import rounding_edges
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _NO_LINE = Line(frozen(np.empty(0, np.int64)), frozen(np.empty(0)))
 

@@ -16,12 +16,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _PURE = float(np.finfo(np.float64).eps)  # largest variance of targets that scikit-learn does not split
 _APART = np.float32(1e-7)  # largest distance of values that scikit-learn does not split

@@ -125,8 +125,8 @@ MUTANTS = [
         (
             "rows that are not labelled count in calibration",
             "metrics.calibration._labels_and_weight",
-            "np.where(judged, weight, 0.0)",
-            "weight",
+            "np.where(judged, row_weights(queries), 0.0)",
+            "row_weights(queries)",
         ),
     ),
     *_caught_by(
@@ -504,8 +504,8 @@ MUTANTS = [
         ["model/test_engines.py"],
         (
             "thresholds in single precision are rounded to the nearest",
-            "model.engines._at_most",
-            "rounded > tree.threshold",
+            "weak_rankers.stump.largest_single",
+            "rounded > threshold",
             "rounded != rounded",
         ),
         (

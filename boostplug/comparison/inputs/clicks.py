@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostplug.clicks.propensity import effective_size
 from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.training.frameworks import DataPart, Folds
+from boostplug.core.arrays import Floats
 from boostplug.core.naming import label
 from boostplug.data.positions import refuse_without_propensity
 from boostplug.losses import Loss, RankNet, Unbiased
@@ -19,8 +19,6 @@ IPS = "ips"  # the label that holds the weighed clicks
 MAX_WEIGHT = 10.0  # of a click, as in `Unbiased`
 _POWERS = (0.25, 0.5, 0.75, 1.0)  # of "ips"; 0 is clicks as labels
 _RIDGES = (0.003, 0.03, 0.3)  # of "additive"
-
-Floats = NDArray[np.float64]
 
 
 def clicked_parts(folds: Folds) -> tuple[str, ...]:

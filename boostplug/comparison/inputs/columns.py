@@ -6,15 +6,13 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostplug.comparison.report.formats import short
 from boostplug.comparison.training.frameworks import DataPart
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import column_names, refuse_where, shown
 from boostplug.data.tables import is_frame, is_number, is_whole, schema_of
 from boostplug.metrics import Metric
-
-Floats = NDArray[np.float64]
 
 _LEAST_ROWS = 50  # smallest number of rows in which different numbers are no accident
 _MOST_GAPS = 10  # a column of row numbers spans at most as many times the rows

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import (
     check_column_names,
     check_integer,
@@ -33,9 +34,6 @@ from boostplug.data.tables import (
 )
 from boostplug.datasets.ranking_data import RankingData
 from boostplug.selection.folds import blocks_by_time, times_of_queries
-
-Ints = NDArray[np.int64]
-Floats = NDArray[np.float64]
 
 TODAY = "score_in_use"  # the label that holds the score in use
 FOLDS, FEW_FOR_FOLDS = 5, 1000  # by default, for one table with fewer queries that hold a pair

@@ -6,8 +6,9 @@ from typing import Any, Literal
 
 from boostplug.comparison.inputs.columns import columns_of, last_where_missing, score_of, values_alone
 from boostplug.comparison.inputs.frames import TODAY
-from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK, DataPart, Folds
-from boostplug.comparison.training.runs import Floats, Method, Plan, Run, judged, reason
+from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK, Folds
+from boostplug.comparison.training.runs import Method, Plan, Run, judged, reason
+from boostplug.core.arrays import Floats
 from boostplug.core.extras import is_installed
 from boostplug.estimators.inputs import with_float32_labels
 from boostplug.estimators.start import as_booster, dense
@@ -75,22 +76,20 @@ class Floors:
             notes.append(f"{title_of_column(today).capitalize()} is also the best single column.")
         return notes
 
-    def runs(self, plan: Plan, method: Method, fold: int, parts: Sequence[DataPart] | None = None) -> Iterator[Run]:
-        """Yield the runs of a method on a fold, or on other parts of it: the same for all seeds."""
-        parts = self.folds[fold] if parts is None else parts
+    def runs(self, plan: Plan, method: Method, fold: int) -> Iterator[Run]:
+        """Yield the runs of a method on a fold: the same for all seeds."""
         fields: dict[str, Any] = {"framework": method.framework, "method": method.name, "fold": fold}
         try:
-            valid, test, model = self._scores(method, fold, parts)
-            fields |= judged(plan, parts, valid, test, probabilities=bool(model) and self.loss == "softmax") | {
-                "model": model
-            }
+            valid, test, model = self._scores(method, fold)
+            probabilities = bool(model) and self.loss == "softmax"
+            fields |= judged(plan, self.folds[fold], valid, test, probabilities=probabilities) | {"model": model}
         except Exception as error:  # noqa: BLE001 (the table reports it)
             fields["error"] = reason(error)
         yield from (Run(seed=seed, **fields) for seed in plan.seeds)
 
-    def _scores(self, method: Method, fold: int, parts: Sequence[DataPart]) -> tuple[Floats, Floats, str]:
+    def _scores(self, method: Method, fold: int) -> tuple[Floats, Floats, str]:
         """Return the scores of the validation and the test part, and the model as LightGBM's text, if there is one."""
-        train, valid, test = parts
+        train, valid, test = self.folds[fold]
         if method.objective == TODAY:
             a, b = (last_where_missing(part.queries.labels_by_name[TODAY]) for part in (valid, test))
             return a, b, ""

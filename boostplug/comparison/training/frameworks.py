@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from boostplug.adapters.reading import assign
 from boostplug.comparison.training.trees import Trees
+from boostplug.core.arrays import Floats
 from boostplug.core.best_round import BestRound
 from boostplug.core.cached import cached_property
 from boostplug.core.extras import imported
@@ -23,8 +24,6 @@ from boostplug.estimators.parameter_names import without_options
 from boostplug.estimators.start import as_booster, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
-
-Floats = NDArray[np.float64]
 
 _LEAST_SHARE = 0.7  # least share of a training's time in which its thread had a processor
 _NONE: Mapping[str, Any] = MappingProxyType({})

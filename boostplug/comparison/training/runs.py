@@ -9,20 +9,18 @@ from threading import Event, get_ident
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostplug.comparison.summary import to_json
 from boostplug.comparison.training import tuning
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, DataPart, Framework, Watch
 from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import Setting
+from boostplug.core.arrays import Floats
 from boostplug.core.threads import threads_of_framework
 from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN
 from boostplug.losses import Loss
 from boostplug.metrics import ECE, ChoiceLogLoss, LogLoss, Metric
 from boostplug.metrics.choice import choice_bins
-
-Floats = NDArray[np.float64]
 
 _OF_PROBABILITIES = (LogLoss, ECE, ChoiceLogLoss)
 _NO_LOGITS = ("regression", "reg:squarederror")  # they predict the grade

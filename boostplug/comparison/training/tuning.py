@@ -9,7 +9,7 @@ from typing import Any
 from boostplug.comparison.training.frameworks import Framework, Watch
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.best_round import BestRound
-from boostplug.core.extras import needed_by
+from boostplug.core.extras import imported
 from boostplug.core.values import Range
 from boostplug.losses import Loss
 from boostplug.selection.search import suggest
@@ -51,8 +51,7 @@ _OF_BUILT_INS: dict[str, dict[str, tuple[Any, ...]]] = {
 
 def require_optuna() -> Any:
     """Return optuna, silenced."""
-    with needed_by("tuning needs", "optuna"):
-        import optuna
+    optuna = imported("optuna", "tuning needs")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
     return optuna
 

@@ -3,13 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import inlined
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _BEST_ALONE_UP_TO = 64  # up to this cut-off, keeping a sorted list of the best scores is faster than sorting the query
 _RUN = 16  # runs of this length are sorted by counting, then merged

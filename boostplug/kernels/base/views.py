@@ -2,11 +2,7 @@
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
+from boostplug.core.arrays import Floats, Ints
 
 
 class GroupArrays(NamedTuple):

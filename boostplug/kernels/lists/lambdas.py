@@ -31,8 +31,8 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.kernels.base.arithmetic import EXP_MAX, exponential, log1p
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.simd import (
@@ -49,8 +49,6 @@ from boostplug.kernels.base.simd import (
 )
 from boostplug.kernels.base.sorting import workspace_for
 from boostplug.kernels.lists.order import average_over_ties, order_by_score
-
-Floats = NDArray[np.float64]
 
 _NEAR = 600.0  # range of scores within which e^x serves for every pair
 _FARTHEST = 1e300  # scores are clipped to ±1e300, so that differences are finite

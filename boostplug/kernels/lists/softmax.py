@@ -22,14 +22,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.kernels.base.arithmetic import EXP_MAX, exponential, unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.simd import WIDTH, broadcast, first_lanes, larger, largest_of, load, store, sum_of
 from boostplug.kernels.base.sorting import longest_list
-
-Floats = NDArray[np.float64]
 
 
 class _Workspace(NamedTuple):

@@ -1,15 +1,12 @@
 """Sums over the positions of a ranking: sort the documents of each query, then walk the blocks of tied documents."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import frozen
 from boostplug.core.threads import numbers_by_query, run_over_queries
 from boostplug.kernels.base.compiling import compiled
 from boostplug.kernels.base.sorting import best_rows, sort, workspace_for
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _NONE = frozen(np.zeros(0))
 

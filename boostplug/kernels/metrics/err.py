@@ -1,13 +1,10 @@
 """Expected reciprocal rank (ERR) at which a user who reads from the top stops; exact for tied documents."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import best_rows, workspace_for
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _NEVER = 1e-15  # ranks that users reach with a smaller probability are left out of the sum
 

@@ -6,15 +6,11 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Bools, Floats, Ints
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import Workspace, sort, workspace_for
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
 
 
 class Grades(NamedTuple):

@@ -24,8 +24,8 @@ In NumPy, for the labels y, scores f and distances of one query::
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.kernels.base.arithmetic import EXP_MAX, exponential, log1p
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.simd import (
@@ -40,9 +40,6 @@ from boostplug.kernels.base.simd import (
     store,
     sum_of,
 )
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 BINARY, LINEAR, LOG, LOGISTIC, STORED = 0, 1, 2, 3, 4  # distances
 LARGEST_EXPONENT = 60.0  # of a pair; e^60 · 1e10 pairs still fit float32

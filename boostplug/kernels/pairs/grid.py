@@ -26,17 +26,14 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.simd import broadcast, load, store, sum_of
 from boostplug.kernels.base.sorting import Workspace, sort
 from boostplug.kernels.pairs.pair_task import Task
 from boostplug.kernels.pairs.sampling import NODES, REACH, SIZE, Sampled
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _LARGEST = 1e150  # of a score in spacings: its square is finite
 _SPARE = 128  # blocks; so many more than documents may be laid without sorting

@@ -19,16 +19,13 @@ from typing import Any, NamedTuple
 
 import numba
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import merge, sort_range, workspace_for
 from boostplug.kernels.base.views import GroupArrays, PairArrays
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _BY_PAIR_UP_TO = 768  # documents; up to here single pairs take no longer than sorting (for 5 grades or real labels)
 _LARGEST = 1e150  # bound of |z|: its square is finite

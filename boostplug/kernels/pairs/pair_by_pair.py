@@ -15,13 +15,11 @@ vectorises it over j. It takes one exponential per document, if all scores are w
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.kernels.base.arithmetic import exponential, unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.pairs.pair_task import Parts, Task
-
-Floats = NDArray[np.float64]
 
 RANKNET, NDCG = 0, 1  # kinds of functions
 SAFE_RANGE = 600.0  # of scores: products of two numbers up to e^300 are finite

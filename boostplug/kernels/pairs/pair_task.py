@@ -2,13 +2,8 @@
 
 from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
+from boostplug.core.arrays import Floats, Ints
 from boostplug.kernels.base.views import GroupArrays
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Parts(NamedTuple):

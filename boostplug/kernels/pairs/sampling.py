@@ -12,11 +12,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.polynomial.polynomial import polyfit, polyval
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import frozen
 
-Floats = NDArray[np.float64]
 Function = Callable[[Floats], Floats]
 
 NODES = 8  # of a block, and of a polynomial

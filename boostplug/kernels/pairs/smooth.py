@@ -17,8 +17,8 @@ from bisect import bisect_left
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import frozen
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.views import GroupArrays
@@ -26,9 +26,6 @@ from boostplug.kernels.pairs.grid import Cuts, sum_across
 from boostplug.kernels.pairs.pair_by_pair import sum_by_pair
 from boostplug.kernels.pairs.pair_task import Parts, Task
 from boostplug.kernels.pairs.sampling import Sampled
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 
 class Plan(NamedTuple):

@@ -2,10 +2,8 @@
 
 from abc import ABC
 
-import numpy as np
-from numpy.typing import NDArray
-
-from boostplug.core.checks import check_number, refuse_where
+from boostplug.core.arrays import Floats
+from boostplug.core.checks import check_number
 from boostplug.core.values import Space
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
@@ -13,8 +11,7 @@ from boostplug.kernels.base.views import ListSums
 from boostplug.kernels.lists.calibrated import calibrated_softmax
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import LabelRange, Loss
-
-Floats = NDArray[np.float64]
+from boostplug.metrics.grades import refuse_off_scale
 
 
 class CalibratedLoss(Loss, ABC):
@@ -53,12 +50,5 @@ class CalibratedLoss(Loss, ABC):
 
     def _sums(self, scores: Floats, queries: Queries, scale: float) -> ListSums:
         top, of_list = float(self.max_grade), float(self.list_weight)
-
-        def check() -> None:
-            labels = queries.labels
-            outside = queries.labelled_rows & ((labels < 0.0) | (labels > top))
-            why = f"is not from 0 to max_grade={top:g}; pass the top of the scale as max_grade="
-            refuse_where("labels", outside, labels, why)
-
-        queries.remember((CalibratedLoss, top), check)
+        queries.remember((CalibratedLoss, top), lambda: refuse_off_scale(queries, top))
         return sums_over_lists(calibrated_softmax, scores, queries, 1.0 - of_list, of_list, 1.0 / top, float(scale))

@@ -1,9 +1,8 @@
 """Arrays of derivatives that a loss changes in place."""
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
+from boostplug.core.arrays import Floats
 
 _SMALLEST_HESSIAN = 1e-300  # below it a Hessian has lost digits
 

@@ -1,13 +1,11 @@
 """Gains of the grades of queries that hold pairs, and what an ideal order of them is worth."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
 from boostplug.metrics.dcg import Convention, Gain, discounts, gains_in_units
-
-Floats = NDArray[np.float64]
 
 
 def rising_gains(loss: str, queries: Queries, gain: Gain) -> Floats:

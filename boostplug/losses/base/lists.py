@@ -22,14 +22,12 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.threads import run_over_queries
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.views import ListSums
 from boostplug.losses.base.loss import LARGEST_VALUE
-
-Floats = NDArray[np.float64]
 
 
 def sums_over_lists(kernel: Callable[..., None], scores: Floats, queries: Queries, *arguments: Any) -> ListSums:

@@ -1,12 +1,10 @@
 """The pair functions of RankNet and NDCGBoost."""
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.kernels.pairs.pair_by_pair import NDCG, RANKNET
 from boostplug.losses.base.smooth_pair_loss import PairFunction
-
-Floats = NDArray[np.float64]
 
 
 def softplus(d: Floats) -> Floats:

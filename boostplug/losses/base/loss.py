@@ -1,9 +1,9 @@
 """`Loss`: the interface and the conventions of all losses."""
 
 import warnings
-from abc import ABC, abstractmethod, update_abstractmethods
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,17 +11,16 @@ from numpy.typing import ArrayLike, NDArray
 from boostplug.adapters.adapter import Adapter
 from boostplug.adapters.reading import adapter_of, read
 from boostplug.adapters.workers import NO_QUERIES, Workers, in_step
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import returned, scores_of_rows, shown
 from boostplug.core.naming import Named, read_value
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.queries import Queries, why_nothing_is_learnt
 from boostplug.kernels.base.single_precision import as_float32
 
-Floats = NDArray[np.float64]
 LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
 _KEPT_SCALES = 256  # losses whose scale is kept with the data, as a grid search trains them
 HessianKind = Literal["exact", "bound", "global", "model"]
-_L = TypeVar("_L", bound="Loss")
 
 
 class LabelRange(NamedTuple):
@@ -391,30 +390,6 @@ class Loss(Named, ABC):
             cause += "; all labels are 0, LightGBM's replacement for missing and NaN labels"
         text = f"{self!r} has nothing to learn from: {cause}; the model stays constant"
         queries.remember(("nothing to learn", self), lambda: warnings.warn(text, UserWarning, stacklevel=5))
-
-
-def takes_from(
-    parts: str, *names: str, combine: Callable[[Iterator[Any]], Any] = next
-) -> Callable[[type[_L]], type[_L]]:
-    """Decorate a loss made of others: its attributes and methods of these names are made of theirs.
-
-    `parts` names the attribute that holds the other loss, whose values are passed on, or the list of several, whose
-    values are taken together by `combine`.
-    """
-
-    def passed_on(name: str) -> property:
-        def get(loss: Any) -> Any:
-            held = getattr(loss, parts)
-            return combine(getattr(part, name) for part in (held if isinstance(held, list) else [held]))
-
-        return property(get, doc=f"That of `{parts}`.")
-
-    def decorate(kind: type[_L]) -> type[_L]:
-        for name in names:
-            setattr(kind, name, passed_on(name))
-        return update_abstractmethods(kind)
-
-    return decorate
 
 
 def ratio(terms: Floats) -> float:

@@ -5,15 +5,14 @@ from collections.abc import Mapping
 from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_choices
 from boostplug.data.grade_groups import GradeGroups, ListedPairs
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.sampling import Function
 from boostplug.losses.base.loss import HessianKind, Loss
 
-Floats = NDArray[np.float64]
 Normalization = Literal["none", "rows", "query"]
 
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.cached import cached_property
 from boostplug.core.checks import check_number, frozen
 from boostplug.data.grade_groups import GradeGroups, ListedPairs
@@ -23,8 +23,6 @@ from boostplug.kernels.pairs.smooth import Plan, plan, sum_by_grid, sum_short_pa
 from boostplug.losses.base.loss import LARGEST_VALUE
 from boostplug.losses.base.pair_loss import PairCurve, PairLoss
 
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 GroupWeight = Callable[[Ints, Ints], Floats]  # of pairs of groups, higher and lower
 
 _LEAST_CURVATURE = 1e-12  # beside the slope; where it vanishes, a Hessian is held at 1e-16 of the gradient

@@ -5,15 +5,15 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import frozen, scores_of_rows, shown
+from boostplug.core.values import takes_from
 from boostplug.data.queries import Queries
 from boostplug.losses.base.derivatives import writable
-from boostplug.losses.base.loss import LARGEST_VALUE, LabelRange, Loss, takes_from
+from boostplug.losses.base.loss import LARGEST_VALUE, LabelRange, Loss
 from boostplug.losses.ranknet import RankNet
 from boostplug.metrics import NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
-
-Floats = NDArray[np.float64]
 
 _LARGEST_METRIC = 300.0  # larger values count as this one, so that e^E stays finite; most metrics are within [-1, 1]
 _LEAST = 1e-200  # of a factor: a Hessian times less might vanish beside its gradient

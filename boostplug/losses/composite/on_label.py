@@ -3,15 +3,14 @@
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_instance
+from boostplug.core.values import takes_from
 from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries
-from boostplug.losses.base.loss import Loss, takes_from
-
-Floats = NDArray[np.float64]
+from boostplug.losses.base.loss import Loss
 
 
 @dataclass(frozen=True, repr=False)

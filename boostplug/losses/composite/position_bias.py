@@ -3,13 +3,10 @@
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.kernels.pairs.clicks.by_position import EDGES
 from boostplug.losses.base.pair_loss import PairCurve
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _FURTHEST = 30.0  # of a difference: e^30 is large enough for any loss
 _CLOSE = 1e-8

@@ -7,18 +7,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import check_instance, check_number, shown
+from boostplug.core.arrays import Floats
+from boostplug.core.checks import LARGEST_WEIGHT, check_instance, check_number, shown
 from boostplug.core.naming import label
-from boostplug.core.values import Range, Space, changed_parameters, parameters_of
+from boostplug.core.values import FACTOR, Range, Space, changed_parameters, parameters_of, takes_from
 from boostplug.data.queries import Queries
 from boostplug.losses.base.derivatives import zero_underflowed
-from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, LabelRange, Loss, takes_from
+from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, LabelRange, Loss
 from boostplug.losses.composite.on_label import LossOnLabel
-
-Floats = NDArray[np.float64]
-
-_LARGEST_WEIGHT = 1e100
-_FACTOR = 8.0  # a weight is searched from an eighth of it to 8 times it
 
 
 @takes_from("losses", "shift_invariant", "has_gradient_of_value", "takes_pairs", combine=all)
@@ -232,12 +228,12 @@ class LossSum(CombinedLoss):
         for k, (part, weight) in enumerate(self.weighted, 1):
             space |= {f"part_{k}__{rest}": drawn for rest, drawn in part.search_space.items()}
             if k > 1 and weight > 0.0:
-                space[f"weight_{k}"] = Range(weight / _FACTOR, weight * _FACTOR, log=True)
+                space[f"weight_{k}"] = Range(weight / FACTOR, weight * FACTOR, log=True)
         return space
 
 
 def _checked(weight: Any, part: Loss) -> float:
-    return check_number(f"LossSum: the weight of {shown(part)}", weight, least=0.0, most=_LARGEST_WEIGHT)
+    return check_number(f"LossSum: the weight of {shown(part)}", weight, least=0.0, most=LARGEST_WEIGHT)
 
 
 def parts_of(loss: Loss) -> list[tuple[Loss, float]]:

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import (
     check_choices,
     check_integer,
@@ -16,18 +17,17 @@ from boostplug.core.checks import (
     scores_of_rows,
     shown,
 )
-from boostplug.core.values import Range, Space
+from boostplug.core.values import Range, Space, takes_from
 from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.clicks.by_position import HALF, PlacedDocuments, pairs_by_position, placed_documents
-from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss, takes_from
+from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss
 from boostplug.losses.base.pair_loss import PairCurve, PairLoss
 from boostplug.losses.composite.position_bias import PositionPairs, additive_bias, click_ratios
 from boostplug.losses.lambda_rank import LambdaRank
 from boostplug.losses.ranknet import RankNet
 
-Floats = NDArray[np.float64]
 _T = TypeVar("_T")
 Method = Literal["additive", "unbiased_lambdamart", "ips"]
 

@@ -4,15 +4,12 @@ import math
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.views import GroupArrays
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 # Classes of differences, on either side of 0: 1/40 wide up to .3, 1/8 up to 1.3, 1/4 up to 4.3, 3/4 up to 10.3.
 _PER_UNIT = (40.0, 8.0, 4.0, 4.0 / 3.0)
