@@ -125,8 +125,6 @@ def validation_sets(
         columns = columns_to_judge(train.columns)
         try:
             sets.append(check(Inputs(X=X, y=y, **own, columns=columns, where=where, arguments=arguments)))
-            if weight_name:  # reference rankers keep labels in double precision
-                refuse_infinite_labels(sets[-1].queries)
         except ValueError as error:
             raise ValueError(f"{'' if where in str(error) else f'in the validation set {place}: '}{error}") from None
     return sets
@@ -187,12 +185,13 @@ def starting_from(name: str, values: Any, given: CheckedInputs) -> CheckedInputs
 def each_starting_from(
     name: str, values: Any, sets: Sequence[CheckedInputs], train: CheckedInputs
 ) -> list[CheckedInputs]:
-    """Return validation sets with the scores that each starts from; the training set itself keeps its own.
+    """Return a framework's validation sets with the scores that each starts from; the training set keeps its own.
 
     Warns of sets that start from 0 where the training set does not.
     """
     prepared = []
     for i, (start, one) in enumerate(zip(one_per_set(name, values, len(sets)), sets, strict=True)):
+        refuse_infinite_labels(one.queries, f"eval_set[{i}]'s labels")
         is_train = start is None and one.queries is train.queries
         prepared.append(train if is_train else starting_from(f"{name}[{i}]", start, one))
         if train.start is not None and prepared[i].start is None:
@@ -208,10 +207,10 @@ def is_training_set(one: CheckedInputs, train: CheckedInputs) -> bool:
     return one.queries is train.queries and np.array_equal(*starts)
 
 
-def refuse_infinite_labels(queries: Queries) -> None:
+def refuse_infinite_labels(queries: Queries, name: str = "labels") -> None:
     """Raise for labels that are infinite in single precision."""
     why = "is beyond single precision (1e38), in which the frameworks keep labels; rescale the labels"
-    refuse_where("labels", np.abs(queries.labels) >= _INFINITE, queries.labels, why)
+    refuse_where(name, np.abs(queries.labels) >= _INFINITE, queries.labels, why)
 
 
 def with_float32_labels(queries: Queries, *, warn: bool = True) -> Queries:

@@ -21,7 +21,7 @@ each = pytest.mark.parametrize("ranker", RANKERS, ids=lambda one: type(one).__na
 @pytest.mark.parametrize("ranker", RANKERS[:2], ids=lambda one: type(one).__name__)
 def test_labels_of_a_validation_set_beyond_single_precision(ranker):
     far = np.r_[VY[:-1], 1e39]
-    with pytest.raises(ValueError, match=r"in the validation set 0: labels\[\d+\] = 1e\+39 is beyond single precision"):
+    with pytest.raises(ValueError, match=r"eval_set\[0\]'s labels\[\d+\] = 1e\+39 is beyond single precision"):
         ranker.fit(X, Y, qid=QID, eval_set=[(VX, far)], eval_qid=[VQID])
 
 
