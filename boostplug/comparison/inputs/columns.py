@@ -103,7 +103,7 @@ def doubts_on_columns(train: DataPart, *, from_file: bool) -> list[str]:
     least = _ID_SHARE * train.queries.n_queries
     for place, known in categories.items():
         name, sample = train.X.columns[place], shown(min(known, key=is_number, default=None))
-        if from_file and sum(bool(_QUANTITY.fullmatch(str(one))) for one in known) > _MOST_NUMBERS * len(known):
+        if sum(isinstance(one, str) and bool(_QUANTITY.fullmatch(one)) for one in known) > _MOST_NUMBERS * len(known):
             found.append(
                 f"Column {name!r} is text ({sample}), and most of it are numbers. As a category they have no order: "
                 "write them as 1234.5, without units."
