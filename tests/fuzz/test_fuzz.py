@@ -205,7 +205,7 @@ def valid(function, name, hint):
     """Return the texts of one argument as its documentation wants it."""
     if name in {"path", "directory"}:
         if function.startswith("save"):
-            return ("Path(FOLDER.name, 'saved')",)
+            return (f"Path(FOLDER.name, {f'saved by {function}'!r})",)
         return (f"file({CONTENTS.get(function)!r}, {function!r})",)
     return OF_FUNCTION.get(function, {}).get(name) or VALID.get(name) or texts_of(hint)
 
