@@ -132,7 +132,7 @@ def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
         infinite: NDArray[np.bool_] = ~np.isfinite(values)
         return infinite
     if values.dtype.kind in "SU":
-        return np.char.str_len(values) == 0
+        return np.array(np.char.str_len(values) == 0, dtype=bool)
     if values.dtype.kind not in "OmM":
         return np.zeros(len(values), bool)
     objects = [value if isinstance(value, Hashable) else 0 for value in values]  # others mix types
