@@ -10,7 +10,15 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import LARGEST_WEIGHT, check_choice, check_integer, check_number, numbers, refuse_where
+from boostplug.core.checks import (
+    LARGEST_WEIGHT,
+    check_choice,
+    check_integer,
+    check_number,
+    numbers,
+    refuse_other_order,
+    refuse_where,
+)
 
 _BLOCK = 1 << 22  # signs in memory at once
 _ROUNDING = 1e-12  # relative difference of values, or of sums of differences, that is only rounding
@@ -45,7 +53,8 @@ def randomisation_test(
     Raises
     ------
     ValueError
-        If shapes differ, a query is undefined for only one of the two, a value is infinite, or a weight is invalid.
+        If shapes differ, a query is undefined for only one of the two, a value is infinite, a weight is invalid, or two
+        Series have one index in different orders.
 
     Examples
     --------
@@ -261,6 +270,7 @@ def merge_repeated(
 
 def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[Floats, Floats]:
     """Return the differences of the defined queries, 0 if it is only rounding, and their weights."""
+    refuse_other_order(a=a, b=b, weight=weight)
     x, y = numbers("a", a), numbers("b", b)
     v = np.ones_like(x) if weight is None else numbers("weight", weight)
     if not len(x) == len(y) == len(v):
@@ -386,6 +396,7 @@ def checked_differences(
     differences: ArrayLike, weight: ArrayLike | None, strata: ArrayLike | None
 ) -> tuple[Floats, Floats, NDArray[Any]]:
     """Return the defined differences, their shares of the total weight, and their strata."""
+    refuse_other_order(differences=differences, weight=weight, strata=strata)
     d = numbers("differences", differences)
     v = np.ones_like(d) if weight is None else numbers("weight", weight)
     s = np.zeros(d.shape) if strata is None else np.asarray(strata)

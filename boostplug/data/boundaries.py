@@ -125,11 +125,13 @@ def _boundaries_of_ids(qid: ArrayLike, n_rows: int, rows_of: str) -> Ints:
 
 
 def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return a mask of ids that are None, NaN, infinite, NaT or pandas' NA."""
+    """Return a mask of ids that are None, NaN, infinite, NaT, pandas' NA or an empty text."""
     if values.dtype.kind == "f":
         infinite: NDArray[np.bool_] = ~np.isfinite(values)
         return infinite
+    if values.dtype.kind in "SU":
+        return np.array(np.char.str_len(values) == 0, dtype=bool)
     if values.dtype.kind not in "OmM":
         return np.zeros(len(values), bool)
     objects = [value if isinstance(value, Hashable) else 0 for value in values]  # others mix types
-    return np.array([v is None or type(v).__name__ == "NAType" or bool(v != v) for v in objects], dtype=bool)  # noqa: PLR0124
+    return np.array([type(v).__name__ == "NAType" or v in (None, "", b"") or bool(v != v) for v in objects], dtype=bool)  # noqa: PLR0124

@@ -4,6 +4,7 @@ import inspect
 from itertools import product
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 
@@ -94,6 +95,22 @@ TESTS = {  # each with its value and weight of query 1
 def test_infinite_values_and_invalid_weights_are_refused(name, value, weight, message):
     with pytest.raises(ValueError, match=message):
         TESTS[name](value, weight)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        randomisation_test,
+        lambda a, b: pooled_test([a], [b]),
+        lambda a, b: randomisation_test(a, a.to_numpy()[::-1], weight=b),
+        lambda a, b: standard_error(a, weight=b),
+        lambda a, b: t_interval(a, strata=b),
+    ],
+)
+def test_series_by_query_in_different_orders_are_refused(call):
+    a = pd.Series([0.1, 0.4, 0.3], index=["q1", "q2", "q3"])
+    with pytest.raises(ValueError, match="the same index in different orders"):
+        call(a, a[::-1])
 
 
 def test_the_weight_of_an_undefined_query_does_not_matter():

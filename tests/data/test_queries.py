@@ -289,6 +289,9 @@ MISSING = {
     "category": pd.Categorical(["a", None, "b"]),
     "pyarrow": pyarrow.chunked_array([["a", None, "b"]]),
     "polars": polars.Series([1, None, 2]),
+    "empty text": np.array(["a", "", "b"]),
+    "empty text in an object": np.array(["a", "", "b"], object),
+    "empty text in pyarrow, as its CSV reader returns": pyarrow.array(["a", "", "b"]),
 }
 TAKE_IDS = {
     "Queries": lambda ids: bp.Queries([0, 1, 2], qid=ids),
