@@ -8,6 +8,8 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import vector
 
+_MOST = 2 / 3
+
 
 class QuerySizes(NamedTuple):
     """Ids and sizes of a table's queries, and the index label of the first row of each where the table has an index."""
@@ -28,8 +30,9 @@ def query_sizes(X: Any, qid: Any, boundaries: NDArray[np.int64]) -> QuerySizes |
 def warn_of_cut_queries(fitted: QuerySizes | None, scored: QuerySizes | None) -> None:
     """Warn of scored queries of which `fit` has had another number of rows.
 
-    The ids of two tables may stand for different queries. They are two tables if first rows have the same index label,
-    or, without an index, if the ids number the queries of both.
+    The ids of two tables may stand for different queries. They are two tables if first rows have the same index label.
+    Without an index, they are if the ids number the queries of both, unless these are as many, and most of the scored
+    ones the shorter ones, as a fold of rows leaves them.
     """
     if fitted is None or scored is None:
         return
@@ -38,6 +41,8 @@ def warn_of_cut_queries(fitted: QuerySizes | None, scored: QuerySizes | None) ->
     cut = ids[fitted.sizes[ours] != scored.sizes[theirs]]
     if fitted.labels is None or scored.labels is None:
         are_two_tables = all(one.ids.dtype.kind in "iuf" and (np.diff(one.ids) == 1).all() for one in (fitted, scored))
+        n_shorter = np.count_nonzero(scored.sizes[theirs] < fitted.sizes[ours])
+        are_two_tables &= not (len(ids) == len(known) == len(here) and n_shorter > _MOST * len(ids))
     else:
         are_two_tables = fitted.labels.isin(scored.labels).any()
     if cut.size and not are_two_tables:

@@ -52,6 +52,22 @@ def test_searches_pipelines_and_arrays_are_seen():
         cross_validate(clone(ranker).set_fit_request(qid=True), X, Y, cv=CUT, params={"qid": QID}, **more)
 
 
+@pytest.mark.parametrize("n_splits", [3, 5])
+def test_a_fold_of_arrays_that_leaves_rows_of_all_queries_is_seen(n_splits):
+    qid, rng = np.repeat(np.arange(1, 31), 50), np.random.default_rng(0)
+    X, y = rng.normal(size=(len(qid), 2)), rng.integers(0, 3, len(qid))
+    folds = [*KFold(n_splits, shuffle=True, random_state=0).split(X)]
+    assert all(len(np.unique(qid[rows])) == 30 for fold in folds for rows in fold)
+    for train, test in folds:
+        ranker = clone(RANKERS["LGBMRanker"]).fit(X[train], y[train], qid=qid[train])
+        with pytest.warns(UserWarning, match=WARNING):
+            ranker.score(X[test], y[test], qid=qid[test])
+    for other in (np.repeat(np.arange(1, 31), 50), np.repeat(np.arange(1, 21), 10)):  # tables that number their own
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            ranker.score(X[: len(other)], y[: len(other)], qid=other[: len(X)])
+
+
 @every_ranker
 def test_scores_of_complete_queries_and_of_other_tables_are_not_warned_of(name):
     ranker = clone(RANKERS[name]).fit(TABLE, Y)
