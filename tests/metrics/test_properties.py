@@ -40,7 +40,7 @@ VALUES = {
 }
 OF_PROBABILITIES = {"ChoiceLogLoss", "LogLoss", "ECE"}  # no metrics of an order: test_calibration.py, test_choice.py
 METRIC_VALUES = [value for values in VALUES.values() for value in values]
-quick = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+quick = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def each(applies=lambda metric: True):
