@@ -1,11 +1,11 @@
-"""A cluster of two processes for all tests of this folder."""
+"""A cluster of two processes for the tests of a file: it would take time from all tests after them."""
 
 import sys
 
 import pytest
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def client():
     """Return a client of two workers, a process and a thread each."""
     distributed = pytest.importorskip("distributed")
