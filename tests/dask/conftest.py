@@ -1,11 +1,11 @@
-"""A cluster of two processes for the tests of a file: it would take time from all tests after them."""
+"""A cluster of two processes for all tests of this folder."""
 
 import sys
 
 import pytest
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def client():
     """Return a client of two workers, a process and a thread each."""
     distributed = pytest.importorskip("distributed")
