@@ -4,6 +4,7 @@ Of several processes (pytest-xdist) each gets its share of the cores. They use o
 for each other where both need the same one (`boostplug.kernels.base.compiling`).
 """
 
+import gc
 import os
 import re
 import signal
@@ -27,6 +28,7 @@ if workers := os.environ.get("PYTEST_XDIST_WORKER_COUNT"):  # before anything st
 
 def pytest_configure(config):
     """Let Ctrl-C interrupt, which a shell's background jobs ignore; let older versions warn of what is theirs."""
+    gc.disable()  # while modules load: it would look for garbage among them for three seconds
     if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if version_of("lightgbm") < (4, 7):  # its predict warns of any array without names
@@ -34,6 +36,12 @@ def pytest_configure(config):
     if version_of("scikit-learn") < (1, 9) and hasattr(pytest, "PytestRemovedIn10Warning"):
         # parametrize_with_checks passes a generator
         config.addinivalue_line("filterwarnings", "ignore:Passing a non-Collection:pytest.PytestRemovedIn10Warning")
+
+
+def pytest_collection_finish():
+    """Collect garbage again, except among the modules."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):

@@ -169,7 +169,8 @@ def test_the_recommended_estimator_takes_the_weights(weighted, baseline):
     assert comment in " ".join(str(found).split())
 
 
-SOME = {"losses": [bp.QBRank()], "rounds": 3, "seeds": 1, "num_threads": 1}
+SOME = {"losses": [bp.QBRank()], "baselines": "lambdarank", "rounds": 3, "seeds": 1, "num_threads": 1}
+SPLIT = {"split": (0.6, 0.2, 0.2)}
 
 
 @pytest.fixture(scope="module")
@@ -256,13 +257,13 @@ def test_a_column_of_times_trains_before_and_tests_after(frame):
 
 def test_features_and_drop_choose_columns(frame):
     given = {"label": "grade", "qid": "query", "frameworks": "lightgbm", **SOME}
-    assert bp.compare(frame, features=["a", "shop"], **given).document["data"]["features"] == 2
-    assert bp.compare(frame, drop=["b"], **given).document["data"]["features"] == 3
+    assert bp.compare(frame, features=["a", "shop"], **given, **SPLIT).document["data"]["features"] == 2
+    assert bp.compare(frame, drop=["b"], **given, **SPLIT).document["data"]["features"] == 3
 
 
 def test_categories_train_in_both_frameworks(frame):
     pytest.importorskip("xgboost")
-    some = {**SOME, "rounds": 20, "baselines": ["lambdarank", "regression", "rank:ndcg", "reg:squarederror"]}
+    some = {**SOME, **SPLIT, "rounds": 20, "baselines": ["lambdarank", "regression", "rank:ndcg", "reg:squarederror"]}
     with_it = bp.compare(frame, label="grade", qid="query", **some)
     without = bp.compare(frame, label="grade", qid="query", drop=["shop"], **some)
     assert not with_it.failed
@@ -272,7 +273,7 @@ def test_categories_train_in_both_frameworks(frame):
 
 @pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
 def test_the_recommended_method_is_fitted_on_categories(frame, framework):
-    found = bp.compare(frame, label="grade", qid="query", frameworks=framework, baselines=[], **SOME)
+    found = bp.compare(frame, label="grade", qid="query", frameworks=framework, **{**SOME, "baselines": []})
     rows = frame.sort_values("query", kind="stable")
     X, y = rows.drop(columns="grade"), rows["grade"]
     names = {"bp": bp, "X": X.drop(columns="query"), "y": y, "qid": X["query"].to_numpy()}
@@ -285,14 +286,22 @@ def test_the_recommended_method_is_fitted_on_categories(frame, framework):
     np.testing.assert_allclose(found.model.predict(table), mean, rtol=1e-4, atol=1e-6)
 
 
-def test_few_test_queries_are_warned_of(frame):
-    result = bp.compare(frame, label="grade", qid="query", split=(0.6, 0.2, 0.2), frameworks="lightgbm", **SOME)
-    assert sizes(result) == [60, 20, 20]
-    assert any("The test part has 20 queries: too few" in warning for warning in result.document["warnings"])
+def in_one_split(given):
+    return bp.compare(given, label="grade", qid="query", frameworks="lightgbm", **SOME, **SPLIT)
+
+
+@pytest.fixture(scope="module")
+def in_memory(frame):
+    return in_one_split(frame)
+
+
+def test_few_test_queries_are_warned_of(in_memory):
+    assert sizes(in_memory) == [60, 20, 20]
+    assert any("The test part has 20 queries: too few" in warning for warning in in_memory.document["warnings"])
 
 
 @pytest.mark.parametrize("suffix", ["tsv", "csv.gz", "csv.zip", "parquet", "folder"])
-def test_files_of_tables(frame, tmp_path, suffix):
+def test_files_of_tables(frame, in_memory, tmp_path, suffix):
     path = tmp_path / f"judgements.{suffix}"
     if suffix == "parquet":
         frame.to_parquet(path)
@@ -304,8 +313,7 @@ def test_files_of_tables(frame, tmp_path, suffix):
             part.to_parquet(path / f"part.{k}.snappy.parquet")
     else:
         frame.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",")
-    given = {"label": "grade", "qid": "query", "frameworks": "lightgbm", **SOME, "baselines": "lambdarank"}
-    from_file, in_memory = bp.compare(path, **given), bp.compare(frame, **given)
+    from_file = in_one_split(path)
     assert sizes(from_file) == sizes(in_memory)
     for one, other in zip(from_file.document["methods"], in_memory.document["methods"], strict=True):
         assert one["test"]["NDCG@10"]["mean"] == pytest.approx(other["test"]["NDCG@10"]["mean"])
@@ -382,5 +390,5 @@ def test_one_column_may_be_the_query_and_its_time(frame, tmp_path, form):
 
 def test_a_wrong_column_of_query_ids_is_noticed(frame):
     hardly = frame.assign(query=np.r_[np.arange(100), np.arange(len(frame) - 100)])
-    result = bp.compare(hardly, label="grade", qid="query", frameworks="lightgbm", **SOME)
+    result = in_one_split(hardly)
     assert any("Hardly any query has two documents" in warning for warning in result.document["warnings"])

@@ -13,20 +13,23 @@ def parts(n_train=30, **given):
     return [bp.datasets.make_ranking(n, random_state=s, **given) for s, n in enumerate((n_train, 15, 40))]
 
 
+TWO = {"losses": ["CRR", "RankNet"], "baselines": ["lambdarank", "rank:ndcg"], "rounds": 15, "seeds": 2}
+TWO["progress"] = False
+
+
 @pytest.fixture(scope="module")
 def result():
-    return bp.compare(*parts(), losses=["CRR", "RankNet"], linear_start="CRR", rounds=15, seeds=2, progress=False)
+    return bp.compare(*parts(), linear_start="CRR", **TWO)
 
 
 def test_few_queries_have_small_trees_unless_told_otherwise(result):
     found = result.document["settings"]["params"]
     assert (found["num_leaves"], found["learning_rate"]) == (6, 0.05)
-    told = bp.compare(*parts(), losses="RankNet", rounds=1, seeds=1, params={"num_leaves": 9}, progress=False)
+    one = {"losses": "RankNet", "baselines": (), "rounds": 1, "seeds": 1, "progress": False}
+    told = bp.compare(*parts(), **one, frameworks="lightgbm", params={"num_leaves": 9})
     found = told.document["settings"]["params"]
     assert (found["num_leaves"], found["learning_rate"]) == (9, 0.05)
-    many = bp.compare(
-        *parts(400), losses="RankNet", baselines=(), frameworks="xgboost", rounds=1, seeds=1, progress=False
-    )
+    many = bp.compare(*parts(400, mean_list_size=5), **one, frameworks="xgboost")
     assert many.document["settings"]["params"]["num_leaves"] == 15
 
 
@@ -59,7 +62,7 @@ def test_a_run_with_a_start_is_what_the_ranker_trains(framework):
 
 
 def test_a_start_leaves_the_other_methods_as_they_are(result):
-    alone = bp.compare(*parts(), losses=["CRR", "RankNet"], linear_start=(), rounds=15, seeds=2, progress=False)
+    alone = bp.compare(*parts(), linear_start=(), **TWO)
     ours = {key: row["test"] for row in result.document["methods"] for key in [(row["framework"], row["method"])]}
     for row in alone.document["methods"]:
         assert ours[row["framework"], row["method"]] == row["test"]
@@ -96,7 +99,9 @@ def test_means_of_several_folds_are_judged_fold_by_fold():
 
 
 def test_a_single_seed_has_no_mean():
-    found = bp.compare(*parts(), losses="RankNet", frameworks="lightgbm", rounds=2, seeds=1, progress=False)
+    found = bp.compare(
+        *parts(), losses="RankNet", baselines=(), frameworks="lightgbm", rounds=2, seeds=1, progress=False
+    )
     assert found.document["recommendation"]["mean_of_seeds"] is None
     assert isinstance(found.model, lgb.Booster)
 

@@ -20,9 +20,10 @@ xgb = pytest.importorskip("xgboost")
 
 N, SIZE = 120, 10
 ONE = {"losses": ["crr"], "baselines": "lambdarank", "frameworks": "lightgbm", "seeds": 1, "num_threads": 1}
-ONE |= {"rounds": 60, "early_stopping_rounds": 5, "linear_start": (), "progress": False}
+ONE |= {"rounds": 30, "early_stopping_rounds": 5, "linear_start": (), "progress": False}
 SHOP = {"label": "grade", "qid": "query", **ONE}
 SPLIT = {"split": (0.6, 0.2, 0.2)}
+ONE_ROUND = {**SHOP, "losses": [], "rounds": 1}
 
 
 def shop(n=N, *, of_price=0.0, seed=0):
@@ -190,11 +191,11 @@ def test_rows_that_train_the_same_are_one_row():
         "another": bp.QBRank(preference_weight=0.5),
         "third": bp.QBRank(preference_weight=0.9),
     }
-    result = bp.compare(shop(), **{**SHOP, "losses": losses})
+    result = bp.compare(shop(), **{**SHOP, "losses": losses, "rounds": 10}, folds=3)
     assert [m["method"] for m in result.document["methods"]] == ["lambdarank", "one", "third"]
     assert "another in lightgbm has the scores of one in lightgbm in every run, so both are one row." in str(result)
     assert "'another'" in result.document["call"]
-    result = bp.compare(shop(), **{**SHOP, "losses": losses}, incumbent="another")
+    result = bp.compare(shop(), **{**SHOP, "losses": losses, "rounds": 10}, folds=3, incumbent="another")
     assert [m["method"] for m in result.document["methods"]] == ["lambdarank", "another", "third"]
 
 
@@ -212,7 +213,7 @@ def test_tuned_rows_have_the_names_of_what_was_drawn():
             assert method["method"] == f"{bp.Loss.parse(tuned['objective'])[0].name}, tuned"
             assert method["objective"] == tuned["objective"]
     assert any(method["method"].endswith(", tuned") for method in result.document["methods"])
-    folds = bp.compare(shop(), **{**some, "split": None, "folds": 3})
+    folds = bp.compare(shop(), **{**some, "tune": 2, "split": None, "folds": 3})
     assert all(method["runs_finished"] == 3 for method in folds.document["methods"])
 
 
@@ -255,10 +256,10 @@ def test_each_query_tests_once_and_validates_once():
 
 def test_folds_are_the_default_of_few_queries_in_one_table():
     few, many = shop(), shop(1100)
-    assert bp.compare(few, **SHOP).document["data"]["folds"] == 5
-    assert bp.compare(few, **SHOP, **SPLIT).document["data"]["folds"] == 1
-    assert bp.compare(many, **SHOP).document["data"]["folds"] == 1
-    three = bp.compare(many, **SHOP, folds=3)
+    assert bp.compare(few, **ONE_ROUND).document["data"]["folds"] == 5
+    assert bp.compare(few, **ONE_ROUND, **SPLIT).document["data"]["folds"] == 1
+    assert bp.compare(many, **ONE_ROUND).document["data"]["folds"] == 1
+    three = bp.compare(many, **ONE_ROUND, folds=3)
     assert three.document["data"]["folds"] == 3
     assert "folds=3" in three.document["call"]
 
@@ -276,7 +277,7 @@ def test_the_model_of_folds_is_their_mean_and_each_query_was_judged_unseen(bette
     mean = np.mean([booster_of_text(run.model).predict(matrix) for run in runs], axis=0)
     np.testing.assert_allclose(better.model.predict(matrix), mean, rtol=1e-5)
     assert "each judged by models that have not seen it" in better.recommendation
-    assert "n_estimators=60," in found["code"]  # the most; each fold stops early
+    assert "n_estimators=30," in found["code"]  # the most; each fold stops early
     assert "n_splits=5)" in better.recommendation.splitlines()[-1]
     names = {"bp": bp, "X": X, "y": frame["grade"], "qid": frame["query"]}
     again = eval(found["code"], names)  # noqa: S307 (ours)
@@ -290,7 +291,7 @@ def test_a_column_that_marks_the_labels_is_named_with_its_figure():
     frame, rng = shop(), np.random.default_rng(0)
     frame["clicked"] = np.maximum(frame["grade"] > 0, rng.random(len(frame)) < 0.1) * 1
     frame["dwell"] = np.where(frame["clicked"] > 0, rng.random(len(frame)), np.nan)
-    found = bp.compare(frame, **SHOP).document["warnings"]
+    found = bp.compare(frame, **ONE_ROUND, folds=3).document["warnings"]
     for name in ("clicked", "dwell"):
         (line,) = (line for line in found if name in line)
         assert f"Column '{name}' is nonzero in 100 % of the" in line
@@ -298,7 +299,7 @@ def test_a_column_that_marks_the_labels_is_named_with_its_figure():
         assert f"(--drop {name})" in line
         assert "alone it has NDCG@10 ." in line
     assert len(found) == 2
-    assert not bp.compare(frame, **SHOP, drop=["clicked", "dwell"]).document["warnings"]
+    assert not bp.compare(frame, **ONE_ROUND, folds=3, drop=["clicked", "dwell"]).document["warnings"]
 
 
 def test_a_later_stage_need_not_mark_every_label():
@@ -306,11 +307,11 @@ def test_a_later_stage_need_not_mark_every_label():
     frame, rng = shop(), np.random.default_rng(0)
     bought = (frame["grade"] > 0).to_numpy()
     frame["in_cart"] = (bought & (rng.random(len(frame)) < 0.98)) | (rng.random(len(frame)) < 0.05)
-    (line,) = bp.compare(frame, **SHOP).document["warnings"]
+    (line,) = bp.compare(frame, **ONE_ROUND, folds=3).document["warnings"]
     assert line.startswith("Column 'in_cart' is nonzero in 9")
     frame["seen"] = rng.random(len(frame)) < 0.4  # is no mark
     frame["stock"] = 1.0 + rng.random(len(frame))  # is never 0
-    assert bp.compare(frame, **SHOP, drop=["in_cart"]).document["warnings"] == []
+    assert bp.compare(frame, **ONE_ROUND, folds=3, drop=["in_cart"]).document["warnings"] == []
 
 
 def test_numbers_with_units_are_no_ids():
@@ -318,7 +319,7 @@ def test_numbers_with_units_are_no_ids():
     frame["price"] = pd.Categorical([f"EUR {price:.2f}" for price in np.exp(frame["price"])])
     frame["sku"] = pd.Categorical([f"P{k:04d}" for k in frame.index])
     frame["fee"] = pd.Categorical([f"US$ {k:,}.50" for k in frame.index])
-    numbers, fees, ids = bp.compare(frame, **SHOP).document["warnings"]
+    numbers, fees, ids = bp.compare(frame, **ONE_ROUND, folds=3).document["warnings"]
     assert numbers.startswith("Column 'price' is text ('EUR 0")
     assert fees.startswith("Column 'fee' is text ('US$ ")
     assert numbers.endswith("write them as 1234.5, without units.")
@@ -328,11 +329,11 @@ def test_numbers_with_units_are_no_ids():
 
 def test_repeated_rows_do_not_hide_a_column_of_places():
     frame = shop().assign(place=np.tile(np.arange(1, SIZE + 1), N))
-    (once,) = bp.compare(frame, **SHOP).document["warnings"]
+    (once,) = bp.compare(frame, **ONE_ROUND, folds=3).document["warnings"]
     assert "Column 'place' numbers the rows of each query" in once
     assert "repeated" not in once
     twice = pd.concat([frame, frame.sample(frac=0.02, random_state=0)])
-    (line,) = bp.compare(twice, **SHOP).document["warnings"]
+    (line,) = bp.compare(twice, **ONE_ROUND, folds=3).document["warnings"]
     assert "rows the number stands in its query twice: are these rows repeated?" in line
 
 
@@ -358,11 +359,11 @@ def test_a_column_that_grows_with_time_is_named():
     frame = shop()
     frame["day"] = frame["query"]
     frame["order_id"] = np.arange(len(frame)) + 100_000.0
-    result = bp.compare(frame, **SHOP, split=("time", "day"))
+    result = bp.compare(frame, **ONE_ROUND, split=("time", "day"))
     (line,) = (line for line in result.document["warnings"] if "grows with the time" in line)
     assert line.startswith("Column 'order_id' ")
     frame["part"] = np.repeat(["train", "valid", "test"], len(frame) // 3)
-    named = bp.compare(frame, **SHOP, drop=["day"], split="part")  # whose order may be any
+    named = bp.compare(frame, **ONE_ROUND, drop=["day"], split="part")  # whose order may be any
     assert not any("grows" in line for line in named.document["warnings"])
 
 
@@ -414,10 +415,10 @@ def test_ids_and_categories_that_were_text_are_named_in_one_line(tmp_path):
     frame["size"] = pd.Categorical(rng.integers(36, 48, len(frame)))  # no text that should be numbers
     frame["seller_id"] = rng.integers(0, 300, len(frame))
     frame["length"] = frame["paid"] = rng.integers(0, 300, len(frame))
-    (line,) = bp.compare(frame, **SHOP).document["warnings"]
+    (line,) = bp.compare(frame, **ONE_ROUND, folds=3).document["warnings"]
     assert line == "'product', 'seller_id' look like ids: drop=['product', 'seller_id'] (--drop product,seller_id)."
     frame.to_csv(tmp_path / "shop.csv", index=False)
-    (line,) = bp.compare(tmp_path / "shop.csv", **SHOP).document["warnings"]
+    (line,) = bp.compare(tmp_path / "shop.csv", **ONE_ROUND, folds=3).document["warnings"]
     assert line.startswith(
         "Read as categories: product ('P000', 380 values), brand ('acme'). 'product', 'seller_id' look"
     )
@@ -427,7 +428,7 @@ def test_ids_and_categories_that_were_text_are_named_in_one_line(tmp_path):
 def test_no_real_feature_is_called_a_leak():
     for name in ("mq2008/Fold1", "ohsumed/Fold1", "mslr_sample"):
         fold = bp.datasets.load_fold(Path(os.environ["BOOSTPLUG_DATA"]) / name)
-        result = bp.compare(*fold, **{**ONE, "losses": [], "rounds": 20})
+        result = bp.compare(*fold, **{**ONE, "losses": [], "rounds": 1})
         assert not [line for line in result.document["warnings"] if "known before" in line]
 
 

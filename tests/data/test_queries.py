@@ -67,7 +67,7 @@ def ranking_data(draw):
     return bp.Queries(labels, group=group, weight=weight, labelled=labelled)
 
 
-@settings(max_examples=200, deadline=None, derandomize=True)
+@settings(max_examples=60, deadline=None, derandomize=True)
 @given(queries=ranking_data())
 def test_grade_runs_hold_the_documents_in_pairs(queries):
     """Against a plain search for each query's judged documents of different grades."""

@@ -13,10 +13,10 @@ pd = pytest.importorskip("pandas")
 
 RANKERS = {
     "lightgbm": lambda **given: bp.LGBMRanker(
-        **{"objective": bp.CRR(), "num_leaves": 4, "n_estimators": 30, "n_jobs": 1, "verbose": -1, **given}
+        **{"objective": bp.CRR(), "num_leaves": 4, "n_estimators": 10, "n_jobs": 1, "verbose": -1, **given}
     ),
     "xgboost": lambda **given: bp.XGBRanker(
-        **{"objective": bp.CRR(), "max_depth": 2, "n_estimators": 30, "n_jobs": 1, **given}
+        **{"objective": bp.CRR(), "max_depth": 2, "n_estimators": 10, "n_jobs": 1, **given}
     ),
 }
 both = pytest.mark.parametrize("framework", RANKERS)
@@ -58,7 +58,7 @@ def test_it_is_an_ordinary_fitted_ranker(framework, data):
     frame["kind"] = pd.Categorical(np.where(np.arange(len(y)) % 3, "a", "b"))
     frame["query"], frame["grade"] = qid, y
     more = {"enable_categorical": True} if framework == "xgboost" else {}
-    mean = bp.fit_folds(RANKERS[framework](**more), frame, "grade", qid="query")
+    mean = bp.fit_folds(RANKERS[framework](**more), frame, "grade", qid="query", n_splits=3)
     expected = mean.predict(frame)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(mean)).predict(frame), expected)
     np.testing.assert_allclose(mean.export().predict(frame.drop(columns=["query", "grade"])), expected, atol=1e-6)

@@ -71,8 +71,8 @@ def test_ids_that_are_no_texts_are_refused_by_name(tmp_path):
 
 
 def test_a_column_with_texts_late_in_a_big_file_has_one_type(tmp_path):
-    wide = pd.DataFrame(np.zeros((800, 2000), int)).assign(code=RNG.choice(["1", "2", "3"], 800))
-    wide.loc[600:, "code"] = "x"  # pandas types each chunk of 2^20 cells, 512 rows, by itself
+    wide = pd.DataFrame(np.zeros((600, 2000), int)).assign(code=RNG.choice(["1", "2", "3"], 600))
+    wide.loc[560:, "code"] = "x"  # pandas types each chunk of 2^20 cells, 512 rows, by itself
     assert {*read_table_file(written(tmp_path, wide))["code"]} == {"1", "2", "3", "x"}
 
 

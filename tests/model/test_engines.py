@@ -454,7 +454,7 @@ def lowest_sum(text):
 def test_no_score_is_below_0_where_lucene_refuses_it(to, train):
     """By the leaves, whatever the rows; the order is that of the model."""
     rng = np.random.default_rng(0)
-    model = train(rng, 4, 200, missing=False)
+    model = train(rng, 4, 50, missing=False)
     X = rows_of(model, rng, missing=False)
     expected = scores(model, X)
     assert expected.min() < 0.0

@@ -1,6 +1,7 @@
 """What every reference ranker keeps: scikit-learn's checks, input, weights, validation, saving, converting."""
 
 import pickle
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -95,9 +96,11 @@ def not_applicable(ranker):
 CHECKED = [*FIRST, *(setting for setting in SETTINGS if getattr(setting, "classifier", None))]
 
 
-@parametrize_with_checks([one_query(setting) for setting in CHECKED], expected_failed_checks=not_applicable)
+@parametrize_with_checks([one_query(setting) for setting in CHECKED])
 def test_scikit_learn(estimator, check):
-    check(estimator)
+    fails = check.func.__name__ in not_applicable(estimator)  # a mark would print each: half a second
+    with pytest.raises((AssertionError, ValueError)) if fails else nullcontext():
+        check(estimator)
 
 
 # What users of LightGBM, XGBoost and scikit-learn expect

@@ -51,13 +51,10 @@ def test_conditional_logit_by_an_independent_optimiser(data):
     weight = np.where(np.isin(qid, np.unique(qid)[:10]), 2.0, 1.0)
     ranker = bp.LinearRanker(alpha=2.0, loss="softmax").fit(X, y, qid=qid, sample_weight=weight)
     Q = quantiles(ranker, X)
+    lists = [(weight[qid == q][0], Q[qid == q], Q[(qid == q) & (y > 0)]) for q in np.unique(qid[y > 0])]
 
     def loss(c):
-        total = 0.5 * 2.0 * c @ c
-        for q in np.unique(qid[y > 0]):
-            s = Q[qid == q] @ c
-            total += weight[qid == q][0] * (np.log(np.exp(s).sum()) - s[y[qid == q] > 0][0])
-        return total
+        return c @ c + sum(w * (np.log(np.exp(one @ c).sum()) - (chosen @ c)[0]) for w, one, chosen in lists)
 
     best = minimize(loss, np.zeros(X.shape[1]), method="BFGS", options={"gtol": 1e-7})
     np.testing.assert_allclose(ranker.coef_, best.x, atol=1e-4)

@@ -29,7 +29,7 @@ def silent():
     optuna.logging.set_verbosity(optuna.logging.WARNING)
 
 
-def studied(loss, n_trials=30, **options):
+def studied(loss, n_trials=15, **options):
     """Return the losses that a study's trials get, and the study."""
     study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=1))
     return [bp.suggest(study.ask(), loss, **options) for _ in range(n_trials)], study
