@@ -39,8 +39,7 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish():
-    """Collect garbage again, except among the modules."""
-    gc.freeze()
+    """Collect garbage again."""
     gc.enable()
 
 
