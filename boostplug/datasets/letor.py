@@ -355,7 +355,8 @@ class _File:
     n_lines: int = 0
     n_entries: int = 0
     n_missing: int = 0  # values beyond float32
-    unread: list[str] = field(default_factory=list)  # comments without an id of a document
+    n_unread: int = 0  # comments without an id of a document
+    unread: str = ""  # the first of them
     first_feature: int = _MOST_COLUMNS
     last_feature: int = -1
 
@@ -417,7 +418,9 @@ def _add(file: _File, text: bytes, block: Any) -> None:
     comments = [text[i:j].strip() for i, j in spans.tolist()] if np.diff(spans).any() else [b""] * n_rows
     documents = [_document(comment) for comment in comments]
     file.doc_ids += map(_decoded, documents)
-    file.unread += [_decoded(c) for c, document in zip(comments, documents, strict=True) if c and not document]
+    unread = [comment for comment, document in zip(comments, documents, strict=True) if comment and not document]
+    file.n_unread += len(unread)
+    file.unread = file.unread or "".join(map(_decoded, unread[:1]))
     file.labels.append(labels)
     file.entries.append((row_end, ids.astype(np.min_scalar_type(ids.max(initial=0))), values))
     file.n_rows += n_rows
@@ -451,7 +454,7 @@ def _doubts(files: Sequence[_File]) -> Iterator[str]:
     if missing := [f"{file.n_missing} in {file.path}" for file in files if file.n_missing]:
         what = "values beyond float32, as Istella's 1.79769313486e+308, are read as missing (NaN)"
         yield f"{what}: {', '.join(missing)}; rescale the feature if they are not"
-    if unread := [f"{len(one.unread)} in {one.path}, such as {shown(one.unread[0])}" for one in files if one.unread]:
+    if unread := [f"{one.n_unread} in {one.path}, such as {shown(one.unread)}" for one in files if one.n_unread]:
         yield f"comments without a document's id are not read: {', '.join(unread)}; write '# ID' or '# docid = ID'"
     if inits := [str(side) for file in files if (side := _beside(file.path, ".init"))]:
         yield f"{', '.join(inits)} is not read; pass the scores to start from as init_score (LightGBM) or base_margin"
