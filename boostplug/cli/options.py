@@ -51,7 +51,7 @@ def _option(parameter: inspect.Parameter, text: str) -> Any:
         return Annotated[bool, typer.Option(name, help=text)]
     takes = "A=1,B=2" if _is_mapping(kind) else "A,B" if _is_list(kind) else _number(kind).__name__.upper()
     simple = isinstance(parameter.default, (str, int, float))
-    names = [name, "--threads"] if name == "--num-threads" else [name]  # shorter
+    names = [name, "--threads"] if name == "--num-threads" else [name]  # a short name for it
     return Annotated[Any, typer.Option(*names, parser=_parser(kind), metavar=takes, help=text, show_default=simple)]
 
 

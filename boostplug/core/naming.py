@@ -133,7 +133,8 @@ def read_value(text: str, known: Mapping[str, Any], what: str, listed: str) -> A
         tree = ast.parse(text.strip(), mode="eval").body
         return _value(tree, known)
     except (SyntaxError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError, MemoryError) as error:
-        cause, near = (f": {error}", "") if not isinstance(tree, ast.Name) else ("", did_you_mean(text, known))
+        is_name = isinstance(tree, ast.Name)
+        cause, near = "" if is_name else f": {error}", did_you_mean(text, known) if is_name else ""
         raise ValueError(f"there is no {what} {shown(text)}{cause}; there are: {listed}{near}") from None
 
 

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import vector
 
-_MOST = 2 / 3
+_MOST = 2 / 3  # of the scored queries
 
 
 class QuerySizes(NamedTuple):
@@ -30,9 +30,9 @@ def query_sizes(X: Any, qid: Any, boundaries: NDArray[np.int64]) -> QuerySizes |
 def warn_of_cut_queries(fitted: QuerySizes | None, scored: QuerySizes | None) -> None:
     """Warn of scored queries of which `fit` has had another number of rows.
 
-    The ids of two tables may stand for different queries. They are two tables if first rows have the same index label.
-    Without an index, they are if the ids number the queries of both, unless these are as many, and most of the scored
-    ones the shorter ones, as a fold of rows leaves them.
+    The ids of two tables may stand for different queries, so there is no warning for two tables. DataFrames are two
+    tables if first rows of both have the same index label. Others are if the ids number the queries of each, except
+    where both have the same ids and most scored queries are the shorter ones, as a fold of rows leaves them.
     """
     if fitted is None or scored is None:
         return
