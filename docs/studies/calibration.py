@@ -33,9 +33,21 @@ from boostplug.losses import MPBoost, QBRank
 from boostplug.metrics import NDCG
 from boostplug.replication.tables import markdown
 from studies.quality.sets import SETS, share_of
-from studies.tables import publish
+from studies.tables import decimals, publish, with_error
 
-__all__ = ["DESIGNS", "Design", "Estimate", "Pool", "Sample", "coverage", "estimate", "null", "pool", "trainings"]
+__all__ = [
+    "DESIGNS",
+    "Design",
+    "Estimate",
+    "Pool",
+    "Sample",
+    "coverage",
+    "estimate",
+    "null",
+    "part_of",
+    "pool",
+    "trainings",
+]
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -76,7 +88,7 @@ class Sample(NamedTuple):
 def estimate(folds: Sequence[Sample]) -> Estimate:
     """Return what `compare` says where two methods have these values; equal ids are equal queries."""
     n_seeds = len(folds[0].ours)
-    data = LoadedData([[part] * 3 for part in map(_part, folds)])
+    data = LoadedData([[part] * 3 for part in map(part_of, folds)])
     plan = Plan(_METRIC, [_METRIC], Trees(), 1, None, 1, 0, range(n_seeds))
     runs = []
     for number, fold in enumerate(folds):
@@ -92,7 +104,7 @@ def estimate(folds: Sequence[Sample]) -> Estimate:
     return Estimate(found["difference"], low, high, found["p"], found["z"])
 
 
-def _part(fold: Sample) -> DataPart:
+def part_of(fold: Sample) -> DataPart:
     """Return a test part in which each query is one document; an undefined one has no relevant document."""
     n = len(fold.ids)
     labels = np.where(np.isnan(fold.ours[0]), 0.0, 1.0)
@@ -322,7 +334,34 @@ def tables(found: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, list[str]
             ends = f"{_percent(min(shares))} to {_percent(max(shares))}"
             mean = float(np.average(shares, weights=trials))
             body.append([title, f"{sum(trials):,}", _percent(mean), ends, _percent(_EXPECTED[name])])
-    return {"shares": markdown(["what is counted", "trials", "share", "by row", "expected"], body, numbers=True)}
+    heads = ["what is counted", "trials", "share", "by row", "expected"]
+    return {"shares": markdown(heads, body, numbers=True), "changes": _changes(found.get("changes", ()))}
+
+
+def _changes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Return the table of complete comparisons, from `studies.verdicts`."""
+    body = [
+        [
+            row["design"],
+            f"{row['queries']:.0f}",
+            with_error(row["promised"]),
+            decimals(row["true"][0], 4, "+"),
+            with_error(row["promised - true"]),
+            f"{row['advised']} of {row['trials']}, {_percent(row['advised'] / row['trials'])}",
+            _percent(row["covered"][0] / row["covered"][1]),
+        ]
+        for row in rows
+    ]
+    heads = [
+        "design",
+        "test queries",
+        "promised",
+        "true",
+        "promised − true",
+        "a change is advised",
+        "interval holds it",
+    ]
+    return markdown(heads, body, numbers=True)
 
 
 def _percent(share: float) -> str:

@@ -100,13 +100,13 @@ def _folds(folder: Path, data: str) -> list[Fold]:
     return [*SETS[data].load_all(folder)]
 
 
-def _chosen(part: DataPart, wanted: NDArray[np.int64]) -> DataPart:
+def queries_of(part: DataPart, wanted: NDArray[np.int64]) -> DataPart:
     """Return some queries of a part."""
     rows = np.flatnonzero(np.isin(part.queries.query_of_row, wanted))
     return DataPart(part.X[rows], part.queries.of_rows(rows, keep_empty=False))
 
 
-def _with_pairs(part: DataPart) -> NDArray[np.int64]:
+def with_pairs(part: DataPart) -> NDArray[np.int64]:
     """Return the queries whose documents have different grades."""
     starts, labels = part.queries.boundaries[:-1], part.queries.labels
     return np.flatnonzero(np.maximum.reduceat(labels, starts) > np.minimum.reduceat(labels, starts))
@@ -116,18 +116,18 @@ def drawn_fold(folder: Path, job: Job) -> Fold | None:
     """Return the training and validation queries of a draw, and the test part; None where the set is too small."""
     train, valid, test = _folds(folder, job.data)[job.draw]
     rng = np.random.default_rng([_SEED, job.draw])
-    known, held = rng.permutation(_with_pairs(train)), rng.permutation(_with_pairs(valid))
+    known, held = rng.permutation(with_pairs(train)), rng.permutation(with_pairs(valid))
     if job.kind.endswith("in_all"):
         n_valid = job.size // 4
         if len(known) < job.size:
             return None
-        return _chosen(train, known[n_valid : job.size]), _chosen(train, known[:n_valid]), test
+        return queries_of(train, known[n_valid : job.size]), queries_of(train, known[:n_valid]), test
     n_valid = max(LEAST_VALID, job.size // 3)
     if job.size and (len(known) < job.size or len(held) < n_valid):
         return None
     if job.size:
         known, held = known[: job.size], held[:n_valid]
-    return _chosen(train, known), _chosen(valid, held), test
+    return queries_of(train, known), queries_of(valid, held), test
 
 
 SMALL = {"num_leaves": 6, "learning_rate": 0.05}

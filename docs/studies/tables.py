@@ -64,6 +64,11 @@ def decimals(value: float | None, digits: int = 4, sign: Literal["", "+"] = "") 
     return re.sub(r"^([+−]?)0\.", r"\1.", f"{value:{sign}.{digits}f}".replace("-", "−"))
 
 
+def with_error(found: Sequence[float]) -> str:
+    """Return a mean and its standard error as a cell of a table."""
+    return f"{decimals(found[0], 4, '+')} ± {decimals(found[1], 4)}"
+
+
 def with_interval(mean: float, interval: Sequence[float], digits: int = 4, *, p_holm: float | None = None) -> str:
     """Return a difference with the ends of its interval; bold where it is significant after Holm's correction."""
     low, high = (decimals(end, digits, "+") for end in interval)

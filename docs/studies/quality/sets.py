@@ -14,7 +14,7 @@ from boostplug.datasets import RankingData, load_fold
 from boostplug.replication.movielens import load_movielens
 from boostplug.replication.sources import N_FOLDS, Fifths, LetorFolds, Source, Split, joined, rotated
 
-__all__ = ["SETS", "DataSet", "Fold", "share_of", "with_one_relevant"]
+__all__ = ["SETS", "DataSet", "Fold", "movielens", "share_of", "with_one_relevant"]
 
 Fold = tuple[DataPart, DataPart, DataPart]
 
@@ -115,10 +115,10 @@ _LEAST_RATINGS = 100  # of a user who is a query
 _LEAST_TASKS = 0.25  # share of the queries of which a user knows half of the films, to be a feature
 
 
-def _movielens(folder: Path) -> list[Fold]:
+def movielens(folder: Path, least: int = _LEAST_RATINGS) -> list[Fold]:
     """Return users as queries, their films as rows, other users' ratings of them as features, NaN where there is none.
 
-    As in the replication of RankBoost+, where each user has features of their own; here all have the same: users who
+    A query is a user with at least `least` ratings. As in the replication of RankBoost+, where each user has features of their own; here all have the same: users who
     have rated half of the films of at least a quarter of the queries. A user's own ratings are no feature of theirs.
     """
     ratings = load_movielens(folder / "ml-100k")
@@ -127,7 +127,7 @@ def _movielens(folder: Path) -> list[Fold]:
     table = np.full((len(users), len(films)), np.nan, dtype=np.float32)
     table[row, column] = ratings["rating"]
     has = ~np.isnan(table)
-    queries = np.flatnonzero(has.sum(axis=1) >= _LEAST_RATINGS)
+    queries = np.flatnonzero(has.sum(axis=1) >= least)
     knows_half = 2 * (has[queries].astype(int) @ has.T.astype(int)) >= has[queries].sum(axis=1)[:, None]
     features = np.flatnonzero(knows_half.mean(axis=0) >= _LEAST_TASKS)
     X, y = [], []
@@ -153,7 +153,7 @@ SETS: dict[str, DataSet] = {
         DataSet("yandex", "yandex", "Yandex, five grades", _YANDEX),
         DataSet("nfcorpus", "nfcorpus", "NFCorpus", _from(Fifths(("nfcorpus",)))),
         DataSet("jester", "jester", "Jester, five grades", _JESTER),
-        DataSet("movielens", "ml-100k", "MovieLens", _movielens),
+        DataSet("movielens", "ml-100k", "MovieLens", movielens),
     )
 }
 """The data sets by name."""
