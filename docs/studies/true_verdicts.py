@@ -1,7 +1,8 @@
 """Does the verdict come true? What `compare` promises on 200 queries, beside what its models do on 1,000 others.
 
-``python -m studies.true_verdicts train FOLDER STORE [DRAWS]`` makes the comparisons that STORE lacks, all sets in turn, on
-one core. ``python -m studies.true_verdicts page STORE RESULT.json PAGE.md`` fills the page. FOLDER holds the data sets.
+``python -m studies.true_verdicts train FOLDER STORE [DRAWS]`` makes the comparisons that STORE lacks, all sets in
+turn, on one core. ``python -m studies.true_verdicts page STORE RESULT.json PAGE.md`` fills the page. FOLDER holds the
+data sets.
 """
 
 import sys
@@ -88,7 +89,7 @@ def train(folder: str, store: str, draws: str = "200") -> None:
             finished(Path(store), f"{data}-{draw}", partial(drawn, Path(folder), data, draw))
 
 
-def _by_validation(found: Mapping[str, Any]) -> tuple[float, float]:
+def by_validation(found: Mapping[str, Any]) -> tuple[float, float]:
     """Return what was promised before, and its truth: the best method by validation, tested on all queries."""
     fresh = found["fresh"]
     runs = {key: [run for run in found["runs"] if (run["framework"], run["method"]) == key] for key in fresh}
@@ -108,7 +109,7 @@ def _of_model(found: Mapping[str, Any]) -> float:
 def _row(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """Return the numbers of some comparisons."""
     verdicts = [judged(one) for one in found]
-    before = np.array([_by_validation(one) for one in found])
+    before = np.array([by_validation(one) for one in found])
     advised = [number for number, one in enumerate(verdicts) if one.advised]
     return {
         **shares(verdicts),

@@ -142,7 +142,9 @@ def mean_and_error(values: Sequence[float] | NDArray[np.floating[Any]]) -> tuple
     """Return the mean of the values that are not NaN, and its standard error."""
     known = np.asarray(values, np.float64)
     known = known[~np.isnan(known)]
-    return float(known.mean()), float(known.std() / np.sqrt(len(known)))
+    if len(known) < 2:
+        return (float(known[0]) if len(known) else np.nan), np.nan
+    return float(known.mean()), float(known.std(ddof=1) / np.sqrt(len(known)))
 
 
 def shares(found: Sequence[Verdict]) -> dict[str, Any]:

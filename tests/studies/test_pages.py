@@ -20,6 +20,7 @@ STUDIES = {
     "clicks": "clicks",
     "cross_sections": "correlation",
     "few_queries": "few_queries",
+    "verdicts": "true_verdicts",
 }
 
 

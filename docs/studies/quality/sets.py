@@ -118,8 +118,9 @@ _LEAST_TASKS = 0.25  # share of the queries of which a user knows half of the fi
 def movielens(folder: Path, least: int = _LEAST_RATINGS) -> list[Fold]:
     """Return users as queries, their films as rows, other users' ratings of them as features, NaN where there is none.
 
-    A query is a user with at least `least` ratings. As in the replication of RankBoost+, where each user has features of their own; here all have the same: users who
-    have rated half of the films of at least a quarter of the queries. A user's own ratings are no feature of theirs.
+    A query is a user with at least `least` ratings. As in the replication of RankBoost+, where each user has features
+    of their own; here all have the same: users who have rated half of the films of at least a quarter of the queries. A
+    user's own ratings are no feature of theirs.
     """
     ratings = load_movielens(folder / "ml-100k")
     users, row = np.unique(ratings["user"], return_inverse=True)
