@@ -91,8 +91,8 @@ def train(folder: str, store: str, draws: str = "200") -> None:
 
 def by_validation(found: Mapping[str, Any]) -> tuple[float, float]:
     """Return what was promised before, and its truth: the best method by validation, tested on all queries."""
-    fresh = found["fresh"]
-    runs = {key: [run for run in found["runs"] if (run["framework"], run["method"]) == key] for key in fresh}
+    fresh, keys = found["fresh"], [(framework, name) for name, framework, *_ in found["methods"]]
+    runs = {key: [run for run in found["runs"] if (run["framework"], run["method"]) == key] for key in keys}
     ours = max(runs, key=lambda key: float(np.mean([run["validation"] for run in runs[key]])))
     theirs = next((framework, name) for name, framework, _, is_reference, _ in found["methods"] if is_reference)
     gaps = [a["test"]["NDCG@10"] - b["test"]["NDCG@10"] for a, b in zip(runs[ours], runs[theirs], strict=True)]

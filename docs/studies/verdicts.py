@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,9 +58,13 @@ _METRIC = NDCG(10)
 def record(result: CompareResult, fresh: DataPart | None) -> dict[str, Any]:
     """Return what a study keeps of a comparison: its runs, without models, and what these do on fresh queries.
 
-    `fresh` has, for each method, the values of the fresh queries by each fold's model, and by the mean of their scores.
+    `fresh` has the values of the fresh queries by each fold's model, and by the mean of their scores, for each method
+    that some way of choosing may take.
     """
-    outcomes = result.outcomes
+    outcomes, decision = result.outcomes, decide(result.outcomes)
+    assert decision is not None
+    by_validation = outcomes.first(outcomes.validation_means(decision.among, decision.runs))
+    taken = {by_validation, decision.challenger, decision.incumbent, *chain.from_iterable(decision.pairs.values())}
     kept = ("framework", "method", "fold", "seed", "rounds", "rounds_trained", "validation", "test", "error")
     found = result.document["recommendation"]
     return {
@@ -71,7 +76,7 @@ def record(result: CompareResult, fresh: DataPart | None) -> dict[str, Any]:
             for run in outcomes.runs
         ],
         "outcome": str(found["outcome"]),
-        "fresh": {} if fresh is None else {m.key: _on(fresh, outcomes, m) for m in outcomes.methods},
+        "fresh": {} if fresh is None else {m.key: _on(fresh, outcomes, m) for m in taken if m is not None},
     }
 
 

@@ -72,9 +72,10 @@ def test_a_record_holds_the_decision_of_a_comparison_and_its_models_on_other_que
     (result,) = results
     for fold, part in enumerate(result.outcomes.data.tests):
         found = record(result, part)
-        for method in result.outcomes.methods:
-            known = result.outcomes.finished(method)[fold, 0].per_query["NDCG@10"]
-            np.testing.assert_allclose(found["fresh"][method.key][fold], known, rtol=1e-6)
+        for key, values in found["fresh"].items():
+            (run,) = (one for one in found["runs"] if (one["framework"], one["method"], one["fold"]) == (*key, fold))
+            np.testing.assert_allclose(values[fold], run["per_query"]["NDCG@10"], rtol=1e-6)
+    assert {method.key for pair in decided(found).pairs.values() for method in pair} <= found["fresh"].keys()
     told, decision = result.document["recommendation"], decided(found)
     assert decision.contrast is not None
     assert decision.outcome == Outcome(told["outcome"])
