@@ -45,6 +45,8 @@ class LoadedData:
         Propensity by position, if clicks are weighted by it.
     crossed : bool
         Whether the folds are those of one table, each query a test query once.
+    reasons : sequence of str
+        Reasons not to rely on a comparison with the score in use, as clauses.
     """
 
     folds: Sequence[Sequence[DataPart]]
@@ -54,6 +56,7 @@ class LoadedData:
     warnings: Sequence[str] = ()
     propensity: tuple[float, ...] | None = None
     crossed: bool = False
+    reasons: Sequence[str] = ()
 
     @classmethod
     def from_arguments(cls, train: Any, valid: Any, test: Any, columns: Columns, name: str | None) -> "LoadedData":
@@ -205,6 +208,7 @@ def _known_ids(*parts: DataPart) -> list[NDArray[Any]] | None:
     1, or the queries are pages, which may be shown again.
     """
     ids = [part.ids for part in parts]
-    counts = [i.dtype.kind in "iuf" and any(np.array_equal(i - s, np.arange(len(i))) for s in (0, 1)) for i in ids]
+    all_ids = [part.ids if part.taken_from is None else part.taken_from for part in parts]
+    counts = [i.dtype.kind in "iuf" and any(np.array_equal(i - s, np.arange(len(i))) for s in (0, 1)) for i in all_ids]
     is_unknown = all(counts) or any(part.qid is None or part.queries.position is not None for part in parts)
     return None if is_unknown else [of_part.astype(str) for of_part in ids]
