@@ -38,8 +38,12 @@ def compared(frame, today, **options):
 
 
 def about(result, name="the column 'score'"):
-    """Return the warnings that begin with a name."""
-    return [line for line in result.document["warnings"] if line.lower().startswith(name)]
+    """Return the warnings that begin with a name; those that are reasons begin the recommendation too."""
+    found = [line for line in result.document["warnings"] if line.lower().startswith(name)]
+    reasons = [line for line in found if "The comparison judges on these" not in line]
+    assert result.document["recommendation"]["reasons"] == [f"t{line[1:-1]}" for line in reasons]
+    assert result.recommendation.startswith("Do not rely on this yet: the ") == bool(reasons)
+    return found
 
 
 # --- chance ----------------------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ class LoadedData:
         Propensity by position, if clicks are weighted by it.
     crossed : bool
         Whether the folds are those of one table, each query a test query once.
-    reasons : sequence of str
+    of_score : sequence of str
         Reasons not to rely on a comparison with the score in use, as clauses.
     """
 
@@ -78,7 +78,7 @@ class LoadedData:
     warnings: Sequence[str] = ()
     propensity: tuple[float, ...] | None = None
     crossed: bool = False
-    reasons: Sequence[str] = ()
+    of_score: Sequence[str] = ()
 
     @classmethod
     def from_arguments(cls, train: Any, valid: Any, test: Any, columns: Columns, name: str | None) -> "LoadedData":
@@ -176,10 +176,10 @@ class LoadedData:
 
     @property
     def reasons(self) -> list[str]:
-        """Why nothing can be relied on: more than 1 % of the test queries are queries of another part too."""
+        """Why nothing can be relied on: the score in use, or another part has more than 1 % of the test queries too."""
         least = _FEW_SHARED * sum(test.queries.n_queries for test in self.tests)
         shared = [one for one in self._shared if one.of == PARTS[2] and len(one.ids) > least]
-        return [f"{one.what}: split the data by query, and {one.remedy}" for one in shared]
+        return [*self.of_score, *(f"{one.what}: split the data by query, and {one.remedy}" for one in shared)]
 
     def doubts(self) -> list[str]:
         """Return warnings about columns, labels (places, lists that were shown), weights, and too few test queries."""

@@ -50,7 +50,7 @@ def judged_by_score(data: LoadedData, metric: Metric) -> LoadedData:
             found.append(f"{lacks}{everywhere} on all with such rows last. To judge on all, {fill}")
     reasons += _doubts(name, data, metric)
     found = [f"{text[0].upper()}{text[1:]}." for text in (*found, *reasons)]
-    return replace(data, reasons=reasons, warnings=[*data.warnings, *found])
+    return replace(data, of_score=reasons, warnings=[*data.warnings, *found])
 
 
 def _doubts(name: str, data: LoadedData, metric: Metric) -> Iterator[str]:
