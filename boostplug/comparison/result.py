@@ -181,7 +181,7 @@ class CompareResult:
             "doubled": outcomes.doubled(best),
             "rounds": of_estimator["rounds"],
             "params": of_estimator["params"],
-            "code": recommendation.code_of(outcomes, of_estimator),
+            "code": recommendation.lines_of(outcomes, ours, decision.runs),
             "mean_of_seeds": outcomes.mean_of_seeds(ours, decision.runs) if ours.is_trained else None,
         }
 

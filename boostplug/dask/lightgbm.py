@@ -127,9 +127,13 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
         self._refuse(refused | {"start": self.start})
         objective, loss = self._objective_of_fit([])
         params = self._params_of_workers(objective, loss)
-        given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT)
+        given = Inputs(
+            X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, features=self.features,
+            arguments=FIT,
+        )  # fmt: skip
         given = given.take_columns()
-        params = counting_features(params | {"categorical_feature": categorical_feature}, X, given.columns.values())
+        params |= {"categorical_feature": categorical_feature}
+        params = counting_features(params, X, given.columns.values(), self.features)
         categorical_feature = params.pop("categorical_feature")
         client = self._client()
         parts = partitioned_set(client, given, local=_LOCAL)

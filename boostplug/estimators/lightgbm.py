@@ -66,6 +66,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         columns, or a reference ranker, which is fitted first if it is not. It is scaled to where the loss is least,
         and its trees are the first of the model's. `n_estimators`, early stopping and `best_iteration_` count the
         rounds after it; with `best_iteration_` 0, none of them was better on the validation set, and it is the model.
+    features : list of str, optional
+        Columns of a DataFrame that are features; all others are ignored, in `predict` and validation sets too. Labels,
+        ids and weights that `fit` gets by name need not be listed. Default: all other columns.
     **lightgbm_params
         As for `lightgbm.LGBMRanker`; and the loss's parameters, such as ``objective__distance__lam``.
 
@@ -78,9 +81,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     True
     """
 
-    def __init__(self, *, start: Any = None, **lightgbm_params: Any) -> None:
+    def __init__(self, *, start: Any = None, features: Any = None, **lightgbm_params: Any) -> None:
         super().__init__(**lightgbm_params)
-        self.start = start
+        self.start, self.features = start, features
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, with `deep` those of a loss too: ``objective__distance__lam``."""
@@ -97,7 +100,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             ``__`` go to LightGBM as they are.
         """
         super().set_params(**resolved(self, params, any_name=True))
-        for name in ("start", *lgb.LGBMRanker._get_param_names()):  # noqa: SLF001
+        for name in ("start", "features", *lgb.LGBMRanker._get_param_names()):  # noqa: SLF001
             self._other_params.pop(name, None)  # where it would hide an attribute that is set later
         return self
 
@@ -182,7 +185,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             refuse_machines(self.get_params())
         given = Inputs(
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
-            arguments=FIT,
+            features=self.features, arguments=FIT,
         )  # fmt: skip
         train = starting_from("init_score", init_score, checked_set(given))
         check_uses(objective, loss, given)
@@ -207,7 +210,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         warn_of_idle_part(loss, train.queries)
         own = [metric for metric in metrics if isinstance(metric, Metric)]
         assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)], own)
-        self._counted = partial(counting_features, X=X, taken=train.columns.values())
+        self._counted = partial(counting_features, X=X, taken=train.columns.values(), features=self.features)
         try:
             super().fit(
                 train.X,

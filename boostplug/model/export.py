@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
 from boostplug.core.extras import imported
+from boostplug.data.inputs import selected
 from boostplug.data.tables import read_features, without_columns
 from boostplug.model.ensemble import Ensemble
 from boostplug.model.formats import TARGETS, converted, fitted_model
@@ -135,7 +136,8 @@ def export(
     exported, added = converted(plain, to, feature_names, missing, known, name=name, store=store, offset=offset)
     if X is not None:
         if hasattr(model, "_columns_by_role"):
-            X = without_columns(X, {"qid": "qid", **model._columns_by_role}.values())  # noqa: SLF001
+            taken = {"qid": "qid", **model._columns_by_role}.values()  # noqa: SLF001
+            X = selected(without_columns(X, taken), model.features, taken)
         _check(exported, to, read_features(X, fitted=fitted_columns), plain, feature_names, missing, added)
     return exported
 

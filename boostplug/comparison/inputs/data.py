@@ -12,7 +12,7 @@ import numpy as np
 from boostplug.comparison.inputs.frames import PARTS, TODAY, Columns, read_table, scores_today, split_by_query
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.checks import column_names, shown
-from boostplug.data.files import first_row, is_table_file
+from boostplug.data.files import code_of_reading, first_row, is_table_file
 from boostplug.data.inputs import Inputs, Source
 from boostplug.data.tables import Schema, align, is_frame, refuse_uncomputed, schema_of, with_used_categories
 from boostplug.datasets import Fold, RankingData, load_fold, load_folds, load_letor
@@ -109,6 +109,17 @@ def _folds(train: Any) -> Sequence[Sequence[Any]]:
             f"list of folds, or a folder of LETOR files; got {shown(train)}"
         )
     return folds
+
+
+def code_that_reads(path: Any, qid: str, X: Any) -> str:
+    """Return the code that reads a file or folder as a comparison does; `X` are the features of its training part."""
+    path = Path(path)
+    if is_table_file(path):
+        return code_of_reading(path, qid, X)
+    if path.is_file():
+        return f"bp.datasets.load_letor({str(path)!r}, n_features={X.shape[1]})"
+    inner = [*path.glob("Fold*")]
+    return f"bp.datasets.load_fold{'s' * (len(inner) > 1)}({str(inner[0] if len(inner) == 1 else path)!r})"
 
 
 def _source_of(data: Any) -> Source:

@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, shown_order, weighed_by_propensity
 from boostplug.comparison.inputs.columns import doubts_on_columns, n_repeated_places
 from boostplug.comparison.inputs.contents import Hashes, content_of_queries, digest_of_part
-from boostplug.comparison.inputs.data import folds_of, is_one_table, name_of_folder
+from boostplug.comparison.inputs.data import code_that_reads, folds_of, is_one_table, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.summary import FEWEST_QUERIES
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.cached import cached_property
+from boostplug.core.checks import column_names
 from boostplug.data.positions import propensities_of
 from boostplug.data.tables import schema_of
 from boostplug.estimators.inputs import with_float32_labels
@@ -45,6 +46,10 @@ class LoadedData:
         Propensity by position, if clicks are weighted by it.
     crossed : bool
         Whether the folds are those of one table, each query a test query once.
+    name_in_code : str
+        "frame" or, for a RankingData, "data" for one table; else "folds" or "train, valid, test".
+    reading : str
+        The line of code that reads the files, for three of them the first one; empty if the data are not files.
     """
 
     folds: Sequence[Sequence[DataPart]]
@@ -54,6 +59,8 @@ class LoadedData:
     warnings: Sequence[str] = ()
     propensity: tuple[float, ...] | None = None
     crossed: bool = False
+    name_in_code: str = "train, valid, test"
+    reading: str = ""
 
     @classmethod
     def from_arguments(cls, train: Any, valid: Any, test: Any, columns: Columns, name: str | None) -> "LoadedData":
@@ -69,8 +76,13 @@ class LoadedData:
             paths = {option: str(path) for option, path in given.items()}
             name = name or (name_of_folder(Path(train)) if valid is None else None)
         found = list(dict.fromkeys(str(w.message) for w in caught))
-        crossed = len(folds) > 1 and is_one_table(train)
-        return cls(folds, str(name or ""), paths, columns, found, crossed=crossed)
+        one_table = valid is None and is_one_table(train)
+        code = "folds" if len(folds) > 1 else "train, valid, test"
+        code = ("data" if columns.label is None else "frame") if one_table else code
+        crossed, reading = len(folds) > 1 and one_table, ""
+        if paths is not None:
+            reading = f"{code if valid is None else 'train'} = {code_that_reads(train, columns.qid, folds[0][0].X)}\n"
+        return cls(folds, str(name or ""), paths, columns, found, crossed=crossed, name_in_code=code, reading=reading)
 
     def weighed(self, propensity: Any) -> tuple["LoadedData", list[str]]:
         """Return the data with clicks weighted by propensities, and notes on them."""
@@ -99,6 +111,13 @@ class LoadedData:
     def tests(self) -> list[DataPart]:
         """The test part of each fold."""
         return [test for _, _, test in self.folds]
+
+    @property
+    def features(self) -> list[Any] | None:
+        """Names of the features; None unless columns are left out that a fit on the table would take."""
+        left_out = self.columns.given().keys() & {"features", "drop", "labels", "weight", "position"}
+        by_column = self.columns.time is not None or isinstance(self.columns.split, str)
+        return column_names(self.folds[0][0].X) if left_out or by_column else None
 
     @property
     def has_categories(self) -> bool:

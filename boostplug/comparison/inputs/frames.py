@@ -29,7 +29,6 @@ from boostplug.data.tables import (
     read_features,
     refuse_uncomputed,
     rows_of,
-    split_columns,
     without_columns,
 )
 from boostplug.datasets.ranking_data import RankingData
@@ -101,19 +100,18 @@ class Columns(NamedTuple):
             for name in getattr(self, what) or ():
                 refuse_absent(name, what, available)
         no_features = (self.label, self.qid, self.weight, self.position, self.time or self.split, *self.labels)
-        kept = available if self.features is None else (*self.features, *no_features)
-        split = self.time or self.split  # never a feature, also if it is in `drop`
-        left_out = [name for name in available if name not in kept or (name in self.drop and name != split)]
+        kept = available if self.features is None else self.features
         labels: dict[str, Any] = {name: name for name in self.labels}
         if self.today is not None:
             labels[TODAY] = scores_today(self.today, frame, available)
         return Inputs(
-            X=split_columns(frame, left_out)[0],
+            X=frame,
             y=self.label,
             qid=self.qid,
             weight=self.weight,
             position=self.position,
             labels=labels or None,
+            features=[name for name in available if name in kept and name not in (*no_features, *self.drop)],
             arguments={"y": "label"},
             source=source,
         )
@@ -189,15 +187,18 @@ def split_by_query(data: Any, columns: Columns, source: Source) -> list[list[Any
     if isinstance(given, Inputs):
         given = given.take_columns()
         given = replace(given, y=given.labels_of_rows(), qid=given.ids_of_rows())
-        given = replace(given, X=read_features(without_columns(given.X, [column]), source.file or "train"))
+        given = replace(given, X=read_features(given.X, source.file or "train"))
     elif values is not None:
         given = replace(given, X=without_columns(given.X, [column]), feature_names=None)
-    if columns.split is None and (blocks := _blocks(given.y, given.qid, columns.folds)):
+    return [[_of_rows(given, part) for part in fold] for fold in _rows_of_folds(given.y, given.qid, values, columns)]
+
+
+def _rows_of_folds(y: Any, ids: NDArray[Any], values: Any, columns: Columns) -> list[list[Ints]]:
+    """Return the rows of each part of each fold, those of a query together; `values` are of the column of `split`."""
+    if columns.split is None and (blocks := _blocks(y, ids, columns.folds)):
         turned = [[*blocks[f:], *blocks[:f]] for f in range(len(blocks))]
-        rows = [[np.concatenate(training), valid, test] for test, valid, *training in turned]
-    else:
-        rows = [_rows_of_parts(given.qid, values, columns)]
-    return [[_of_rows(given, part) for part in fold] for fold in rows]
+        return [[np.concatenate(training), valid, test] for test, valid, *training in turned]
+    return [_rows_of_parts(ids, values, columns)]
 
 
 def _of_rows(data: Any, rows: Ints) -> Any:
@@ -233,29 +234,38 @@ def _blocks(y: Floats, ids: NDArray[Any], folds: int | None) -> list[Ints]:
     return [order[block[query][order] == k] for k in range(folds)]
 
 
-def split_queries(data: Any, *, qid: Any = "qid", split: Any = DEFAULT_SPLIT) -> tuple[Any, Any, Any]:
+def split_queries(
+    data: Any, *, qid: Any = "qid", split: Any = None, folds: int | None = None, label: Any = None
+) -> Any:
     """Return the training, validation and test part of a table or an array, as `compare` splits one table.
 
     The rows of a query stay together, in the order of the queries' first rows.
 
     Parameters
     ----------
-    data : DataFrame of pandas, polars or pyarrow, or array-like of shape (n_rows, ...)
+    data : DataFrame of pandas, polars or pyarrow, array-like of shape (n_rows, ...), or RankingData
     qid : str or array-like of shape (n_rows,), default "qid"
-        The column of the query ids, or the ids. Arrays that are split by the same ids fit each other.
+        The column of the query ids, or the ids. Arrays that are split by the same ids fit each other. A `RankingData`
+        has its own.
     split : three shares, str or ("time", column), default (.6, .2, .2)
         As for `compare`: the shares of the queries, drawn with a fixed seed; a column that holds "train", "valid" or
         "test"; or a column of times, by which the first 60 % of the queries train and the last 20 % test.
+    folds : int, optional
+        Number of folds, from 3, in place of `split`: each query is in the test part of one fold, and in the validation
+        part of another one. They are the folds of ``compare(data, folds=…)``.
+    label : str or array-like of shape (n_rows,), optional
+        The column of the labels, or the labels, for `folds`, which share the queries with different labels evenly.
 
     Returns
     -------
     train, valid, test : of the type of `data`
-        With all columns.
+        With all columns; or, with `folds`, a list of such triples.
 
     Raises
     ------
     ValueError
-        If a column is missing, ids do not fit the data, or there are fewer than three queries.
+        If a column is missing, ids do not fit the data, there are fewer than three queries, or `folds` come without
+        `label`.
 
     Examples
     --------
@@ -265,20 +275,30 @@ def split_queries(data: Any, *, qid: Any = "qid", split: Any = DEFAULT_SPLIT) ->
     (6, 2, 2)
     """
     split = split.tolist() if isinstance(split, np.ndarray) else split
-    columns = Columns(split=split if isinstance(split, str) or not np.iterable(split) else tuple(split))
+    split = DEFAULT_SPLIT if split is None and folds is None else split
+    columns = Columns(split=split if isinstance(split, str) or not np.iterable(split) else tuple(split), folds=folds)
     columns.check()
     refuse_uncomputed(data, "data")
-    data = data if is_frame(data) or hasattr(data, "nnz") else np.asarray(data)
-    there, column = column_names(data), columns.time or columns.split
-    for name, argument in ((qid, "qid"), (column, "split")):
+    if isinstance(data, Mapping):
+        data = RankingData(**data)
+        table, qid, label = data.X, data.qid, data.y
+    else:
+        table = data = data if is_frame(data) or hasattr(data, "nnz") else np.asarray(data)
+    there, column = column_names(table), columns.time or columns.split
+    for name, argument in ((qid, "qid"), (label, "label"), (column, "split")):
         if isinstance(name, str):
             refuse_absent(name, argument, there)
-    ids = ids_of("qid", data[qid] if isinstance(qid, str) else qid)
-    if (len(ids),) != data.shape[:1]:
-        raise ValueError(f"qid must have one id per row of data; got {len(ids)}, and data of shape {data.shape}")
-    values = np.asarray(data[column]) if isinstance(column, str) else None
-    train, valid, test = (rows_of(data, rows) for rows in _rows_of_parts(ids, values, columns))
-    return train, valid, test
+    if folds is not None and label is None:
+        raise ValueError("folds share the queries with different labels evenly, and label is missing; pass label=")
+    ids = ids_of("qid", table[qid] if isinstance(qid, str) else qid)
+    y = np.zeros(len(ids)) if folds is None else vector("label", table[label] if isinstance(label, str) else label)
+    for given, what in ((ids, "qid must have one id"), (y, "label must have one value")):
+        if (len(given),) != table.shape[:1]:
+            raise ValueError(f"{what} per row of data; got {len(given)}, and data of shape {table.shape}")
+    values = np.asarray(table[column]) if isinstance(column, str) else None
+    take = _of_rows if isinstance(data, RankingData) else rows_of
+    parts = [tuple(take(data, rows) for rows in fold) for fold in _rows_of_folds(y, ids, values, columns)]
+    return parts if folds else parts[0]
 
 
 def _rows_of_parts(ids: NDArray[Any], values: Any, columns: Columns) -> list[Ints]:

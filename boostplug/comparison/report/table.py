@@ -2,6 +2,7 @@
 
 import sys
 from html import escape
+from textwrap import dedent
 from typing import TYPE_CHECKING, Any
 
 from boostplug.comparison.console import as_text
@@ -97,6 +98,7 @@ def styles(document: Document, numbers: Frame) -> Frame:
 
 def render(document: Document, options: "ConsoleOptions") -> "RenderResult":
     """Yield the table, narrow if the wide one does not fit, and the lines below it, for a terminal."""
+    from rich.padding import Padding
     from rich.text import Text
 
     wide = _rich(document, narrow=False)
@@ -104,7 +106,8 @@ def render(document: Document, options: "ConsoleOptions") -> "RenderResult":
     for lines in (below_table(document), advice(document)):
         yield Text("")
         for line in lines:
-            yield Text(visible(line), style="bold" if line.startswith(_LOUD) else "")
+            shown = Text(visible(dedent(line)), style="bold" if line.startswith(_LOUD) else "")
+            yield Padding(shown, (0, 0, 0, len(CODE))) if line.startswith(CODE) else shown
 
 
 def _rich(document: Document, *, narrow: bool) -> "RichTable":
@@ -179,7 +182,7 @@ def markdown(document: Document) -> str:
     lines += ["", *(f"- {in_markdown(line)}" for line in below_table(document)), ""]
     for line in advice(document):
         code = line.startswith(CODE)
-        lines += ["```python", visible(line).strip(), "```"] if code else [in_markdown(line), ""]
+        lines += ["```python", dedent(visible(line)), "```"] if code else [in_markdown(line), ""]
     return "\n".join(lines) + "\n"
 
 

@@ -1,6 +1,7 @@
 """A comparison in sentences: what to know before relying on it, how to read its table, and the recommendation."""
 
 from collections.abc import Mapping
+from textwrap import indent
 from typing import Any
 
 from boostplug.comparison.report.formats import counted, interval, is_missing, probability, short, signed
@@ -294,24 +295,17 @@ def model_of(document: Document) -> list[str]:
     if not advice["code"]:
         return []
     file = "ranker.json" if advice["framework"] == "xgboost" else "ranker.txt"
-    option = f"add --model {file} to the command, or in Python" * (document["command"] is not None)
+    option = f", add --model {file} to the command, or in Python" * (document["command"] is not None)
     about = ""
     if (n := advice["runs"]) > 1:
         about = f"The model is the mean of {n} trained ones, an ordinary booster. "
         if mean := advice["mean_of_seeds"]:
             whose = f"each fold's {mean['models']}" if document["data"]["folds"] > 1 else "them"
             about += f"On test the mean of {whose} has {metric} {short(mean['test'][metric])}. "
-    again = " (with the setting tuned on the first fold)" * bool(
-        document["settings"]["tune"] and document["data"]["folds"] > 1
-    )
-    if advice["code"].startswith("xgb."):
-        again += " (without qid, which XGBoost's regression does not take)"
-    return [
-        f"{about}To save it{f', {option}' if option else ''}:",
-        f'{CODE}result.model.save_model("{file}")',
-        f"To train such a model again{again}:",
-        f"{CODE}{advice['code']}",
-    ]
+    save = [f"{about}To save it{option}:", f'{CODE}result.model.save_model("{file}")']
+    if " --model" in (document["command"] or ""):
+        save = [about.strip()] * bool(about)
+    return [*save, "These lines train it again:", indent(advice["code"], CODE)]
 
 
 def title(method: Document) -> str:
