@@ -58,7 +58,7 @@ def test_a_run_with_a_start_is_what_the_ranker_trains(framework):
     assert ranker.start == "linear"
     scores = np.asarray(ranker.fit(train.X, train.y, qid=train.qid).predict(test.X), np.float64)
     np.testing.assert_allclose(run.scores, scores, atol=1e-5)
-    assert "start='linear'" in recommendation.code(**recommendation.estimator_of(found.outcomes, method, [(0, 3)]))
+    assert "start='linear'" in recommendation.code(ranker)
 
 
 def test_a_start_leaves_the_other_methods_as_they_are(result):

@@ -20,9 +20,7 @@ SOME = [*BUILT_IN, *((name, loss) for name in FRAMEWORKS for loss in (bp.MPBoost
 
 
 def fitted(estimator, train):
-    """Return an estimator, fitted; XGBoost's regression takes no queries."""
-    if isinstance(estimator, xgb.XGBRegressor) and not isinstance(estimator, xgb.XGBRanker):
-        return estimator.fit(train.X, train.y)
+    """Return an estimator, fitted."""
     options = {"verbose": False} if isinstance(estimator, xgb.XGBModel) else {}
     return estimator.fit(train.X, train.y, qid=train.qid, **options)
 
@@ -91,8 +89,8 @@ def test_the_line_of_code_names_the_loss():
     registered = [loss for losses in LOSSES.values() for loss in losses]
     for loss in (*registered, bp.AdaRank(metric=bp.MAP(), base=bp.RankNet(sigmoid=2.0))):
         params = FRAMEWORKS["lightgbm"].params_of_run(Trees(), 1, loss, 0)
-        line = recommendation.code("lightgbm", loss, params, 7)
+        line = recommendation.code(recommendation.estimator("lightgbm", loss, params, 7))
         found = eval(line, {"bp": bp})  # noqa: S307 (ours)
         assert found.get_params(deep=False)["objective"] == loss
         assert found.n_estimators == 7
-        assert "seed" not in line
+        assert "objective_seed" not in line
