@@ -66,7 +66,7 @@ def _arguments(outcomes: Outcomes, method: Method, tuned: Setting | None, seed: 
             params["enable_categorical"] = True  # trainings set it on their DMatrix; an estimator needs the parameter
         if method.start is not None:
             params["start"] = method.start
-        params["features"] = features
+        params |= {} if features is None else {"features": features}
     elif method.objective == LINEAR:
         if data.has_categories:  # which it does not read
             features = [name for name, kind in data.folds[0][0].X.dtypes.items() if not hasattr(kind, "categories")]
