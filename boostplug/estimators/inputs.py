@@ -349,7 +349,7 @@ class RankingScore:
             arguments=FIT,
         )  # fmt: skip
 
-    def _features(self, X: Any, fitted: Schema | None) -> Any:
+    def _features_of(self, X: Any, fitted: Schema | None) -> Any:
         """Return features to predict from, without the columns that `fit` has taken out."""
         taken = self._columns_by_role.values()
         return read_features(selected(without_columns(X, taken), self.features, taken), fitted=fitted)

@@ -258,7 +258,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         """
         switched = "validate_features" in kwargs or kwargs.get("predict_disable_shape_check", False)
         fitted = None if switched else getattr(self, "_fitted_columns", None)
-        return super().predict(self._features(X, fitted), *args, **kwargs)
+        return super().predict(self._features_of(X, fitted), *args, **kwargs)
 
     def export(self) -> lgb.LGBMRanker:
         """Return a fitted plain `lightgbm.LGBMRanker` that predicts the same, bit for bit, without this library.

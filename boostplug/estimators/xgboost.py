@@ -268,7 +268,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         refuse_other_order(X=X, base_margin=kwargs.get("base_margin"))
         checks = self.__sklearn_is_fitted__() and kwargs.get("validate_features", True)
         fitted = self._columns() if checks else None
-        features = self._features(X, fitted)
+        features = self._features_of(X, fitted)
         if fitted is not None:
             self._refuse_other_kind(schema_of(features), fitted)
         return super().predict(

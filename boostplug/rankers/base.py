@@ -203,7 +203,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
             X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labelled=labelled,
             features=self.features, arguments=FIT,
         )  # fmt: skip
-        features = self._features(inputs.take_columns().X, reset=True)
+        features = self._features_of(inputs.take_columns().X, reset=True)
         self._missing_features = tuple(np.flatnonzero(np.isnan(features).any(axis=0)).tolist())
         train = checked_set(inputs)
         queries = train.queries
@@ -212,7 +212,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         self._fitted_queries = query_sizes(X, train.qid, queries.boundaries)
         check = partial(checked_set, fitted=train.schema)
         validation = validation_sets(eval_set, inputs, train, check, qid=eval_qid, group=eval_group)
-        sets = [(features if one is train else self._features(one.X), one.queries) for one in validation]
+        sets = [(features if one is train else self._features_of(one.X), one.queries) for one in validation]
         watch = _Watch(sets, eval_metric, early_stopping_rounds, verbose)
         generator = self._rounds(Training(features, queries, check_random_state(self.random_state), sets))
         rounds: list[Round] = []
@@ -233,7 +233,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         self._finish(rounds, watch, stop_reason)
         return self
 
-    def _features(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
+    def _features_of(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
         """Return checked features; unless `reset`, their columns must be those of `fit`."""
         if not reset:
             taken = {"qid": "qid", **self._columns_by_role}.values()
@@ -300,7 +300,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _checked(self, X: Any) -> NDArray[np.floating]:
         check_is_fitted(self)
-        return self._features(X, (np.float64, np.float32))
+        return self._features_of(X, (np.float64, np.float32))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")  # a failed fit may have set n_features_in_

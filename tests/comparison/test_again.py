@@ -133,7 +133,7 @@ def test_of_clicks_of_more_labels_and_of_one_choice(frame):
     same(compared(frame, method=("lambdarank", "lightgbm"), **given, **ONE), frame, frame=frame)
     of_sales = (0.5 * bp.QBRank() + 0.5 * bp.QBRank().on("sold"), "lightgbm")
     same(compared(frame, method=of_sales, **without("sold"), labels=["sold"], **ONE), frame, frame=frame)
-    one = {**without("bought"), "label": "bought", "today": "-price", "drop": [*OTHERS, "grade"]}
+    one = {**NAMES, "label": "bought", "today": "bm25", "drop": [*OTHERS, "grade"], "early_stopping_rounds": None}
     result = compared(frame, method=("lambdarank(norm=False)", "lightgbm"), **one, folds=3)
     assert result.document["recommendation"]["outcome"] == "better"
     same(result, frame, frame=frame)
