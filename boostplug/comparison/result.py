@@ -223,7 +223,7 @@ class CompareResult:
 
     @property
     def recommendation(self) -> str:
-        """The recommendation in words: keep the incumbent or replace it, why, and the line of code."""
+        """The recommendation in words: keep the incumbent or replace it, why, and the lines of code."""
         return "\n".join(advice(self.document))
 
     @property
@@ -231,11 +231,11 @@ class CompareResult:
         """The recommended method as an unfitted estimator, with its parameters and mean best round.
 
         Fit it with ``result.best.fit(X, y, qid=qid)``, for example on all data. Fitted on the training part of a run
-        with its seed and rounds, it gives the scores of that run. It is an `LGBMRanker` or `XGBRanker` of this package,
-        also for built-in objectives. For XGBoost's regression it is an ``xgboost.XGBRegressor``, whose `fit` takes no
-        `qid`. If `tune` chose different settings in each fold, it has those of the first. It has no weights: pass those
-        of the data to `fit`, divided by their mean as in the comparison,
-        ``result.best.fit(X, y, qid=qid, sample_weight=weight / weight.mean())``.
+        with its seed and rounds, it gives the scores of that run. It is an `LGBMRanker`, `XGBRanker` or `LinearRanker`
+        of this package, also for built-in objectives. Where columns of a table were left out, `features` names the
+        others: fit it on the same table, ``result.best.fit(frame, "grade", qid="query")``. If `tune` chose different
+        settings in each fold, it has those of the first. It has no weights: pass those of the data to `fit`, divided by
+        their mean as in the comparison, ``result.best.fit(X, y, qid=qid, sample_weight=weight / weight.mean())``.
 
         Raises
         ------

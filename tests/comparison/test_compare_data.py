@@ -201,6 +201,10 @@ def test_split_queries_gives_the_parts_that_are_compared(frame, split):
         ({"qid": [1, 2]}, "one id per row"),
         ({"qid": "query", "split": "fold"}, "no column 'fold' for split"),
         ({"qid": "query", "split": (0.5, 0.5)}, "three shares"),
+        ({"qid": "query", "folds": 3}, "label is missing"),
+        ({"qid": "query", "folds": 3, "label": "gade"}, "no column 'gade' for label"),
+        ({"qid": "query", "folds": 3, "label": [1, 2]}, "label must have one value per row"),
+        ({"qid": "query", "folds": 3, "label": "grade", "split": "a"}, "folds and split both divide"),
     ],
 )
 def test_split_queries_refuses(frame, given, message):

@@ -100,7 +100,7 @@ class Columns(NamedTuple):
             for name in getattr(self, what) or ():
                 refuse_absent(name, what, available)
         no_features = (self.label, self.qid, self.weight, self.position, self.time or self.split, *self.labels)
-        kept = available if self.features is None else self.features
+        kept, left_out = available if self.features is None else self.features, {*no_features, *self.drop}
         labels: dict[str, Any] = {name: name for name in self.labels}
         if self.today is not None:
             labels[TODAY] = scores_today(self.today, frame, available)
@@ -111,7 +111,7 @@ class Columns(NamedTuple):
             weight=self.weight,
             position=self.position,
             labels=labels or None,
-            features=[name for name in available if name in kept and name not in (*no_features, *self.drop)],
+            features=[name for name in dict.fromkeys(available) if name in kept and name not in left_out],
             arguments={"y": "label"},
             source=source,
         )
@@ -247,9 +247,10 @@ def split_queries(
     qid : str or array-like of shape (n_rows,), default "qid"
         The column of the query ids, or the ids. Arrays that are split by the same ids fit each other. A `RankingData`
         has its own.
-    split : three shares, str or ("time", column), default (.6, .2, .2)
+    split : three shares, str or ("time", column), optional
         As for `compare`: the shares of the queries, drawn with a fixed seed; a column that holds "train", "valid" or
-        "test"; or a column of times, by which the first 60 % of the queries train and the last 20 % test.
+        "test"; or a column of times, by which the first 60 % of the queries train and the last 20 % test. Default: the
+        shares (.6, .2, .2).
     folds : int, optional
         Number of folds, from 3, in place of `split`: each query is in the test part of one fold, and in the validation
         part of another one. They are the folds of ``compare(data, folds=…)``.
@@ -291,7 +292,8 @@ def split_queries(
     if folds is not None and label is None:
         raise ValueError("folds share the queries with different labels evenly, and label is missing; pass label=")
     ids = ids_of("qid", table[qid] if isinstance(qid, str) else qid)
-    y = np.zeros(len(ids)) if folds is None else vector("label", table[label] if isinstance(label, str) else label)
+    labels = np.zeros(len(ids)) if folds is None else table[label] if isinstance(label, str) else label
+    y = numbers("label", column_as_vector("label", labels))
     for given, what in ((ids, "qid must have one id"), (y, "label must have one value")):
         if (len(given),) != table.shape[:1]:
             raise ValueError(f"{what} per row of data; got {len(given)}, and data of shape {table.shape}")
