@@ -26,6 +26,7 @@ from boostplug.rankers.linear import LinearRanker
 _NOT_SHOWN = {"verbosity", "tree_method"}  # the estimator has them, the line of code does not
 _SEEDS = {"objective_seed": "rank_xendcg", "extra_seed": "extra_trees", "drop_seed": "dart"}  # shown with these only
 _NOT_TAKEN = {"metric", "disable_default_eval_metric"}  # not for training without evaluation
+_KINDS = {type(loss) for variants in losses.LOSSES.values() for loss in variants}
 _RANKERS = {"lightgbm": "LGBMRanker", "xgboost": "XGBRanker"}
 _ALWAYS_SHOWN = ("objective", "n_estimators", "learning_rate", "num_leaves", "max_leaves")
 
@@ -177,7 +178,9 @@ def _under_its_names(kind: Any, framework: str, params: Mapping[str, Any]) -> di
 
 
 def in_python(value: Any) -> str:
-    """Return the Python code of a value: its ``repr``, with the classes of this library from ``bp``."""
+    """Return the Python code of a value: its ``repr``, with the classes of this library from ``bp``; CRR() in short."""
+    if type(value) in _KINDS and repr(value) == repr(type(value)()):
+        return f"bp.{type(value).__name__}()"
 
     def with_module(found: re.Match[str]) -> str:
         is_ours = hasattr(losses, found[0]) or hasattr(metrics, found[0])

@@ -38,7 +38,7 @@ def frame():
     brand = rng.integers(0, 3, n)
     value = X[:, 0] + X[:, 1] * X[:, 2] + np.array([-1.0, 0.0, 1.0])[brand]
     grade = np.clip(np.round(value), 0, 3).astype(int)
-    return pd.DataFrame(X, columns=["price", "stars", "bm25"]).assign(
+    return pd.DataFrame(X, columns=["list price", "stars", "bm25"]).assign(
         brand=pd.Categorical(np.array(["x", "y", "z"])[brand]),
         clicked=(grade > 0) * rng.random(n),
         query=query,
@@ -70,7 +70,7 @@ def scores_of(model, X):
         features = X[model.feature_names] if hasattr(X, "iloc") else X
         return model.predict(xgb.DMatrix(features, enable_categorical=True))
     if isinstance(model, lgb.Booster) and hasattr(X, "iloc"):
-        X = X[model.feature_name()]
+        X = X[[name.replace("_", " ") for name in model.feature_name()]]
     return model.predict(X)
 
 
@@ -97,7 +97,7 @@ def test_of_one_split(frame, method):
     result = compared(frame, method=method, **without(), **ONE)
     same(result, frame, frame=frame)
     best = result.best
-    assert best.features == ["price", "stars", "bm25", "brand"]
+    assert best.features == ["list price", "stars", "bm25", "brand"]
     train, *_ = bp.split_queries(frame, qid="query")
     scores = best.fit(train, "grade", qid="query").predict(frame)
     np.testing.assert_array_equal(scores, scores_of(result.model, frame))
@@ -142,7 +142,7 @@ def test_of_clicks_of_more_labels_and_of_one_choice(frame):
 def test_of_three_tables_and_of_a_list_of_folds(frame):
     parts, folds = bp.split_queries(frame, qid="query"), bp.split_queries(frame, qid="query", label="grade", folds=3)
     same(compared(*parts, method=SOME[0], **without()), frame, train=parts[0])
-    same(compared(folds, method=SOME[1], **{**NAMES, "features": ["price", "brand"]}), frame, folds=folds)
+    same(compared(folds, method=SOME[1], **{**NAMES, "features": ["list price", "brand"]}), frame, folds=folds)
     whole = pl.from_pandas(frame)
     same(compared(whole, method=SOME[0], **without(), folds=3), frame, frame=whole)
     whole = pa.Table.from_pandas(frame)
@@ -151,7 +151,7 @@ def test_of_three_tables_and_of_a_list_of_folds(frame):
 
 def test_of_ranking_data(frame):
     given = {"y": frame["grade"], "qid": frame["query"], "weight": frame["w"], "labels": {"sold": frame["sold"]}}
-    data = bp.RankingData(frame[["price", "stars", "bm25"]].to_numpy(), **given)
+    data = bp.RankingData(frame[["list price", "stars", "bm25"]].to_numpy(), **given)
     same(compared(data, method=("rank:ndcg", "xgboost"), **ONE), data.X, data=data)
     same(compared(data, method=("lambdarank", "lightgbm"), folds=3), data.X, data=data)
     parts = bp.split_queries(data, split=(0.5, 0.25, 0.25))
@@ -170,7 +170,7 @@ def test_of_files(frame, tmp_path, monkeypatch):
     for part, rows in zip(("train.csv", "valid.csv", "test.csv"), bp.split_queries(texts, qid="query"), strict=True):
         rows.to_csv(part, index=False)
     same(compared("train.csv", "valid.csv", "test.csv", method=SOME[0], **without()), frame)
-    rows = frame[["grade", "query", "price", "stars"]].itertuples(index=False)
+    rows = frame[["grade", "query", "list price", "stars"]].itertuples(index=False)
     Path("judged.txt").write_text("".join(f"{row[0]} qid:{row[1]} 1:{row[2]:.3f} 2:{row[3]:.3f}\n" for row in rows))
     data = bp.datasets.load_letor("judged.txt")
     same(compared("judged.txt", method=SOME[0], folds=3), data.X)
@@ -183,14 +183,14 @@ def test_of_tuned_folds_and_of_the_linear_model(frame):
     same(tuned, frame, frame=frame)
     linear = bp.compare(frame, losses=(), baselines="linear", **without(), **FEW, folds=3)
     X = frame[linear.best.features]
-    assert [*X] == ["price", "stars", "bm25"]
+    assert [*X] == ["list price", "stars", "bm25"]
     scores = linear.model.predict(X.assign(brand=0.0))
     np.testing.assert_allclose(trained(linear, frame=frame)["model"].predict(X), scores, rtol=1e-9)
     assert np.ptp(linear.best.fit(frame, "grade", qid="query").predict(frame)) > 0
 
 
 def test_the_call_runs_as_it_is_printed(frame):
-    data = bp.RankingData(frame[["price", "stars"]].to_numpy(), frame["grade"], qid=frame["query"])
+    data = bp.RankingData(frame[["list price", "stars"]].to_numpy(), frame["grade"], qid=frame["query"])
     folds = bp.split_queries(data, folds=3)
     for given, name, more in ((frame, "frame", {**without(), "folds": 3}), (data, "data", ONE), (folds, "folds", {})):
         result = compared(given, method=SOME[0], **more)

@@ -1,8 +1,10 @@
 """A comparison's table from one DataFrame of numbers: for a terminal, as plain text, in Markdown, for the page."""
 
+import re
 import sys
 from html import escape
-from textwrap import dedent
+from itertools import chain
+from textwrap import dedent, wrap
 from typing import TYPE_CHECKING, Any
 
 from boostplug.comparison.console import as_text
@@ -107,7 +109,6 @@ def styles(document: Document, numbers: Frame) -> Frame:
 
 def render(document: Document, options: "ConsoleOptions") -> "RenderResult":
     """Yield the table, narrow if the wide one does not fit, and the lines below it, for a terminal."""
-    from rich.padding import Padding
     from rich.text import Text
 
     wide = _rich(document, narrow=False)
@@ -115,8 +116,15 @@ def render(document: Document, options: "ConsoleOptions") -> "RenderResult":
     for lines in (below_table(document), advice(document)):
         yield Text("")
         for line in lines:
-            shown = Text(visible(dedent(line)), style="bold" if line.startswith(_LOUD) else "")
-            yield Padding(shown, (0, 0, 0, len(CODE))) if line.startswith(CODE) else shown
+            shown = _wrapped(line, options.max_width) if line.startswith(CODE) else line
+            yield Text(visible(shown), style="bold" if line.startswith(_LOUD) else "")
+
+
+def _wrapped(code: str, width: int) -> str:
+    """Return lines of code that fit a width, broken at blanks that stand in no quotes."""
+    kept = re.sub(r"'[^']*'", lambda quoted: quoted[0].replace(" ", "\0"), code)
+    lines = [wrap(one, width, subsequent_indent=CODE * 3, break_on_hyphens=False) for one in kept.split("\n")]
+    return "\n".join(chain.from_iterable(lines)).replace("\0", " ")
 
 
 def _rich(document: Document, *, narrow: bool) -> "RichTable":
