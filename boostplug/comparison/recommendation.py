@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from importlib import import_module
 from typing import Any
 
@@ -179,7 +179,7 @@ def _under_its_names(kind: Any, framework: str, params: Mapping[str, Any]) -> di
 
 def in_python(value: Any) -> str:
     """Return the Python code of a value: its ``repr``, with the classes of this library from ``bp``; CRR() in short."""
-    if type(value) in _KINDS and repr(value) == repr(type(value)()):
+    if type(value) in _KINDS and all(getattr(value, one.name) == one.default for one in fields(value)):
         return f"bp.{type(value).__name__}()"
 
     def with_module(found: re.Match[str]) -> str:
