@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict
 from importlib import import_module
 from typing import Any
 
@@ -19,14 +19,14 @@ from boostplug.comparison.training.trees import Trees
 from boostplug.comparison.training.tuning import Setting
 from boostplug.core.naming import distinct_names
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, POINTWISE, XGBOOST_ALIASES
-from boostplug.losses import CRR, ListNet, Loss, MPBoost, NDCGBoost, QBRank, RankNet
+from boostplug.losses import CRR, LOSSES, ClickLogLoss, ListNet, Loss, MPBoost, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import Metric
 from boostplug.rankers.linear import LinearRanker
 
 _NOT_SHOWN = {"verbosity", "tree_method"}  # the estimator has them, the line of code does not
 _SEEDS = {"objective_seed": "rank_xendcg", "extra_seed": "extra_trees", "drop_seed": "dart"}  # shown with these only
 _NOT_TAKEN = {"metric", "disable_default_eval_metric"}  # not for training without evaluation
-_KINDS = {type(loss) for variants in losses.LOSSES.values() for loss in variants}
+_WITH_DEFAULTS = {type(loss) for variants in LOSSES.values() for loss in variants} - {ClickLogLoss}
 _RANKERS = {"lightgbm": "LGBMRanker", "xgboost": "XGBRanker"}
 _ALWAYS_SHOWN = ("objective", "n_estimators", "learning_rate", "num_leaves", "max_leaves")
 
@@ -179,7 +179,7 @@ def _under_its_names(kind: Any, framework: str, params: Mapping[str, Any]) -> di
 
 def in_python(value: Any) -> str:
     """Return the Python code of a value: its ``repr``, with the classes of this library from ``bp``; CRR() in short."""
-    if type(value) in _KINDS and all(getattr(value, one.name) == one.default for one in fields(value)):
+    if type(value) in _WITH_DEFAULTS and repr(value) == repr(type(value)()):
         return f"bp.{type(value).__name__}()"
 
     def with_module(found: re.Match[str]) -> str:

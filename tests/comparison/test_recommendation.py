@@ -94,3 +94,8 @@ def test_the_line_of_code_names_the_loss():
         assert found.get_params(deep=False)["objective"] == loss
         assert found.n_estimators == 7
         assert "objective_seed" not in line
+
+
+def test_a_loss_at_its_defaults_is_printed_in_short():
+    for loss, text in ((bp.CRR(), "bp.CRR()"), (Own(), "Own(sigmoid=1.0, "), (bp.QBRank(preference_weight=0.3), "0.3")):
+        assert text in recommendation.code(recommendation.estimator("xgboost", loss, {}, 1))
