@@ -104,7 +104,7 @@ def test_each_outcome_has_its_recommendation(outcome):
     assert words in " ".join(found.recommendation.split())
     built_in = isinstance(found.best.get_params()["objective"], str)
     assert built_in == (recommended == "lambdarank")
-    assert found.recommendation.splitlines()[-1].strip().startswith("bp.LGBMRanker(objective=")
+    assert found.recommendation.splitlines()[-1].startswith("    model = bp.LGBMRanker(objective=")
 
 
 def test_lower_is_better_for_errors():
