@@ -26,7 +26,7 @@ EVERY = [
     *((one, "xgboost") for one in (LOSS, "rank:ndcg", "reg:squarederror")),
 ]
 SOME = [(LOSS, "lightgbm"), ("reg:squarederror", "xgboost")]
-WEIGHED = [(LOSS, "xgboost"), *EVERY[1::2], *EVERY[-2:]]
+WEIGHED = [(LOSS, "xgboost"), EVERY[1], *EVERY[-2:]]
 
 
 @pytest.fixture(scope="module")
@@ -103,11 +103,10 @@ def test_of_one_split(frame, method):
     np.testing.assert_array_equal(scores, scores_of(result.model, frame))
 
 
-@pytest.mark.parametrize("method", SOME, ids=str)
-@pytest.mark.parametrize("seeds", [[3], 2], ids=str)
-def test_of_folds(frame, method, seeds):
-    result = compared(frame, method=method, **without(), folds=3, seeds=seeds)
-    same(result, frame, frame=frame, exactly=seeds != 2)
+def test_of_folds(frame):
+    same(compared(frame, method=SOME[1], **without(), folds=3), frame, frame=frame)
+    result = compared(frame, method=SOME[0], **without(), folds=3, seeds=2)
+    same(result, frame, frame=frame, exactly=False)
     assert "folds = bp.split_queries(frame, qid='query', label='grade', folds=3)" in result.recommendation
 
 
@@ -116,11 +115,10 @@ def test_of_weights(frame, method):
     same(compared(frame, method=method, **without("w"), weight="w", **ONE), frame, frame=frame)
 
 
-@pytest.mark.parametrize("method", SOME, ids=str)
-def test_of_a_split_by_a_column(frame, method):
-    same(compared(frame, method=method, **without("part"), split="part"), frame, frame=frame)
+def test_of_a_split_by_a_column(frame):
+    same(compared(frame, method=SOME[0], **without("part"), split="part"), frame, frame=frame)
     same(
-        compared(frame, method=method, **without("day"), split=("time", "day"), seeds=2), frame, frame=frame, exactly=0
+        compared(frame, method=SOME[1], **without("day"), split=("time", "day"), seeds=2), frame, frame=frame, exactly=0
     )
 
 
@@ -144,7 +142,7 @@ def test_of_three_tables_and_of_a_list_of_folds(frame):
     same(compared(*parts, method=SOME[0], **without()), frame, train=parts[0])
     same(compared(folds, method=SOME[1], **{**NAMES, "features": ["list price", "brand"]}), frame, folds=folds)
     whole = pl.from_pandas(frame)
-    same(compared(whole, method=SOME[0], **without(), folds=3), frame, frame=whole)
+    same(compared(whole, method=SOME[0], **without(), **ONE), frame, frame=whole)
     whole = pa.Table.from_pandas(frame)
     same(compared(whole, method=SOME[1], **without(), folds=3), frame, frame=whole)
 
@@ -164,7 +162,7 @@ def test_of_files(frame, tmp_path, monkeypatch):
     texts.to_csv("shop.csv", sep=";", index=False)
     texts.to_parquet("shop.parquet")
     for path, method in (("shop.csv", (LOSS, "xgboost")), ("shop.parquet", SOME[0])):
-        result = compared(path, method=method, **without(), folds=3)
+        result = compared(path, method=method, **without(), **ONE)
         same(result, None)
         assert f"frame = pd.read_{path[5:]}('{path}'" in result.recommendation
     for part, rows in zip(("train.csv", "valid.csv", "test.csv"), bp.split_queries(texts, qid="query"), strict=True):
@@ -173,12 +171,12 @@ def test_of_files(frame, tmp_path, monkeypatch):
     rows = frame[["grade", "query", "list price", "stars"]].itertuples(index=False)
     Path("judged.txt").write_text("".join(f"{row[0]} qid:{row[1]} 1:{row[2]:.3f} 2:{row[3]:.3f}\n" for row in rows))
     data = bp.datasets.load_letor("judged.txt")
-    same(compared("judged.txt", method=SOME[0], folds=3), data.X)
+    same(compared("judged.txt", method=SOME[0], **ONE), data.X)
 
 
 def test_of_tuned_folds_and_of_the_linear_model(frame):
     pytest.importorskip("optuna")
-    tuned = compared(frame, method=(bp.QBRank(), "lightgbm"), **without(), folds=3, tune=4)
+    tuned = compared(frame, method=(bp.QBRank(), "lightgbm"), **without(), folds=3, tune=3)
     assert tuned.document["recommendation"]["code"].count("LGBMRanker(") == 3  # one for each fold's setting
     same(tuned, frame, frame=frame)
     linear = bp.compare(frame, losses=(), baselines="linear", **without(), **FEW, folds=3)
@@ -192,7 +190,7 @@ def test_of_tuned_folds_and_of_the_linear_model(frame):
 def test_the_call_runs_as_it_is_printed(frame):
     data = bp.RankingData(frame[["list price", "stars"]].to_numpy(), frame["grade"], qid=frame["query"])
     folds = bp.split_queries(data, folds=3)
-    for given, name, more in ((frame, "frame", {**without(), "folds": 3}), (data, "data", ONE), (folds, "folds", {})):
+    for given, name, more in ((frame, "frame", {**without(), "folds": 3}), (folds, "folds", {})):
         result = compared(given, method=SOME[0], **more)
         again = eval(result.document["call"], {"bp": bp, name: given})  # noqa: S307 (ours)
         ours, theirs = (one.document["methods"][0]["test"] for one in (result, again))

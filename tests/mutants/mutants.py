@@ -462,6 +462,36 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
+        ["comparison/test_again.py"],
+        (
+            "the printed lines train on columns that were left out",
+            "comparison.recommendation._arguments",
+            '{} if features is None else {"features": features}',
+            "{}",
+        ),
+        (
+            "the printed lines weigh queries as rows",
+            "comparison.recommendation._fitted",
+            '"query" if ":" in objective else "row"',
+            '"row"',
+        ),
+    ),
+    *_caught_by(
+        ["estimators/test_features.py"],
+        (
+            "predict takes features in the order of the table",
+            "data.inputs.selected",
+            "[name for name in features if name not in [*taken]]",
+            "[name for name in column_names(X) if name in features]",
+        ),
+        (
+            "places of columns are those of features",
+            "estimators.columns.counting_features",
+            "kept != [*range(len(columns))]",
+            "False",
+        ),
+    ),
+    *_caught_by(
         ["comparison/test_decision.py"],
         (
             "the incumbent is left for a method that is level",
