@@ -31,14 +31,14 @@ WEIGHED = [(LOSS, "xgboost"), EVERY[1], *EVERY[-2:]]
 
 @pytest.fixture(scope="module")
 def frame():
-    """Return 60 queries of eight rows with a leak, a category, weights, positions, days and more labels."""
+    """Return 60 queries of up to eight rows with a leak, a category, weights, positions, days and more labels."""
     rng = np.random.default_rng(0)
     n, query = 480, np.repeat(rng.permutation(60), 8)
     X = rng.normal(size=(n, 3))
     brand = rng.integers(0, 3, n)
     value = X[:, 0] + X[:, 1] * X[:, 2] + np.array([-1.0, 0.0, 1.0])[brand]
     grade = np.clip(np.round(value), 0, 3).astype(int)
-    return pd.DataFrame(X, columns=["list price", "stars", "bm25"]).assign(
+    whole = pd.DataFrame(X, columns=["list price", "stars", "bm25"]).assign(
         brand=pd.Categorical(np.array(["x", "y", "z"])[brand]),
         clicked=(grade > 0) * rng.random(n),
         query=query,
@@ -50,6 +50,7 @@ def frame():
         day=query,
         part=np.array(["train", "valid", "test"])[query % 3],
     )
+    return whole.sample(frac=0.9, random_state=0).sort_index(ignore_index=True)
 
 
 def compared(*data, method, **options):
