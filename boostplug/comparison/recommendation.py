@@ -23,7 +23,6 @@ from boostplug.losses import CRR, LOSSES, ClickLogLoss, ListNet, Loss, MPBoost, 
 from boostplug.metrics import Metric
 from boostplug.rankers.linear import LinearRanker
 
-_NOT_SHOWN = {"verbosity", "tree_method"}  # the estimator has them, the line of code does not
 _SEEDS = {"objective_seed": "rank_xendcg", "extra_seed": "extra_trees", "drop_seed": "dart"}  # shown with these only
 _NOT_TAKEN = {"metric", "disable_default_eval_metric"}  # not for training without evaluation
 _WITH_DEFAULTS = {type(loss) for variants in LOSSES.values() for loss in variants} - {ClickLogLoss}
@@ -150,11 +149,11 @@ def estimator(framework: str, objective: Any, params: Mapping[str, Any], rounds:
 
 
 def code(model: Any) -> str:
-    """Return the line of code that makes an estimator, without parameters that do not change trees."""
+    """Return the line of code that makes an estimator, without defaults and without seeds of nothing."""
     own, given = type(model)().get_params(deep=False), model.get_params(deep=False)
     given = {name: given[name] for name in (*_ALWAYS_SHOWN, *given) if name in given}
     objective = given.get("objective")
-    hidden = _NOT_SHOWN | {seed for seed, user in _SEEDS.items() if user not in str(given)}
+    hidden = {seed for seed, user in _SEEDS.items() if user not in str(given)}
     hidden |= {"base_score"} if isinstance(objective, Loss) else set()
     shown = {
         name: in_python(value) if value is objective else repr(_plain(value))
