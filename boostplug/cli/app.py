@@ -21,7 +21,8 @@ from boostplug.core.version import __version__
 _FAILED, _REFUSED, _INTERRUPTED = 1, 2, 130  # exit statuses
 # How files begin, by the option that names one, or by their suffix.
 _BEGINNINGS = {"--json": b'{"schema": "boostplug', "--report": b"<!doctype html>", "--model": b"tree\nversion"}
-_BEGINNINGS |= {".md": b"# ", ".tex": b"% "}
+_BEGINNINGS |= {".md": b"# ", ".tex": b"% ", ".png": b"\x89PNG\r\n\x1a\n\0\0\0\r"}
+_BEGINNINGS[".svg"] = b'<?xml version="1.0" encoding="utf-8" standalone="no"?>\n<!DOCTYPE svg'
 
 
 def _input(text: str) -> Any:
@@ -104,6 +105,7 @@ def compare(
     valid: Annotated[Path | None, _input("Validation file.")] = None,
     test: Annotated[Path | None, _input("Test file.")] = None,
     report: Annotated[Path | None, _output("Write an HTML page to send.")] = None,
+    picture: Annotated[Path | None, _output("Write the page's first screen as a picture, .svg or .png.")] = None,
     json: Annotated[Path | None, _output("Write the result as JSON.")] = None,
     model: Annotated[Path | None, _output("Write the recommended model: LightGBM's text, or XGBoost's JSON.")] = None,
     **arguments: Any,
@@ -126,11 +128,15 @@ def compare(
 
         inputs = {"--data": data, "--train": train, "--valid": valid, "--test": test}
         inputs["--store"] = store_of(arguments["store"], resume=False)
-        _check_outputs({"--json": json, "--report": report, "--model": model}, inputs)
+        _check_outputs({"--json": json, "--report": report, "--picture": picture, "--model": model}, inputs)
         if report is not None:
             from boostplug.comparison.report.page import template
 
             template()  # an error before any training if Jinja2 is missing
+        if picture is not None:
+            from boostplug.comparison.report.picture import matplotlib_for
+
+            matplotlib_for(picture, "--picture")
         files = [path for path in (train, valid, test) if path is not None]
         if len(files) not in (0, 3) or (files and data is not None):
             raise ValueError("--train, --valid and --test go together, without --data; pass all three, or only --data")
@@ -155,7 +161,8 @@ def compare(
                 raise OSError(f"{error}{'' if result.interrupted else '; no file is left there'}") from None
 
         status = _INTERRUPTED if result.interrupted else _FAILED * result.failed
-        _deliver("compare", result, {json: result.to_json, report: result.to_html, model: save}, status)
+        outputs = {json: result.to_json, report: result.to_html, picture: result.plot, model: save}
+        _deliver("compare", result, outputs, status)
 
 
 def _losses(given: str | tuple[str, ...]) -> str | list[Any]:

@@ -121,7 +121,7 @@ class Outcomes:
             ours, theirs = self._paired(method, reference)
             if method == reference or not ours:
                 return None
-            self._tested[method, reference] = self._test(ours, theirs)
+            self._tested[method, reference] = self.test(ours, theirs)
         return self._tested[method, reference]
 
     def _paired(self, method: Method, reference: Method) -> tuple[dict[int, Floats], dict[int, Floats]]:
@@ -136,7 +136,7 @@ class Outcomes:
         name = self.plan.metric.name
         return {f: np.mean([run.per_query[name] for run in runs if run.fold == f], axis=0) for f in folds}
 
-    def _test(self, a: Mapping[int, Floats], b: Mapping[int, Floats]) -> Pooled:
+    def test(self, a: Mapping[int, Floats], b: Mapping[int, Floats], flips: int = FLIPS) -> Pooled:
         """Return the test of the difference a - b, of values of each test query by fold."""
         return pooled_test(
             [*a.values()],
@@ -145,7 +145,7 @@ class Outcomes:
             codes=None if self.codes is None else [self.codes[f] for f in a],
             counts="sets",
             level=LEVEL,
-            flips=FLIPS,
+            flips=flips,
         )
 
     def counts(self, method: Method, reference: Method) -> tuple[int, int]:
@@ -164,7 +164,7 @@ class Outcomes:
         whole = [done[run.fold, run.seed] for run in half if (run.fold, run.seed) in done]
         if not half or len(whole) < len(self.data.folds) or self.n_at_cap(method):
             return None
-        test = self._test(self._means(whole), self._means(half))
+        test = self.test(self._means(whole), self._means(half))
         return {"difference": test.difference, "interval": test.interval}
 
     def mean_of_seeds(self, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any] | None:

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boostplug.comparison import recommendation
+from boostplug.comparison.counts import Scores, paired_scores, plain_counts
 from boostplug.comparison.decision import Decision, decide
 from boostplug.comparison.document import as_json, versions
+from boostplug.comparison.examples import examples
 from boostplug.comparison.inputs.columns import leaks
 from boostplug.comparison.inputs.frames import TODAY
 from boostplug.comparison.machine import machine
 from boostplug.comparison.outcomes import FLIPS, LEVEL, FoldSeed, Outcomes
 from boostplug.comparison.report.page import page
+from boostplug.comparison.report.picture import picture
 from boostplug.comparison.report.table import frame, markdown, render, text
 from boostplug.comparison.report.words import advice
 from boostplug.comparison.summary import SCHEMA, to_json
@@ -23,6 +26,7 @@ from boostplug.comparison.training.frameworks import booster_of_text
 from boostplug.comparison.training.kept import KeptRuns
 from boostplug.comparison.training.runs import Method
 from boostplug.core.cached import cached_property
+from boostplug.core.checks import check_integer
 from boostplug.core.extras import imported
 from boostplug.core.files import write_file
 from boostplug.model.mean import mean_model
@@ -107,6 +111,15 @@ class CompareResult:
     def _decision(self) -> Decision | None:
         return decide(self.outcomes)
 
+    @cached_property
+    def _scores(self) -> Scores:
+        """Test scores of the challenger and of what is in use, if both are there and differ."""
+        decision = self._decision
+        if decision is None or decision.incumbent is None or decision.contrast is None:
+            return {}
+        chosen = dict.fromkeys(range(len(self.outcomes.data.folds)), decision.challenger)
+        return paired_scores(self.outcomes, chosen, decision.incumbent)
+
     @property
     def document(self) -> dict[str, Any]:
         """All results except the values of single queries, in JSON's types: the content of `to_json` and the report."""
@@ -178,6 +191,7 @@ class CompareResult:
             "queries": None if contrast is None else contrast.n_queries,
             "better": counts[0],
             "worse": counts[1],
+            "counts": plain_counts(outcomes, self._scores, old) if self._scores and old is not None else None,
             "doubled": outcomes.doubled(best),
             "rounds": of_estimator["rounds"],
             "params": of_estimator["params"],
@@ -283,15 +297,68 @@ class CompareResult:
     def to_html(self, path: str | Path) -> None:
         """Write one self-contained HTML page to send to those who decide; it loads nothing from the network.
 
-        It has the recommendation, the differences with their intervals, all methods, learning curves, and the set-up
-        with the call that repeats the comparison.
+        It has the recommendation, the differences with their intervals, ten queries whose order changes most, all
+        methods, learning curves, and the set-up with the call that repeats the comparison.
 
         Raises
         ------
         ImportError
             If Jinja2 is not installed: ``pip install 'boostplug[report]'``.
         """
-        write_file(path, page(self.document, machine()))
+        found = self.examples().to_dict("records") if self._scores else []
+        write_file(path, page({**self.document, "examples": found}, machine()))
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Return the first screen of the page as a figure of matplotlib, and write it to a file if `path` is given.
+
+        It has the first sentence of the recommendation, and the differences to what is in use with their intervals:
+        the recommended method first, then what is in use, then the others by their difference.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File that ends with .svg or .png.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed: ``pip install 'boostplug[report]'``.
+        ValueError
+            If `path` has another suffix.
+        """
+        return picture(self.document, path)
+
+    def examples(self, n: int = 10) -> Any:
+        """Return the test queries whose order a change would alter most, as a pandas DataFrame to look at.
+
+        They are those on which the metric differs most between the challenger and what is in use, for better or for
+        worse. The scores are means over seeds.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Number of queries; those on which the metric does not differ are left out.
+
+        Returns
+        -------
+        DataFrame
+            A row for each document among the ten best of the new or of the old order, with the index of the features,
+            if these are a DataFrame. Columns: query, change of the metric, label, new and old place, new and old
+            score, and up to four features: those that differ most between the documents that move up and those that
+            move down. The largest change comes first, and in a query the new order.
+
+        Raises
+        ------
+        ValueError
+            If nothing is in use, no other method is ahead of it on validation, or no run is finished.
+        """
+        n = check_integer("n", n, 1)
+        if not self._scores:
+            raise ValueError(
+                "there are no examples: no finished method stands beside one that is in use; name what is in use "
+                "(today= or incumbent=), or see result.recommendation"
+            )
+        return examples(self.outcomes, self._scores, n)
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and the lines below it as Markdown; without `path`, return it."""

@@ -9,6 +9,8 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from boostplug.comparison.report import formats, words
@@ -20,7 +22,8 @@ from boostplug.core.text import visible
 
 _COLOURED = 6  # methods coloured at the start: as many colours as readers can distinguish
 _REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet
-_LONGEST = 24  # characters of a label at the end of a line; the legend has the full name
+_LONGEST = 24  # characters of a label at the end of a line, which the legend has in full, and of an example's value
+_TOP = 5  # documents of the new and of the old order in an example
 
 
 @cache
@@ -67,7 +70,7 @@ def page(document: Document, machine: Mapping[str, Any] | None = None) -> str:
         Result of `boostplug.comparison.machine.machine`.
     """
     script = _file("page.js")
-    methods = _methods(document)
+    methods = methods_of(document)
     text: str = template().render(
         document=document,
         settings=document["settings"],
@@ -75,8 +78,9 @@ def page(document: Document, machine: Mapping[str, Any] | None = None) -> str:
         frameworks=words.frameworks(document),
         machine=machine,
         methods=methods,
-        differences=_differences(document, methods),
+        differences=differences_of(document, methods),
         table=_table(document),
+        examples=_examples(document.get("examples", ())),
         curves=_curves(methods),
         choices=_choices(methods),
         style=_file("page.css"),
@@ -86,7 +90,7 @@ def page(document: Document, machine: Mapping[str, Any] | None = None) -> str:
     return text.lstrip()
 
 
-def _methods(document: Document) -> list[dict[str, Any]]:
+def methods_of(document: Document) -> list[dict[str, Any]]:
     """Return the document's methods, the best on validation first, with colours, marks and tags.
 
     Colours go to the recommended method, the frameworks' references (which share one), the best of each framework, and
@@ -105,6 +109,7 @@ def _methods(document: Document) -> list[dict[str, Any]]:
                 "shape": [*frameworks, method["framework"]].index(method["framework"]) % 2,
                 "recommended": bool(advice) and words.title(method) == words.title(advice),
                 "is_reference": words.title(method) in referred,
+                "is_zero": False,
                 "colour": _NO_COLOUR,
             }
         )
@@ -120,26 +125,26 @@ def _methods(document: Document) -> list[dict[str, Any]]:
     return best_first + [m for m in methods if formats.is_missing(m["validation"]["mean"])]
 
 
-def _differences(document: Document, methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the plot of the differences to the references; the methods get the places of their marks."""
+def differences_of(document: Document, methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the plot of the differences to the references; the methods get the places of their marks.
+
+    The first row of a reference is what is recommended, if it is one of its rows, then the reference itself.
+    """
     tested = [m for m in methods if m["difference"] is not None]
     if not tested:
         return None
-    drawn = [m for m in tested if m["framework"] in words.frameworks(document)] or tested
+    drawn = [m for m in tested if m["recommended"] or m["framework"] in words.frameworks(document)] or tested
     axis, sign = axis_of_differences(drawn), 1 if document["settings"]["greater_is_better"] else -1
-    for m in tested:
-        ends = m["interval"] if formats.interval(m["interval"]) else ()
-        m["mark"] = axis.at(m["difference"])
-        m["whisker"] = [axis.at(end) for end in ends]
-    best_first = sorted(tested, key=lambda m: -sign * m["difference"])
-    return {
-        "ticks": axis.ticks,
-        "zero": axis.at(0.0),
-        "rows": {
-            reference: [m for m in best_first if m["reference"] == reference]
-            for reference in dict.fromkeys(m["reference"] for m in tested)
-        },
-    }
+    rows = {}
+    for reference in dict.fromkeys(m["reference"] for m in tested):
+        own = [{**m, "difference": 0.0, "is_zero": True} for m in methods if words.title(m) == reference]
+        rows[reference] = [*own, *(m for m in tested if m["reference"] == reference)]
+        for m in rows[reference]:
+            ends = m["interval"] if formats.interval(m["interval"]) else ()
+            m["mark"] = axis.at(m["difference"])
+            m["whisker"] = [axis.at(end) for end in ends]
+        rows[reference].sort(key=lambda m: (not m["recommended"], not m["is_zero"], -sign * m["difference"]))
+    return {"ticks": axis.ticks, "zero": axis.at(0.0), "rows": rows}
 
 
 def _table(document: Document) -> dict[str, Any]:
@@ -151,6 +156,17 @@ def _table(document: Document) -> dict[str, Any]:
     cells = {"text": texts(document, numbers), "style": styles(document, numbers), "key": numbers}
     records = {name: table.to_dict("records") for name, table in cells.items()}
     return {"columns": columns, "ascending": ascending, **records}
+
+
+def _examples(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tables of examples: the documents at the top of the new or of the old order."""
+    tables = []
+    for query, of_query in groupby(rows, key=itemgetter("query")):
+        top = [row for row in of_query if min(row["new place"], row["old place"]) <= _TOP]
+        heads = [name for name in top[0] if name not in ("query", "change", "new score", "old score")]
+        shown = [{"cells": [row[name] for name in heads], "is_relevant": row["label"] > 0.0} for row in top]
+        tables.append({"query": query, "change": top[0]["change"], "heads": heads, "rows": shown})
+    return tables
 
 
 def _curves(methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:

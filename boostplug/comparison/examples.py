@@ -1,0 +1,99 @@
+"""Queries that rank most differently after a change, for a person to look at before anything ships."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from boostplug.comparison.counts import Scores, judging_queries
+from boostplug.comparison.outcomes import Outcomes
+from boostplug.core.arrays import Floats, Ints
+from boostplug.core.checks import column_names
+from boostplug.core.extras import imported
+from boostplug.data.queries import Queries
+from boostplug.data.tables import is_frame, rows_of
+
+OWN = ("query", "change", "new place", "old place", "label", "new score", "old score")
+"""Columns of the examples beside those of the features."""
+DEPTH = 10  # documents of the new and of the old order
+_MOST_COLUMNS = 4
+
+
+def examples(outcomes: Outcomes, scores: Scores, n: int) -> Any:
+    """Return the top documents of the `n` test queries whose order changes most; see `CompareResult.examples`."""
+    pd, tests = imported("pandas", "examples of a comparison need"), outcomes.data.tests
+    means = {fold: [np.mean(of_seeds, axis=0) for of_seeds in both] for fold, both in scores.items()}
+    places = {fold: [_places(one, tests[fold].queries) for one in both] for fold, both in means.items()}
+    tables, features = [pd.DataFrame(columns=OWN)], [pd.DataFrame()]
+    for change, fold, query in _most_changed(outcomes, means, places)[:n]:
+        queries, (new, old) = judging_queries(outcomes, fold), places[fold]
+        rows = np.arange(*queries.boundaries[query : query + 2])
+        rows = rows[np.minimum(new, old)[rows] <= DEPTH]
+        rows = rows[np.argsort(new[rows])]
+        features.append(_features(tests[fold], rows))
+        columns = (new, old, queries.labels, *means[fold])
+        values = (tests[fold].ids[query], change, *(column[rows] for column in columns))
+        tables.append(pd.DataFrame(dict(zip(OWN, values, strict=True)), index=features[-1].index))
+    table, of_rows = (pd.concat(some[1:] or some) for some in (tables, features))
+    in_use = (outcomes.data.columns.today or "").removeprefix("-")
+    others = of_rows.drop(columns=[name for name in (in_use, *OWN) if name in of_rows])
+    return pd.concat([table, others[_telling(others, table)]], axis=1)
+
+
+def _places(scores: Floats, queries: Queries) -> Ints:
+    """Return the place of each document in its query, from 1; ties in the order of the rows."""
+    places, query = np.empty(queries.n_rows, np.int64), queries.query_of_row
+    places[np.lexsort((-scores, query))] = np.arange(queries.n_rows) - queries.boundaries[query] + 1
+    return places
+
+
+def _most_changed(
+    outcomes: Outcomes, means: Mapping[int, Sequence[Floats]], places: Mapping[int, Sequence[Ints]]
+) -> list[tuple[float, int, int]]:
+    """Return change of the metric, fold and number of each query, that whose order changes most first.
+
+    Its order changes by the sum over documents of the difference of the discounts 1 / log2(1 + place) of the first
+    places; of equal ones the first is that with the larger change of the metric.
+    """
+    metric, codes, found = outcomes.plan.metric, outcomes.codes, list[tuple[float, float, float, int, int]]()
+    for fold, both in places.items():
+        queries = outcomes.data.tests[fold].queries
+        new, old = (np.where(of <= DEPTH, 1.0 / np.log2(1.0 + of), 0.0) for of in both)
+        moves = np.bincount(queries.query_of_row, np.abs(new - old), queries.n_queries)
+        changes = np.subtract(*(metric.per_query(of, queries) for of in means[fold]))
+        found += [(moves[q], abs(changes[q]), changes[q], fold, q) for q in np.flatnonzero(moves).tolist()]
+    found.sort(key=lambda one: (-one[0].round(9), -np.nan_to_num(one[1])))
+    first: dict[Any, tuple[float, int, int]] = {}  # a query of several folds is shown once
+    for *_, change, fold, q in found:
+        first.setdefault((fold, q) if codes is None else codes[fold][q], (change, fold, q))
+    return [*first.values()]
+
+
+def _features(part: Any, rows: Ints) -> Any:
+    """Return the features of some rows as a DataFrame; none of sparse ones."""
+    pd, X = imported("pandas", "examples of a comparison need"), rows_of(part.X, rows)
+    if hasattr(X, "nnz"):
+        return pd.DataFrame(index=rows)
+    names = part.feature_names or column_names(X) or [f"number {j + 1}" for j in range(X.shape[1])]
+    return X.set_axis(names, axis=1) if is_frame(X) else pd.DataFrame(X, columns=names, index=rows)
+
+
+def _telling(features: Any, table: Any) -> list[str]:
+    """Return the columns that differ most between the documents that move up and those that move down.
+
+    For numbers it is how much more often those that move up have the larger than the smaller one, of the pairs of a
+    query; for categories, the largest difference in the share of one.
+    """
+    rise = (table["old place"] - table["new place"]).to_numpy()
+    numbers = features.select_dtypes(["number", "bool"])
+    values, larger = numbers.to_numpy(np.float64), np.zeros(numbers.shape[1])
+    for rows in table.groupby("query").indices.values():
+        up, down = (values[rows[sign * rise[rows] > 0]] for sign in (1, -1))
+        if len(up) and len(down):
+            larger += np.nan_to_num(np.sign(up[:, None] - down)).mean(axis=(0, 1))
+    differs = dict(zip(numbers, np.abs(larger) / max(table["query"].nunique(), 1), strict=True))
+    for name in features.columns.difference(numbers.columns):
+        up, down = (features[name][sign * rise > 0].value_counts(normalize=True) for sign in (1, -1))
+        differs[name] = up.sub(down, fill_value=0.0).abs().max()
+    best = sorted(differs, key=lambda name: -differs[name])
+    return [name for name in best[:_MOST_COLUMNS] if differs[name] > 0.0]
