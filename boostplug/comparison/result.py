@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +15,6 @@ from boostplug.comparison.document import as_json, versions
 from boostplug.comparison.examples import examples
 from boostplug.comparison.inputs.columns import leaks
 from boostplug.comparison.inputs.frames import TODAY
-from boostplug.comparison.machine import machine
 from boostplug.comparison.outcomes import FLIPS, LEVEL, FoldSeed, Outcomes
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.picture import picture
@@ -306,7 +306,8 @@ class CompareResult:
             If Jinja2 is not installed: ``pip install 'boostplug[report]'``.
         """
         found = self.examples().to_dict("records") if self._scores else []
-        write_file(path, page({**self.document, "examples": found}, machine()))
+        today = datetime.now().astimezone().date().isoformat()
+        write_file(path, page({**self.document, "examples": found, "date": today}))
 
     def plot(self, path: str | Path | None = None) -> Any:
         """Return the first screen of the page as a figure of matplotlib, and write it to a file if `path` is given.

@@ -59,15 +59,13 @@ def _file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def page(document: Document, machine: Mapping[str, Any] | None = None) -> str:
+def page(document: Document) -> str:
     """Return a comparison as a page.
 
     Parameters
     ----------
     document : dict
-        `CompareResult.document`.
-    machine : dict, optional
-        Result of `boostplug.comparison.machine.machine`.
+        `CompareResult.document`, perhaps with a "date", and with "examples", the rows of `CompareResult.examples`.
     """
     script = _file("page.js")
     methods = methods_of(document)
@@ -76,7 +74,6 @@ def page(document: Document, machine: Mapping[str, Any] | None = None) -> str:
         settings=document["settings"],
         advice=document["recommendation"],
         frameworks=words.frameworks(document),
-        machine=machine,
         methods=methods,
         differences=differences_of(document, methods),
         table=_table(document),
