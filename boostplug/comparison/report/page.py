@@ -4,7 +4,6 @@
 """
 
 from base64 import b64encode
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
@@ -14,7 +13,7 @@ from operator import itemgetter
 from typing import Any
 
 from boostplug.comparison.report import formats, words
-from boostplug.comparison.report.charts import HEIGHT, Axis, apart, axis_of_differences, mean_curve, reliability
+from boostplug.comparison.report.charts import HEIGHT, Axis, axis_of_differences, mean_curve, reliability
 from boostplug.comparison.report.table import frame, heads, split, styles, texts
 from boostplug.comparison.report.words import Document
 from boostplug.core.extras import needed_by
@@ -22,7 +21,6 @@ from boostplug.core.text import visible
 
 _COLOURED = 6  # methods coloured at the start: as many colours as readers can distinguish
 _REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet
-_LONGEST = 24  # characters of a label at the end of a line, which the legend has in full, and of an example's value
 _TOP = 5  # documents of the new and of the old order in an example
 
 
@@ -182,16 +180,9 @@ def _curves(methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
         line = points[m["number"]]
         m["line"] = " ".join(f"{1000 * x.at(a):.0f},{1000 * (1 - y.at(b)):.0f}" for a, b in line)
         m["best"] = x.at(best[m["number"]][0]), 1 - y.at(best[m["number"]][1])
-        m["end"] = HEIGHT * (1 - y.within(line[-1][1]))
-    named = [m for m in drawn if m["colour"] != _NO_COLOUR]
-    counts = Counter(m["method"] for m in named)
-    for m, height in zip(named, apart([m["end"] for m in named]), strict=True):
-        name = m["method"] + f" ({m['framework']})" * (counts[m["method"]] > 1)
-        m["label"] = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
-        m["label_height"] = height
     rounds = [(at, text.partition(".")[0]) for at, text in x.ticks if float(text).is_integer() and at > 0.04]
-    listed = [*named, *(m for m in drawn if m["colour"] == _NO_COLOUR)]
-    return {"methods": listed, "named": named, "x_ticks": [(0.0, "1"), *rounds], "y_ticks": y.ticks, "height": HEIGHT}
+    listed = sorted(drawn, key=lambda m: m["colour"] == _NO_COLOUR)
+    return {"methods": listed, "x_ticks": [(0.0, "1"), *rounds], "y_ticks": y.ticks, "height": HEIGHT}
 
 
 def _choices(methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
