@@ -7,8 +7,8 @@ import numpy as np
 
 from boostplug.comparison.counts import Scores, judging_queries
 from boostplug.comparison.outcomes import Outcomes
+from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.arrays import Floats, Ints
-from boostplug.core.checks import column_names
 from boostplug.core.extras import imported
 from boostplug.data.queries import Queries
 from boostplug.data.tables import is_frame, rows_of
@@ -17,11 +17,12 @@ OWN = ("query", "change", "new place", "old place", "label", "new score", "old s
 """Columns of the examples beside those of the features."""
 DEPTH = 10  # documents of the new and of the old order
 _MOST_COLUMNS = 4
+_NEED = "examples of a comparison need"
 
 
 def examples(outcomes: Outcomes, scores: Scores, n: int) -> Any:
     """Return the top documents of the `n` test queries whose order changes most; see `CompareResult.examples`."""
-    pd, tests = imported("pandas", "examples of a comparison need"), outcomes.data.tests
+    pd, tests = imported("pandas", _NEED), outcomes.data.tests
     means = {fold: [np.mean(of_seeds, axis=0) for of_seeds in both] for fold, both in scores.items()}
     places = {fold: [_places(one, tests[fold].queries) for one in both] for fold, both in means.items()}
     tables, features = [pd.DataFrame(columns=OWN)], [pd.DataFrame()]
@@ -69,31 +70,28 @@ def _most_changed(
     return [*first.values()]
 
 
-def _features(part: Any, rows: Ints) -> Any:
+def _features(part: DataPart, rows: Ints) -> Any:
     """Return the features of some rows as a DataFrame; none of sparse ones."""
-    pd, X = imported("pandas", "examples of a comparison need"), rows_of(part.X, rows)
+    pd, X = imported("pandas", _NEED), rows_of(part.X, rows)
+    if is_frame(X):
+        return X
     if hasattr(X, "nnz"):
         return pd.DataFrame(index=rows)
-    names = part.feature_names or column_names(X) or [f"number {j + 1}" for j in range(X.shape[1])]
-    return X.set_axis(names, axis=1) if is_frame(X) else pd.DataFrame(X, columns=names, index=rows)
+    return pd.DataFrame(X, index=rows, columns=part.feature_names or [f"number {j + 1}" for j in range(X.shape[1])])
 
 
 def _telling(features: Any, table: Any) -> list[str]:
     """Return the columns that differ most between the documents that move up and those that move down.
 
-    For numbers it is how much more often those that move up have the larger than the smaller one, of the pairs of a
-    query; for categories, the largest difference in the share of one.
+    It is the correlation of a column's rank in the query, or of one of its categories, with the move.
     """
-    rise = (table["old place"] - table["new place"]).to_numpy()
-    numbers = features.select_dtypes(["number", "bool"])
-    values, larger = numbers.to_numpy(np.float64), np.zeros(numbers.shape[1])
-    for rows in table.groupby("query").indices.values():
-        up, down = (values[rows[sign * rise[rows] > 0]] for sign in (1, -1))
-        if len(up) and len(down):
-            larger += np.nan_to_num(np.sign(up[:, None] - down)).mean(axis=(0, 1))
-    differs = dict(zip(numbers, np.abs(larger) / max(table["query"].nunique(), 1), strict=True))
-    for name in features.columns.difference(numbers.columns):
-        up, down = (features[name][sign * rise > 0].value_counts(normalize=True) for sign in (1, -1))
-        differs[name] = up.sub(down, fill_value=0.0).abs().max()
-    best = sorted(differs, key=lambda name: -differs[name])
-    return [name for name in best[:_MOST_COLUMNS] if differs[name] > 0.0]
+    features, query = features.reset_index(drop=True), table["query"].to_numpy()
+    move = np.sign(table["old place"] - table["new place"]).reset_index(drop=True)
+    categories = features.select_dtypes("category")
+    numbers = features.drop(columns=categories.columns).astype(np.float64)
+    with np.errstate(invalid="ignore", divide="ignore"):  # constant columns
+        differs = numbers.groupby(query).rank().corrwith(move).abs()
+        for name in categories:
+            dummies = imported("pandas", _NEED).get_dummies(categories[name].astype(str))
+            differs[name] = dummies.corrwith(move).abs().max()
+    return [*differs.nlargest(_MOST_COLUMNS).index]
