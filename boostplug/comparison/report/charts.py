@@ -4,8 +4,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from boostplug.comparison.report.formats import interval, is_missing, without_zero
 
 HEIGHT = 320
@@ -63,12 +61,3 @@ def mean_curve(runs: Iterable[Sequence[float | None]]) -> list[Point]:
         if known:
             points.append((float(i + 1), sum(known) / len(known)))
     return points
-
-
-def reliability(runs: Iterable[Sequence[Sequence[float]]]) -> list[Point]:
-    """Return (mean probability, share chosen) of each bin of documents, summed over runs."""
-    sums = [np.array(run) for run in runs if run]
-    if not sums:
-        return []
-    n, expected, chosen = np.sum(sums, axis=0)
-    return [(float(e / k), float(c / k)) for k, e, c in zip(n, expected, chosen, strict=True) if k]

@@ -13,7 +13,7 @@ from operator import itemgetter
 from typing import Any
 
 from boostplug.comparison.report import formats, words
-from boostplug.comparison.report.charts import HEIGHT, Axis, axis_of_differences, mean_curve, reliability
+from boostplug.comparison.report.charts import HEIGHT, Axis, axis_of_differences, mean_curve
 from boostplug.comparison.report.table import frame, heads, split, styles, texts
 from boostplug.comparison.report.words import Document
 from boostplug.core.extras import needed_by
@@ -77,7 +77,6 @@ def page(document: Document) -> str:
         table=_table(document),
         examples=_examples(document.get("examples", ())),
         curves=_curves(methods),
-        choices=_choices(methods),
         style=_file("page.css"),
         script=script,
         hash=b64encode(sha256(script.encode()).digest()).decode(),
@@ -183,18 +182,3 @@ def _curves(methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     rounds = [(at, text.partition(".")[0]) for at, text in x.ticks if float(text).is_integer() and at > 0.04]
     listed = sorted(drawn, key=lambda m: m["colour"] == _NO_COLOUR)
     return {"methods": listed, "x_ticks": [(0.0, "1"), *rounds], "y_ticks": y.ticks, "height": HEIGHT}
-
-
-def _choices(methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the figure of expected and made choices; the coloured methods get their lines."""
-    points = {m["number"]: reliability(run["choices"] for run in m["runs"]) for m in methods}
-    drawn = [m for m in methods if points[m["number"]] and m["colour"] != _NO_COLOUR]
-    if not drawn:
-        return None
-    top = max(max(point) for m in drawn for point in points[m["number"]])
-    axis = Axis(0.0, min(1.0, 1.05 * top))
-    for m in drawn:
-        places = [(axis.at(a), 1.0 - axis.at(b)) for a, b in points[m["number"]]]
-        m["choice_marks"] = places
-        m["choice_line"] = " ".join(f"{1000 * x:.0f},{1000 * y:.0f}" for x, y in places)
-    return {"methods": drawn, "ticks": axis.ticks, "height": HEIGHT}
