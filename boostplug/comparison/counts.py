@@ -1,14 +1,14 @@
 """What a decision means in plain counts, by the labels: choices in first place, and relevant documents on top."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from boostplug.comparison.decision import Decision
 from boostplug.comparison.inputs.clicks import clicked_parts
 from boostplug.comparison.inputs.frames import TODAY
 from boostplug.comparison.outcomes import Outcomes
-from boostplug.comparison.training.runs import Method
 from boostplug.core.arrays import Floats
 from boostplug.data.queries import Queries
 from boostplug.metrics import DCG, PairError, Precision, Recall
@@ -18,8 +18,6 @@ from boostplug.metrics.on_label import MetricOnLabel
 
 Values = Callable[[Floats, Queries], Floats]
 """Of the scores and the queries, a value of each query."""
-Scores = Mapping[int, tuple[Sequence[Floats], Sequence[Floats]]]
-"""By fold, the test scores of what is chosen there and of what is in use, of each seed."""
 
 
 def _place(scores: Floats, queries: Queries) -> Floats:
@@ -42,47 +40,40 @@ _COUNTS: list[tuple[str, str, float, int, Values]] = [  # in words, with the fac
 ]
 
 
-def paired_scores(outcomes: Outcomes, chosen: Mapping[int, Method], incumbent: Method) -> Scores:
-    """Return the scores of what is chosen on each fold and of what is in use, of the seeds that both finished."""
-    theirs, found = outcomes.finished(incumbent), {}
-    for fold, method in chosen.items():
-        ours = outcomes.finished(method)
-        if both := [run for run in ours if run[0] == fold and run in theirs]:
-            found[fold] = [ours[run].scores for run in both], [theirs[run].scores for run in both]
-    return found
-
-
 def judging_queries(outcomes: Outcomes, fold: int) -> Queries:
     """Return the test queries of a fold with the label by which the metric judges."""
     metric, queries = outcomes.plan.metric, outcomes.data.tests[fold].queries
     return metric.reads(queries) if isinstance(metric, MetricOnLabel) else queries
 
 
-def plain_counts(outcomes: Outcomes, scores: Scores, incumbent: Method) -> dict[str, Any] | None:
-    """Return counts on the test queries of what is chosen and of what is in use, with intervals of the difference.
+def plain_counts(outcomes: Outcomes, decision: Decision) -> dict[str, Any] | None:
+    """Return counts on the test queries of the challenger and of what is in use, and the interval of the difference.
 
-    None for clicks that are weighed by propensities, and for labels below 0.
+    In each fold they are of the two methods that are compared there, which may differ: `same` says whether they do
+    not. None for clicks that are weighed by propensities, and for labels below 0.
     """
-    metric, data = outcomes.plan.metric, outcomes.data
-    queries = {fold: judging_queries(outcomes, fold) for fold in scores}
+    metric, data, pairs = outcomes.plan.metric, outcomes.data, decision.pairs
+    queries = {fold: judging_queries(outcomes, fold) for fold in pairs}
     labels = None if "test" in data.weighed_clicks else _kind_of_labels([*queries.values()])
-    if labels is None:
+    if labels is None or decision.incumbent is None:
         return None
     column, counts = metric.label if isinstance(metric, MetricOnLabel) else data.columns.label, []
     for kind, words, factor, digits, value in _COUNTS:
         if kind == labels:
-            ours, theirs = (
-                {f: factor * np.mean([value(one, queries[f]) for one in of[i]], axis=0) for f, of in scores.items()}
-                for i in range(2)
-            )
+            of_run = lambda run, value=value, factor=factor: factor * value(run.scores, queries[run.fold])  # noqa: E731
+            ours, theirs = outcomes.paired(pairs, of_run)
             nothing = {fold: 0.0 * values for fold, values in ours.items()}
-            pairs = {"challenger": (ours, nothing), "incumbent": (theirs, nothing), "difference": (ours, theirs)}
-            tests = {name: outcomes.test(*pair, flips=1) for name, pair in pairs.items()}
+            sides = {"challenger": (ours, nothing), "incumbent": (theirs, nothing), "difference": (ours, theirs)}
+            tests = {name: outcomes.test(*both, flips=1) for name, both in sides.items()}
             means = {name: test.difference for name, test in tests.items()}
             what = words.format(f" ({column!r})" if column else "")
             counts.append({"what": what, "digits": digits, **means, "interval": tests["difference"].interval})
-    logged = labels != _GRADES and incumbent.objective == TODAY and not clicked_parts(data.folds)
-    return {"labels": labels, "logged": logged, "counts": counts}
+    return {
+        "labels": labels,
+        "same": all(pair == (decision.challenger, decision.incumbent) for pair in pairs.values()),
+        "logged": labels != _GRADES and decision.incumbent.objective == TODAY and not clicked_parts(data.folds),
+        "counts": counts,
+    }
 
 
 def _kind_of_labels(queries: Sequence[Queries]) -> str | None:

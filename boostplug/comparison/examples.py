@@ -5,8 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.counts import Scores, judging_queries
-from boostplug.comparison.outcomes import Outcomes
+from boostplug.comparison.counts import judging_queries
+from boostplug.comparison.outcomes import Outcomes, Pairs
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.extras import imported
@@ -20,10 +20,11 @@ _MOST_COLUMNS = 4
 _NEED = "examples of a comparison need"
 
 
-def examples(outcomes: Outcomes, scores: Scores, n: int) -> Any:
+def examples(outcomes: Outcomes, pairs: Pairs, n: int) -> Any:
     """Return the top documents of the `n` test queries whose order changes most; see `CompareResult.examples`."""
     pd, tests = imported("pandas", _NEED), outcomes.data.tests
-    means = {fold: [np.mean(of_seeds, axis=0) for of_seeds in both] for fold, both in scores.items()}
+    new_scores, old_scores = outcomes.paired(pairs, lambda run: run.scores)
+    means = {fold: (scores, old_scores[fold]) for fold, scores in new_scores.items()}
     places = {fold: [_places(one, tests[fold].queries) for one in both] for fold, both in means.items()}
     tables, features = [pd.DataFrame(columns=OWN)], [pd.DataFrame()]
     for change, fold, query in _most_changed(outcomes, means, places)[:n]:

@@ -1,7 +1,7 @@
 """`CompareResult`: the finished runs of a comparison, their document, and its writers."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from boostplug.comparison import recommendation
-from boostplug.comparison.counts import Scores, paired_scores, plain_counts
+from boostplug.comparison.counts import plain_counts
 from boostplug.comparison.decision import Decision, decide
 from boostplug.comparison.document import as_json, versions
 from boostplug.comparison.examples import examples
@@ -20,7 +20,7 @@ from boostplug.comparison.report.page import page
 from boostplug.comparison.report.picture import picture
 from boostplug.comparison.report.table import frame, markdown, render, text
 from boostplug.comparison.report.words import advice
-from boostplug.comparison.summary import SCHEMA, to_json
+from boostplug.comparison.summary import SCHEMA, MethodSummary, Outcome, to_json
 from boostplug.comparison.training.floors import COLUMN
 from boostplug.comparison.training.frameworks import booster_of_text
 from boostplug.comparison.training.kept import KeptRuns
@@ -109,16 +109,14 @@ class CompareResult:
 
     @cached_property
     def _decision(self) -> Decision | None:
-        return decide(self.outcomes)
+        found, reasons = decide(self.outcomes), [*self.outcomes.data.reasons]
+        return found and replace(found, outcome=Outcome.DOUBTFUL if reasons else found.outcome, reasons=reasons)
 
-    @cached_property
-    def _scores(self) -> Scores:
-        """Test scores of the challenger and of what is in use, if both are there and differ."""
-        decision = self._decision
-        if decision is None or decision.incumbent is None or decision.contrast is None:
-            return {}
-        chosen = dict.fromkeys(range(len(self.outcomes.data.folds)), decision.challenger)
-        return paired_scores(self.outcomes, chosen, decision.incumbent)
+    @property
+    def _compared(self) -> Decision | None:
+        """The decision, if a challenger stands beside what is in use."""
+        found = self._decision
+        return None if found is None or found.contrast is None or found.challenger == found.incumbent else found
 
     @property
     def document(self) -> dict[str, Any]:
@@ -157,33 +155,44 @@ class CompareResult:
             "not_run": self.not_run,
             "warnings": [*data.all_warnings, *self._leaks[0]],
             "notes": [*self._notes, *self._leaks[1]],
-            "methods": [*outcomes.rows.values()],
+            "methods": self._rows,
             "recommendation": None if decision is None else self._recommendation(decision),
             "call": recommendation.call(outcomes),
             "command": self.command,
         }
         return dict(to_json(found))
 
+    @property
+    def _rows(self) -> list[MethodSummary]:
+        """The rows of the table; the challenger's outcome is that of the decision."""
+        rows, decision = dict(self.outcomes.rows), self._decision
+        for method, row in rows.items():
+            doubtful = decision is not None and decision.outcome is Outcome.DOUBTFUL
+            if decision and row.outcome and (doubtful or method == decision.challenger):
+                rows[method] = replace(row, outcome=decision.outcome)
+        return [*rows.values()]
+
     def _recommendation(self, decision: Decision) -> dict[str, Any]:
         """Return the decision, with the code of the recommended method.
 
-        `difference`, `interval` and `p` compare the challenger with the incumbent. p is corrected for `comparisons`
-        tests, 0 for the best on validation.
+        `difference`, `interval` and `p` compare the challenger with the incumbent: with several folds, what each fold's
+        other folds chose. p is corrected for `comparisons` tests, 0 where it needs no correction.
         """
         outcomes, ours, best, old = self.outcomes, decision.recommended, decision.challenger, decision.incumbent
         of_estimator, contrast = recommendation.estimator_of(outcomes, ours, decision.runs), decision.contrast
-        counts = (None, None) if old is None or contrast is None else outcomes.counts(best, old)
-        second = [m for m in decision.means if m.is_reference and m.is_trained and m not in (best, old)]
+        counts = (None, None) if contrast is None else outcomes.counts(decision.pairs)
+        second = [m for m in decision.among if m.is_reference and m.is_trained and m not in (best, old)]
         return {
             **_name(ours),
             "outcome": decision.outcome,
+            "reasons": decision.reasons,
             "incumbent": None if old is None else {**_name(old), **self._values(old, decision)},
             "challenger": {**_name(best), **self._values(best, decision)},
             "second": [{**_name(method), **self._values(method, decision)} for method in second],
             "objective": str(of_estimator["objective"]),
             **self._values(ours, decision),
             "runs": len(decision.runs),
-            "among": len(decision.means),
+            "among": len(decision.among),
             "difference": None if contrast is None else contrast.difference,
             "interval": None if contrast is None else contrast.interval,
             "p": decision.p,
@@ -191,7 +200,8 @@ class CompareResult:
             "queries": None if contrast is None else contrast.n_queries,
             "better": counts[0],
             "worse": counts[1],
-            "counts": plain_counts(outcomes, self._scores, old) if self._scores and old is not None else None,
+            "chosen": [_name(method) for method, _ in decision.pairs.values()],
+            "counts": None if self._compared is None else plain_counts(outcomes, self._compared),
             "doubled": outcomes.doubled(best),
             "rounds": of_estimator["rounds"],
             "params": of_estimator["params"],
@@ -202,12 +212,13 @@ class CompareResult:
     @cached_property
     def _leaks(self) -> tuple[list[str], list[str]]:
         """Warnings about columns that may not be known before a list is shown, and notes on strong ones."""
-        outcomes, decision = self.outcomes, self._decision
+        outcomes = self.outcomes
         if outcomes.floors is None:
             return [], []
         in_use = (outcomes.data.columns.today or "").removeprefix("-")
         alone = {name: v for name, v in outcomes.floors.mean_alone.items() if name.removeprefix("-") != in_use}
-        trained = {method: mean for method, mean in (decision.means if decision else {}).items() if method.is_trained}
+        means = outcomes.validation_means(*outcomes.candidates())
+        trained = {method: mean for method, mean in means.items() if method.is_trained}
         best = trained[outcomes.first(trained)] if trained else None
         by_time = outcomes.data.columns.time is not None
         return leaks(outcomes.data.folds, alone, best, outcomes.plan.valid_metric, by_time=by_time)
@@ -305,7 +316,7 @@ class CompareResult:
         ImportError
             If Jinja2 is not installed: ``pip install 'boostplug[report]'``.
         """
-        found = self.examples().to_dict("records") if self._scores else []
+        found = [] if self._compared is None else self.examples().to_dict("records")
         today = datetime.now().astimezone().date().isoformat()
         write_file(path, page({**self.document, "examples": found, "date": today}))
 
@@ -332,34 +343,34 @@ class CompareResult:
     def examples(self, n: int = 10) -> Any:
         """Return the test queries whose order a change would alter most, as a pandas DataFrame to look at.
 
-        They are those on which the metric differs most between the challenger and what is in use, for better or for
-        worse. The scores are means over seeds.
+        A query's order changes by the sum over its documents of the difference of 1 / log2(1 + place) between the
+        challenger and what is in use, 0 below the tenth place; labels do not matter. Scores are means over seeds.
 
         Parameters
         ----------
         n : int, default=10
-            Number of queries; those on which the metric does not differ are left out.
+            Number of queries; those whose order stays are left out.
 
         Returns
         -------
         DataFrame
             A row for each document among the ten best of the new or of the old order, with the index of the features,
-            if these are a DataFrame. Columns: query, change of the metric, label, new and old place, new and old
+            if these are a DataFrame. Columns: query, change of the metric, new and old place, label, new and old
             score, and up to four features: those that differ most between the documents that move up and those that
-            move down. The largest change comes first, and in a query the new order.
+            move down. The largest change of the order comes first, and in a query the new order.
 
         Raises
         ------
         ValueError
-            If nothing is in use, no other method is ahead of it on validation, or no run is finished.
+            If there is nothing to compare: nothing is in use, or it is itself the best, or no run is finished.
         """
         n = check_integer("n", n, 1)
-        if not self._scores:
+        if self._compared is None:
             raise ValueError(
                 "there are no examples: no finished method stands beside one that is in use; name what is in use "
                 "(today= or incumbent=), or see result.recommendation"
             )
-        return examples(self.outcomes, self._scores, n)
+        return examples(self.outcomes, self._compared.pairs, n)
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and the lines below it as Markdown; without `path`, return it."""

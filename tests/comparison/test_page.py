@@ -173,16 +173,24 @@ def forest(text):
     ]
 
 
-def test_the_forest_is_sorted_and_marks_what_is_significant(document, whole):
-    of_lightgbm = [m for m in document["methods"] if m["difference"] is not None and m["framework"] == "lightgbm"]
-    rows = forest(whole)[: len(of_lightgbm)]
-    assert [place for *_, place in rows] == sorted((place for *_, place in rows), reverse=True)
-    assert [state for _, state, _ in rows] == ["clear", *["unclear"] * (len(rows) - 2), "clear"]
-    assert "To the right is better" in " ".join(whole.split())
-    less = page(lower(document))
-    rows = forest(less)[: len(of_lightgbm)]
-    assert [place for *_, place in rows] == sorted(place for *_, place in rows)
-    assert "To the left is better" in " ".join(less.split())
+@pytest.mark.parametrize("advised", ["lambdarank", "rank_xendcg"])
+def test_the_forest_has_the_recommended_row_first_then_what_is_in_use_then_the_others(document, advised):
+    document = deepcopy(document)
+    document["recommendation"] |= {"method": advised, "framework": "lightgbm"}
+    of_lightgbm = [m["method"] for m in document["methods"] if m["reference"] == "lambdarank in lightgbm"]
+    for situation in (deepcopy, lower):
+        text = page(situation(document))
+        names = re.findall(r'<span class="who"><span class="name">(.*?)</span>', text)[: len(of_lightgbm) + 1]
+        rows = forest(text)[: len(of_lightgbm) + 1]
+        first = [advised, "lambdarank"] if advised != "lambdarank" else ["lambdarank"]
+        assert names[: len(first)] == first
+        assert {*names} == {*of_lightgbm, "lambdarank"}
+        others = [place for *_, place in rows[len(first) :]]
+        assert others == sorted(others, reverse=situation is deepcopy)
+        assert [state for _, state, _ in rows].count("clear") == 2
+        assert f"To the {'right' if situation is deepcopy else 'left'} is better" in " ".join(text.split())
+        zero = re.search(r'<li class="row [^>]*>(?:(?!</li>).)*>lambdarank<.*?</li>', text, re.DOTALL)[0]
+        assert '<span class="n">0 <small></small></span>' in zero
 
 
 @pytest.mark.parametrize("timed", [True, False])
@@ -207,7 +215,7 @@ def test_a_comparison_writes_its_page_with_all_sections(result, tmp_path):
     result.to_html(tmp_path / "report.html")
     read = Read((tmp_path / "report.html").read_text())
     sections = [attributes["id"] for attributes in read.of_tag("section")]
-    assert sections == ["recommendation", "model", "methods", "curves", "setup"]
+    assert sections == ["recommendation", "model", "examples", "methods", "curves", "setup"]
     assert "Made on 20" in read.text
     assert f"result = {result.document['call']}" in read.text
 

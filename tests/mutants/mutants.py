@@ -471,9 +471,24 @@ MUTANTS = [
         ),
         (
             "a method behind the incumbent on validation may take its place",
-            "comparison.decision.decide",
+            "comparison.decision._second",
             "outcomes.first({incumbent: means[incumbent], method: mean}) == method",
             "True",
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_choosing.py"],
+        (
+            "a fold has a say in what it tests",
+            "comparison.choosing.choose_then_use",
+            "v * (fold != f) * ~np.isin(code, code[fold == f])",
+            "v",
+        ),
+        (
+            "the test of what was chosen does not choose anew",
+            "comparison.choosing.choose_then_use",
+            "chosen(means_of(d, others, signs))",
+            "(np.repeat(pair[0], count, axis=1), np.repeat(pair[1], count, axis=1))",
         ),
     ),
     *_caught_by(

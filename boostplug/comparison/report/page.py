@@ -138,7 +138,8 @@ def differences_of(document: Document, methods: Sequence[dict[str, Any]]) -> dic
             m["mark"] = axis.at(m["difference"])
             m["whisker"] = [axis.at(end) for end in ends]
         rows[reference].sort(key=lambda m: (not m["recommended"], not m["is_zero"], -sign * m["difference"]))
-    return {"ticks": axis.ticks, "zero": axis.at(0.0), "rows": rows}
+    first = sorted(rows, key=lambda reference: not rows[reference][0]["recommended"])
+    return {"ticks": axis.ticks, "zero": axis.at(0.0), "rows": {reference: rows[reference] for reference in first}}
 
 
 def _table(document: Document) -> dict[str, Any]:
