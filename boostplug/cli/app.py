@@ -134,9 +134,11 @@ def compare(
 
             template()  # an error before any training if Jinja2 is missing
         if picture is not None:
-            from boostplug.comparison.report.picture import matplotlib_for
+            from boostplug.comparison.report.picture import check_suffix
+            from boostplug.core.figures import require_matplotlib
 
-            matplotlib_for(picture, "--picture")
+            check_suffix(picture, "--picture")
+            require_matplotlib()
         files = [path for path in (train, valid, test) if path is not None]
         if len(files) not in (0, 3) or (files and data is not None):
             raise ValueError("--train, --valid and --test go together, without --data; pass all three, or only --data")
@@ -227,7 +229,7 @@ def replicate(
         from boostplug.replication import replicate as run
 
         if figures is not None:
-            from boostplug.replication.drawing import require_matplotlib
+            from boostplug.core.figures import require_matplotlib
 
             require_matplotlib()
         result = run(paper, data, json=json, num_processes=processes, keep=keep, progress=True)

@@ -45,7 +45,7 @@ import sys
 sys.modules.update(dict.fromkeys({libraries!r}))
 import boostplug as bp
 from boostplug.comparison.report.page import template
-from boostplug.replication.drawing import require_matplotlib
+from boostplug.core.figures import require_matplotlib
 fold = bp.datasets.load_bundled()
 parts = fold.train, fold.vali, fold.test
 model = bp.Ensemble([], n_features=1)

@@ -1,6 +1,5 @@
 """The first screen of the page as a picture: the headline, plain counts, and the differences to what is in use."""
 
-from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -8,8 +7,7 @@ from typing import Any
 from boostplug.comparison.report import formats, words
 from boostplug.comparison.report.page import differences_of, methods_of
 from boostplug.comparison.report.words import Document
-from boostplug.core.extras import needed_by
-from boostplug.core.files import write_file
+from boostplug.core.figures import require_matplotlib, save_figure
 from boostplug.core.text import visible
 
 _INK, _SOFT, _GRID, _OURS = "#1b1f24", "#555d68", "#e6e9ed", "#0072b2"
@@ -19,19 +17,17 @@ _LETTERS = {"name": 36, "headline": 78, "counts": 116}  # of a line
 _STYLE = {"svg.hashsalt": "boostplug", "font.size": 10, "text.color": _INK, "text.parse_math": False}
 
 
-def matplotlib_for(path: str | Path | None, name: str = "path") -> tuple[Any, Any]:
-    """Return matplotlib's class of figures, which needs no screen, and its settings for a block; check the suffix."""
-    if path is not None and Path(path).suffix not in (".svg", ".png"):
+def check_suffix(path: str | Path, name: str = "path") -> None:
+    """Raise for a file that is neither SVG nor PNG."""
+    if Path(path).suffix not in (".svg", ".png"):
         raise ValueError(f"{name} must end with .svg or .png; got {path}")
-    with needed_by("the picture of a comparison needs", "matplotlib"):
-        from matplotlib import rc_context
-        from matplotlib.figure import Figure
-    return Figure, rc_context
 
 
 def picture(document: Document, path: str | Path | None = None) -> Any:
     """Return the picture as matplotlib's figure, and write it if there is a path; see `CompareResult.plot`."""
-    new_figure, rc_context = matplotlib_for(path)
+    if path is not None:
+        check_suffix(path)
+    new_figure, rc_context = require_matplotlib()
     found = differences_of(document, methods_of(document)) or {"rows": {}}
     with rc_context(_STYLE):
         figure = new_figure(facecolor="white")
@@ -50,9 +46,7 @@ def picture(document: Document, path: str | Path | None = None) -> Any:
         axes.set_ylim(height + 0.5, 0)
         figure.set_size_inches(_WIDTH, _LINE * (height + 0.5))
         if path is not None:
-            content, form = BytesIO(), Path(path).suffix[1:]
-            figure.savefig(content, format=form, dpi=160, metadata={"Date": None} if form == "svg" else None)
-            write_file(path, content.getvalue())
+            save_figure(figure, Path(path))
     return figure
 
 
