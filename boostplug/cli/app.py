@@ -5,7 +5,7 @@ import shlex
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
@@ -350,7 +350,7 @@ def _complain(command: str, message: object) -> None:
     typer.echo(visible(f"boostplug {command}: {message}"), err=True)
 
 
-def _deliver(command: str, result: Any, files: dict[Path | None, Callable[[Path], object]], status: int = 0) -> None:
+def _deliver(command: str, result: Any, files: Mapping[Path | None, Callable[[Path], object]], status: int = 0) -> None:
     """Write files, then print the result, in a terminal to fit it; exit with `status`, or 1 if something failed."""
     from rich.console import Console
 

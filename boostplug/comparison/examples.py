@@ -64,7 +64,7 @@ def _most_changed(
         moves = np.bincount(queries.query_of_row, np.abs(new - old), queries.n_queries)
         changes = np.subtract(*(metric.per_query(of, queries) for of in means[fold]))
         found += [(moves[q], abs(changes[q]), changes[q], fold, q) for q in np.flatnonzero(moves).tolist()]
-    found.sort(key=lambda one: (-one[0].round(9), -np.nan_to_num(one[1])))
+    found.sort(key=lambda one: (-round(one[0], 9), -np.nan_to_num(one[1])))
     first: dict[Any, tuple[float, int, int]] = {}  # a query of several folds is shown once
     for *_, change, fold, q in found:
         first.setdefault((fold, q) if codes is None else codes[fold][q], (change, fold, q))
