@@ -492,6 +492,27 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
+        ["comparison/test_score_in_use.py"],
+        (
+            "test queries of several folds count several times against the score in use",
+            "comparison.inputs.today._doubts",
+            "data.codes(2)",
+            "None",
+        ),
+        (
+            "a score in use worse than chance is named where lower is better only",
+            "comparison.inputs.today._doubts",
+            "gain if metric.greater_is_better else -gain",
+            "-gain",
+        ),
+        (
+            "tied pairs are errors in a random order",
+            "comparison.inputs.today.in_random_order",
+            '"half" if isinstance(inner, PairError) else "average"',
+            '"full" if isinstance(inner, PairError) else "average"',
+        ),
+    ),
+    *_caught_by(
         ["comparison/test_page.py"],
         (
             "the report shows the difference as p",
