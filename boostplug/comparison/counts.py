@@ -50,7 +50,8 @@ def plain_counts(outcomes: Outcomes, decision: Decision) -> dict[str, Any] | Non
     """Return counts on the test queries of the challenger and of what is in use, and the interval of the difference.
 
     In each fold they are of the two methods that are compared there, which may differ: `same` says whether they do
-    not. None for clicks that are weighed by propensities, and for labels below 0.
+    not. Intervals are wider by as much as the decision's. None for clicks that are weighed by propensities, and for
+    labels below 0.
     """
     metric, data, pairs = outcomes.plan.metric, outcomes.data, decision.pairs
     queries = {fold: judging_queries(outcomes, fold) for fold in pairs}
@@ -67,7 +68,8 @@ def plain_counts(outcomes: Outcomes, decision: Decision) -> dict[str, Any] | Non
             tests = {name: outcomes.test(*both, flips=1) for name, both in sides.items()}
             means = {name: test.difference for name, test in tests.items()}
             what = words.format(f" ({column!r})" if column else "")
-            counts.append({"what": what, "digits": digits, **means, "interval": tests["difference"].interval})
+            change = tests["difference"].widened(decision.widening)
+            counts.append({"what": what, "digits": digits, **means, "interval": change.interval})
     return {
         "labels": labels,
         "same": all(pair == (decision.challenger, decision.incumbent) for pair in pairs.values()),

@@ -94,7 +94,7 @@ def test_counts_and_their_intervals_are_those_of_a_loop(compared):
     counts = result.document["recommendation"]["counts"]["counts"]
     for i, (count, factor) in enumerate(zip(counts, factors, strict=True)):
         a, b = ([factor * values[:, i] for values in of_folds] for of_folds in (ours, theirs))
-        test = pooled_test(a, b, weight=weights, counts="sets", flips=1)
+        test = pooled_test(a, b, weight=weights, counts="sets", flips=1).widened(decision.widening)
         assert count["interval"] == pytest.approx(test.interval)
         assert count["challenger"] == pytest.approx(mean(a, weights))
         assert count["incumbent"] == pytest.approx(mean(b, weights))
