@@ -105,7 +105,7 @@ def compare(
     valid: Annotated[Path | None, _input("Validation file.")] = None,
     test: Annotated[Path | None, _input("Test file.")] = None,
     report: Annotated[Path | None, _output("Write an HTML page to send.")] = None,
-    picture: Annotated[Path | None, _output("Write the page's first screen as a picture, .svg or .png.")] = None,
+    picture: Annotated[Path | None, _output("Write the page's first screen as a picture: FILE.svg or FILE.png.")] = None,
     json: Annotated[Path | None, _output("Write the result as JSON.")] = None,
     model: Annotated[Path | None, _output("Write the recommended model: LightGBM's text, or XGBoost's JSON.")] = None,
     **arguments: Any,
@@ -118,7 +118,8 @@ def compare(
 
     FOLDER holds LETOR files, such as train.txt, vali.txt and test.txt. --report writes an HTML page to send. The other
     options are the parameters of boostplug.compare: A,B is a list, 'none' is None, and module:name is a loss of your
-    own in module.py. Progress goes to stderr. A file is replaced only by one of its kind: a page, a result, a model.
+    own in module.py. Progress goes to stderr. A file is replaced only by one of its kind: a page, a picture, a
+    result, a model.
 
     Exit status: 0; 1 if a run failed or a file could not be written, as --model if a column is recommended; 2 for
     invalid options; 130 after Ctrl-C or SIGTERM.

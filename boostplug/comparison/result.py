@@ -38,7 +38,7 @@ _FRAMES = "DataFrames of a comparison need"
 
 
 class CompareResult:
-    """Result of `boostplug.compare`: prints as a table, and writes JSON, HTML and Markdown.
+    """Result of `boostplug.compare`: prints as a table, and writes JSON, HTML, Markdown and pictures.
 
     Parameters
     ----------

@@ -36,6 +36,7 @@ def picture(document: Document, path: str | Path | None = None) -> Any:
         height = 0.4
         for text in wrap(visible(words.headline(document)), _LETTERS["headline"]):
             axes.text(_NAME, height := height + 1.0, text, size=14, weight="bold")
+        height += 0.2
         for text in wrap(visible(" ".join(words.plainly(document))), _LETTERS["counts"]):
             axes.text(_NAME, height := height + 0.8, text)
         for reference, rows in found["rows"].items():
