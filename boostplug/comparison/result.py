@@ -337,6 +337,8 @@ class CompareResult:
             If matplotlib is not installed: ``pip install 'boostplug[report]'``.
         ValueError
             If `path` has another suffix.
+        FileExistsError
+            If `path` holds something else than a picture.
         """
         return picture(self.document, path)
 

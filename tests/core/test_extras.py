@@ -88,6 +88,7 @@ def write_page(path):
         ("pyarrow", lambda path: bp.datasets.batches_by_query(path, label="y", qid="q")),
         ("lightgbm", lambda path: bp.compare(*bp.datasets.load_bundled(), frameworks="lightgbm")),
         ("jinja2", write_page),
+        ("matplotlib", lambda path: bp.compare(*bp.datasets.load_bundled(), **ONE_RUN).plot()),
         ("lightgbm xgboost", lambda path: bp.compare(*bp.datasets.load_bundled())),
     ],
     ids=[
@@ -100,6 +101,7 @@ def write_page(path):
         "batches",
         "framework",
         "page",
+        "picture",
         "frameworks",
     ],
 )
