@@ -105,7 +105,9 @@ def compare(
     valid: Annotated[Path | None, _input("Validation file.")] = None,
     test: Annotated[Path | None, _input("Test file.")] = None,
     report: Annotated[Path | None, _output("Write an HTML page to send.")] = None,
-    picture: Annotated[Path | None, _output("Write the page's first screen as a picture: FILE.svg or FILE.png.")] = None,
+    picture: Annotated[
+        Path | None, _output("Write the page's first screen as a picture: FILE.svg or FILE.png.")
+    ] = None,
     json: Annotated[Path | None, _output("Write the result as JSON.")] = None,
     model: Annotated[Path | None, _output("Write the recommended model: LightGBM's text, or XGBoost's JSON.")] = None,
     **arguments: Any,

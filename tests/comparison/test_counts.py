@@ -2,15 +2,18 @@
 
 import html
 import re
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import pandas as pd
 import pytest
+import reports
 
 import boostplug as bp
+from boostplug.comparison.inputs.frames import TODAY
 from boostplug.comparison.outcomes import weight_of
 from boostplug.comparison.significance import pooled_test
+from boostplug.comparison.training.runs import Method, Run
 
 pytest.importorskip("lightgbm")
 
@@ -27,7 +30,7 @@ def searches(kind, n=60, size=8, seed=0):
     utility = (frame["old"] * 0.4 - 2 * frame["price"] + rng.gumbel(size=n * size)).to_numpy().reshape(n, size)
     best = utility >= np.sort(utility, axis=1)[:, -2:-1]
     labels = {"one": utility == utility.max(axis=1, keepdims=True), "several": best, "grades": best * 1 + (utility > 3)}
-    labels["several"][::9] = False  # lists without a choice
+    labels[kind][::9] = 0  # lists without a choice
     return frame.assign(booked=labels[kind].astype(float).ravel())
 
 
@@ -103,6 +106,40 @@ def test_counts_and_their_intervals_are_those_of_a_loop(compared):
 
 
 BESIDE = "(today #, difference #, # % interval [#, #])"
+
+
+@pytest.fixture(scope="module")
+def divided():
+    """Two methods of which the folds choose different ones, and random scores in use."""
+    rng, metric = np.random.default_rng(4), bp.NDCG(10)
+    parts = [reports.part_of(30, fold, n_features=2, mean_list_size=6) for fold in range(4)]
+    methods = [Method("column old", "none", TODAY, is_reference=True)]
+    methods += [Method(name, "lightgbm", bp.RankNet()) for name in "ab"]
+    runs = []
+    for (fold, part), method in product(enumerate(parts), methods):
+        scores = rng.normal(size=part.queries.n_rows) + part.queries.labels * method.is_trained
+        values = {"test": {metric.name: metric(scores, part.queries)}, "scores": scores}
+        values["per_query"] = {metric.name: metric.per_query(scores, part.queries)}
+        runs.append(Run(framework=method.framework, method=method.name, fold=fold, seed=0, **values))
+    return reports.result_of(methods, parts, metric, runs)
+
+
+def test_where_folds_choose_differently_the_counts_are_of_what_each_tests(divided):
+    outcomes, decision = divided.outcomes, divided._decision
+    assert len({ours for ours, _ in decision.pairs.values()}) == 2
+    assert decision.widening > 1.0
+    found = divided.document["recommendation"]["counts"]
+    by_fold = [[looped("grades", outcomes, method)[f] for method in pair] for f, pair in decision.pairs.items()]
+    a, b = ([of_fold[side][:, 1] * 1000 for of_fold in by_fold] for side in (0, 1))
+    test = pooled_test(a, b, counts="sets", flips=1)
+    assert found["counts"][1]["difference"] == pytest.approx(test.difference)
+    assert found["counts"][1]["interval"] == pytest.approx(test.widened(decision.widening).interval)
+    assert (
+        "With the methods that other folds choose, the mean label of the first document is " in divided.recommendation
+    )
+    assert "(today " in divided.recommendation
+
+
 SENTENCES = {
     "one": f"the chosen document ('booked') is first in # of # queries {BESIDE}; it is in the first three in # "
     "(#, # [#, #]); its mean place is # (#, # [#, #]).",

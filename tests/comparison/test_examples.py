@@ -15,25 +15,22 @@ pytest.importorskip("lightgbm")
 N, SIZE = 24, 12
 COLUMN = {"losses": (), "baselines": "column", "frameworks": "lightgbm", "linear_start": (), "progress": False}
 COLUMN |= {"label": "grade", "qid": "query", "today": "old", "split": (0.3, 0.2, 0.5), "seeds": 1, "num_threads": 1}
-SWAPS = {
-    "all": [*range(SIZE)][::-1],
-    "top": [2, 1, 0, *range(3, SIZE)],
-    "middle": [*range(6), 8, 7, 6, *range(9, SIZE)],
-}
+ORDERS = {"all": [*range(SIZE)][::-1], "top": [*range(9), 11, 10, 9], "middle": [0, 1, 2, 5, 4, 3, *range(6, SIZE)]}
+ORDERS["below"] = [1, 0, *range(2, SIZE)]  # the last two places
 
 
 def shop(test=()):
     """Return a table that `match` ranks best; the score in use has its order, except in some test queries."""
     rng = np.random.default_rng(0)
     frame = pd.DataFrame({"query": np.repeat([f"q{i:02}" for i in range(N)], SIZE)})
-    frame["match"] = np.tile(np.arange(SIZE, 0, -1.0), N)
-    frame["grade"] = np.tile([3.0, 2.0, 1.0] + [0.0] * (SIZE - 3), N)
+    frame["match"] = np.tile(np.arange(1.0, SIZE + 1), N)
+    frame["grade"] = np.tile([0.0] * (SIZE - 3) + [1.0, 2.0, 3.0], N)
     frame["old"] = rng.permutation(len(frame))  # in training and validation parts
     parts = bp.split_queries(frame, qid="query", split=COLUMN["split"])
     of_test = frame["query"].isin(parts[2]["query"])
     frame.loc[of_test, "old"] = 2 * frame["match"]
     for query, order in zip(parts[2]["query"].unique(), test, strict=False):
-        frame.loc[frame["query"] == query, "old"] = np.arange(SIZE, 0, -1.0)[order]
+        frame.loc[frame["query"] == query, "old"] = np.arange(1.0, SIZE + 1)[order]
     frame["noise"] = rng.normal(size=len(frame))
     frame["kind"] = pd.Categorical(np.where(frame["match"] > SIZE / 2, "<b>new</b>", "old"))
     frame.index = frame.index + 1000
@@ -41,7 +38,7 @@ def shop(test=()):
 
 
 def test_the_queries_whose_order_changes_most_come_first_with_both_orders():
-    frame, queries = shop([SWAPS["middle"], SWAPS["all"], SWAPS["top"]])
+    frame, queries = shop([ORDERS[name] for name in ("middle", "all", "top", "below")])
     found = bp.compare(frame, **COLUMN).examples()
     assert [*found["query"].unique()] == [queries[1], queries[2], queries[0]]  # no other query changes
     for query, of_query in found.groupby("query"):
@@ -51,7 +48,7 @@ def test_the_queries_whose_order_changes_most_come_first_with_both_orders():
         assert of_query["old place"].to_dict() == old[shown].to_dict()  # by the index of the table
         assert of_query["label"].to_dict() == frame["grade"][old[shown].index].to_dict()
         assert of_query["new score"].to_dict() == frame["match"][old[shown].index].to_dict()
-    ndcg = bp.NDCG(10).score(frame["grade"][-SIZE:], np.arange(SIZE), group=[SIZE])
+    ndcg = bp.NDCG(10).score(frame["grade"][-SIZE:], np.arange(SIZE)[::-1], group=[SIZE])
     assert found["change"].iloc[0] == pytest.approx(1 - ndcg)
     assert found["change"].iloc[-1] == 0.0
     assert [*found.columns[7:9]] == ["match", "kind"]  # these order the documents; what is in use is not shown again
@@ -59,7 +56,7 @@ def test_the_queries_whose_order_changes_most_come_first_with_both_orders():
 
 
 def test_only_so_many_queries_are_returned_and_none_where_no_order_changes():
-    frame, queries = shop([SWAPS["middle"], SWAPS["all"], SWAPS["top"]])
+    frame, queries = shop([ORDERS["middle"], ORDERS["all"], ORDERS["top"]])
     assert [*bp.compare(frame, **COLUMN).examples(2)["query"].unique()] == queries[1:3]
     assert bp.compare(shop()[0], **COLUMN).examples().empty
     with pytest.raises(ValueError, match="n must be an integer of at least 1"):
@@ -67,7 +64,7 @@ def test_only_so_many_queries_are_returned_and_none_where_no_order_changes():
 
 
 def test_a_query_of_several_folds_is_shown_once_and_sparse_features_are_left_out():
-    frame, queries = shop([SWAPS["all"], SWAPS["top"]])
+    frame, queries = shop([ORDERS["all"], ORDERS["top"]])
     parts = bp.split_queries(frame, qid="query", split=COLUMN["split"])
     options = {name: value for name, value in COLUMN.items() if name not in ("label", "qid", "split")}
 
@@ -79,15 +76,16 @@ def test_a_query_of_several_folds_is_shown_once_and_sparse_features_are_left_out
 
     found = bp.compare([fold(np.array), fold(np.array)], **options).examples()
     assert [*found["query"].unique()] == queries[:2]
+    assert len(found) == SIZE + 10  # each query once
     assert found["match"].iloc[0] == SIZE
-    assert [*found.index[:2]] == [0, 1]
+    assert [*found.index[:2]] == [SIZE - 1, SIZE - 2]
     train, valid, test = fold(sparse.csr_array)
     result = bp.compare(train, valid, test, **options | {"losses": ["ranknet"], "rounds": 3})
     assert [*result.examples(1)] == ["query", "change", "new place", "old place", "label", "new score", "old score"]
 
 
 def test_examples_are_folded_on_the_page_and_few(tmp_path):
-    frame, queries = shop([SWAPS["top"], SWAPS["all"]] * 6)
+    frame, queries = shop([ORDERS["top"], ORDERS["all"]] * 6)
     result = bp.compare(frame, **COLUMN)
     result.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")

@@ -65,6 +65,8 @@ def test_the_recommended_row_comes_first_then_what_is_in_use_then_the_others(set
 def test_names_are_no_formulas_and_a_result_without_differences_has_its_headline(settled):
     document = better(settled)
     document["methods"][1]["method"] = "$x_1$ \u202e"
-    assert any(text.startswith("$x_1$ \\u202e") for text in texts(picture(document)))
+    figure = picture(document)
+    assert any(text.startswith("$x_1$ \\u202e") for text in texts(figure))
+    assert not any(text.get_parse_math() for text in figure.axes[0].texts)
     nothing = document | {"recommendation": None, "methods": []}
     assert texts(picture(nothing)) == ["No recommendation: no run has finished."]

@@ -94,6 +94,7 @@ def methods_of(document: Document) -> list[dict[str, Any]]:
     referred = {m["reference"] for m in document["methods"]}
     if advice and advice["incumbent"]:
         referred.add(words.title(advice["incumbent"]))
+    advised = words.title(advice) if advice and advice["outcome"] != "doubtful" else None
     methods = []
     for number, method in enumerate(document["methods"]):
         methods.append(
@@ -101,7 +102,7 @@ def methods_of(document: Document) -> list[dict[str, Any]]:
                 **method,
                 "number": number,
                 "shape": [*frameworks, method["framework"]].index(method["framework"]) % 2,
-                "recommended": bool(advice) and words.title(method) == words.title(advice),
+                "recommended": words.title(method) == advised,
                 "is_reference": words.title(method) in referred,
                 "is_zero": False,
                 "colour": _NO_COLOUR,

@@ -213,9 +213,10 @@ def headline(document: Document) -> str:
 
 def sentences(document: Document) -> list[str]:
     """Return what to do, by how much, how sure, in plain counts, what would make it surer, and what is not known."""
-    known = [*_by_how_much(document), *_how_sure(document), *plainly(document), *_surer(document)]
-    counts = document["recommendation"]["counts"]
-    return [_what_to_do(document), *known, *([_LOGGED] if counts and counts["logged"] else [])]
+    counts = plainly(document)
+    known = [*_by_how_much(document), *_how_sure(document), *counts, *_surer(document)]
+    is_logged = bool(counts) and document["recommendation"]["counts"]["logged"]
+    return [_what_to_do(document), *known, *([_LOGGED] if is_logged else [])]
 
 
 def _what_to_do(document: Document) -> str:
