@@ -193,6 +193,17 @@ def test_the_forest_has_the_recommended_row_first_then_what_is_in_use_then_the_o
         assert '<span class="n">0 <small></small></span>' in zero
 
 
+def test_a_doubtful_verdict_recommends_and_counts_nothing(document):
+    document = deepcopy(document)
+    assert document["recommendation"]["counts"]
+    assert "of 1,000 queries" in page(document)
+    document["recommendation"] |= {"outcome": "doubtful", "reasons": ["the column a is a leak"]}
+    text = page(document)
+    assert '<p class="headline doubtful">Do not rely on this yet: the column a is a leak.</p>' in text
+    assert "recommended</span>" not in text
+    assert "of 1,000 queries" not in text
+
+
 @pytest.mark.parametrize("timed", [True, False])
 def test_each_value_stands_in_its_place_with_and_without_times(document, timed):
     """Without times, as on a busy machine, the table has no such column, and differences and p stay where they are."""
