@@ -552,7 +552,7 @@ MUTANTS = [
         ),
         (
             "the plot of differences has the worst error first",
-            "comparison.report.page._differences",
+            "comparison.report.page.differences_of",
             "-sign * m['difference']",
             "-m['difference']",
         ),
