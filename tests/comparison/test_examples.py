@@ -31,7 +31,7 @@ def shop(test=()):
     frame.loc[of_test, "old"] = 2 * frame["match"]
     for query, order in zip(parts[2]["query"].unique(), test, strict=False):
         frame.loc[frame["query"] == query, "old"] = np.arange(1.0, SIZE + 1)[order]
-    frame["noise"] = rng.normal(size=len(frame))
+    frame["noise"] = np.where(frame["match"] == SIZE, np.nan, -frame["match"] % 5)
     frame["kind"] = pd.Categorical(np.where(frame["match"] > SIZE / 2, "<b>new</b>", "old"))
     frame.index = frame.index + 1000
     return frame, [*parts[2]["query"].unique()]
@@ -96,6 +96,8 @@ def test_examples_are_folded_on_the_page_and_few(tmp_path):
     tables = re.findall(r"<tr( class=\"relevant\")?>(.*?)</tr>", section)
     assert 10 * 6 <= len(tables) <= 10 * 11
     assert "&lt;b&gt;new" in section
+    assert '<td class="n">–</td>' in section
+    assert "nan" not in section
     assert "<b>new" not in page
     first = html.unescape(section).partition("<summary>")[2]
     assert first.startswith(f"Query {queries[1]}: NDCG@10 +.")

@@ -204,6 +204,17 @@ def test_a_doubtful_verdict_recommends_and_counts_nothing(document):
     assert "of 1,000 queries" not in text
 
 
+def test_an_interval_beyond_the_axis_is_an_arrow_at_its_edge(document):
+    document = deepcopy(document)
+    for method in document["methods"]:
+        if method["difference"] is not None:
+            method |= {"difference": 0.01, "interval": [-0.01, 0.03]}
+    document["methods"][1] |= {"difference": -0.5, "interval": [-0.6, -0.4]}
+    ends = re.findall(r'<line class="whisker" x1="(.*?)%" x2="(.*?)%"', page(document))
+    assert ("0", "0") in ends
+    assert all(0 <= float(low) <= float(high) <= 100 for low, high in ends)
+
+
 @pytest.mark.parametrize("timed", [True, False])
 def test_each_value_stands_in_its_place_with_and_without_times(document, timed):
     """Without times, as on a busy machine, the table has no such column, and differences and p stay where they are."""

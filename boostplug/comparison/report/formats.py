@@ -47,6 +47,8 @@ def without_zero(number: str) -> str:
 
 def value(value: object) -> str:
     """Return a value of the data: a number with six digits, or the start of a text."""
+    if value is None or value != value:  # noqa: PLR0124 (NaN)
+        return MISSING
     return shortened(f"{value:.6g}" if isinstance(value, float) else str(value), 24)
 
 

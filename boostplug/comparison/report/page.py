@@ -138,6 +138,7 @@ def differences_of(document: Document, methods: Sequence[dict[str, Any]]) -> dic
             ends = m["interval"] if formats.interval(m["interval"]) else ()
             m["mark"] = axis.at(m["difference"])
             m["whisker"] = [axis.at(end) for end in ends]
+            m["ends"] = [min(1.0, max(0.0, at)) for at in m["whisker"]]  # within the axis
         rows[reference].sort(key=lambda m: (not m["recommended"], not m["is_zero"], -sign * m["difference"]))
     first = sorted(rows, key=lambda reference: not rows[reference][0]["recommended"])
     return {"ticks": axis.ticks, "zero": axis.at(0.0), "rows": {reference: rows[reference] for reference in first}}

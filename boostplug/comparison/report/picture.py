@@ -71,7 +71,7 @@ def _draw(axes: Any, document: Document, found: Document, rows: list[dict[str, A
         write(_NAME, y, formats.shortened(name, _LETTERS["name"]), "left", **style)
         if m["whisker"]:
             low, high = m["whisker"]
-            ends = [_LEFT + _PLOT * max(low, 0), _LEFT + _PLOT * min(high, 1)]
+            ends = [_LEFT + _PLOT * at for at in m["ends"]]
             axes.plot(ends, [y, y], color=colour, linewidth=3 if clear else 1.2)
             for end in [0] * (low < 0) + [1] * (high > 1):  # the interval goes on
                 axes.plot(ends[end], y, "<>"[end], color=colour)
