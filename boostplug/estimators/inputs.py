@@ -344,15 +344,20 @@ class RankingScore:
     def _inputs_to_judge(self, X: Any, y: Any, qid: Any, group: Any, weight: Any, labels: Any) -> Inputs:
         """Return arguments of `score`, with the columns that `fit` has named."""
         columns = columns_to_judge(self._columns_by_role)
-        return Inputs(
-            X=X, y=y, qid=qid, group=group, weight=weight, labels=labels, features=self.features, columns=columns,
-            arguments=FIT,
-        )  # fmt: skip
+        return self._given(X=X, y=y, qid=qid, group=group, weight=weight, labels=labels, columns=columns)
+
+    def _given(self, **arguments: Any) -> Inputs:
+        """Return arguments of a fit or a score, with the columns that are features."""
+        return Inputs(features=self.features, arguments=FIT, **arguments)
+
+    def _selected(self, X: Any) -> Any:
+        """Return a table to predict from without the columns that are no features."""
+        taken = {"qid": "qid", **self._columns_by_role}.values()
+        return selected(without_columns(X, taken), self.features, taken)
 
     def _features_of(self, X: Any, fitted: Schema | None) -> Any:
         """Return features to predict from, without the columns that `fit` has taken out."""
-        taken = self._columns_by_role.values()
-        return read_features(selected(without_columns(X, taken), self.features, taken), fitted=fitted)
+        return read_features(self._selected(X), fitted=fitted)
 
     def _metric_of_score(self, metric: Metric | str | None) -> Metric:
         """Return the metric of `score`."""

@@ -15,12 +15,11 @@ from boostplug.adapters.lightgbm import refuse_bagging_by_query, refuse_machines
 from boostplug.adapters.reading import assign
 from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
-from boostplug.data.inputs import CheckedInputs, Inputs
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import Schema, align, refuse_repeated, refuse_unknown_categories, schema_of
 from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import (
-    FIT,
     RankingScore,
     callbacks_of,
     check_uses,
@@ -183,10 +182,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         objective, loss = self._objective_of_fit(metrics)
         if loss is not None:
             refuse_machines(self.get_params())
-        given = Inputs(
-            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
-            features=self.features, arguments=FIT,
-        )  # fmt: skip
+        given = self._given(
+            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position
+        )
         train = starting_from("init_score", init_score, checked_set(given))
         check_uses(objective, loss, given)
         refuse_two_starts(self.start, init_model=init_model, init_score=init_score)

@@ -13,7 +13,7 @@ from boostplug.adapters.reading import assign
 from boostplug.adapters.xgboost import MAXIMISED
 from boostplug.core.checks import check_integer, native, refuse_other_order
 from boostplug.core.extras import needed_by
-from boostplug.data.inputs import CheckedInputs, Inputs
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import (
     Schema,
@@ -25,7 +25,6 @@ from boostplug.data.tables import (
 )
 from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import (
-    FIT,
     RankingScore,
     callbacks_of,
     check_uses,
@@ -189,10 +188,9 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             If labels, queries, weights, features or parameters are wrong; before any training.
         """
         loss, metrics = self._objective_and_metrics(self.eval_metric)
-        given = Inputs(
-            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
-            features=self.features, arguments=FIT,
-        )  # fmt: skip
+        given = self._given(
+            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position
+        )
         train = starting_from("base_margin", base_margin, checked_set(given))
         check_uses(self.objective, loss, given)
         if "qid" in (train.schema.names or ()):

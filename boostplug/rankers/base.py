@@ -16,12 +16,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from boostplug.core.arrays import Floats
 from boostplug.core.best_round import BestRound
 from boostplug.core.checks import check_integer
-from boostplug.data.inputs import Inputs, selected
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import is_frame, read_features, schema_of, without_columns
+from boostplug.data.tables import is_frame, read_features, schema_of
 from boostplug.estimators.inputs import (
-    FIT,
     RankingScore,
     checked_set,
     metrics_of,
@@ -199,10 +197,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         best of them.
         """
         self._check()
-        inputs = Inputs(
-            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labelled=labelled,
-            features=self.features, arguments=FIT,
-        )  # fmt: skip
+        inputs = self._given(X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labelled=labelled)
         features = self._features_of(inputs.take_columns().X, reset=True)
         self._missing_features = tuple(np.flatnonzero(np.isnan(features).any(axis=0)).tolist())
         train = checked_set(inputs)
@@ -235,9 +230,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _features_of(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
         """Return checked features; unless `reset`, their columns must be those of `fit`."""
-        if not reset:
-            taken = {"qid": "qid", **self._columns_by_role}.values()
-            X = selected(without_columns(X, taken), self.features, taken)
+        X = X if reset else self._selected(X)
         if is_frame(X) or isinstance(X, list) or getattr(getattr(X, "dtype", None), "kind", "") in ("O", "U"):
             X = _numbers_of(X)  # scikit-learn raises for all other types
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X to check that it is finite
