@@ -19,6 +19,8 @@ from boostplug.core.cached import cached_property
 from boostplug.losses import Loss
 
 FoldSeed = tuple[int, int]
+Pairs = Mapping[int, tuple[Method, Method]]
+"""Two methods for each fold, of which the first is compared with the second."""
 Done = dict[FoldSeed, Run]
 
 FLIPS = 20_000
@@ -112,23 +114,31 @@ class Outcomes:
         return 0 if self.codes is None else sum(map(len, self.codes)) - len(np.unique(np.concatenate(self.codes)))
 
     def contrast(self, method: Method, reference: Method) -> Pooled | None:
-        """Return the difference of a method and a reference, over the runs that both finished.
+        """Return the difference of a method and a reference, over the runs that both finished."""
+        if (method, reference) not in self._tested:
+            found = self.contrast_of(dict.fromkeys(range(len(self.data.folds)), (method, reference)))
+            if method == reference or found is None:
+                return None
+            self._tested[method, reference] = found
+        return self._tested[method, reference]
+
+    def contrast_of(self, pairs: Pairs) -> Pooled | None:
+        """Return the difference of the two methods of each fold, over the runs that both finished.
 
         Folds have equal weights, and so have the queries of a fold: the test is of the difference in the table. A query
         in several folds counts once, by its mean over them.
         """
-        if (method, reference) not in self._tested:
-            ours, theirs = self._paired(method, reference)
-            if method == reference or not ours:
-                return None
-            self._tested[method, reference] = self._test(ours, theirs)
-        return self._tested[method, reference]
+        ours, theirs = self._paired(pairs)
+        return self._test(ours, theirs) if ours else None
 
-    def _paired(self, method: Method, reference: Method) -> tuple[dict[int, Floats], dict[int, Floats]]:
-        """Return the values of two methods on each test query by fold, means over the runs that both finished."""
-        ours, theirs = self.finished(method), self.finished(reference)
-        common = sorted(ours.keys() & theirs.keys())
-        return self._means([ours[run] for run in common]), self._means([theirs[run] for run in common])
+    def _paired(self, pairs: Pairs) -> tuple[dict[int, Floats], dict[int, Floats]]:
+        """Return the values of two methods on the test queries of each fold, means over the runs that both finished."""
+        ours, theirs = list[Run](), list[Run]()
+        for fold, both in pairs.items():
+            a, b = ({run: found for run, found in self.finished(m).items() if run[0] == fold} for m in both)
+            ours += [a[run] for run in a if run in b]
+            theirs += [b[run] for run in a if run in b]
+        return self._means(ours), self._means(theirs)
 
     def _means(self, runs: Sequence[Run]) -> dict[int, Floats]:
         """Return the mean over runs of the metric's value on each test query, by fold."""
@@ -148,9 +158,9 @@ class Outcomes:
             flips=FLIPS,
         )
 
-    def counts(self, method: Method, reference: Method) -> tuple[int, int]:
-        """Return on how many test queries a method has better values than a reference, and on how many worse ones."""
-        ours, theirs = self._paired(method, reference)
+    def counts(self, pairs: Pairs) -> tuple[int, int]:
+        """Return on how many test queries the first of two methods has better values, and on how many worse ones."""
+        ours, theirs = self._paired(pairs)
         gains = np.concatenate([self.sign * (ours[f] - theirs[f]) for f in ours])
         return int((gains > _ROUNDING).sum()), int((gains < -_ROUNDING).sum())
 
@@ -177,30 +187,50 @@ class Outcomes:
         values = {m.name: [float(m(scores[f], self.data.tests[f].queries)) for f in by_fold] for m in self.plan.metrics}
         return {"models": min(map(len, by_fold.values())), "test": {name: _mean(of) for name, of in values.items()}}
 
-    def p_of(self, method: Method, reference: Method) -> float | None:
-        """Return p of their difference; None if either ended at the cap of rounds."""
-        contrast = self.contrast(method, reference)
-        no_verdict = self.n_at_cap(method) or self.n_at_cap(reference)
-        return None if contrast is None or no_verdict else contrast.p
+    def p_of(self, contrast: Pooled | None, *methods: Method) -> float | None:
+        """Return p of a difference; None if one of the methods ended at the cap of rounds."""
+        return None if contrast is None or any(map(self.n_at_cap, methods)) else contrast.p
 
-    def best(self) -> tuple[Method, dict[Method, float], list[FoldSeed]] | None:
-        """Return the best method on validation, the means of all candidates, and the runs behind these means.
+    def candidates(self) -> tuple[list[Method], list[FoldSeed]]:
+        """Return the methods that may be chosen, and the runs that all of them finished; none if no run is finished.
 
         Candidates are the methods that finished all their runs. If there are none, or if the comparison was
         interrupted, they are the methods with the run that most methods finished.
         """
         done = {method: set(self.finished(method)) for method in self.methods}
-        candidates = [method for method, runs in done.items() if len(runs) == self.n_planned]
+        found = [method for method, runs in done.items() if len(runs) == self.n_planned]
         everywhere = sorted({run for runs in done.values() for run in runs})
-        if everywhere and (not candidates or self.interrupted):
+        if everywhere and (not found or self.interrupted):
             most = max(everywhere, key=lambda run: sum(run in runs for runs in done.values()))
-            candidates = [method for method, runs in done.items() if most in runs]
-        if not candidates:
-            return None
-        common = sorted(set.intersection(*(done[method] for method in candidates)))
-        means = {m: float(np.mean([self.finished(m)[run].validation for run in common])) for m in candidates}
-        means = {method: mean for method, mean in means.items() if np.isfinite(mean)}
-        return (self.first(means), means, common) if means else None
+            found = [method for method, runs in done.items() if most in runs]
+        common = sorted(set.intersection(*(done[method] for method in found))) if found else []
+        means = self.validation_means(found, common)
+        return [method for method in found if np.isfinite(means[method])], common
+
+    def validation_means(self, methods: Sequence[Method], runs: Sequence[FoldSeed]) -> dict[Method, float]:
+        """Return the mean of the validation values of each method over runs that it has finished."""
+        return {m: float(np.mean([self.finished(m)[run].validation for run in runs])) for m in methods}
+
+    def means_without(
+        self, fold: int | None, methods: Sequence[Method], runs: Sequence[FoldSeed]
+    ) -> dict[Method, float]:
+        """Return the means by which a method is chosen that a fold tests; None: that is advised in the end.
+
+        These are the values on the test queries of the other folds, each by models that neither trained nor stopped on
+        it. In a single fold, and where a fold tests all queries of the others, it is the validation values.
+        """
+        weights = {f: weight_of(self.data.tests[f]) for f in sorted({f for f, _ in runs}) if f != fold}
+        if fold is not None and self.codes is not None:
+            weights = {f: v * ~np.isin(self.codes[f], self.codes[fold]) for f, v in weights.items()}
+        weights = {f: v for f, v in weights.items() if v.any()}
+        if len(weights) + (fold is not None) < 2:
+            return self.validation_means(methods, runs)
+        values = {m: self._means([self.finished(m)[run] for run in runs if run[0] in weights]) for m in methods}
+        defined = {f: v * ~np.isnan(values[methods[0]][f]) for f, v in weights.items()}
+        return {
+            m: float(np.mean([v @ np.nan_to_num(values[m][f]) / v.sum() for f, v in defined.items() if v.any()]))
+            for m in methods
+        }
 
     def first(self, means: dict[Method, float]) -> Method:
         """Return the method with the best mean; the first one of ties."""
@@ -247,7 +277,7 @@ class Outcomes:
         )
         if contrast is not None and reference is not None:
             summary.difference, summary.interval, summary.z = contrast.difference, [*contrast.interval], contrast.z
-            summary.p = self.p_of(method, reference)
+            summary.p = self.p_of(contrast, method, reference)
         return summary
 
 
