@@ -10,8 +10,8 @@ import numpy as np
 from boostplug.comparison import recommendation
 from boostplug.comparison.decision import Decision, decide
 from boostplug.comparison.document import as_json, versions
-from boostplug.comparison.inputs.columns import leaks
 from boostplug.comparison.inputs.frames import TODAY
+from boostplug.comparison.inputs.leaks import Leaks, leaks
 from boostplug.comparison.machine import machine
 from boostplug.comparison.outcomes import FLIPS, LEVEL, FoldSeed, Outcomes
 from boostplug.comparison.report.page import page
@@ -105,7 +105,7 @@ class CompareResult:
 
     @cached_property
     def _decision(self) -> Decision | None:
-        found, reasons = decide(self.outcomes), [*self.outcomes.data.reasons]
+        found, reasons = decide(self.outcomes), [*self._leaks.reasons, *self.outcomes.data.reasons]
         return found and replace(found, outcome=Outcome.DOUBTFUL if reasons else found.outcome, reasons=reasons)
 
     @property
@@ -143,8 +143,8 @@ class CompareResult:
             },
             "interrupted": self.interrupted,
             "not_run": self.not_run,
-            "warnings": [*data.all_warnings, *self._leaks[0]],
-            "notes": [*self._notes, *self._leaks[1]],
+            "warnings": [*data.all_warnings, *self._leaks.warnings],
+            "notes": [*self._notes, *self._leaks.notes],
             "methods": self._rows,
             "recommendation": None if decision is None else self._recommendation(decision),
             "call": recommendation.call(outcomes),
@@ -199,18 +199,19 @@ class CompareResult:
         }
 
     @cached_property
-    def _leaks(self) -> tuple[list[str], list[str]]:
-        """Warnings about columns that may not be known before a list is shown, and notes on strong ones."""
+    def _leaks(self) -> Leaks:
+        """Warnings, notes and reasons about columns that may not be known before a list is shown."""
         outcomes = self.outcomes
         if outcomes.floors is None:
-            return [], []
+            return Leaks()
         in_use = (outcomes.data.columns.today or "").removeprefix("-")
         alone = {name: v for name, v in outcomes.floors.mean_alone.items() if name.removeprefix("-") != in_use}
         means = outcomes.validation_means(*outcomes.candidates())
         trained = {method: mean for method, mean in means.items() if method.is_trained}
         best = trained[outcomes.first(trained)] if trained else None
-        by_time = outcomes.data.columns.time is not None
-        return leaks(outcomes.data.folds, alone, best, outcomes.plan.valid_metric, by_time=by_time)
+        columns, metric = outcomes.data.columns, outcomes.plan.valid_metric
+        known = {"by_time": columns.time is not None, "keep": columns.keep, "today": columns.today}
+        return leaks(outcomes.data.folds, alone, best, metric, **known)
 
     def _values(self, method: Method, decision: Decision) -> dict[str, float]:
         """Return the means of a method on validation and test, over those deciding runs that it has finished."""
