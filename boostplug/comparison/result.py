@@ -204,14 +204,11 @@ class CompareResult:
         outcomes = self.outcomes
         if outcomes.floors is None:
             return Leaks()
-        in_use = (outcomes.data.columns.today or "").removeprefix("-")
-        alone = {name: v for name, v in outcomes.floors.mean_alone.items() if name.removeprefix("-") != in_use}
         means = outcomes.validation_means(*outcomes.candidates())
         trained = {method: mean for method, mean in means.items() if method.is_trained}
         best = trained[outcomes.first(trained)] if trained else None
-        columns, metric = outcomes.data.columns, outcomes.plan.valid_metric
-        known = {"by_time": columns.time is not None, "keep": columns.keep, "today": columns.today}
-        return leaks(outcomes.data.folds, alone, best, metric, **known)
+        data, alone = outcomes.data, outcomes.floors.mean_alone
+        return leaks(data.folds, alone, best, outcomes.plan.valid_metric, data.columns)
 
     def _values(self, method: Method, decision: Decision) -> dict[str, float]:
         """Return the means of a method on validation and test, over those deciding runs that it has finished."""

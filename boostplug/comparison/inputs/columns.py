@@ -1,13 +1,12 @@
 """The columns of the features by themselves: what each ranks alone, and whether it orders rows as labels do."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.core.arrays import Floats, Ints
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import column_names, refuse_where
 from boostplug.data.queries import Queries
 from boostplug.data.tables import is_frame
@@ -33,7 +32,7 @@ def columns_of(part: DataPart, *, codes: bool = False) -> Iterator[tuple[str, Fl
         if not hasattr(column, "cat"):
             yield name, np.asarray(column, np.float64)
         elif codes:
-            yield name, column.cat.codes.to_numpy(np.float64)
+            yield name, np.where(column.isna(), np.nan, column.cat.codes)
 
 
 def refuse_infinite(part: DataPart, part_name: str) -> None:
@@ -75,28 +74,24 @@ def values_alone(part: DataPart, metric: Metric) -> dict[str, float]:
     return {name: value for name, value in found.items() if not np.isnan(value)}
 
 
-class LabelSteps(NamedTuple):
-    """The judged rows by query and label, and the steps from one label of a query to the next."""
+class LabelSteps:
+    """The judged rows of queries by label, and the steps from one label of a query to the next.
 
-    rows: Ints
-    starts: Ints
-    """Of each label of a query, in `rows`."""
-    is_step: NDArray[np.bool_]
-    """Whether a label is of the same query as the one before."""
+    Parameters
+    ----------
+    queries : Queries
+    """
 
-    @classmethod
-    def of(cls, queries: Queries) -> "LabelSteps":
-        """Return the steps of some queries."""
+    def __init__(self, queries: Queries) -> None:
         rows = np.flatnonzero(queries.judged)
-        rows = rows[np.lexsort((queries.labels[rows], queries.query_of_row[rows]))]
+        self.rows = rows = rows[np.lexsort((queries.labels[rows], queries.query_of_row[rows]))]
         query, labels = queries.query_of_row[rows], queries.labels[rows]
-        starts = np.flatnonzero(np.r_[True, (np.diff(query) != 0) | (np.diff(labels) != 0)][: len(rows)])
-        return cls(rows, starts, np.diff(query[starts]) == 0)
+        self.starts = np.flatnonzero(np.r_[True, (np.diff(query) != 0) | (np.diff(labels) != 0)])  # of each label
+        self.is_step = np.diff(query[self.starts]) == 0
+        self.n = int(self.is_step.sum())
 
     def share_in_order(self, values: Floats) -> float:
-        """Return the share of the steps at which all rows of the higher label have higher values; 0 without steps."""
-        if not self.is_step.any():
-            return 0.0
+        """Return the share of the steps at which all rows of the higher label have higher values."""
         values = last_where_missing(values)[self.rows]
         low, high = np.minimum.reduceat(values, self.starts), np.maximum.reduceat(values, self.starts)
         return float((low[1:] > high[:-1])[self.is_step].mean())
@@ -108,5 +103,5 @@ def orders_as_labels(values: Floats, queries: Queries) -> bool:
     Rows of equal labels may have different scores; rows of different labels may not be level. False where fewer than 20
     steps from one label of a query to the next were ordered: scores of any kind may be right there.
     """
-    steps = LabelSteps.of(queries)
-    return int(steps.is_step.sum()) >= _LEAST_STEPS and steps.share_in_order(values) == 1.0
+    steps = LabelSteps(queries)
+    return steps.n >= _LEAST_STEPS and steps.share_in_order(values) == 1.0

@@ -1,8 +1,6 @@
 """Columns of the features that look like ids, places or row numbers, and texts that were read as categories."""
 
 import re
-from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -42,11 +40,13 @@ def doubts_on_columns(train: DataPart, *, from_file: bool) -> list[str]:
             f"position={name!r} (--position {name}); else, if it is not a measurement, drop=[{name!r}] (--drop {name})."
             f"{repeated}"
         )
-    ids, samples = list[str](), list[str]()
+    ids, samples, least = list[str](), list[str](), _ID_SHARE * train.queries.n_queries
     for place, known in (schema_of(train.X).categories or {}).items() if from_file else ():
         name, sample = str(train.X.columns[place]), shown(min(known, key=is_number, default=None))
-        many = _is_id(name, len(known), train)
-        if not (many and _ID_NAME.search(name)) and _are_quantities(known):
+        named = bool(_ID_NAME.search(name))
+        many = len(known) > (min(least, _ID_VALUES) if named else least)
+        n_quantities = sum(isinstance(one, str) and bool(_QUANTITY.fullmatch(one)) for one in known)
+        if n_quantities > _MOST_NUMBERS * len(known) and not (many and named):
             found.append(
                 f"Column {name!r} is text ({sample}), and most of it are numbers. As a category they have no order: "
                 "write them as 1234.5, without units."
@@ -55,30 +55,14 @@ def doubts_on_columns(train: DataPart, *, from_file: bool) -> list[str]:
         ids += [name] * many
         samples.append(f"{name} ({sample}{f', {len(known):,} values' * many})")
     for name, values in columns_of(train):
-        known = values[~np.isnan(values)]
-        if (
-            _ID_NAME.search(name)
-            and name not in numbers
-            and is_whole(known)
-            and _is_id(name, len(np.unique(known)), train)
-        ):
-            ids.append(name)
+        whole = values[~np.isnan(values)]
+        if _ID_NAME.search(name) and name not in numbers and is_whole(whole):
+            ids += [name] * (len(np.unique(whole)) > min(least, _ID_VALUES))
     said = [f"Read as categories: {', '.join(samples)}."] * bool(samples)
     if ids:
         like, kind = ", ".join(map(repr, ids)), "looks like an id" if len(ids) == 1 else "look like ids"
         said.append(f"{like} {kind}: drop=[{like}] (--drop {','.join(ids)}).")
     return [*found, " ".join(said)] if said else found
-
-
-def _is_id(name: str, n_values: int, part: DataPart) -> bool:
-    """Return whether a column has as many values as ids have, which need fewer if its name is that of an id."""
-    least = _ID_SHARE * part.queries.n_queries
-    return n_values > (min(least, _ID_VALUES) if _ID_NAME.search(name) else least)
-
-
-def _are_quantities(texts: Sequence[Any]) -> bool:
-    """Return whether most texts are numbers, or numbers with a unit."""
-    return sum(isinstance(one, str) and bool(_QUANTITY.fullmatch(one)) for one in texts) > _MOST_NUMBERS * len(texts)
 
 
 def _row_numbers(part: DataPart) -> list[str]:

@@ -1,6 +1,6 @@
 """Leaks: columns that say what the labels are, as those do that are known only after a list was shown."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -8,20 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.columns import LabelSteps, columns_of, first_queries, names_of
-from boostplug.comparison.inputs.frames import TODAY
+from boostplug.comparison.inputs.frames import TODAY, Columns
 from boostplug.comparison.report.formats import short
-from boostplug.comparison.training.frameworks import DataPart
+from boostplug.comparison.training.frameworks import Folds
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import shown
 from boostplug.data.queries import Queries
 from boostplug.data.tables import schema_of
 from boostplug.metrics import Metric
 
-# No feature of the real sets in tests/comparison/test_leaks.py comes near: it says how far away they are.
-_LEAST_STEPS, _IN_ORDER = 100, 0.98  # a leak has this share of the steps between labels in order
-_LEAST_ROWS, _MOST_RELEVANT = 20, 0.95  # or marks this share of the relevant rows
-_MOST_OTHERS, _FEW_OTHERS = 0.5, 0.2  # and at most this share of the others: a doubt, and a leak
-_OF_VALUE, _FAULTS = 0.95, 0.01  # or has values of which so many rows are relevant, and that so few others have
+# A leak does one of three things, which no feature of the sets in tests/comparison/test_leaks.py comes close to doing.
+_IN_ORDER, _LEAST_STEPS = 0.98, 100  # it orders so many of the steps between labels as they are
+_OF_RELEVANT, _OF_OTHERS = 0.95, 0.2  # it marks so many of the relevant rows, and at most so many of the others
+_SURE, _RATIO = 0.95, 0.01  # of the rows it marks so many are relevant, and others are so much rarer marked
+_LEAST_ROWS = 20  # relevant ones, others, and others that chance would have marked
 _MOST_BASE = 0.7  # share of relevant rows beyond which a mark says little
 _MOST_KINDS = 20  # of values that are looked at one by one
 _MOST_LEVELS = 10  # labels above which rows count as relevant
@@ -40,16 +40,7 @@ class Leaks(NamedTuple):
     """Why a comparison with these columns cannot be relied on."""
 
 
-def leaks(
-    folds: Sequence[Sequence[DataPart]],
-    alone: Mapping[str, float],
-    best: float | None,
-    metric: Metric,
-    *,
-    by_time: bool,
-    keep: Collection[str] = (),
-    today: str | None = None,
-) -> Leaks:
+def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: Metric, columns: Columns) -> Leaks:
     """Return warnings, notes and reasons about columns that may not be known before a list is shown.
 
     Parameters
@@ -60,25 +51,28 @@ def leaks(
     best : float or None
         That of the best trained method.
     metric : Metric
-    by_time : bool
-        Whether the parts follow each other in time.
-    keep : collection of str
-        Columns that are known before the list is shown.
-    today : str, optional
-        The score in use, as `compare` takes it; it need not be a feature.
+    columns : Columns
+        Has the columns to keep, the score in use, and whether the parts follow each other in time.
     """
     train, found, strong, reasons = folds[0][0], list[str](), list[str](), list[str]()
-    labels, names, in_use = _Labels(first_queries(train)), names_of(train), (today or "").removeprefix("-")
+    labels, names, in_use = _Labels(first_queries(train)), names_of(train), (columns.today or "").removeprefix("-")
     texts = {str(names[place]): known for place, known in (schema_of(train.X).categories or {}).items()}
     sign = 1.0 if metric.greater_is_better else -1.0
+    if in_use and in_use not in columns.keep:
+        what = labels.told_by(train.queries.labels_by_name[TODAY])
+        title = "the order of the rows" if in_use == "order" else f"the column {in_use!r}"
+        remedy = "name by today (--today) what ranked the lists before the labels were known"
+        reasons += [f"{title}, the score in use, {what}; {remedy}"] * bool(what)
     for of_parts in zip(*(columns_of(part, codes=True) for part in folds[0]), strict=True):
         name, values = of_parts[0]
-        if name in keep:
+        if name in columns.keep:
             continue
-        what, is_leak = labels.told_by(values, texts.get(name))
-        if is_leak and name != in_use:
-            reasons.append(f"the column {name!r} {what}; {_remedy(name) if names else 'leave it out'}")
-        if by_time and name not in texts and _grows([of_part[1] for of_part in of_parts]):
+        what = labels.told_by(values, texts.get(name))
+        if what and name != in_use:
+            keep = f"keep=[{name!r}] (--keep {name}) if it is known before the list is shown"
+            remedy = f"drop it (drop=[{name!r}], --drop {name}), or pass {keep}" if names else "leave it out"
+            reasons.append(f"the column {name!r} {what}; {remedy}")
+        if columns.time and name not in texts and _grows([of_part[1] for of_part in of_parts]):
             what = f"{what} and " * bool(what) + "grows with the time of the rows, which later rows exceed"
         value = max((alone[n] for n in (name, f"-{name}") if n in alone), key=lambda v: sign * v, default=None)
         if what:
@@ -86,78 +80,21 @@ def leaks(
             figure = "" if value is None else f"; alone it has {metric.name} {short(value)} on validation"
             what = f"Column {name!r} {what}{figure}"
             found.append(f"{what}. Is it known before the list is shown? If not, leave it out{remedy}.")
-        elif best is not None and value is not None and sign * (best - value) <= _CLOSE:
+        elif best is not None and value is not None and name != in_use and sign * (best - value) <= _CLOSE:
             strong.append(f"{name!r} ({short(value)})")
-    if in_use and in_use not in keep:
-        what, is_leak = labels.told_by(train.queries.labels_by_name[TODAY], None)
-        title = "the order of the rows" if today == "order" else f"the column {in_use!r}"
-        remedy = "name the score that ranked the lists" if today == "order" else _remedy(in_use)
-        reasons[:0] = [f"{title}, which today names as the score in use, {what}; {remedy}"] * is_leak
-    more = len(reasons) - _MOST_NAMED
-    reasons[_MOST_NAMED:] = [f"and {more} more, which the warnings name"] * (more > 0)
-    return Leaks(found, _note(strong, best, metric), reasons)
+    if strong and best is not None:
+        note = (
+            f"Alone within {_CLOSE:g} of the best model (validation {metric.name} {short(best)}): column "
+            f"{', '.join(_first(strong))}. Is it known before the list is shown, as a text match is and clicks are not?"
+        )
+        strong = [note]
+    return Leaks(found, strong, _first(reasons))
 
 
-def _remedy(name: str) -> str:
-    keep = f"keep=[{name!r}] (--keep {name}) if it is known before the list is shown"
-    return f"drop it (drop=[{name!r}], --drop {name}), or pass {keep}"
-
-
-def _note(strong: Sequence[str], best: float | None, metric: Metric) -> list[str]:
-    """Return a note on the columns that alone are nearly as good as the best model."""
-    if not strong or best is None:
-        return []
-    more = f" and {len(strong) - _MOST_NAMED} more" * (len(strong) > _MOST_NAMED)
-    note = (
-        f"Alone within {_CLOSE:g} of the best model (validation {metric.name} {short(best)}): column "
-        f"{', '.join(strong[:_MOST_NAMED])}{more}. Is it known before the list is shown, as a text match is and "
-        "clicks are not?"
-    )
-    return [note]
-
-
-class _Labels:
-    """The labels of queries, and what columns tell of them."""
-
-    def __init__(self, queries: Queries) -> None:
-        self.n_rows, self.steps, self.levels = queries.n_rows, LabelSteps.of(queries), list[_Level]()
-        judged, query, n = queries.judged, queries.query_of_row, queries.n_queries
-        known = np.unique(queries.labels[judged])
-        for level in known[: -1 : max(1, len(known) // _MOST_LEVELS)]:
-            relevant = queries.labels > level
-            has_both = np.bincount(query[judged & relevant], minlength=n) > 0
-            has_both &= np.bincount(query[judged & ~relevant], minlength=n) > 0
-            rows = np.flatnonzero(judged & has_both[query])
-            n_relevant = int(relevant[rows].sum())
-            is_rare = relevant[judged].mean() <= _MOST_BASE
-            if is_rare and min(n_relevant, len(rows) - n_relevant) >= _LEAST_ROWS:
-                self.levels.append(_Level(level, level == known[0], rows, relevant[rows], query[rows] % 2 == 0))
-
-    def told_by(self, values: Floats, texts: Sequence[Any] | None) -> tuple[str, bool]:
-        """Return what a column tells of the labels, "" if little, and whether it is a leak.
-
-        Parameters
-        ----------
-        values : ndarray
-            The numbers of the column, or the codes of its categories.
-        texts : sequence or None
-            The categories.
-        """
-        values, doubt = values[: self.n_rows], ""
-        if texts is None and self.steps.is_step.sum() >= _LEAST_STEPS:
-            for how, scores in (("as the label does", values), ("against the label", -values)):
-                share = self.steps.share_in_order(scores)
-                if share == 1.0:
-                    return f"ranks the rows of each query exactly {how}", True
-                if share >= _IN_ORDER:
-                    return f"ranks the rows {how}, at {100 * share:.3g} % of the steps between labels of a query", True
-        codes = _codes(values)
-        for level in self.levels if codes.any() else ():
-            what, is_leak = level.told_by(values[level.rows], codes[level.rows], texts)
-            if is_leak:
-                return what, True
-            doubt = doubt or what
-        return doubt, False
+def _first(several: Sequence[str]) -> list[str]:
+    """Return the first of several, and the number of the others."""
+    more = len(several) - _MOST_NAMED
+    return [*several[:_MOST_NAMED], *[f"and {more} more"] * (more > 0)]
 
 
 class _Level(NamedTuple):
@@ -167,60 +104,70 @@ class _Level(NamedTuple):
     is_lowest: bool
     rows: Ints
     relevant: NDArray[np.bool_]
-    is_even: NDArray[np.bool_]
-    """Whether the query of each row has an even number."""
+    of_others: Floats
+    """Share of the others among the rows of the query of each row."""
 
-    def told_by(self, values: Floats, codes: Ints, texts: Sequence[Any] | None) -> tuple[str, bool]:
-        """Return how a column marks the relevant rows, "" if it does not, and whether it is a leak."""
+    def told_by(self, values: Floats, codes: Ints, texts: Sequence[Any] | None) -> str:
+        """Return how a column marks the relevant rows, "" if it does not."""
         base, above = float(self.relevant.mean()), f"a label above {self.level:g}"
         marked, of_relevant, of_others = self._marked(codes, base)
-        if of_relevant >= _MOST_RELEVANT and of_others <= _MOST_OTHERS:
+        if of_relevant >= _OF_RELEVANT and of_others <= _OF_OTHERS:
             where = f"{100 * of_relevant:.3g} % of the {self.relevant.sum():,} rows of train with {above}"
-            what = f"is {_shown(values, marked, texts)} in {where}, and in {100 * of_others:.2g} % of the others"
-            return what, of_others <= _FEW_OTHERS
-        if not self.is_lowest:
-            return "", False
-        marked, of_relevant, of_others = self._marked(codes, _OF_VALUE)
-        n = int(marked.sum())
-        if n * (1.0 - base) < _LEAST_ROWS or of_others > _FAULTS * of_relevant:
-            return "", False
+            return f"is {_shown(values, marked, texts)} in {where}, and in {100 * of_others:.2g} % of the others"
+        marked, of_relevant, of_others = self._marked(codes, _SURE)
+        if not self.is_lowest or self.of_others[marked].sum() < _LEAST_ROWS or of_others > _RATIO * of_relevant:
+            return ""
         shares = f"{100 * self.relevant[marked].mean():.3g} % have {above} (of all rows {100 * base:.2g} %)"
-        return f"is {_shown(values, marked, texts)} in {n:,} rows of train, of which {shares}", True
+        return f"is {_shown(values, marked, texts)} in {marked.sum():,} rows of train, of which {shares}"
 
     def _marked(self, codes: Ints, least: float) -> tuple[NDArray[np.bool_], float, float]:
-        """Return the rows with values that mark relevant rows, and their shares of the relevant rows and of the others.
-
-        More than a share `least` of the rows with such a value are relevant, in the other half of the queries: an id
-        that stands in one query marks nothing.
-        """
-        marked = np.zeros(len(codes), bool)
-        for here in (self.is_even, ~self.is_even):
-            n = np.bincount(codes[~here], minlength=codes.max() + 1)
-            n_relevant = np.bincount(codes[~here], self.relevant[~here], len(n))
-            marked[here] = (n_relevant > least * n)[codes[here]]
+        """Return the rows with values of which more than a share is relevant, as shares of relevant rows and others."""
+        n = np.bincount(codes)
+        marked = ((np.bincount(codes, self.relevant) > least * n) & (n >= _LEAST_ROWS))[codes]
         return marked, float(marked[self.relevant].mean()), float(marked[~self.relevant].mean())
 
 
-def _codes(values: Floats) -> Ints:
-    """Return a number for each value; if there are many, whether it is another than the most frequent one."""
-    kinds, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return codes if len(kinds) <= _MOST_KINDS else (codes != counts.argmax()).astype(np.int64)
+class _Labels:
+    """The labels of queries, and what columns tell of them."""
+
+    def __init__(self, queries: Queries) -> None:
+        self.n_rows, self.steps, self.levels = queries.n_rows, LabelSteps(queries), list[_Level]()
+        rows = np.flatnonzero(queries.judged)
+        query, labels = queries.query_of_row[rows], queries.labels[rows]
+        known = np.unique(labels)
+        for level in known[: -1 : max(1, len(known) // _MOST_LEVELS)]:
+            relevant = labels > level
+            share = (np.bincount(query, ~relevant) / np.maximum(np.bincount(query), 1))[query]
+            has_both = (share > 0.0) & (share < 1.0)
+            n = int((relevant & has_both).sum())
+            if min(n, has_both.sum() - n) >= _LEAST_ROWS and relevant.mean() <= _MOST_BASE:
+                lowest = level == known[0]
+                self.levels.append(_Level(level, lowest, rows[has_both], relevant[has_both], share[has_both]))
+
+    def told_by(self, values: Floats, texts: Sequence[Any] | None = None) -> str:
+        """Return what a column tells of the labels, "" if it is no leak; values of texts are their places."""
+        values = values[: self.n_rows]
+        for how, scores in (("as the label does", values), ("against the label", -values)):
+            if texts is None and self.steps.n >= _LEAST_STEPS:
+                share = self.steps.share_in_order(scores)
+                where = f", at {100 * share:.3g} % of the steps from one label to the next" * (share < 1.0)
+                if share >= _IN_ORDER:
+                    return f"ranks the rows of each query {how}{where}"
+        kinds, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+        if len(kinds) > _MOST_KINDS:
+            codes = (codes != counts.argmax()).astype(np.int64)
+        told = (one.told_by(values[one.rows], codes[one.rows], texts) for one in self.levels)
+        return next(filter(None, told), "")
 
 
 def _shown(values: Floats, marked: NDArray[np.bool_], texts: Sequence[Any] | None) -> str:
     """Return what the values of the marked rows have in common."""
-
-    def name(value: float) -> str:
-        if np.isnan(value) or (texts is not None and value < 0):
-            return "missing"
-        return f"{value:g}" if texts is None else shown(texts[int(value)])
-
     kinds, (others, counts) = np.unique(values[marked]), np.unique(values[~marked], return_counts=True)
     if texts is None and np.nan_to_num(others[counts.argmax()]) == 0.0 and np.nan_to_num(kinds).all():
         return "nonzero"
-    if len(others) == 1 and (len(kinds) > _MOST_SHOWN or name(others[0]) == "missing"):
-        return f"not {name(others[0])}"
-    return " or ".join([*map(name, kinds[:_MOST_SHOWN]), *["others"] * (len(kinds) > _MOST_SHOWN)])
+    if len(kinds) > _MOST_SHOWN:
+        return f"one of {len(kinds):,} values"
+    return " or ".join("missing" if np.isnan(k) else shown(texts[int(k)]) if texts else f"{k:g}" for k in kinds)
 
 
 def _grows(parts: Sequence[Floats]) -> bool:
