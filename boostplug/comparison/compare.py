@@ -31,6 +31,7 @@ from boostplug.comparison.console import progress_bar
 from boostplug.comparison.decision import decide
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import Columns
+from boostplug.comparison.inputs.today import judged_by_score
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.recommendation import DEFAULT_METRICS
 from boostplug.comparison.result import CompareResult
@@ -201,8 +202,10 @@ def compare(
     today : str, optional
         What ranks the lists in use: the name of a column with its score, "-COLUMN" where less is better, or "order",
         the order of the rows (an error beside a column "order"). All methods are compared with it, and it is
-        recommended unless one is significantly better on test. The column stays a feature unless `drop` names it. Rows
-        without a score rank last.
+        recommended unless one is significantly better on test. The column stays a feature unless `drop` names it. Test
+        queries in which a row lacks the score are left out, with a warning, and elsewhere such rows rank last. If that
+        leaves fewer than 30 test queries, if the score is constant in most of them, or if it ranks worse than a random
+        order, the recommendation says so first. The label as the score in use is an error.
 
     Returns
     -------
@@ -242,6 +245,8 @@ def compare(
     chosen = losses_of(losses, given, loaded.propensity, one_chosen=one_chosen)
     weighed = loaded.weighed_clicks
     main, choosing, table_metrics, left_out = metrics_of(given, metric, metrics, weighed=weighed, one_chosen=one_chosen)
+    loaded = judged_by_score(loaded, main)
+    given = loaded.folds
     threads, jobs = threads_of(num_threads, jobs, small=is_small(given))
     n_train = n_informative(given)
     plan = plan_of(

@@ -1,8 +1,9 @@
 """The decision of a comparison: keep the incumbent, or replace it by another method."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from boostplug.comparison.choosing import Chosen
 from boostplug.comparison.outcomes import FoldSeed, Outcomes, Pairs
 from boostplug.comparison.significance import Pooled
 from boostplug.comparison.summary import SIGNIFICANT, Outcome
@@ -46,29 +47,44 @@ def decide(outcomes: Outcomes) -> Decision | None:
     among, runs = outcomes.candidates()
     if not among:
         return None
-    means = outcomes.means_without(None, among, runs)
-    best, incumbent = outcomes.first(means), _incumbent(outcomes, means)
-    pairs = dict[int, tuple[Method, Method]]()
-    for fold in sorted({fold for fold, _ in runs}):
-        others = outcomes.means_without(fold, among, runs)
-        chosen = outcomes.first(others)
-        pairs[fold] = chosen, _incumbent(outcomes, others) or chosen
+    references = _references(outcomes, among)
+    both = [run for run in runs if all(run in outcomes.finished(m) for m in references)]
+    if not references or not both:
+        best, _, pairs, _ = _chosen(outcomes, among, among, runs)
+        return Decision(best, None, Outcome.NO_INCUMBENT, among, runs, pairs)
+    best, incumbent, pairs, chosen = _chosen(outcomes, list(dict.fromkeys([*among, *references])), references, both)
     is_same = best == incumbent and all(ours == theirs for ours, theirs in pairs.values())
     contrast = None if is_same else outcomes.contrast_of(pairs)
+    if contrast is not None and chosen is not None:
+        ends = [contrast.difference + chosen.widening * (end - contrast.difference) for end in contrast.interval]
+        contrast = contrast._replace(p=chosen.p, interval=(ends[0], ends[1]))
     p = outcomes.p_of(contrast, best, *(method for pair in pairs.values() for method in pair))
-    if best == incumbent:
+    if contrast is None or best == incumbent:
         return Decision(best, incumbent, Outcome.UNCHALLENGED, among, runs, pairs, contrast, p)
-    if incumbent is None or contrast is None:
-        return Decision(best, None, Outcome.NO_INCUMBENT, among, runs, pairs)
     outcome = Outcome.from_test(contrast.difference, p, outcomes.sign, contrast.n_queries)
     first = Decision(best, incumbent, outcome, among, runs, pairs, contrast, p)
-    return first if outcome is Outcome.BETTER or len(pairs) > 1 else _second(outcomes, first, means)
+    return first if outcome is Outcome.BETTER or len(pairs) > 1 else _second(outcomes, first)
 
 
-def _second(outcomes: Outcomes, first: Decision, means: Mapping[Method, float]) -> Decision:
+def _chosen(
+    outcomes: Outcomes, methods: Sequence[Method], references: Sequence[Method], runs: Sequence[FoldSeed]
+) -> tuple[Method, Method, dict[int, tuple[Method, Method]], Chosen | None]:
+    """Return the challenger and the incumbent, by all folds and for each fold."""
+    folds = sorted({fold for fold, _ in runs})
+    if len(folds) == 1:
+        means = outcomes.validation_means(methods, runs)
+        pair = outcomes.first(means), outcomes.first({m: means[m] for m in references})
+        return *pair, {folds[0]: pair}, None
+    chosen = outcomes.chosen(methods, references, runs)
+    pairs = {f: (methods[ours], methods[theirs]) for f, (ours, theirs) in zip(folds, chosen.pairs, strict=True)}
+    return methods[chosen.best], methods[chosen.incumbent], pairs, chosen
+
+
+def _second(outcomes: Outcomes, first: Decision) -> Decision:
     """Return the decision for a method that validation did not choose, if test does so clearly; else the first."""
     incumbent = first.incumbent
     assert incumbent is not None
+    means = outcomes.validation_means([*first.among], first.runs)
     better = {
         method: mean
         for method, mean in means.items()
@@ -85,12 +101,11 @@ def _second(outcomes: Outcomes, first: Decision, means: Mapping[Method, float]) 
     return replace(first, challenger=other, outcome=Outcome.BETTER, pairs=pairs, contrast=contrast, p=p, comparisons=n)
 
 
-def _incumbent(outcomes: Outcomes, means: Mapping[Method, float]) -> Method | None:
-    """Return what is in use, else a framework's reference: of several the one that is best by `means`."""
+def _references(outcomes: Outcomes, among: Sequence[Method]) -> list[Method]:
+    """Return the methods of which the best is the incumbent: what is in use, else the frameworks' references."""
     references = [method for method in outcomes.methods if method.is_reference and outcomes.finished(method)]
     in_use = [method for method in references if not method.is_trained]
-    complete = {method: means[method] for method in references if method in means}
-    return next(iter(in_use or ([outcomes.first(complete)] if complete else references)), None)
+    return in_use[:1] or [method for method in references if method in among] or references[:1]
 
 
 def _is_better(outcomes: Outcomes, method: Method, incumbent: Method) -> bool:

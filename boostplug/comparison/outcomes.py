@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.comparison.choosing import Chosen, choose_then_use
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.significance import Pooled, holm, pooled_test
 from boostplug.comparison.summary import MethodSummary, Outcome
@@ -45,6 +46,7 @@ class Outcomes:
     half: Sequence[Run] = ()
     """Runs of the challenger with the first seed and half of the training queries."""
     _tested: dict[Any, Pooled] = field(default_factory=dict, init=False)
+    _chosen: dict[Any, Chosen] = field(default_factory=dict, init=False)
 
     @cached_property
     def codes(self) -> list[NDArray[np.int64]] | None:
@@ -211,26 +213,26 @@ class Outcomes:
         """Return the mean of the validation values of each method over runs that it has finished."""
         return {m: float(np.mean([self.finished(m)[run].validation for run in runs])) for m in methods}
 
-    def means_without(
-        self, fold: int | None, methods: Sequence[Method], runs: Sequence[FoldSeed]
-    ) -> dict[Method, float]:
-        """Return the means by which a method is chosen that a fold tests; None: that is advised in the end.
+    def chosen(self, methods: Sequence[Method], references: Sequence[Method], runs: Sequence[FoldSeed]) -> Chosen:
+        """Return what each fold's other folds choose by test values; `runs` are of several folds.
 
-        These are the values on the test queries of the other folds, each by models that neither trained nor stopped on
-        it. In a single fold, and where a fold tests all queries of the others, it is the validation values.
+        The models behind these values have neither trained nor stopped on their queries.
         """
-        weights = {f: weight_of(self.data.tests[f]) for f in sorted({f for f, _ in runs}) if f != fold}
-        if fold is not None and self.codes is not None:
-            weights = {f: v * ~np.isin(self.codes[f], self.codes[fold]) for f, v in weights.items()}
-        weights = {f: v for f, v in weights.items() if v.any()}
-        if len(weights) + (fold is not None) < 2:
-            return self.validation_means(methods, runs)
-        values = {m: self._means([self.finished(m)[run] for run in runs if run[0] in weights]) for m in methods}
-        defined = {f: v * ~np.isnan(values[methods[0]][f]) for f, v in weights.items()}
-        return {
-            m: float(np.mean([v @ np.nan_to_num(values[m][f]) / v.sum() for f, v in defined.items() if v.any()]))
-            for m in methods
-        }
+        key = tuple(methods), tuple(references), tuple(runs)
+        if key in self._chosen:
+            return self._chosen[key]
+        values = {m: self._means([self.finished(m)[run] for run in runs]) for m in methods}
+        folds, validation = [*values[methods[0]]], self.validation_means(methods, runs)
+        weights = [weight_of(self.data.tests[f]) for f in folds]
+        apart = np.split(np.arange(sum(map(len, weights))), np.cumsum([*map(len, weights)])[:-1])
+        self._chosen[key] = choose_then_use(
+            [self.sign * np.array([values[m][f] for m in methods]) for f in folds],
+            weights,
+            apart if self.codes is None else [self.codes[f] for f in folds],
+            [methods.index(m) for m in references],
+            self.sign * np.array([validation[m] for m in methods]),
+        )
+        return self._chosen[key]
 
     def first(self, means: dict[Method, float]) -> Method:
         """Return the method with the best mean; the first one of ties."""

@@ -206,7 +206,7 @@ def pooled_test(
 def pooled_differences(
     a: Sequence[ArrayLike],
     b: Sequence[ArrayLike],
-    weight: Sequence[ArrayLike] | None,
+    weight: Sequence[ArrayLike | None] | None,
     codes: Sequence[ArrayLike] | None,
     counts: str = "sets",
 ) -> tuple[Floats, Floats, NDArray[Any]]:
