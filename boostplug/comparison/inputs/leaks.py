@@ -18,7 +18,7 @@ from boostplug.data.tables import schema_of
 from boostplug.metrics import Metric
 
 # A leak does one of three things, which no feature of the sets in tests/comparison/test_leaks.py comes close to doing.
-_IN_ORDER, _LEAST_STEPS = 0.98, 100  # it orders so many of the steps between labels as they are
+_IN_ORDER, _LEAST_STEPS = 0.98, 60  # it orders so many of the steps between labels as they are
 _OF_RELEVANT, _OF_OTHERS = 0.95, 0.2  # it marks so many of the relevant rows, and at most so many of the others
 _SURE, _RATIO = 0.95, 0.01  # of the rows it marks so many are relevant, and others are so much rarer marked
 _LEAST_ROWS = 20  # relevant ones, others, and others that chance would have marked
@@ -107,14 +107,14 @@ class _Level(NamedTuple):
     of_others: Floats
     """Share of the others among the rows of the query of each row."""
 
-    def told_by(self, values: Floats, codes: Ints, texts: Sequence[Any] | None) -> str:
-        """Return how a column marks the relevant rows, "" if it does not."""
+    def told_by(self, values: Floats, texts: Sequence[Any] | None, codes: Ints, of_part: Ints) -> str:
+        """Return how a column marks the relevant rows by its codes, or a part of them; "" if it does not."""
         base, above = float(self.relevant.mean()), f"a label above {self.level:g}"
         marked, of_relevant, of_others = self._marked(codes, base)
         if of_relevant >= _OF_RELEVANT and of_others <= _OF_OTHERS:
             where = f"{100 * of_relevant:.3g} % of the {self.relevant.sum():,} rows of train with {above}"
             return f"is {_shown(values, marked, texts)} in {where}, and in {100 * of_others:.2g} % of the others"
-        marked, of_relevant, of_others = self._marked(codes, _SURE)
+        marked, of_relevant, of_others = self._marked(of_part, _SURE)
         if not self.is_lowest or self.of_others[marked].sum() < _LEAST_ROWS or of_others > _RATIO * of_relevant:
             return ""
         shares = f"{100 * self.relevant[marked].mean():.3g} % have {above} (of all rows {100 * base:.2g} %)"
@@ -154,9 +154,10 @@ class _Labels:
                 if share >= _IN_ORDER:
                     return f"ranks the rows of each query {how}{where}"
         kinds, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
-        if len(kinds) > _MOST_KINDS:
-            codes = (codes != counts.argmax()).astype(np.int64)
-        told = (one.told_by(values[one.rows], codes[one.rows], texts) for one in self.levels)
+        unusual = (codes != counts.argmax()).astype(np.int64)
+        codes = codes if len(kinds) <= _MOST_KINDS else unusual
+        of_part = codes if texts else unusual  # the highest number of a good feature may be relevant for sure
+        told = (one.told_by(values[one.rows], texts, codes[one.rows], of_part[one.rows]) for one in self.levels)
         return next(filter(None, told), "")
 
 
