@@ -87,7 +87,10 @@ def test_each_column_that_marks_the_labels_is_a_leak():
     for name, (_, words) in MARKS.items():
         assert words in warnings[name], (name, warnings[name])
     assert len(reasons) == 6
-    assert reasons[-1] == "and 7 more"
+    names = "['stage', 'stage_98', 'dwell', 'status', 'blurred', …]"
+    assert reasons[-1].startswith(
+        f"and 7 more; drop them (drop={names}, --drop stage,stage_98,dwell,status,blurred, …)"
+    )
     assert "the column 'stage' is nonzero in 100 % of the" in reasons[0]
 
 
@@ -132,7 +135,9 @@ def test_what_is_known_before_is_no_leak():
         "strong": UTILITY + 0.4 * RNG.normal(size=ROWS),
         "steps": np.digitize(UTILITY + 0.5 * RNG.normal(size=ROWS), np.linspace(-2.0, 2.0, 12)) * 1.0,
     }
-    assert found(table(**others)) == ({}, [])
+    warnings, reasons = found(table(**others))
+    assert set(warnings) == {"all_words"}  # a doubt
+    assert reasons == []
 
 
 def test_a_mark_of_the_queries_with_a_click_is_no_leak():
@@ -179,6 +184,10 @@ def test_a_leak_leaves_no_advice_until_it_is_dropped_or_kept():
     )
     assert result.recommendation.splitlines()[0] == f"Do not rely on this yet: {reason}."
     assert result.document["recommendation"]["outcome"] == "doubtful"
+    both = bp.compare(frame.assign(sold=CLICK * chance(0.4)), **given).document["recommendation"]["reasons"]
+    assert both[0] == reason.partition(";")[0]
+    assert both[1].startswith("the column 'sold' is nonzero in ")
+    assert "drop them (drop=['clicked', 'sold'], --drop clicked,sold), or pass keep=['clicked', 'sold'] (" in both[1]
     for some in ({"drop": ["clicked"]}, {"keep": ["clicked"]}):
         found = bp.compare(frame, **given, **some)
         assert found.document["recommendation"]["reasons"] == []
@@ -211,7 +220,7 @@ def test_columns_to_keep_are_named():
     ]
     assert [len(of_one) for of_one in reasons] == [1, 0, 1]
     assert reasons[2][0].startswith("the column 'number 2' ranks the rows of each query as the label does")
-    assert reasons[2][0].endswith("; leave it out")
+    assert reasons[2][0].endswith("; leave out what is not known before the list is shown")
 
 
 @pytest.mark.parametrize("drop", [(), ("clicked",)])

@@ -20,6 +20,7 @@ from boostplug.metrics import Metric
 # A leak does one of three things, which no feature of the sets in tests/comparison/test_leaks.py comes close to doing.
 _IN_ORDER, _LEAST_STEPS = 0.98, 60  # it orders so many of the steps between labels as they are
 _OF_RELEVANT, _OF_OTHERS = 0.95, 0.2  # it marks so many of the relevant rows, and at most so many of the others
+_DOUBTED = 0.5  # of the others: a search engine's features may come to that, so it is only a warning
 _SURE, _RATIO = 0.95, 0.01  # of the rows it marks so many are relevant, and others are so much rarer marked
 _LEAST_ROWS = 20  # relevant ones, others, and others that chance would have marked
 _MOST_BASE = 0.7  # share of relevant rows beyond which a mark says little
@@ -54,24 +55,22 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
     columns : Columns
         Has the columns to keep, the score in use, and whether the parts follow each other in time.
     """
-    train, found, strong, reasons = folds[0][0], list[str](), list[str](), list[str]()
+    train, found, strong, reasons, leaking = folds[0][0], list[str](), list[str](), list[str](), dict[str, str]()
     labels, names, in_use = _Labels(first_queries(train)), names_of(train), (columns.today or "").removeprefix("-")
     texts = {str(names[place]): known for place, known in (schema_of(train.X).categories or {}).items()}
     sign = 1.0 if metric.greater_is_better else -1.0
     if in_use and in_use not in columns.keep:
-        what = labels.told_by(train.queries.labels_by_name[TODAY])
+        is_leak, what = labels.told_by(train.queries.labels_by_name[TODAY])
         title = "the order of the rows" if in_use == "order" else f"the column {in_use!r}"
         remedy = "name by today (--today) what ranked the lists before the labels were known"
-        reasons += [f"{title}, the score in use, {what}; {remedy}"] * bool(what)
+        reasons += [f"{title}, the score in use, {what}; {remedy}"] * is_leak
     for of_parts in zip(*(columns_of(part, codes=True) for part in folds[0]), strict=True):
         name, values = of_parts[0]
         if name in columns.keep:
             continue
-        what = labels.told_by(values, texts.get(name))
-        if what and name != in_use:
-            keep = f"keep=[{name!r}] (--keep {name}) if it is known before the list is shown"
-            remedy = f"drop it (drop=[{name!r}], --drop {name}), or pass {keep}" if names else "leave it out"
-            reasons.append(f"the column {name!r} {what}; {remedy}")
+        is_leak, what = labels.told_by(values, texts.get(name))
+        if is_leak and name != in_use:
+            leaking[name] = f"the column {name!r} {what}"
         if columns.time and name not in texts and _grows([of_part[1] for of_part in of_parts]):
             what = f"{what} and " * bool(what) + "grows with the time of the rows, which later rows exceed"
         value = max((alone[n] for n in (name, f"-{name}") if n in alone), key=lambda v: sign * v, default=None)
@@ -88,7 +87,19 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
             f"{', '.join(_first(strong))}. Is it known before the list is shown, as a text match is and clicks are not?"
         )
         strong = [note]
-    return Leaks(found, strong, _first(reasons))
+    if leaking:
+        reasons += _first([*leaking.values()])
+        reasons[-1] += f"; {_remedy([*leaking])}" if names else "; leave out what is not known before the list is shown"
+    return Leaks(found, strong, reasons)
+
+
+def _remedy(names: Sequence[str]) -> str:
+    """Return what to do about columns that leak."""
+    it, known = ("it", "it is") if len(names) == 1 else ("them", "they are")
+    more = ", …" * (len(names) > _MOST_NAMED)
+    listed, option = f"[{', '.join(map(repr, names[:_MOST_NAMED]))}{more}]", f"{','.join(names[:_MOST_NAMED])}{more}"
+    keep = f"pass keep={listed} (--keep {option}) if {known} known before the list is shown"
+    return f"drop {it} (drop={listed}, --drop {option}), or {keep}"
 
 
 def _first(several: Sequence[str]) -> list[str]:
@@ -107,21 +118,28 @@ class _Level(NamedTuple):
     of_others: Floats
     """Share of the others among the rows of the query of each row."""
 
-    def told_by(self, values: Floats, texts: Sequence[Any] | None, codes: Ints, of_part: Ints) -> str:
-        """Return how a column marks the relevant rows by its codes, or a part of them; "" if it does not."""
+    def told_by(self, values: Floats, texts: Sequence[Any] | None, codes: Ints, of_part: Ints) -> tuple[bool, str]:
+        """Return whether a column leaks, and how it marks the relevant rows by its codes, or a part of them."""
         base, above = float(self.relevant.mean()), f"a label above {self.level:g}"
         marked, of_relevant, of_others = self._marked(codes, base)
-        if of_relevant >= _OF_RELEVANT and of_others <= _OF_OTHERS:
+        if of_relevant >= _OF_RELEVANT and of_others <= _DOUBTED:
             where = f"{100 * of_relevant:.3g} % of the {self.relevant.sum():,} rows of train with {above}"
-            return f"is {_shown(values, marked, texts)} in {where}, and in {100 * of_others:.2g} % of the others"
+            what = _shown(values[self.rows], marked, texts)
+            return of_others <= _OF_OTHERS, f"is {what} in {where}, and in {100 * of_others:.2g} % of the others"
+        if not self.is_lowest:
+            return False, ""
         marked, of_relevant, of_others = self._marked(of_part, _SURE)
-        if not self.is_lowest or self.of_others[marked].sum() < _LEAST_ROWS or of_others > _RATIO * of_relevant:
-            return ""
-        shares = f"{100 * self.relevant[marked].mean():.3g} % have {above} (of all rows {100 * base:.2g} %)"
-        return f"is {_shown(values, marked, texts)} in {marked.sum():,} rows of train, of which {shares}"
+        if self.of_others[marked].sum() < _LEAST_ROWS or of_others > _RATIO * of_relevant:
+            return False, ""
+        where = f"{marked.sum():,} rows of train, of which {100 * self.relevant[marked].mean():.3g} % have {above}"
+        return (
+            True,
+            f"is {_shown(values[self.rows], marked, texts)} in {marked.sum():,} rows of train, of which {shares}",
+        )
 
     def _marked(self, codes: Ints, least: float) -> tuple[NDArray[np.bool_], float, float]:
         """Return the rows with values of which more than a share is relevant, as shares of relevant rows and others."""
+        codes = codes[self.rows]
         n = np.bincount(codes)
         marked = ((np.bincount(codes, self.relevant) > least * n) & (n >= _LEAST_ROWS))[codes]
         return marked, float(marked[self.relevant].mean()), float(marked[~self.relevant].mean())
@@ -144,21 +162,21 @@ class _Labels:
                 lowest = level == known[0]
                 self.levels.append(_Level(level, lowest, rows[has_both], relevant[has_both], share[has_both]))
 
-    def told_by(self, values: Floats, texts: Sequence[Any] | None = None) -> str:
-        """Return what a column tells of the labels, "" if it is no leak; values of texts are their places."""
+    def told_by(self, values: Floats, texts: Sequence[Any] | None = None) -> tuple[bool, str]:
+        """Return whether a column leaks, and what it tells of the labels; values of texts are their places."""
         values = values[: self.n_rows]
         for how, scores in (("as the label does", values), ("against the label", -values)):
             if texts is None and self.steps.n >= _LEAST_STEPS:
                 share = self.steps.share_in_order(scores)
                 where = f", at {100 * share:.3g} % of the steps from one label to the next" * (share < 1.0)
                 if share >= _IN_ORDER:
-                    return f"ranks the rows of each query {how}{where}"
+                    return True, f"ranks the rows of each query {how}{where}"
         kinds, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
         unusual = (codes != counts.argmax()).astype(np.int64)
         codes = codes if len(kinds) <= _MOST_KINDS else unusual
         of_part = codes if texts else unusual  # the highest number of a good feature may be relevant for sure
-        told = (one.told_by(values[one.rows], texts, codes[one.rows], of_part[one.rows]) for one in self.levels)
-        return next(filter(None, told), "")
+        told = [level.told_by(values, texts, codes, of_part) for level in self.levels]
+        return max(told, key=lambda of_level: (of_level[0], bool(of_level[1])), default=(False, ""))
 
 
 def _shown(values: Floats, marked: NDArray[np.bool_], texts: Sequence[Any] | None) -> str:
