@@ -86,7 +86,8 @@ class LabelSteps:
         rows = np.flatnonzero(queries.judged)
         self.rows = rows = rows[np.lexsort((queries.labels[rows], queries.query_of_row[rows]))]
         query, labels = queries.query_of_row[rows], queries.labels[rows]
-        self.starts = np.flatnonzero(np.r_[True, (np.diff(query) != 0) | (np.diff(labels) != 0)])  # of each label
+        is_start = np.r_[True, (np.diff(query) != 0) | (np.diff(labels) != 0)][: len(rows)]  # of a label
+        self.starts = np.flatnonzero(is_start)
         self.is_step = np.diff(query[self.starts]) == 0
         self.n = int(self.is_step.sum())
 

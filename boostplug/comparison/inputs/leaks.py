@@ -132,10 +132,7 @@ class _Level(NamedTuple):
         if self.of_others[marked].sum() < _LEAST_ROWS or of_others > _RATIO * of_relevant:
             return False, ""
         where = f"{marked.sum():,} rows of train, of which {100 * self.relevant[marked].mean():.3g} % have {above}"
-        return (
-            True,
-            f"is {_shown(values[self.rows], marked, texts)} in {marked.sum():,} rows of train, of which {shares}",
-        )
+        return True, f"is {_shown(values[self.rows], marked, texts)} in {where} (of all rows {100 * base:.2g} %)"
 
     def _marked(self, codes: Ints, least: float) -> tuple[NDArray[np.bool_], float, float]:
         """Return the rows with values of which more than a share is relevant, as shares of relevant rows and others."""
