@@ -17,7 +17,8 @@ from boostplug.data.queries import Queries
 from boostplug.data.tables import schema_of
 from boostplug.metrics import Metric
 
-# A leak does one of three things, which no feature of the sets in tests/comparison/test_leaks.py comes close to doing.
+# A leak does one of three things. On 75 kinds of labels of 12 data sets the features that come closest order .67 of the
+# steps, mark .94 of the relevant rows and .54 of the others, and have no value of which .95 of the rows are relevant.
 _IN_ORDER, _LEAST_STEPS = 0.98, 60  # it orders so many of the steps between labels as they are
 _OF_RELEVANT, _OF_OTHERS = 0.95, 0.2  # it marks so many of the relevant rows, and at most so many of the others
 _DOUBTED = 0.5  # of the others: a search engine's features may come to that, so it is only a warning
@@ -61,9 +62,8 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
     sign = 1.0 if metric.greater_is_better else -1.0
     if in_use and in_use not in columns.keep:
         is_leak, what = labels.told_by(train.queries.labels_by_name[TODAY])
-        title = "the order of the rows" if in_use == "order" else f"the column {in_use!r}"
-        remedy = "name by today (--today) what ranked the lists before the labels were known"
-        reasons += [f"{title}, the score in use, {what}; {remedy}"] * is_leak
+        remedy = "name what ranked the lists before the labels were known"
+        reasons += [f"the score in use, today={columns.today!r}, {what}; {remedy}"] * is_leak
     for of_parts in zip(*(columns_of(part, codes=True) for part in folds[0]), strict=True):
         name, values = of_parts[0]
         if name in columns.keep:
@@ -112,7 +112,6 @@ class _Level(NamedTuple):
     """The rows of the queries that have labels above a level, and others."""
 
     level: float
-    is_lowest: bool
     rows: Ints
     relevant: NDArray[np.bool_]
     of_others: Floats
@@ -126,8 +125,6 @@ class _Level(NamedTuple):
             where = f"{100 * of_relevant:.3g} % of the {self.relevant.sum():,} rows of train with {above}"
             what = _shown(values[self.rows], marked, texts)
             return of_others <= _OF_OTHERS, f"is {what} in {where}, and in {100 * of_others:.2g} % of the others"
-        if not self.is_lowest:
-            return False, ""
         marked, of_relevant, of_others = self._marked(of_part, _SURE)
         if self.of_others[marked].sum() < _LEAST_ROWS or of_others > _RATIO * of_relevant:
             return False, ""
@@ -156,8 +153,7 @@ class _Labels:
             has_both = (share > 0.0) & (share < 1.0)
             n = int((relevant & has_both).sum())
             if min(n, has_both.sum() - n) >= _LEAST_ROWS and relevant.mean() <= _MOST_BASE:
-                lowest = level == known[0]
-                self.levels.append(_Level(level, lowest, rows[has_both], relevant[has_both], share[has_both]))
+                self.levels.append(_Level(level, rows[has_both], relevant[has_both], share[has_both]))
 
     def told_by(self, values: Floats, texts: Sequence[Any] | None = None) -> tuple[bool, str]:
         """Return whether a column leaks, and what it tells of the labels; values of texts are their places."""
