@@ -196,6 +196,15 @@ def test_a_leak_leaves_no_advice_until_it_is_dropped_or_kept():
         assert f"{next(iter(some))}=('clicked',)" in found.document["call"]
 
 
+def test_a_kept_column_that_equals_the_label_is_not_warned_of():
+    frame = table().assign(copy=LABELS["click"])
+    for keep in ([], ["copy"]):
+        document = bp.compare(frame, label="label", **ONE_ROUND, keep=keep).document
+        lines = [line for line in document["warnings"] if "copy" in line]
+        assert len(lines) == 2 * (not keep), lines
+        assert (document["recommendation"]["outcome"] == "doubtful") == (not keep)
+
+
 def test_a_kept_column_is_not_noted_as_nearly_as_good_as_the_best_model():
     frame = table(strong=UTILITY + 0.3 * RNG.normal(size=ROWS))
     for keep in ([], ["strong"]):

@@ -117,6 +117,7 @@ class Columns(NamedTuple):
             labels=labels or None,
             arguments={"y": "label"},
             source=source,
+            keep=self.keep,
         )
 
 
