@@ -76,6 +76,7 @@ def compare(
     labels: Iterable[str] = (),
     features: Iterable[str] | None = None,
     drop: Iterable[str] = (),
+    keep: Iterable[str] = (),
     split: str | Sequence[float] | tuple[str, str] | None = None,
     folds: int | None = None,
     today: str | None = None,
@@ -186,6 +187,9 @@ def compare(
         "NDCG@10.on(sale)". In other data, `RankingData` holds them.
     features, drop : iterable of str, optional
         Columns of DataFrames that are features; columns that are left out. Default: all except those above.
+    keep : iterable of str, optional
+        Columns that are known before the list is shown, whatever they tell of the labels. Without it, no change is
+        advised where a column looks like a leak, as clicks do.
     split : three shares or str, optional
         Split of one table or file by query. Three numbers are the shares of queries for training, validation and
         test, drawn with a fixed seed. A name is a column that holds "train", "valid" or "test" for each row. With
@@ -230,7 +234,8 @@ def compare(
     environ.setdefault("OMP_WAIT_POLICY", "passive")  # OpenMP's threads otherwise wait in a busy loop
     columns_of_frames = Columns(
         label, qid, weight, position,
-        as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(split), folds, today,
+        as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(keep) or (),
+        as_tuple(split), folds, today,
     )  # fmt: skip
     loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns_of_frames, data), list[str]()
     if propensity is not None:

@@ -7,22 +7,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import (
-    check_column_names,
-    column_as_vector,
-    column_names,
-    numbers,
-    refuse_where,
-    shown,
-)
+from boostplug.core.checks import check_column_names, column_as_vector, column_names, numbers, refuse_where, shown
 from boostplug.data.files import read_table_file
 from boostplug.data.inputs import Inputs, Source, refuse_absent
-from boostplug.data.tables import (
-    Schema,
-    is_frame,
-    read_features,
-    without_columns,
-)
+from boostplug.data.tables import Schema, is_frame, read_features, without_columns
 from boostplug.datasets.ranking_data import RankingData
 from boostplug.selection.split import QuerySplit, part_of
 
@@ -41,6 +29,7 @@ class Columns(NamedTuple):
     labels: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     split: str | tuple[float, ...] | tuple[str, str] | None = None
     folds: int | None = None
     today: str | None = None
@@ -58,7 +47,7 @@ class Columns(NamedTuple):
         """Raise for arguments that are not names of columns, and for an invalid split."""
         given = self.given()
         check_column_names({what: given[what] for what in _SINGLE if what in given})
-        for what in ("labels", "features", "drop"):
+        for what in ("labels", "features", "drop", "keep"):
             names = given.get(what, ())
             if isinstance(names, str) or not all(isinstance(name, str) for name in names):
                 raise ValueError(f"{what} must be a list of names of columns; got {shown(names)}")
@@ -72,7 +61,7 @@ class Columns(NamedTuple):
                 "label is missing: name the column that holds the labels (--label), and with qid (--qid) the one of "
                 f"the query ids, of {shown(available)}; or pass boostplug.RankingData(DataFrame, labels, qid=…)"
             )
-        for what in ("features", "drop"):
+        for what in ("features", "drop", "keep"):
             for name in getattr(self, what) or ():
                 refuse_absent(name, what, available)
         no_features = (self.label, self.qid, self.weight, self.position, self.time or self.split, *self.labels)
@@ -90,6 +79,7 @@ class Columns(NamedTuple):
             features=[name for name in dict.fromkeys(available) if name in kept and name not in left_out],
             arguments={"y": "label"},
             source=source,
+            keep=self.keep,
         )
 
 
