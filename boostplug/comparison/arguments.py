@@ -24,7 +24,7 @@ from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
 from boostplug.data.tables import refuse_sparse_beside_dense, schema_of
 from boostplug.estimators.parameter_names import is_dart, refuse_unknown_parameters
-from boostplug.losses import CRR, LOSSES, ListNet, Loss
+from boostplug.losses import LOSSES, Loss
 from boostplug.losses.composite.sums import CombinedLoss
 from boostplug.metrics import ChoiceLogLoss, Metric
 
@@ -39,7 +39,7 @@ _MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the 
 _MOST_ROUNDS = 1_000_000
 _MOST_TRIALS = 10_000
 SMALL_TREES = {"num_leaves": 6, "learning_rate": 0.05}
-FEW_FOR_TREES, FEW_FOR_START = 300, 2000  # training queries with a pair: docs/results/few_queries.md
+FEW_FOR_TREES = 300  # training queries with a pair: docs/results/few_queries.md
 _SMALL = 5_000_000  # values of features: measured with 2 threads, LightGBM 4.7 and XGBoost 3.2
 _MOST_THREADS = 1024  # LightGBM hangs on tens of thousands
 
@@ -366,14 +366,11 @@ def methods_of(
     incumbent: str | Loss | None = None,
     *,
     one_chosen: bool = False,
-    started: Sequence[str] = (),
     floors: Sequence[Method] = (),
 ) -> list[Method]:
     """Return what is compared: in each framework the baselines, and then the losses; `incumbent` is the reference.
 
     The `floors` need no framework; the score in use among them comes first.
-
-    Those losses whose names are in `started` are there a second time, from the linear model.
     """
     wanted = baselines_of(baselines, one_chosen=one_chosen)
     taken = [name for name in losses if name in _BUILT_IN]
@@ -384,31 +381,10 @@ def methods_of(
         own = FRAMEWORKS[framework].baselines + FRAMEWORKS[framework].more_baselines
         methods += [Method(name, framework, name, name == own[0]) for name in own if name in wanted]
         methods += [Method(name, framework, loss, is_reference=False) for name, loss in losses.items()]
-        methods += [Method(f"{n}, linear start", framework, losses[n], start="linear") for n in losses if n in started]
     methods = [*(m for m in floors if m.is_reference), *methods, *(m for m in floors if not m.is_reference)]
     if not methods:
         raise ValueError("there is nothing to compare: losses and baselines are both empty")
     return methods if incumbent is None else _referred_to(incumbent, methods)
-
-
-def started_of(
-    linear_start: str | Iterable[str] | None, losses: Losses, chosen: Mapping[str, Loss], folds: Folds, n_train: int
-) -> list[str]:
-    """Return the names of losses that are also trained from the linear model, checked.
-
-    By default, where few queries train, those of the short list that the linear model suits best. `n_train` is the
-    number of training queries that hold a pair.
-    """
-    if linear_start is None:
-        few = losses is None and n_train < FEW_FOR_START
-        dense = not any(hasattr(part.X, "nnz") for part in folds[0])
-        suited = [name for name, loss in chosen.items() if loss in (CRR(), ListNet(target="labels"))]
-        return suited if few and dense and folds[0][0].queries.labelled_rows.any() else []
-    names = _several(linear_start, "linear_start", str)
-    unknown = [name for name in names if name not in chosen]
-    if unknown:
-        raise ValueError(f"linear_start must hold names of the losses ({', '.join(chosen)}); got {shown(unknown[0])}")
-    return names
 
 
 def notes_on_one_chosen(losses: Losses, methods: Sequence[Method], metrics: Sequence[Metric]) -> list[str]:

@@ -22,7 +22,6 @@ from boostplug.comparison.arguments import (
     n_informative,
     notes_on_one_chosen,
     plan_of,
-    started_of,
     store_of,
     suited_losses,
     threads_of,
@@ -52,7 +51,6 @@ def compare(
     losses: Losses = None,
     baselines: str | Iterable[str] | None = None,
     incumbent: str | Loss | None = None,
-    linear_start: str | Iterable[str] | None = None,
     frameworks: str | Iterable[str] | None = None,
     rounds: int = 1000,
     seeds: int | Iterable[int] = 3,
@@ -113,10 +111,6 @@ def compare(
         that name). The methods of its framework are compared with it. It is recommended unless another method is
         significantly better on test. Default: `today`, or the framework's LambdaMART, ``lambdarank`` or ``rank:ndcg``;
         with both frameworks, the better one on validation.
-    linear_start : name or iterable of names, optional
-        Losses in the table that are trained a second time, from a linear model (``start="linear"`` of the rankers).
-        Default: of the default losses `CRR` or ``ListNet(target="labels")``, where fewer than 2,000 training queries
-        hold a pair of documents with different labels. (): none.
     frameworks : "lightgbm", "xgboost", or an iterable of them, optional
         Default: both, or the one that is installed.
     rounds : int, default 1000
@@ -238,7 +232,6 @@ def compare(
     weighed = loaded.weighed_clicks
     main, choosing, table_metrics, left_out = metrics_of(given, metric, metrics, weighed=weighed, one_chosen=one_chosen)
     threads, jobs = threads_of(num_threads, jobs, small=is_small(given))
-    n_train = n_informative(given)
     plan = plan_of(
         main,
         choosing,
@@ -249,7 +242,7 @@ def compare(
         params=params,
         tune=tune,
         num_threads=threads,
-        few=n_train < FEW_FOR_TREES,
+        few=n_informative(given) < FEW_FOR_TREES,
     )
     names, absent = frameworks_of(frameworks)
     check_trainable(given, names, plan)
@@ -257,8 +250,7 @@ def compare(
         raise ValueError("today and incumbent both say what is in use; leave one out")
     floors = Floors(given, choosing, one_chosen=one_chosen)
     untrained = floors.methods(baselines_of(baselines, one_chosen=one_chosen), today)
-    started = started_of(linear_start, losses, chosen, given, n_train)
-    methods = methods_of(names, chosen, baselines, incumbent, one_chosen=one_chosen, started=started, floors=untrained)
+    methods = methods_of(names, chosen, baselines, incumbent, one_chosen=one_chosen, floors=untrained)
     methods, unsuited = suited_losses(methods, losses, given)
     path = store_of(store, resume=resume)
     digest = "" if path is None else digest_of(loaded.digests, plan)

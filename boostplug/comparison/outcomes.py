@@ -233,7 +233,6 @@ class Outcomes:
             method=method.name,
             objective=str(method.objective),
             built_in=isinstance(method.objective, str),
-            start=method.start,
             reference=None if reference is None or reference == method else reference.title,
             runs_planned=self.n_planned,
             runs_finished=len(done),

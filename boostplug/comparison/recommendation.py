@@ -48,8 +48,6 @@ def estimator_of(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -
         params["enable_categorical"] = True  # trainings set it on their DMatrix; an estimator needs the parameter
     rounds = max(1, int(np.mean([run.rounds for run in done]) + 0.5))
     objective = framework_objective(setting.objective)
-    if method.start is not None:
-        params["start"] = method.start
     return {"framework": method.framework, "objective": objective, "params": params, "rounds": rounds}
 
 
@@ -163,16 +161,13 @@ CHOICE_LOSSES = (NDCGBoost(), QBRank(), RankNet(), ListNet(target="labels"))
 def call(outcomes: Outcomes) -> str:
     """Return the call of `compare` that repeats the comparison, with paths or ``train, valid, test`` as data."""
     plan, data, methods = outcomes.plan, outcomes.data, outcomes.asked or outcomes.methods
-    plain = [method for method in methods if method.start is None]
-    losses = {method.name: method.objective for method in plain if isinstance(method.objective, Loss)}
-    started = {name for name, loss in losses.items() if any(m.start and m.objective == loss for m in methods)}
+    losses = {method.name: method.objective for method in methods if isinstance(method.objective, Loss)}
     numbered = list(plan.seeds) == list(range(len(plan.seeds)))
     default = asdict(Trees())
     arguments = {
         "losses": [*losses.values()] if distinct_names([*losses.values()]) == [*losses] else losses,
         "baselines": [m.objective for m in methods if isinstance(m.objective, str) and m.objective != TODAY],
         "incumbent": outcomes.incumbent,
-        "linear_start": [name for name in losses if name in started],
         "frameworks": list(dict.fromkeys(method.framework for method in methods if method.is_trained)),
         "rounds": plan.rounds,
         "seeds": len(plan.seeds) if numbered else list(plan.seeds),

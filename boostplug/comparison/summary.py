@@ -44,7 +44,6 @@ class MethodSummary:
     method: str
     objective: str
     built_in: bool
-    start: str | None = None
     reference: str | None
     runs_planned: int
     runs_finished: int

@@ -13,15 +13,12 @@ from boostplug.adapters.reading import assign
 from boostplug.comparison.training.trees import Trees
 from boostplug.core.arrays import Floats
 from boostplug.core.best_round import BestRound
-from boostplug.core.cached import cached_property
 from boostplug.core.extras import imported
 from boostplug.core.threads import threads_of_framework
-from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import is_frame, rows_of
 from boostplug.estimators.inputs import relative_weight, with_float32_labels
 from boostplug.estimators.parameter_names import without_options
-from boostplug.estimators.start import as_booster, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -201,19 +198,9 @@ class LightGBM:
         self.lgb = imported("lightgbm", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_lightgbm(num_threads)
-        self.train, self.valid, self.test = train, valid, test
+        self.test = test
         self.train_set = lightgbm_dataset(train.X, train.queries, self.params)
         self.valid_set = lightgbm_dataset(valid.X, valid.queries, self.params, reference=self.train_set)
-
-    @cached_property
-    def raw_sets(self) -> tuple[Any, Any]:
-        """The training and validation part for trainings with a start, which predicts on raw data."""
-        train = lightgbm_dataset(
-            self.train.X, self.train.queries, self.params, reference=self.train_set, free_raw_data=False
-        )
-        return train, lightgbm_dataset(
-            self.valid.X, self.valid.queries, self.params, reference=train, free_raw_data=False
-        )
 
     @staticmethod
     def params_of_run(
@@ -234,7 +221,6 @@ class LightGBM:
         rounds: int,
         watch: Watch,
         parameters: Mapping[str, Any] = _NONE,
-        start: str | None = None,
     ) -> Floats:
         """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
 
@@ -244,24 +230,20 @@ class LightGBM:
         begin.before_iteration = True  # type: ignore[attr-defined]
 
         def stop(_: Any) -> None:
-            if watch.stop:  # LightGBM leaves out the trees after the best iteration, which counts those of the start
-                raise self.lgb.callback.EarlyStopException(n_start + watch.best_round - 1, [])
+            if watch.stop:  # LightGBM leaves out the trees after the best iteration
+                raise self.lgb.callback.EarlyStopException(watch.best_round - 1, [])
 
         params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
-        train_set, valid_set = (self.train_set, self.valid_set) if start is None else self.raw_sets
-        init_model = None if start is None else _start(start, self.train, objective, self.name)
-        n_start = 0 if init_model is None else init_model.num_trees()
         booster = self.lgb.train(
             {**params, "objective": framework_objective(objective)},
-            train_set,
+            self.train_set,
             num_boost_round=rounds,
-            init_model=init_model,
-            valid_sets=[valid_set],
+            valid_sets=[self.valid_set],
             valid_names=["valid"],
             feval=lambda scores, _: ("watched", watch.measure(scores), watch.metric.greater_is_better),
             callbacks=[begin, stop],
         )
-        n_rounds = n_start + watch.best_round
+        n_rounds = watch.best_round
         watch.model = booster.model_to_string(num_iteration=n_rounds)
         scores = booster.predict(
             self.test.X, raw_score=True, num_iteration=n_rounds, num_threads=self.params["num_threads"]
@@ -303,16 +285,6 @@ class XGBoost:
             self.rows_alone = self.xgb.QuantileDMatrix(train.X, queries.labels, weight=row_weight, **more)
         self.valid_set = self.xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, **of_all)
         self.test_set = self.xgb.DMatrix(test.X, **of_all)
-        self.train, self._of_all = train, of_all
-
-    @cached_property
-    def raw_set(self) -> Any:
-        """The training part for trainings with a start, which splits between the bins of `train_set`."""
-        queries = with_float32_labels(self.train.queries, warn=False)
-        weight = relative_weight(queries.query_weight)
-        matrix = self.xgb.DMatrix(self.train.X, queries.labels, group=self.train.group, weight=weight, **self._of_all)
-        assign(matrix, queries)
-        return matrix
 
     @staticmethod
     def params_of_run(
@@ -333,7 +305,6 @@ class XGBoost:
         rounds: int,
         watch: Watch,
         parameters: Mapping[str, Any] = _NONE,
-        start: str | None = None,
     ) -> Floats:
         """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
 
@@ -351,26 +322,18 @@ class XGBoost:
         rows_alone = isinstance(objective, str) and objective.startswith("reg:")
         booster = self.xgb.train(
             params,
-            self.raw_set if start is not None else self.rows_alone if rows_alone else self.train_set,
+            self.rows_alone if rows_alone else self.train_set,
             num_boost_round=rounds,
-            xgb_model=None if start is None else _start(start, self.train, objective, self.name),
             evals=[(self.valid_set, "valid")],
             obj=None if isinstance(objective, str) else objective,
             custom_metric=lambda scores, _: ("watched", watch.measure(scores)),
             callbacks=[Callback()],
             verbose_eval=False,
         )
-        n_rounds = watch.best_round + (start is not None)
+        n_rounds = watch.best_round
         watch.model = booster[:n_rounds].save_raw("json").decode()
         scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, n_rounds))
         return np.asarray(scores, dtype=np.float64)
-
-
-def _start(start: str, train: DataPart, objective: Loss | str, framework: str) -> Any:
-    """Return the booster that a training goes on from."""
-    queries = with_float32_labels(train.queries, warn=False)
-    given = CheckedInputs(train.X, queries, train.qid, {})
-    return as_booster(start_of(start, given, framework_objective(objective)), framework)
 
 
 def booster_of_text(text: str) -> Any:

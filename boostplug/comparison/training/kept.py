@@ -138,8 +138,4 @@ def _names(methods: Sequence[Method], plan: Plan) -> dict[Method, str]:
             f"{'no training is' if metrics else 'its trainings are not'} kept in store",
             stacklevel=4,
         )
-    return {
-        m: f"{m.framework} {m.objective!r} {m.start or ''}".rstrip()
-        for m in methods
-        if not metrics and m.objective not in own
-    }
+    return {m: f"{m.framework} {m.objective!r}" for m in methods if not metrics and m.objective not in own}

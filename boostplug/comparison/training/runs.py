@@ -37,8 +37,6 @@ class Method:
     framework: str
     objective: Loss | str
     is_reference: bool = False
-    start: str | None = None
-    """Of `LGBMRanker` and `XGBRanker`."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -209,7 +207,7 @@ class FoldRuns:
             objective: Loss | str, parameters: Mapping[str, Any], report: Callable[[int, float], bool] | None
         ) -> Watch:
             watch = self._watch(report)
-            framework.run(objective, plan.seeds[0], plan.rounds, watch, parameters, start=method.start)
+            framework.run(objective, plan.seeds[0], plan.rounds, watch, parameters)
             return watch
 
         with _noted():  # and dropped
@@ -224,7 +222,7 @@ class FoldRuns:
         if plan.tune and method not in self.tuned:
             self.tuned[method] = self._tune(method, framework)
         setting, watch = self.tuned.get(method) or Setting(objective=method.objective), self._watch()
-        scores = framework.run(setting.objective, seed, plan.rounds, watch, setting.parameters, start=method.start)
+        scores = framework.run(setting.objective, seed, plan.rounds, watch, setting.parameters)
         if not np.isfinite(scores).all():
             return {"error": "its scores on the test part are not finite"}
         assert watch.scores is not None

@@ -51,7 +51,6 @@ class CatBoost:
         rounds: int,
         watch: Watch,
         parameters: Mapping[str, Any] = _NONE,
-        start: None = None,  # noqa: ARG002 (the other frameworks' argument)
     ) -> Floats:
         """Train, and return the scores of the test part after the round that is best on the validation part."""
         given = dict(parameters)
