@@ -9,7 +9,6 @@ from threading import Event
 from typing import Any
 
 from boostplug.comparison.arguments import (
-    FEW_FOR_TREES,
     Losses,
     as_tuple,
     baselines_of,
@@ -19,12 +18,15 @@ from boostplug.comparison.arguments import (
     losses_of,
     methods_of,
     metrics_of,
-    n_informative,
     notes_on_one_chosen,
-    plan_of,
+    referred_to,
+    rounds_of,
+    seeds_of,
     store_of,
     suited_losses,
     threads_of,
+    trees_of,
+    trials_of,
 )
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.decision import decide
@@ -226,31 +228,20 @@ def compare(
     loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns_of_frames, data), list[str]()
     if propensity is not None:
         loaded, about_clicks = loaded.weighed(propensity)
-    given = loaded.folds
-    one_chosen = loaded.has_one_chosen
-    chosen = losses_of(losses, given, loaded.propensity, one_chosen=one_chosen)
-    weighed = loaded.weighed_clicks
-    main, choosing, table_metrics, left_out = metrics_of(given, metric, metrics, weighed=weighed, one_chosen=one_chosen)
+    given, one_chosen = loaded.folds, loaded.has_one_chosen
+    chosen = losses_of(losses, loaded)
+    main, choosing, table_metrics, left_out = metrics_of(metric, metrics, loaded)
     threads, jobs = threads_of(num_threads, jobs, small=is_small(given))
-    plan = plan_of(
-        main,
-        choosing,
-        table_metrics,
-        rounds=rounds,
-        seeds=seeds,
-        early_stopping_rounds=early_stopping_rounds,
-        params=params,
-        tune=tune,
-        num_threads=threads,
-        few=n_informative(given) < FEW_FOR_TREES,
-    )
+    trees, (rounds, patience) = trees_of(params, given), rounds_of(rounds, early_stopping_rounds)
+    plan = Plan(main, table_metrics, trees, rounds, patience, threads, trials_of(tune), seeds_of(seeds), choosing)
     names, absent = frameworks_of(frameworks)
     check_trainable(given, names, plan)
     if today is not None and incumbent is not None:
         raise ValueError("today and incumbent both say what is in use; leave one out")
-    floors = Floors(given, choosing, one_chosen=one_chosen)
-    untrained = floors.methods(baselines_of(baselines, one_chosen=one_chosen), today)
-    methods = methods_of(names, chosen, baselines, incumbent, one_chosen=one_chosen, floors=untrained)
+    floors, wanted = Floors(given, choosing, one_chosen=one_chosen), baselines_of(baselines, one_chosen=one_chosen)
+    methods = methods_of(names, chosen, wanted, floors.methods(wanted, today))
+    if incumbent is not None:
+        methods = referred_to(incumbent, methods)
     methods, unsuited = suited_losses(methods, losses, given)
     path = store_of(store, resume=resume)
     digest = "" if path is None else digest_of(loaded.digests, plan)

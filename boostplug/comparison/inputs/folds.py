@@ -87,7 +87,7 @@ class LoadedData:
         """The parts whose labels are clicks, weighted by propensities."""
         return () if self.propensity is None else self._clicked
 
-    @property
+    @cached_property
     def has_one_chosen(self) -> bool:
         """Whether no query has more than one relevant document, as where one was bought; False for weighted clicks."""
         queries = [part.queries for fold in self.folds for part in fold]
