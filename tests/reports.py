@@ -3,8 +3,7 @@
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.training.runs import Plan
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.trees import Plan, Trees
 
 
 def result_of(methods, test, metric, runs=(), *, valid=None, seeds=(0,), interrupted=False):

@@ -16,8 +16,8 @@ from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.recommendation import CHOICE_LOSSES, CHOICE_METRICS, DEFAULT_LOSSES, DEFAULT_METRICS
 from boostplug.comparison.training.floors import FLOORS
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM, DataPart, Folds
-from boostplug.comparison.training.runs import Method, Plan
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.runs import Method
+from boostplug.comparison.training.trees import Plan, Trees
 from boostplug.comparison.training.tuning import require_optuna
 from boostplug.core.checks import check_flag, check_instance, check_integer, did_you_mean, shown
 from boostplug.core.extras import install, is_installed

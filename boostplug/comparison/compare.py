@@ -39,7 +39,8 @@ from boostplug.comparison.rows import named_by_tuning, without_equal
 from boostplug.comparison.training.floors import Floors
 from boostplug.comparison.training.frameworks import Folds
 from boostplug.comparison.training.kept import KeptRuns, digest_of
-from boostplug.comparison.training.runs import FoldRuns, Method, Plan, Run, warnings_of_runs
+from boostplug.comparison.training.runs import FoldRuns, Method, Run, warnings_of_runs
+from boostplug.comparison.training.trees import Plan
 from boostplug.comparison.training.workers import in_parallel
 from boostplug.losses import Loss
 from boostplug.metrics import Metric

@@ -13,7 +13,8 @@ from boostplug.comparison.significance import Pooled, holm, pooled_test
 from boostplug.comparison.summary import MethodSummary, Outcome
 from boostplug.comparison.training.floors import Floors, LinearLoss
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.comparison.training.runs import Method, Plan, Run
+from boostplug.comparison.training.runs import Method, Run
+from boostplug.comparison.training.trees import Plan
 from boostplug.core.arrays import Floats
 from boostplug.core.cached import cached_property
 from boostplug.losses import Loss

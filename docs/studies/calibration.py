@@ -25,8 +25,8 @@ from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.comparison.training.runs import Method, Plan, Run
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.runs import Method, Run
+from boostplug.comparison.training.trees import Plan, Trees
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_bundled, make_ranking
 from boostplug.losses import MPBoost, QBRank

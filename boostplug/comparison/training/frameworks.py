@@ -61,6 +61,8 @@ class DataPart:
 
 Folds = Sequence[Sequence[DataPart]]
 """Training, validation and test part of each fold."""
+Report = Callable[[int, float], bool]
+"""Is called after each round of a training with its number and value, and ends the training if it returns True."""
 
 
 class Watch:
@@ -100,7 +102,7 @@ class Watch:
         *,
         patience: int | None,
         num_threads: int,
-        report: Callable[[int, float], bool] | None = None,
+        report: Report | None = None,
     ) -> None:
         self.metric, self.queries, self.num_threads = metric, queries, num_threads
         self.report, self.pruned = report, False
@@ -155,27 +157,6 @@ Framework = Any
 """LightGBM or XGBoost with the data of one fold, binned once for all methods and seeds; or a study's own."""
 
 
-def lightgbm_dataset(
-    X: Any, queries: Queries, params: Mapping[str, Any], reference: Any = None, *, free_raw_data: bool = True
-) -> Any:
-    """Return a constructed `lgb.Dataset`, with the bins of `reference` if there is one.
-
-    Its weights are divided by their mean: LightGBM's own objectives compare weighted Hessians with constants.
-    """
-    queries = with_float32_labels(queries, warn=False)  # `compare` warns
-    dataset = imported("lightgbm", "training needs").Dataset(
-        X,
-        queries.labels,
-        group=np.diff(queries.boundaries),
-        weight=relative_weight(queries.row_weight),
-        params=dict(params),
-        reference=reference,
-        free_raw_data=free_raw_data,
-    )
-    assign(dataset.construct(), queries)
-    return dataset
-
-
 class LightGBM:
     """LightGBM with the data of one fold."""
 
@@ -199,8 +180,21 @@ class LightGBM:
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_lightgbm(num_threads)
         self.test = test
-        self.train_set = lightgbm_dataset(train.X, train.queries, self.params)
-        self.valid_set = lightgbm_dataset(valid.X, valid.queries, self.params, reference=self.train_set)
+        self.train_set = self._dataset(train)
+        self.valid_set = self._dataset(valid, reference=self.train_set)
+
+    def _dataset(self, part: DataPart, reference: Any = None) -> Any:
+        """Return a constructed `lgb.Dataset`, with the bins of `reference` if there is one.
+
+        Its weights are divided by their mean: LightGBM's own objectives compare weighted Hessians with constants.
+        """
+        queries = with_float32_labels(part.queries, warn=False)  # `compare` warns
+        weight = relative_weight(queries.row_weight)
+        dataset = self.lgb.Dataset(
+            part.X, queries.labels, group=part.group, weight=weight, params=dict(self.params), reference=reference
+        )
+        assign(dataset.construct(), queries)
+        return dataset
 
     @staticmethod
     def params_of_run(

@@ -12,8 +12,9 @@ import numpy as np
 
 from boostplug.comparison.document import versions
 from boostplug.comparison.summary import to_json
-from boostplug.comparison.training.runs import Method, Plan, Run
+from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.store import Store
+from boostplug.comparison.training.trees import Plan
 from boostplug.comparison.training.tuning import Setting
 from boostplug.core.checks import shown
 from boostplug.losses import Loss

@@ -1,6 +1,6 @@
-"""`Trees`: parameters of trees for all methods of an experiment, by the names of either framework."""
+"""What all methods of a comparison share: `Trees`, by the names of either framework, and the `Plan` of the runs."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -8,6 +8,7 @@ import numpy as np
 
 from boostplug.core.checks import check_integer, check_number, did_you_mean
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
+from boostplug.metrics import Metric
 
 # Parameters that a comparison sets, by each of their names in LightGBM and XGBoost.
 _OURS: dict[str, tuple[str, ...]] = {
@@ -187,3 +188,24 @@ def _with_others(
 ) -> dict[str, Any]:
     """Return our parameters overridden by the given ones, under any of their names."""
     return {k: v for k, v in ours.items() if not given.keys() & names.get(k, ())} | dict(given)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Settings that all runs of a comparison share."""
+
+    metric: Metric
+    metrics: Sequence[Metric]
+    trees: Trees
+    rounds: int
+    patience: int | None
+    num_threads: int
+    tune: int
+    seeds: Sequence[int]
+    choosing: Metric | None = None
+    """Of the validation part, where it is another than `metric`: one of the two parts holds weighed clicks."""
+
+    @property
+    def valid_metric(self) -> Metric:
+        """The metric that stops trainings and chooses methods."""
+        return self.choosing or self.metric
