@@ -76,15 +76,10 @@ def n_informative(folds: Folds) -> int:
     return min(len(q.grade_groups.query if q.pairs is None else q.listed_pairs.query) for q in training)
 
 
-def as_tuple(given: Any) -> Any:
-    """Return an iterable of names or numbers as a tuple; a text, None and what is no iterable stay, to be refused."""
-    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
-
-
-def threads_of(num_threads: int | None, jobs: int | None, *, small: bool) -> tuple[int, int]:
+def threads_of(num_threads: int | None, jobs: int | None, folds: Folds) -> tuple[int, int]:
     """Return how many threads a training has, and how many trainings run at once, checked."""
     otherwise = ", or None for OMP_NUM_THREADS, or all cores"
-    asked = get_num_threads() if num_threads is None else num_threads
+    asked, small = get_num_threads() if num_threads is None else num_threads, is_small(folds)
     threads = check_integer("num_threads", asked, 1, otherwise, most=_MOST_THREADS)
     if jobs is None:
         jobs = threads if small else 1

@@ -8,30 +8,11 @@ from os import PathLike, environ
 from threading import Event
 from typing import Any
 
-from boostplug.comparison.arguments import (
-    Losses,
-    as_tuple,
-    baselines_of,
-    check_trainable,
-    frameworks_of,
-    is_small,
-    losses_of,
-    methods_of,
-    metrics_of,
-    notes_on_one_chosen,
-    referred_to,
-    rounds_of,
-    seeds_of,
-    store_of,
-    suited_losses,
-    threads_of,
-    trees_of,
-    trials_of,
-)
+from boostplug.comparison import arguments
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.decision import decide
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.frames import Columns
+from boostplug.comparison.inputs.frames import Columns, as_tuple
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.recommendation import DEFAULT_METRICS
 from boostplug.comparison.result import CompareResult
@@ -51,7 +32,7 @@ def compare(
     valid: Any = None,
     test: Any = None,
     *,
-    losses: Losses = None,
+    losses: arguments.Losses = None,
     baselines: str | Iterable[str] | None = None,
     incumbent: str | Loss | None = None,
     frameworks: str | Iterable[str] | None = None,
@@ -222,32 +203,32 @@ def compare(
     ['lambdarank', 'rank_xendcg', 'regression']
     """
     environ.setdefault("OMP_WAIT_POLICY", "passive")  # OpenMP's threads otherwise wait in a busy loop
-    columns_of_frames = Columns(
-        label, qid, weight, position,
-        as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(split), folds, today,
-    )  # fmt: skip
-    loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns_of_frames, data), list[str]()
+    lists = as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(split)
+    columns = Columns(label, qid, weight, position, *lists, folds, today)
+    loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns, data), list[str]()
     if propensity is not None:
         loaded, about_clicks = loaded.weighed(propensity)
     given, one_chosen = loaded.folds, loaded.has_one_chosen
-    chosen = losses_of(losses, loaded)
-    main, choosing, table_metrics, left_out = metrics_of(metric, metrics, loaded)
-    threads, jobs = threads_of(num_threads, jobs, small=is_small(given))
-    trees, (rounds, patience) = trees_of(params, given), rounds_of(rounds, early_stopping_rounds)
-    plan = Plan(main, table_metrics, trees, rounds, patience, threads, trials_of(tune), seeds_of(seeds), choosing)
-    names, absent = frameworks_of(frameworks)
-    check_trainable(given, names, plan)
+    chosen = arguments.losses_of(losses, loaded)
+    main, choosing, table_metrics, left_out = arguments.metrics_of(metric, metrics, loaded)
+    threads, jobs = arguments.threads_of(num_threads, jobs, given)
+    rounds, patience = arguments.rounds_of(rounds, early_stopping_rounds)
+    trees, trials, seeds = arguments.trees_of(params, given), arguments.trials_of(tune), arguments.seeds_of(seeds)
+    plan = Plan(main, table_metrics, trees, rounds, patience, threads, trials, seeds, choosing)
+    names, absent = arguments.frameworks_of(frameworks)
+    arguments.check_trainable(given, names, plan)
     if today is not None and incumbent is not None:
         raise ValueError("today and incumbent both say what is in use; leave one out")
-    floors, wanted = Floors(given, choosing, one_chosen=one_chosen), baselines_of(baselines, one_chosen=one_chosen)
-    methods = methods_of(names, chosen, wanted, floors.methods(wanted, today))
+    floors = Floors(given, choosing, one_chosen=one_chosen)
+    wanted = arguments.baselines_of(baselines, one_chosen=one_chosen)
+    methods = arguments.methods_of(names, chosen, wanted, floors.methods(wanted, today))
     if incumbent is not None:
-        methods = referred_to(incumbent, methods)
-    methods, unsuited = suited_losses(methods, losses, given)
-    path = store_of(store, resume=resume)
+        methods = arguments.referred_to(incumbent, methods)
+    methods, unsuited = arguments.suited_losses(methods, losses, given)
+    path = arguments.store_of(store, resume=resume)
     digest = "" if path is None else digest_of(loaded.digests, plan)
     kept = KeptRuns(path, digest, plan, [method for method in methods if method.is_trained], resume=resume)
-    about_choices = notes_on_one_chosen(losses, methods, table_metrics) if one_chosen else []
+    about_choices = arguments.notes_on_one_chosen(losses, methods, table_metrics) if one_chosen else []
     notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited, *floors.notes(today)]
     outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent, floors=floors)
     outcomes, equal = _trained(outcomes, kept, progress)

@@ -7,13 +7,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from boostplug.core.threads import cores_of_process
+
 
 def machine() -> dict[str, Any]:
     """Return the date, processor, cores of this process, memory, system, and load; None for unknown ones."""
     return {
         "date": datetime.now().astimezone().date().isoformat(),
         "processor": _processor(),
-        "cores": _cores(),
+        "cores": cores_of_process(),
         "cores_of_machine": os.cpu_count(),
         "memory_gib": _memory(),
         "system": platform.platform(),
@@ -28,13 +30,6 @@ def _processor() -> str:
             if name.strip() == "model name":
                 return value.strip()
     return platform.processor() or platform.machine()
-
-
-def _cores() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1
 
 
 def _memory() -> float | None:

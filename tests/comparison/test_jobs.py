@@ -96,7 +96,7 @@ def test_threads_are_shared_out(tiny, monkeypatch, num_threads, jobs, small, of_
 
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
     monkeypatch.setattr(module, "runs_of", no_runs)
-    monkeypatch.setattr(module, "is_small", lambda _: small)
+    monkeypatch.setattr(module.arguments, "is_small", lambda _: small)
     result = bp.compare(*tiny, **{**SMALL, "num_threads": num_threads}, jobs=jobs)
     settings = result.document["settings"]
     assert asked == [(of_a_training, at_once)] == [(settings["num_threads"], settings["jobs"])]

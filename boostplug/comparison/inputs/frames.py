@@ -1,6 +1,6 @@
 """A table as input of a comparison: its columns, and its split by query."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from math import isclose
 from numbers import Real
@@ -117,6 +117,11 @@ class Columns(NamedTuple):
             arguments={"y": "label"},
             source=source,
         )
+
+
+def as_tuple(given: Any) -> Any:
+    """Return an iterable of names or numbers as a tuple; a text, None and what is no iterable stay, to be refused."""
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
 
 
 def scores_today(today: str, X: Any, names: Sequence[Any]) -> Floats:

@@ -209,12 +209,7 @@ class LightGBM:
         return {**params, "lambdarank_norm": False} if objective == WITHOUT_NORM else params
 
     def run(
-        self,
-        objective: Loss | str,
-        seed: int,
-        rounds: int,
-        watch: Watch,
-        parameters: Mapping[str, Any] = _NONE,
+        self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
     ) -> Floats:
         """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
 
@@ -293,12 +288,7 @@ class XGBoost:
         return params
 
     def run(
-        self,
-        objective: Loss | str,
-        seed: int,
-        rounds: int,
-        watch: Watch,
-        parameters: Mapping[str, Any] = _NONE,
+        self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
     ) -> Floats:
         """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
 
