@@ -9,7 +9,7 @@ from boostplug.comparison.training.trees import Plan, Trees
 def result_of(methods, test, metric, runs=(), *, valid=None, seeds=(0,), interrupted=False):
     """Return a result on one fold with invented runs."""
     data = LoadedData([[test, test if valid is None else valid, test]], name="made")
-    plan = Plan(metric, [metric], Trees(), 9, 3, 1, 0, seeds)
+    plan = Plan(metric, metric, [metric], Trees(), 9, 3, 1, 0, seeds)
     return CompareResult(Outcomes(data, plan, methods, runs, interrupted=interrupted))
 
 

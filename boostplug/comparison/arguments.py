@@ -190,13 +190,9 @@ def metrics_of(
         choosing = required_metric_of_clicks(main)
     if "test" in data.weighed_clicks:
         main = required_metric_of_clicks(main)
-        estimated = {one: metric_of_clicks(one) for one in columns}
-        left_out = [
-            f"{one.name} is left out: weighed clicks do not estimate it."
-            for one, found in estimated.items()
-            if found is None
-        ]
-        columns = list(dict.fromkeys(found for found in estimated.values() if found is not None))
+        unknown = [one.name for one in columns if metric_of_clicks(one) is None]
+        left_out = [f"{name} is left out: weighed clicks do not estimate it." for name in unknown]
+        columns = list(dict.fromkeys(filter(None, map(metric_of_clicks, columns))))
     if not main.has_per_query:
         raise ValueError(
             f"metric={main.name!r} has no value per query, by which methods are tested; pass it in metrics, and pass "

@@ -19,7 +19,7 @@ from boostplug.comparison.result import CompareResult
 from boostplug.comparison.rows import named_by_tuning, without_equal
 from boostplug.comparison.training.floors import Floors
 from boostplug.comparison.training.frameworks import Folds
-from boostplug.comparison.training.kept import KeptRuns, digest_of
+from boostplug.comparison.training.kept import KeptRuns
 from boostplug.comparison.training.runs import FoldRuns, Method, Run, warnings_of_runs
 from boostplug.comparison.training.trees import Plan
 from boostplug.comparison.training.workers import in_parallel
@@ -214,7 +214,7 @@ def compare(
     threads, jobs = arguments.threads_of(num_threads, jobs, given)
     rounds, patience = arguments.rounds_of(rounds, early_stopping_rounds)
     trees, trials, seeds = arguments.trees_of(params, given), arguments.trials_of(tune), arguments.seeds_of(seeds)
-    plan = Plan(main, table_metrics, trees, rounds, patience, threads, trials, seeds, choosing)
+    plan = Plan(main, choosing, table_metrics, trees, rounds, patience, threads, trials, seeds)
     names, absent = arguments.frameworks_of(frameworks)
     arguments.check_trainable(given, names, plan)
     if today is not None and incumbent is not None:
@@ -226,8 +226,7 @@ def compare(
         methods = arguments.referred_to(incumbent, methods)
     methods, unsuited = arguments.suited_losses(methods, losses, given)
     path = arguments.store_of(store, resume=resume)
-    digest = "" if path is None else digest_of(loaded.digests, plan)
-    kept = KeptRuns(path, digest, plan, [method for method in methods if method.is_trained], resume=resume)
+    kept = KeptRuns(path, given, plan, [method for method in methods if method.is_trained], resume=resume)
     about_choices = arguments.notes_on_one_chosen(losses, methods, table_metrics) if one_chosen else []
     notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited, *floors.notes(today)]
     outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent, floors=floors)
@@ -302,17 +301,16 @@ def runs_of(
 ) -> Generator[Run]:
     """Yield the outcomes of all runs as they finish; stored ones are not trained, and the others are stored."""
     ended = Event()
-    for number, method, seed in product(range(len(folds)), methods, plan.seeds):
-        if (run := kept.find(method, number, seed)) is not None:
-            yield run
+    keys = product(methods, range(len(folds)), plan.seeds)
+    stored = {key: run for key in keys if (run := kept.find(*key)) is not None}
+    yield from stored.values()
 
     def jobs() -> Iterator[Job]:
         for number, parts in enumerate(folds):
             fold = FoldRuns(plan, number, parts, ended=ended)
+            fold.tuned = {method: run.tuned for (method, place, _), run in stored.items() if place == number}
             for method in methods:
-                stored = {seed: kept.find(method, number, seed) for seed in plan.seeds}
-                fold.tuned.update((method, run.tuned) for run in stored.values() if run is not None)
-                left = [seed for seed, run in stored.items() if run is None]
+                left = [seed for seed in plan.seeds if (method, number, seed) not in stored]
                 # A thread that tunes a method trains all its seeds.
                 for seeds in [left] if plan.tune and n_threads > 1 else [[seed] for seed in left]:
                     if seeds:

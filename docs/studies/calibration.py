@@ -77,7 +77,7 @@ def estimate(folds: Sequence[Sample]) -> Estimate:
     """Return what `compare` says where two methods have these values; equal ids are equal queries."""
     n_seeds = len(folds[0].ours)
     data = LoadedData([[part] * 3 for part in map(_part, folds)])
-    plan = Plan(_METRIC, [_METRIC], Trees(), 1, None, 1, 0, range(n_seeds))
+    plan = Plan(_METRIC, _METRIC, [_METRIC], Trees(), 1, None, 1, 0, range(n_seeds))
     runs = []
     for number, fold in enumerate(folds):
         for method, values in zip(_METHODS, (fold.theirs, fold.ours), strict=True):

@@ -48,7 +48,7 @@ class Training:
 
 def tuned(training, objective="lambdarank", *, trials=25, seed=0, trees=None, of="lightgbm", greater=True):
     metric, trees = bp.NDCG(10) if greater else bp.PairError(), trees or Trees()
-    plan = Plan(metric, [metric], trees, ROUNDS, None, 1, trials, [seed])
+    plan = Plan(metric, metric, [metric], trees, ROUNDS, None, 1, trials, [seed])
     return tuning.tune(framework(of, trees), objective, plan, training)
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, shown_order, weighed_by_propensity
 from boostplug.comparison.inputs.columns import doubts_on_columns, n_repeated_places
-from boostplug.comparison.inputs.contents import Hashes, content_of_queries, digest_of_part
+from boostplug.comparison.inputs.contents import Hashes, content_of_queries
 from boostplug.comparison.inputs.data import folds_of, is_one_table, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.summary import FEWEST_QUERIES
@@ -104,11 +104,6 @@ class LoadedData:
     def has_categories(self) -> bool:
         """Whether a column of the features is categorical."""
         return bool(schema_of(self.folds[0][0].X).categories)
-
-    @cached_property
-    def digests(self) -> list[str]:
-        """A digest of the values of each part, fold by fold."""
-        return [digest_of_part(part) for fold in self.folds for part in fold]
 
     def codes(self, part: int) -> list[NDArray[np.int64]] | None:
         """Return, for each fold, a number for each query of a part; equal numbers are the same query.

@@ -96,13 +96,7 @@ class Watch:
     """
 
     def __init__(
-        self,
-        metric: Metric,
-        queries: Queries,
-        *,
-        patience: int | None,
-        num_threads: int,
-        report: Report | None = None,
+        self, metric: Metric, queries: Queries, *, patience: int | None, num_threads: int, report: Report | None = None
     ) -> None:
         self.metric, self.queries, self.num_threads = metric, queries, num_threads
         self.report, self.pruned = report, False

@@ -11,7 +11,9 @@ import joblib
 import numpy as np
 
 from boostplug.comparison.document import versions
+from boostplug.comparison.inputs.contents import digest_of_part
 from boostplug.comparison.summary import to_json
+from boostplug.comparison.training.frameworks import Folds
 from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.store import Store
 from boostplug.comparison.training.trees import Plan
@@ -24,8 +26,9 @@ _DIGEST = "digest of data, settings, files, versions and code"  # its key in the
 _PACKAGE = Path(__file__).parents[2]
 
 
-def digest_of(data: Sequence[str], plan: Plan) -> str:
-    """Return a digest of all that affects a run except its method, fold and seed; `data` are digests of the parts."""
+def _digest_of(folds: Folds, plan: Plan) -> str:
+    """Return a digest of all that affects a run except its method, fold and seed."""
+    data = [digest_of_part(part) for fold in folds for part in fold]
     trees = asdict(plan.trees)
     code = [(str(file.relative_to(_PACKAGE)), file.read_bytes()) for file in sorted(_PACKAGE.rglob("*.py"))]
     metrics = [*map(repr, (plan.metric, plan.valid_metric, *plan.metrics))]
@@ -60,8 +63,7 @@ class KeptRuns:
     Parameters
     ----------
     path : Path or None
-    digest : str
-        The `digest_of` the comparison.
+    folds : sequence of (train, valid, test)
     plan : Plan
         With a metric of the user's own nothing is stored; a warning says so.
     methods : sequence of Method
@@ -78,11 +80,12 @@ class KeptRuns:
     """
 
     def __init__(
-        self, path: Path | None, digest: str = "", plan: Plan | None = None, methods: Sequence[Method] = (),
+        self, path: Path | None, folds: Folds = (), plan: Plan | None = None, methods: Sequence[Method] = (),
         *, resume: bool = False,
     ) -> None:  # fmt: skip
-        self._names: dict[Method, str] = {}
+        self._names, digest = dict[Method, str](), ""
         if path is not None and plan is not None:
+            digest = _digest_of(folds, plan)
             path.parent.mkdir(parents=True, exist_ok=True)
             self._names = _names(methods, plan)
         self._store = Store(path)

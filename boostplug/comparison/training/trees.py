@@ -195,6 +195,8 @@ class Plan:
     """Settings that all runs of a comparison share."""
 
     metric: Metric
+    valid_metric: Metric
+    """Stops trainings and chooses methods; another than `metric` where one of the two parts holds weighed clicks."""
     metrics: Sequence[Metric]
     trees: Trees
     rounds: int
@@ -202,10 +204,3 @@ class Plan:
     num_threads: int
     tune: int
     seeds: Sequence[int]
-    choosing: Metric | None = None
-    """Of the validation part, where it is another than `metric`: one of the two parts holds weighed clicks."""
-
-    @property
-    def valid_metric(self) -> Metric:
-        """The metric that stops trainings and chooses methods."""
-        return self.choosing or self.metric
