@@ -3,12 +3,21 @@
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.result import CompareResult
+from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.trees import Plan, Trees
+from boostplug.datasets import make_ranking
 
 
-def result_of(methods, test, metric, runs=(), *, valid=None, seeds=(0,), interrupted=False):
-    """Return a result on one fold with invented runs."""
-    data = LoadedData([[test, test if valid is None else valid, test]], name="made")
+def part_of(n, random_state, **given):
+    """Return a part of a data set whose queries have ids of their own."""
+    data = make_ranking(n, random_state=random_state, **given)
+    return DataPart(data.X, data.queries, data.qid + 1000 * (random_state + 1))
+
+
+def result_of(methods, tests, metric, runs=(), *, valid=None, seeds=(0,), interrupted=False):
+    """Return a result with invented runs, on a fold for each test part."""
+    other = part_of(10, 99, n_features=2, mean_list_size=6)
+    data = LoadedData([[other, other if valid is None else valid, test] for test in tests], name="made")
     plan = Plan(metric, metric, [metric], Trees(), 9, 3, 1, 0, seeds)
     return CompareResult(Outcomes(data, plan, methods, runs, interrupted=interrupted))
 

@@ -1,30 +1,38 @@
 """The decision of a comparison: keep the incumbent, or replace it by another method."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from boostplug.comparison.outcomes import FoldSeed, Outcomes
+from boostplug.comparison.choosing import Chosen
+from boostplug.comparison.outcomes import FoldSeed, Outcomes, Pairs
 from boostplug.comparison.significance import Pooled
 from boostplug.comparison.summary import SIGNIFICANT, Outcome
 from boostplug.comparison.training.runs import Method
+
+_OTHERS = SIGNIFICANT / 5  # for methods that the test part itself has chosen
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
     """The incumbent, the challenger, and the outcome.
 
-    The challenger is the best method on validation, so its p needs no correction. If it is not significantly better on
-    test, another method may take its place: the best on validation of those that beat the incumbent there, and on test
-    significantly by Holm's p.
+    A method is chosen without the queries that test it, so p needs no correction. In one split, validation chooses.
+    With several folds, each fold tests the method that the other folds' test values choose, and the challenger is the
+    method that all folds choose together. If a challenger from validation is not significantly better on test, another
+    method may take its place: the best on validation of those that beat the incumbent there, and on test by Holm's p,
+    below a stricter limit.
     """
 
     challenger: Method
     incumbent: Method | None
     outcome: Outcome
-    means: dict[Method, float]  # validation value of each candidate
-    runs: list[FoldSeed]  # runs over which these means are taken
-    contrast: Pooled | None = None  # difference of the challenger and the incumbent
+    among: Sequence[Method]  # candidates
+    runs: Sequence[FoldSeed]  # runs that all candidates finished
+    pairs: Pairs  # the challenger and the incumbent that are compared in each fold
+    contrast: Pooled | None = None  # their difference
     p: float | None = None
-    comparisons: int = 0  # number for which Holm's method corrects p; 0 for the best on validation
+    comparisons: int = 0  # number for which Holm's method corrects p; 0 where p needs no correction
+    reasons: Sequence[str] = ()  # why nothing can be relied on
 
     @property
     def recommended(self) -> Method:
@@ -36,47 +44,73 @@ class Decision:
 
 def decide(outcomes: Outcomes) -> Decision | None:
     """Return the decision; None if no run is finished."""
-    chosen = outcomes.best()
-    if chosen is None:
+    among, runs = outcomes.candidates()
+    if not among:
         return None
-    best, means, runs = chosen
-    incumbent = _incumbent(outcomes, means)
-    if best == incumbent:
-        return Decision(best, incumbent, Outcome.UNCHALLENGED, means, runs)
-    contrast = None if incumbent is None else outcomes.contrast(best, incumbent)
-    if incumbent is None or contrast is None:
-        return Decision(best, None, Outcome.NO_INCUMBENT, means, runs)
-    p = outcomes.p_of(best, incumbent)
+    references = _references(outcomes, among)
+    both = [run for run in runs if all(run in outcomes.finished(m) for m in references)]
+    if not references or not both:
+        best, _, pairs, _ = _chosen(outcomes, among, among, runs)
+        return Decision(best, None, Outcome.NO_INCUMBENT, among, runs, pairs)
+    best, incumbent, pairs, chosen = _chosen(outcomes, list(dict.fromkeys([*among, *references])), references, both)
+    is_same = best == incumbent and all(ours == theirs for ours, theirs in pairs.values())
+    contrast = None if is_same else outcomes.contrast_of(pairs)
+    if contrast is not None and chosen is not None:
+        ends = [contrast.difference + chosen.widening * (end - contrast.difference) for end in contrast.interval]
+        contrast = contrast._replace(p=chosen.p, interval=(ends[0], ends[1]))
+    p = outcomes.p_of(contrast, best, *(method for pair in pairs.values() for method in pair))
+    if contrast is None or best == incumbent:
+        return Decision(best, incumbent, Outcome.UNCHALLENGED, among, runs, pairs, contrast, p)
     outcome = Outcome.from_test(contrast.difference, p, outcomes.sign, contrast.n_queries)
-    first = Decision(best, incumbent, outcome, means, runs, contrast, p)
-    if outcome is Outcome.BETTER:
-        return first
+    first = Decision(best, incumbent, outcome, among, runs, pairs, contrast, p)
+    return first if outcome is Outcome.BETTER or len(pairs) > 1 else _second(outcomes, first)
+
+
+def _chosen(
+    outcomes: Outcomes, methods: Sequence[Method], references: Sequence[Method], runs: Sequence[FoldSeed]
+) -> tuple[Method, Method, dict[int, tuple[Method, Method]], Chosen | None]:
+    """Return the challenger and the incumbent, by all folds and for each fold."""
+    folds = sorted({fold for fold, _ in runs})
+    if len(folds) == 1:
+        means = outcomes.validation_means(methods, runs)
+        pair = outcomes.first(means), outcomes.first({m: means[m] for m in references})
+        return *pair, {folds[0]: pair}, None
+    chosen = outcomes.chosen(methods, references, runs)
+    pairs = {f: (methods[ours], methods[theirs]) for f, (ours, theirs) in zip(folds, chosen.pairs, strict=True)}
+    return methods[chosen.best], methods[chosen.incumbent], pairs, chosen
+
+
+def _second(outcomes: Outcomes, first: Decision) -> Decision:
+    """Return the decision for a method that validation did not choose, if test does so clearly; else the first."""
+    incumbent = first.incumbent
+    assert incumbent is not None
+    means = outcomes.validation_means([*first.among], first.runs)
     better = {
         method: mean
         for method, mean in means.items()
-        if method not in (best, incumbent)
+        if method not in (first.challenger, incumbent)
         and (incumbent not in means or outcomes.first({incumbent: means[incumbent], method: mean}) == method)
         and _is_better(outcomes, method, incumbent)
     }
     if not better:
         return first
     other = outcomes.first(better)
+    pairs = dict.fromkeys(first.pairs, (other, incumbent))
+    contrast, p = outcomes.contrast_of(pairs), outcomes.rows[other].p_holm
     n = outcomes.comparisons[incumbent.title]
-    contrast, p = outcomes.contrast(other, incumbent), outcomes.rows[other].p_holm
-    return replace(first, challenger=other, outcome=Outcome.BETTER, contrast=contrast, p=p, comparisons=n)
+    return replace(first, challenger=other, outcome=Outcome.BETTER, pairs=pairs, contrast=contrast, p=p, comparisons=n)
 
 
-def _incumbent(outcomes: Outcomes, means: dict[Method, float]) -> Method | None:
-    """Return what is in use, else a framework's reference: of several the one that is best on validation."""
+def _references(outcomes: Outcomes, among: Sequence[Method]) -> list[Method]:
+    """Return the methods of which the best is the incumbent: what is in use, else the frameworks' references."""
     references = [method for method in outcomes.methods if method.is_reference and outcomes.finished(method)]
     in_use = [method for method in references if not method.is_trained]
-    complete = {method: means[method] for method in references if method in means}
-    return next(iter(in_use or ([outcomes.first(complete)] if complete else references)), None)
+    return in_use[:1] or [method for method in references if method in among] or references[:1]
 
 
 def _is_better(outcomes: Outcomes, method: Method, incumbent: Method) -> bool:
-    """Return whether a method is significantly better than the incumbent, its reference, by Holm's p."""
+    """Return whether a method is clearly better than the incumbent, its reference, by Holm's p."""
     row = outcomes.rows[method]
     if outcomes.reference_of(method) != incumbent or row.p_holm is None or row.difference is None:
         return False
-    return row.p_holm < SIGNIFICANT and row.difference * outcomes.sign > 0
+    return row.p_holm < _OTHERS and row.difference * outcomes.sign > 0

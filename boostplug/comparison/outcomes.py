@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.comparison.choosing import Chosen, choose_then_use
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.significance import Pooled, holm, pooled_test
 from boostplug.comparison.summary import MethodSummary, Outcome
@@ -20,6 +21,8 @@ from boostplug.core.cached import cached_property
 from boostplug.losses import Loss
 
 FoldSeed = tuple[int, int]
+Pairs = Mapping[int, tuple[Method, Method]]
+"""Two methods for each fold, of which the first is compared with the second."""
 Done = dict[FoldSeed, Run]
 
 FLIPS = 20_000
@@ -44,6 +47,7 @@ class Outcomes:
     half: Sequence[Run] = ()
     """Runs of the challenger with the first seed and half of the training queries."""
     _tested: dict[Any, Pooled] = field(default_factory=dict, init=False)
+    _chosen: dict[Any, Chosen] = field(default_factory=dict, init=False)
 
     @cached_property
     def codes(self) -> list[NDArray[np.int64]] | None:
@@ -113,23 +117,31 @@ class Outcomes:
         return 0 if self.codes is None else sum(map(len, self.codes)) - len(np.unique(np.concatenate(self.codes)))
 
     def contrast(self, method: Method, reference: Method) -> Pooled | None:
-        """Return the difference of a method and a reference, over the runs that both finished.
+        """Return the difference of a method and a reference, over the runs that both finished."""
+        if (method, reference) not in self._tested:
+            found = self.contrast_of(dict.fromkeys(range(len(self.data.folds)), (method, reference)))
+            if method == reference or found is None:
+                return None
+            self._tested[method, reference] = found
+        return self._tested[method, reference]
+
+    def contrast_of(self, pairs: Pairs) -> Pooled | None:
+        """Return the difference of the two methods of each fold, over the runs that both finished.
 
         Folds have equal weights, and so have the queries of a fold: the test is of the difference in the table. A query
         in several folds counts once, by its mean over them.
         """
-        if (method, reference) not in self._tested:
-            ours, theirs = self._paired(method, reference)
-            if method == reference or not ours:
-                return None
-            self._tested[method, reference] = self._test(ours, theirs)
-        return self._tested[method, reference]
+        ours, theirs = self._paired(pairs)
+        return self._test(ours, theirs) if ours else None
 
-    def _paired(self, method: Method, reference: Method) -> tuple[dict[int, Floats], dict[int, Floats]]:
-        """Return the values of two methods on each test query by fold, means over the runs that both finished."""
-        ours, theirs = self.finished(method), self.finished(reference)
-        common = sorted(ours.keys() & theirs.keys())
-        return self._means([ours[run] for run in common]), self._means([theirs[run] for run in common])
+    def _paired(self, pairs: Pairs) -> tuple[dict[int, Floats], dict[int, Floats]]:
+        """Return the values of two methods on the test queries of each fold, means over the runs that both finished."""
+        ours, theirs = list[Run](), list[Run]()
+        for fold, both in pairs.items():
+            a, b = ({run: found for run, found in self.finished(m).items() if run[0] == fold} for m in both)
+            ours += [a[run] for run in a if run in b]
+            theirs += [b[run] for run in a if run in b]
+        return self._means(ours), self._means(theirs)
 
     def _means(self, runs: Sequence[Run]) -> dict[int, Floats]:
         """Return the mean over runs of the metric's value on each test query, by fold."""
@@ -149,9 +161,9 @@ class Outcomes:
             flips=FLIPS,
         )
 
-    def counts(self, method: Method, reference: Method) -> tuple[int, int]:
-        """Return on how many test queries a method has better values than a reference, and on how many worse ones."""
-        ours, theirs = self._paired(method, reference)
+    def counts(self, pairs: Pairs) -> tuple[int, int]:
+        """Return on how many test queries the first of two methods has better values, and on how many worse ones."""
+        ours, theirs = self._paired(pairs)
         gains = np.concatenate([self.sign * (ours[f] - theirs[f]) for f in ours])
         return int((gains > _ROUNDING).sum()), int((gains < -_ROUNDING).sum())
 
@@ -178,30 +190,50 @@ class Outcomes:
         values = {m.name: [float(m(scores[f], self.data.tests[f].queries)) for f in by_fold] for m in self.plan.metrics}
         return {"models": min(map(len, by_fold.values())), "test": {name: _mean(of) for name, of in values.items()}}
 
-    def p_of(self, method: Method, reference: Method) -> float | None:
-        """Return p of their difference; None if either ended at the cap of rounds."""
-        contrast = self.contrast(method, reference)
-        no_verdict = self.n_at_cap(method) or self.n_at_cap(reference)
-        return None if contrast is None or no_verdict else contrast.p
+    def p_of(self, contrast: Pooled | None, *methods: Method) -> float | None:
+        """Return p of a difference; None if one of the methods ended at the cap of rounds."""
+        return None if contrast is None or any(map(self.n_at_cap, methods)) else contrast.p
 
-    def best(self) -> tuple[Method, dict[Method, float], list[FoldSeed]] | None:
-        """Return the best method on validation, the means of all candidates, and the runs behind these means.
+    def candidates(self) -> tuple[list[Method], list[FoldSeed]]:
+        """Return the methods that may be chosen, and the runs that all of them finished; none if no run is finished.
 
         Candidates are the methods that finished all their runs. If there are none, or if the comparison was
         interrupted, they are the methods with the run that most methods finished.
         """
         done = {method: set(self.finished(method)) for method in self.methods}
-        candidates = [method for method, runs in done.items() if len(runs) == self.n_planned]
+        found = [method for method, runs in done.items() if len(runs) == self.n_planned]
         everywhere = sorted({run for runs in done.values() for run in runs})
-        if everywhere and (not candidates or self.interrupted):
+        if everywhere and (not found or self.interrupted):
             most = max(everywhere, key=lambda run: sum(run in runs for runs in done.values()))
-            candidates = [method for method, runs in done.items() if most in runs]
-        if not candidates:
-            return None
-        common = sorted(set.intersection(*(done[method] for method in candidates)))
-        means = {m: float(np.mean([self.finished(m)[run].validation for run in common])) for m in candidates}
-        means = {method: mean for method, mean in means.items() if np.isfinite(mean)}
-        return (self.first(means), means, common) if means else None
+            found = [method for method, runs in done.items() if most in runs]
+        common = sorted(set.intersection(*(done[method] for method in found))) if found else []
+        means = self.validation_means(found, common)
+        return [method for method in found if np.isfinite(means[method])], common
+
+    def validation_means(self, methods: Sequence[Method], runs: Sequence[FoldSeed]) -> dict[Method, float]:
+        """Return the mean of the validation values of each method over runs that it has finished."""
+        return {m: float(np.mean([self.finished(m)[run].validation for run in runs])) for m in methods}
+
+    def chosen(self, methods: Sequence[Method], references: Sequence[Method], runs: Sequence[FoldSeed]) -> Chosen:
+        """Return what each fold's other folds choose by test values; `runs` are of several folds.
+
+        The models behind these values have neither trained nor stopped on their queries.
+        """
+        key = tuple(methods), tuple(references), tuple(runs)
+        if key in self._chosen:
+            return self._chosen[key]
+        values = {m: self._means([self.finished(m)[run] for run in runs]) for m in methods}
+        folds, validation = [*values[methods[0]]], self.validation_means(methods, runs)
+        weights = [weight_of(self.data.tests[f]) for f in folds]
+        apart = np.split(np.arange(sum(map(len, weights))), np.cumsum([*map(len, weights)])[:-1])
+        self._chosen[key] = choose_then_use(
+            [self.sign * np.array([values[m][f] for m in methods]) for f in folds],
+            weights,
+            apart if self.codes is None else [self.codes[f] for f in folds],
+            [methods.index(m) for m in references],
+            self.sign * np.array([validation[m] for m in methods]),
+        )
+        return self._chosen[key]
 
     def first(self, means: dict[Method, float]) -> Method:
         """Return the method with the best mean; the first one of ties."""
@@ -247,7 +279,7 @@ class Outcomes:
         )
         if contrast is not None and reference is not None:
             summary.difference, summary.interval, summary.z = contrast.difference, [*contrast.interval], contrast.z
-            summary.p = self.p_of(method, reference)
+            summary.p = self.p_of(contrast, method, reference)
         return summary
 
 

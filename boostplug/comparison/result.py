@@ -1,7 +1,7 @@
 """`CompareResult`: the finished runs of a comparison, their document, and its writers."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from boostplug.comparison.outcomes import FLIPS, LEVEL, FoldSeed, Outcomes
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.table import frame, markdown, render, text
 from boostplug.comparison.report.words import advice
-from boostplug.comparison.summary import SCHEMA, to_json
+from boostplug.comparison.summary import SCHEMA, MethodSummary, Outcome, to_json
 from boostplug.comparison.training.floors import COLUMN
 from boostplug.comparison.training.frameworks import booster_of_text
 from boostplug.comparison.training.kept import KeptRuns
@@ -105,7 +105,8 @@ class CompareResult:
 
     @cached_property
     def _decision(self) -> Decision | None:
-        return decide(self.outcomes)
+        found, reasons = decide(self.outcomes), [*self.outcomes.data.reasons]
+        return found and replace(found, outcome=Outcome.DOUBTFUL if reasons else found.outcome, reasons=reasons)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -144,33 +145,44 @@ class CompareResult:
             "not_run": self.not_run,
             "warnings": [*data.all_warnings, *self._leaks[0]],
             "notes": [*self._notes, *self._leaks[1]],
-            "methods": [*outcomes.rows.values()],
+            "methods": self._rows,
             "recommendation": None if decision is None else self._recommendation(decision),
             "call": recommendation.call(outcomes),
             "command": self.command,
         }
         return dict(to_json(found))
 
+    @property
+    def _rows(self) -> list[MethodSummary]:
+        """The rows of the table; the challenger's outcome is that of the decision."""
+        rows, decision = dict(self.outcomes.rows), self._decision
+        for method, row in rows.items():
+            doubtful = decision is not None and decision.outcome is Outcome.DOUBTFUL
+            if decision and row.outcome and (doubtful or method == decision.challenger):
+                rows[method] = replace(row, outcome=decision.outcome)
+        return [*rows.values()]
+
     def _recommendation(self, decision: Decision) -> dict[str, Any]:
         """Return the decision, with the code of the recommended method.
 
-        `difference`, `interval` and `p` compare the challenger with the incumbent. p is corrected for `comparisons`
-        tests, 0 for the best on validation.
+        `difference`, `interval` and `p` compare the challenger with the incumbent: with several folds, what each fold's
+        other folds chose. p is corrected for `comparisons` tests, 0 where it needs no correction.
         """
         outcomes, ours, best, old = self.outcomes, decision.recommended, decision.challenger, decision.incumbent
         of_estimator, contrast = recommendation.estimator_of(outcomes, ours, decision.runs), decision.contrast
-        counts = (None, None) if old is None or contrast is None else outcomes.counts(best, old)
-        second = [m for m in decision.means if m.is_reference and m.is_trained and m not in (best, old)]
+        counts = (None, None) if contrast is None else outcomes.counts(decision.pairs)
+        second = [m for m in decision.among if m.is_reference and m.is_trained and m not in (best, old)]
         return {
             **_name(ours),
             "outcome": decision.outcome,
+            "reasons": decision.reasons,
             "incumbent": None if old is None else {**_name(old), **self._values(old, decision)},
             "challenger": {**_name(best), **self._values(best, decision)},
             "second": [{**_name(method), **self._values(method, decision)} for method in second],
             "objective": str(of_estimator["objective"]),
             **self._values(ours, decision),
             "runs": len(decision.runs),
-            "among": len(decision.means),
+            "among": len(decision.among),
             "difference": None if contrast is None else contrast.difference,
             "interval": None if contrast is None else contrast.interval,
             "p": decision.p,
@@ -178,6 +190,7 @@ class CompareResult:
             "queries": None if contrast is None else contrast.n_queries,
             "better": counts[0],
             "worse": counts[1],
+            "chosen": [_name(method) for method, _ in decision.pairs.values()],
             "doubled": outcomes.doubled(best),
             "rounds": of_estimator["rounds"],
             "params": of_estimator["params"],
@@ -188,12 +201,13 @@ class CompareResult:
     @cached_property
     def _leaks(self) -> tuple[list[str], list[str]]:
         """Warnings about columns that may not be known before a list is shown, and notes on strong ones."""
-        outcomes, decision = self.outcomes, self._decision
+        outcomes = self.outcomes
         if outcomes.floors is None:
             return [], []
         in_use = (outcomes.data.columns.today or "").removeprefix("-")
         alone = {name: v for name, v in outcomes.floors.mean_alone.items() if name.removeprefix("-") != in_use}
-        trained = {method: mean for method, mean in (decision.means if decision else {}).items() if method.is_trained}
+        means = outcomes.validation_means(*outcomes.candidates())
+        trained = {method: mean for method, mean in means.items() if method.is_trained}
         best = trained[outcomes.first(trained)] if trained else None
         by_time = outcomes.data.columns.time is not None
         return leaks(outcomes.data.folds, alone, best, outcomes.plan.valid_metric, by_time=by_time)

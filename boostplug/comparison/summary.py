@@ -20,7 +20,8 @@ class Outcome(StrEnum):
     LEVEL = "level"  # no significant difference
     AT_CAP = "at the cap"  # no verdict: a training ended at the cap of rounds
     TOO_FEW = "too few queries"  # no verdict: only huge differences are significant on so few
-    UNCHALLENGED = "unchallenged"  # the incumbent itself is best on validation
+    UNCHALLENGED = "unchallenged"  # the incumbent itself is chosen
+    DOUBTFUL = "doubtful"  # a leak, shared queries, or a score in use that cannot be what is meant
     NO_INCUMBENT = "no incumbent"  # not among the methods, or without a finished run
 
     @classmethod

@@ -1,6 +1,8 @@
 """The decision of a comparison: the incumbent is kept unless another method is significantly better on test."""
 
+from dataclasses import replace
 from functools import partial
+from itertools import product
 
 import numpy as np
 import pytest
@@ -8,44 +10,43 @@ import reports
 
 import boostplug as bp
 from boostplug.comparison.summary import Outcome
-from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart
+from boostplug.comparison.training.frameworks import FRAMEWORKS
 from boostplug.comparison.training.runs import Method, Run
-from boostplug.datasets import make_ranking
 
 
-def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40, trained=6, seconds=(), interrupted=False):
-    """Return a result of invented runs: by framework and name, the validation and the test values."""
+def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40, trained=6, folds=1, spread=0.01, **more):
+    """Return a result of invented runs.
+
+    `values` holds the validation and the test value of each framework and name: a pair, or a list of pairs by seed, or
+    by fold where there are several.
+    """
     metric = bp.Metric.parse(metric)
-    part = make_ranking(n, n_features=2, mean_list_size=6, random_state=0)
-    part = DataPart(part.X, part.queries, part.qid)
+    parts = [reports.part_of(n, fold, n_features=2, mean_list_size=6) for fold in range(folds)]
     methods = []
     for framework, name in values:
         own = FRAMEWORKS[framework].baselines
         objective = name if name in own else bp.RankNet()
         is_reference = name == own[0] if reference is True else reference == name
         methods.append(Method(name, framework, objective, is_reference))
-    defined = ~np.isnan(metric.per_query(np.zeros(part.queries.n_rows), part.queries))
-    noise = np.random.default_rng(0).normal(0, 0.02, n)
     runs = []
-    for method in methods:
-        for seed in seeds:
-            of_run = values[method.framework, method.name]
-            of_run = of_run[seed] if isinstance(of_run, list) else of_run
-            if of_run is None:
-                continue
-            run = partial(Run, framework=method.framework, method=method.name, fold=0, seed=seed)
-            if of_run == "failed":
-                runs.append(run(error="broken"))
-                continue
-            validation, test = of_run
-            rng = np.random.default_rng(len(runs))
-            on_test = np.where(defined, test + noise + rng.normal(0, 0.01, n), np.nan)
-            of_test = {"test": {metric.name: float(np.nanmean(on_test))}, "per_query": {metric.name: on_test}}
-            of_validation = {"validation": validation}
-            of_training = {"rounds": 5 + seed, "rounds_trained": trained + seed}
-            of_training["seconds_per_round"] = dict(seconds).get(method.name, 1.0)
-            runs.append(run(**of_training, **of_validation, **of_test))
-    return reports.result_of(methods, part, metric, runs, seeds=seeds, interrupted=interrupted)
+    for (fold, part), method, seed in product(enumerate(parts), methods, seeds):
+        of_run = values[method.framework, method.name]
+        of_run = of_run[seed if folds == 1 else fold] if isinstance(of_run, list) else of_run
+        if of_run is None:
+            continue
+        run = partial(Run, framework=method.framework, method=method.name, fold=fold, seed=seed)
+        if of_run == "failed":
+            runs.append(run(error="broken"))
+            continue
+        validation, test = of_run
+        defined = ~np.isnan(metric.per_query(np.zeros(part.queries.n_rows), part.queries))
+        noise = np.random.default_rng(fold).normal(0, 0.02, n)
+        on_test = test + noise + np.random.default_rng(len(runs)).normal(0, spread, n)
+        on_test = np.where(defined, on_test, np.nan)
+        of_test = {"test": {metric.name: float(np.nanmean(on_test))}, "per_query": {metric.name: on_test}}
+        of_training = {"rounds": 5 + seed, "rounds_trained": trained + seed, "seconds_per_round": 1.0}
+        runs.append(run(**of_training, validation=validation, **of_test))
+    return reports.result_of(methods, parts, metric, runs, seeds=seeds, **more)
 
 
 LGB, XGB = "lightgbm", "xgboost"
@@ -64,7 +65,8 @@ CASES = {
         "better on 36 of 36 queries, worse on 0. Its 95 % interval is +",
     ),
     Outcome.LEVEL: (
-        {**IN_USE, (LGB, "a"): (0.6, 0.501)}, {}, "Keep lambdarank: nothing here ranks significantly better.",
+        {**IN_USE, (LGB, "a"): (0.6, 0.501)}, {},
+        "Keep lambdarank: a, the best of 2 on validation, does not rank significantly better.",
         "more test queries on which the metric is defined, some",
     ),
     Outcome.WORSE: (
@@ -115,19 +117,75 @@ def test_lower_is_better_for_errors():
     assert "better on 0 of 35 queries, worse on 35.\nIts 95 % interval is +" in found.recommendation
 
 
-def test_another_that_is_significantly_better_takes_the_place_of_the_best_on_validation():
-    """By Holm's p, since the test part has chosen it."""
+def test_another_that_is_clearly_better_takes_the_place_of_the_best_on_validation():
+    """By Holm's p below .01, since the test part has chosen it."""
     others = {(LGB, "b"): (0.55, 0.6), (LGB, "c"): (0.54, 0.7), (LGB, "d"): (0.53, 0.5)}
     others |= {(LGB, "behind"): (0.49, 0.9)}  # on validation
     found = made({**IN_USE, (LGB, "a"): (0.6, 0.4), **others})
     assert chosen(found) == ("b", "b", "better")
     assert found.document["recommendation"]["comparisons"] == 5
-    assert "On test b, by validation NDCG@10 the best of those significantly better there, has" in found.recommendation
+    assert "On test b, by validation NDCG@10 the best of those clearly better there, has" in found.recommendation
     assert "p <.001 (corrected for 5 comparisons)" in found.recommendation
     row = next(m for m in found.document["methods"] if m["method"] == "b")
     assert found.document["recommendation"]["p"] == row["p_holm"]
     found = made({**IN_USE, (LGB, "a"): (0.6, 0.4), (LGB, "behind"): (0.49, 0.9)})
     assert chosen(found) == ("lambdarank", "a", "worse")
+    barely = made({**IN_USE, (LGB, "a"): (0.6, 0.4), (LGB, "b"): (0.55, 0.53)}, spread=0.07)
+    row = next(m for m in barely.document["methods"] if m["method"] == "b")
+    assert 0.01 < row["p_holm"] < 0.05  # of the table, where it is marked
+    assert chosen(barely) == ("lambdarank", "a", "worse")
+
+
+def test_with_folds_each_fold_tests_what_the_others_choose():
+    """The best on validation, and on a fold's own queries, has no say there."""
+    a, b = [(0.9, 0.9), (0.9, 0.6), (0.9, 0.5)], [(0.1, 0.5), (0.1, 0.6), (0.1, 0.9)]
+    found = made({**IN_USE, (LGB, "a"): a, (LGB, "b"): b}, folds=3, spread=0.0)
+    row = found.document["recommendation"]
+    # Fold 1 tests b, which has .6 and .9 in the others; fold 3 tests a. In fold 2 a and b are level.
+    assert row["difference"] == pytest.approx((0.0 + 0.1 + 0.0) / 3, abs=1e-3)
+    assert [one["method"] for one in row["chosen"]] == ["b", row["chosen"][1]["method"], "a"]
+    a = [(0.1, 0.6), (0.1, 0.7), (0.1, 0.65)]
+    found = made({**IN_USE, (LGB, "a"): a, (LGB, "lucky"): [(0.9, 0.8), (0.9, 0.5), (0.9, 0.4)]}, folds=3)
+    row = found.document["recommendation"]
+    assert chosen(found) == ("a", "a", "better")
+    assert ([one["method"] for one in row["chosen"]], row["comparisons"]) == (["a"] * 3, 0)
+    table = found.to_frame().set_index("method")
+    assert row["difference"] == pytest.approx(table.loc["a", "difference"])
+    lines = found.recommendation.splitlines()
+    assert lines[1].startswith("On test a, the best of 3 over all folds, has NDCG@10 .6")
+    assert lines[2].startswith("Chosen without the queries that test it, the method is .1")
+    assert lines[2].endswith("worse on 0; all 3 folds choose it.")
+    assert "(not corrected, since each query tests what others chose)" in lines[3]
+
+
+def test_the_sentence_says_how_many_folds_agree():
+    b = [(0.5, 0.75), (0.5, 0.5), (0.5, 0.5)]
+    found = made({**IN_USE, (LGB, "a"): (0.5, 0.6), (LGB, "b"): b}, folds=3)
+    row = found.document["recommendation"]
+    assert row["challenger"]["method"] == "a"
+    assert [one["method"] for one in row["chosen"]].count("a") == 1
+    assert "; 1 of 3 folds chooses it." in found.recommendation
+    assert chosen(found)[2] == "better"
+
+
+def test_a_query_that_a_fold_tests_has_no_say_there_in_other_folds_too():
+    """Folds that all test the same queries have no others, so validation chooses."""
+    values = {**IN_USE, (LGB, "a"): (0.6, 0.5), (LGB, "b"): (0.4, 0.7)}
+    found = made(values, folds=2)
+    assert found.document["recommendation"]["challenger"]["method"] == "b"
+    data = found.outcomes.data
+    data.folds = [data.folds[0], [*data.folds[1][:2], data.folds[0][2]]]
+    again = type(found)(replace(found.outcomes, data=replace(data)))
+    pairs = again._decision.pairs
+    assert {ours.name for ours, _ in pairs.values()} == {"a"}
+
+
+def test_the_outcome_in_the_table_is_that_of_the_sentence():
+    b = [(0.5, 0.9), (0.5, 0.5), (0.5, 0.4)]
+    found = made({**IN_USE, (LGB, "b"): b}, folds=3)
+    assert chosen(found) == ("lambdarank", "b", "level")
+    row = found.to_frame().set_index("method").loc["b"]
+    assert (row["outcome"], row["difference"] > 0, row["p_holm"] < 0.05) == ("level", True, True)
 
 
 def test_of_two_frameworks_one_method_is_the_incumbent():

@@ -122,7 +122,22 @@ def shown_everywhere(result, message):
 )
 def test_shared_queries_are_warned_of(apart, change, message):
     train, valid, test = change(*(replace(part, qid=part.qid + 1) for part in apart))
-    assert shown_everywhere(bp.compare(train, valid, test, **ONE), message)
+    result = bp.compare(train, valid, test, **ONE)
+    assert shown_everywhere(result, message)
+    found = result.document["recommendation"]
+    assert (found["outcome"], found["method"]) == ("doubtful", "lambdarank")
+    assert result.recommendation.startswith(f"Do not rely on this yet: {message.partition(':')[0]}")
+    assert set(result.to_frame()["outcome"].dropna()) == {"doubtful"}
+    assert "LGBMRanker(" not in result.recommendation
+
+
+def test_one_shared_query_in_hundreds_leaves_a_verdict(apart):
+    train, valid, _ = (replace(part, qid=part.qid + 1) for part in apart)
+    other, n = make_ranking(150, n_features=5, mean_list_size=8, random_state=9), train.group[0]
+    X, y = np.r_[other.X, train.X[:n]], np.r_[other.y, train.y[:n]]
+    result = bp.compare(train, valid, RankingData(X, y, qid=np.r_[other.qid + 5000, train.qid[:n]]), **ONE)
+    assert any("test shares 1 query with train" in line for line in result.document["warnings"])
+    assert result.document["recommendation"]["reasons"] == []
 
 
 def frame_of(part):

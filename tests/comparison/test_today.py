@@ -472,7 +472,8 @@ def test_what_half_of_the_queries_says_depends_on_its_interval(better, interval,
 
 def test_better_and_worse_queries_are_counted(better):
     found = better.document["recommendation"]
-    values = better.per_query.pivot_table(index="query", columns="method", values="NDCG@10")
-    difference = values[found["challenger"]["method"]] - values["column old_score"]
+    rows = better.per_query.set_index(["fold", "method", "query"])["NDCG@10"].sort_index()
+    chosen = [one["method"] for one in found["chosen"]]
+    difference = pd.concat([rows[f, name] - rows[f, "column old_score"] for f, name in enumerate(chosen)])
     assert (found["better"], found["worse"]) == ((difference > 1e-12).sum(), (difference < -1e-12).sum())
     assert found["better"] + found["worse"] <= found["queries"] == difference.notna().sum()

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from itertools import combinations
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,28 @@ from boostplug.data.tables import schema_of
 from boostplug.estimators.inputs import with_float32_labels
 
 _MOST_NAMED = 3
+_FEW_SHARED = 0.01  # share of the test queries that moves no verdict
+
+
+class Shared(NamedTuple):
+    """Queries of a part that are queries of an earlier part too."""
+
+    earlier: str
+    of: str
+    ids: list[Any]
+    n_same: int  # with the same rows and labels
+
+    @property
+    def what(self) -> str:
+        """The parts, and how many queries they share."""
+        n, listed = len(self.ids), ", ".join(map(str, self.ids[:_MOST_NAMED])) + ", …" * (len(self.ids) > _MOST_NAMED)
+        copies = f", {self.n_same:,} with the same rows and labels" * bool(self.n_same)
+        return f"{self.of} shares {n:,} quer{'y' if n == 1 else 'ies'} with {self.earlier} (ids {listed}){copies}"
+
+    @property
+    def remedy(self) -> str:
+        """What to do besides splitting the data by query."""
+        return "remove the copies" if self.n_same else "if the ids are of other queries, give each part ids of its own"
 
 
 @dataclass(eq=False)
@@ -121,8 +143,9 @@ class LoadedData:
         """A hash of each query of each part, fold by fold."""
         return [[content_of_queries(part) for part in fold] for fold in self.folds]
 
-    def shared_data(self) -> list[str]:
-        """Return a warning for each two parts with common queries, by their ids, or by their rows and labels."""
+    @cached_property
+    def _shared(self) -> list[Shared]:
+        """The queries that two parts share, by their ids, or by their rows and labels."""
         found = []
         for (i, a), (j, b) in combinations(enumerate(PARTS), 2):
             ids, n_same = list[Any](), 0
@@ -133,14 +156,22 @@ class LoadedData:
                 ids += fold[j].ids[shared].tolist()
                 n_same += int(same.sum())
             if ids:
-                listed = ", ".join(map(str, ids[:_MOST_NAMED])) + ", …" * (len(ids) > _MOST_NAMED)
-                copies = f", {n_same:,} with the same rows and labels" * bool(n_same)
-                remedy = "Remove the copies." if n_same else "If the ids are of other queries, ignore this warning."
-                found.append(
-                    f"{b} shares {len(ids):,} quer{'y' if len(ids) == 1 else 'ies'} with {a} (ids {listed})"
-                    f"{copies}: metrics on {b} are too high. Split the data by query. {remedy}"
-                )
+                found.append(Shared(a, b, ids, n_same))
         return found
+
+    def shared_data(self) -> list[str]:
+        """Return a warning for each two parts with common queries."""
+        return [
+            f"{one.what}: metrics on {one.of} are too high. Split the data by query. {one.remedy.capitalize()}."
+            for one in self._shared
+        ]
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why nothing can be relied on: more than 1 % of the test queries are queries of another part too."""
+        least = _FEW_SHARED * sum(test.queries.n_queries for test in self.tests)
+        shared = [one for one in self._shared if one.of == PARTS[2] and len(one.ids) > least]
+        return [f"{one.what}: split the data by query, and {one.remedy}" for one in shared]
 
     def doubts(self) -> list[str]:
         """Return warnings about columns, labels (places, lists that were shown), weights, and too few test queries."""

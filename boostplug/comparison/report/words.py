@@ -197,7 +197,8 @@ def advice(document: Document) -> list[str]:
     if advice is None:
         return ["No recommendation: no run has finished."]
     unfinished = ["The comparison was interrupted: this holds for the finished runs only."] * is_partial(document)
-    return [*sentences(document), *unfinished, *model_of(document)]
+    model = [] if advice["outcome"] == "doubtful" else model_of(document)
+    return [*sentences(document), *unfinished, *model]
 
 
 def sentences(document: Document) -> list[str]:
@@ -209,13 +210,13 @@ def _what_to_do(document: Document) -> str:
     advice = document["recommendation"]
     in_use = advice["incumbent"] or advice
     challenger, incumbent = _named(advice["challenger"], document), _named(in_use, document)
-    best = f"the best of {advice['among']} on validation"
-    several = any(m["outcome"] == "better" and m["reference"] == title(in_use) for m in document["methods"])
-    nothing = "no method ahead of it on validation" if several else "nothing here"
+    best = _best(document)
+    worse = "methods that other folds choose rank" if len(advice["chosen"]) > 1 else f"{challenger}, {best}, ranks"
     return {
+        "doubtful": f"Do not rely on this yet: {'; '.join(advice['reasons'])}.",
         "better": f"Change to {challenger}: it ranks significantly better than {incumbent}.",
-        "level": f"Keep {incumbent}: {nothing} ranks significantly better.",
-        "worse": f"Keep {incumbent}: {challenger}, {best}, ranks significantly worse.",
+        "level": f"Keep {incumbent}: {challenger}, {best}, does not rank significantly better.",
+        "worse": f"Keep {incumbent}: {worse} significantly worse.",
         "at the cap": f"No verdict yet, so keep {incumbent}: trainings ended at the cap of "
         f"{document['settings']['rounds']:,} rounds.",
         "too few queries": f"No verdict yet, so keep {incumbent}: {advice['queries'] or 0:,} test queries are too few.",
@@ -224,39 +225,49 @@ def _what_to_do(document: Document) -> str:
     }[advice["outcome"]]
 
 
+def _best(document: Document) -> str:
+    """Return what made a method the challenger, or let the incumbent stay."""
+    advice = document["recommendation"]
+    if advice["comparisons"]:
+        return f"by validation {document['settings']['validation_metric']} the best of those clearly better there"
+    return f"the best of {advice['among']} {'over all folds' if len(advice['chosen']) > 1 else 'on validation'}"
+
+
 def _by_how_much(document: Document) -> list[str]:
     """Return the values on test of the challenger, the incumbent and the frameworks' references."""
     advice, metric = document["recommendation"], document["settings"]["metric"]
     challenger, incumbent, difference = advice["challenger"], advice["incumbent"], advice["difference"]
     others = "".join(f"; {_named(m, document)} has {short(m['test'])}" for m in advice["second"])
-    if difference is None:
+    if difference is None or advice["outcome"] == "unchallenged":
         values = f"{short(challenger['test'])} on test and {short(challenger['validation'])} on validation"
         return [f"Its {metric} is {values}, the mean of {counted(advice['runs'], 'run')}{others}."]
-    by = f"by validation {document['settings']['validation_metric']}"
-    best = f"the best of {advice['among']} {by}"
-    if advice["comparisons"]:
-        best = f"{by} the best of those significantly better there"
+    name, old = _named(challenger, document), f"{_named(incumbent, document)} ({short(incumbent['test'])})"
     side = f"{short(abs(difference))} {'above' if difference > 0 else 'below'}"
-    line = (
-        f"On test {_named(challenger, document)}, {best}, has {metric} {short(challenger['test'])}, "
-        f"{side if round(difference, 4) else 'level with'} {_named(incumbent, document)} ({short(incumbent['test'])}): "
-        f"better on {advice['better']:,} of {advice['queries']:,} queries, worse on {advice['worse']:,}{others}."
-    )
-    return [line]
+    side = side if round(difference, 4) else "level with"
+    queries = f"better on {advice['better']:,} of {advice['queries']:,} queries, worse on {advice['worse']:,}"
+    value = f"On test {name}, {_best(document)}, has {metric} {short(challenger['test'])}"
+    if len(advice["chosen"]) == 1:
+        return [f"{value}, {side} {old}: {queries}{others}."]
+    n, folds = sum(title(one) == title(challenger) for one in advice["chosen"]), len(advice["chosen"])
+    agree = f"{f'all {folds}' if n == folds else f'{n} of {folds}'} folds choose{'s' * (n == 1)} it"
+    return [
+        f"{value}, beside {old}{others}.",
+        f"Chosen without the queries that test it, the method is {side} what it replaces: {queries}; {agree}.",
+    ]
 
 
 def _how_sure(document: Document) -> list[str]:
     advice = document["recommendation"]
-    if advice["difference"] is None:
+    if advice["difference"] is None or advice["outcome"] == "unchallenged":
         return []
-    p = advice["p"]
+    p, n = advice["p"], advice["comparisons"]
     known = f"Its {percent(document)} interval is {' to '.join(map(signed, advice['interval']))}"
     known = known if interval(advice["interval"]) else "It has no interval"
     if is_missing(p):
         test = "there is no p, because more rounds might change it"
     else:
-        n = advice["comparisons"]
         why = f"corrected for {n} comparisons" if n else "not corrected, since validation chose the method"
+        why = "not corrected, since each query tests what others chose" if len(advice["chosen"]) > 1 else why
         test = f"p {'= ' * (p >= 0.0005)}{probability(p)} ({why})"
     seen = ", each judged by models that have not seen it" * document["data"]["crossed"]
     return [f"{known}, and {test}, over {advice['queries']:,} test queries{seen}."]
@@ -270,11 +281,11 @@ def _surer(document: Document) -> list[str]:
         steps.append("more rounds may change the order, so raise the rounds")
     elif advice["outcome"] == "too few queries":
         steps.append("30 test queries are the least for a verdict, and some hundreds are better")
-    elif advice["outcome"] == "worse":
+    elif advice["outcome"] == "worse" and len(advice["chosen"]) == 1:
         steps.append("the validation part misleads here, so choose on more validation queries")
     elif advice["outcome"] == "level" and advice["difference"] * sign > 0:
         steps.append(_next_step(document))
-    if doubled := advice["doubled"]:
+    if (doubled := advice["doubled"]) and advice["outcome"] != "doubtful":
         less = sign * doubled["difference"]
         low, high = sorted(sign * end for end in doubled["interval"])
         half = f"half of the training queries gave {short(abs(less))} {'less' if less > 0 else 'more'}"

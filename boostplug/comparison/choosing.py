@@ -1,0 +1,122 @@
+"""Choose, then use: a method for each fold from the other folds' queries, and a test of all that is chosen so."""
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.core.arrays import Floats, Ints
+
+_BLOCK = 1 << 22  # signs in memory at once
+_REDRAWN = 2000  # sign patterns for the width of the interval
+
+
+class Chosen(NamedTuple):
+    """What each fold's other folds choose, and how sure it is, by number of the method.
+
+    Attributes
+    ----------
+    best, incumbent : int
+        What all folds choose together; the incumbent is the best of the references.
+    pairs : list of (int, int)
+        The same for each fold, chosen without its queries.
+    p : float
+        Two-sided, of the mean difference of the pairs.
+    widening : float
+        At least 1: what the choice adds to the standard deviation of this mean.
+    """
+
+    best: int
+    incumbent: int
+    pairs: list[tuple[int, int]]
+    p: float
+    widening: float
+
+
+def choose_then_use(
+    values: Sequence[Floats],
+    weight: Sequence[Floats],
+    codes: Sequence[Ints],
+    references: Sequence[int],
+    otherwise: Floats,
+    *,
+    flips: int = 5000,
+    random_state: int = 0,
+) -> Chosen:
+    r"""Choose a method for each fold by the mean over the other folds, and test it on the fold's own queries.
+
+    The choice makes the folds dependent: a query speaks in the choice of the other folds, and is tested in its own. So
+    the randomisation test exchanges each method with the incumbent in a query, in all methods at once, and *chooses
+    anew*: p is twice the smaller share of sign patterns whose mean is at least, or at most, the observed one. In the
+    same way the spread of the mean around the truth is drawn (a wild bootstrap of the residuals, with the observed
+    means as the truth), with the choices as they are, and with new ones: their ratio is `widening`.
+
+    Parameters
+    ----------
+    values : sequence of ndarray of shape (n_methods, n_queries)
+        For each fold, higher is better; NaN where the metric is undefined.
+    weight : sequence of ndarray of shape (n_queries,)
+    codes : sequence of ndarray of shape (n_queries,)
+        Equal numbers are one query, which has no say in the choice of a fold that tests it.
+    references : sequence of int
+        The methods of which one is the incumbent.
+    otherwise : ndarray of shape (n_methods,)
+        Values by which a fold chooses that tests all queries of the others.
+    flips, random_state : int
+        As for `randomisation_test`.
+    """
+    code = np.unique(np.concatenate(codes), return_inverse=True)[1]
+    fold = np.repeat(np.arange(len(values)), [v.shape[1] for v in values])
+    x, v = np.hstack(values), np.concatenate(weight)
+    v = np.where(np.isnan(x[0]), 0.0, v)
+    shares = np.array([_shares(v * (fold == f), fold) for f in np.unique(fold)])
+    others = np.array([_shares(v * (fold != f) * ~np.isin(code, code[fold == f]), fold) for f in np.unique(fold)])
+    overall = np.nan_to_num(x) @ shares.mean(axis=0)
+    best, incumbent = int(overall.argmax()), _best_of(references, overall)
+    d = np.nan_to_num(x - x[incumbent])
+    is_blind = ~others.any(axis=1)
+
+    def chosen(means: Floats) -> tuple[Ints, Ints]:
+        """Return the best method and the incumbent of each fold, from means of shape (n_folds, n_methods, n_draws)."""
+        means[is_blind] = otherwise[:, None]
+        of_references = np.asarray(references)[means[:, references].argmax(axis=1)]
+        return means.argmax(axis=1), of_references
+
+    def used(means: Floats, pair: tuple[Ints, Ints]) -> Floats:
+        ours, theirs = (np.take_along_axis(means, one[:, None], axis=1)[:, 0] for one in pair)
+        return np.asarray((ours - theirs).mean(axis=0))
+
+    def means_of(of_queries: Floats, by: Floats, signs: NDArray[np.floating[Any]]) -> Floats:
+        return np.stack([(of_queries[:, share > 0] * share[share > 0]) @ signs[share > 0] for share in by])
+
+    one = np.ones((len(v), 1))
+    pair = chosen(means_of(d, others, one))
+    observed, rng = float(used(means_of(d, shares, one), pair)[0]), np.random.default_rng(random_state)
+    above = below = done = 0
+    while done < flips:
+        count = min(max(1, _BLOCK // len(v)), flips - done)
+        signs = (2.0 * rng.integers(0, 2, (code.max() + 1, count)) - 1.0)[code]
+        drawn = used(means_of(d, shares, signs), chosen(means_of(d, others, signs)))
+        above, below = above + int((drawn >= observed - 1e-12).sum()), below + int((drawn <= observed + 1e-12).sum())
+        done += count
+    signs, center = signs[:, :_REDRAWN], d @ shares.mean(axis=0)
+    residuals = (d - center[:, None]) * (v > 0)
+    noise = means_of(residuals, shares, signs)
+    again = used(noise, chosen(means_of(residuals, others, signs) + center[:, None]))
+    fixed = used(noise, (np.repeat(pair[0], signs.shape[1], axis=1), np.repeat(pair[1], signs.shape[1], axis=1)))
+    widening = float(again.std() / fixed.std()) if fixed.any() else 1.0
+    pairs = list(zip(pair[0][:, 0].tolist(), pair[1][:, 0].tolist(), strict=True))
+    p = min(1.0, 2.0 * (1 + min(above, below)) / (1 + flips))
+    return Chosen(best, incumbent, pairs, p, max(1.0, widening))
+
+
+def _shares(weight: Floats, fold: NDArray[np.int64]) -> Floats:
+    """Return weights that make a sum the mean over folds of the weighted means of each; zeros if all weights are 0."""
+    total = np.bincount(fold, weight)
+    shares = np.divide(weight, total[fold], out=np.zeros_like(weight), where=total[fold] > 0)
+    return np.asarray(shares / max(1, (total > 0).sum()))
+
+
+def _best_of(references: Sequence[int], means: Floats) -> int:
+    return int(references[int(means[list(references)].argmax())])
