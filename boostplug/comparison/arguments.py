@@ -32,8 +32,8 @@ from boostplug.metrics import ChoiceLogLoss, Metric
 ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
 
-_DEFAULT_BASELINES = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
-_BUILT_IN = [*_DEFAULT_BASELINES, *(name for kind in FRAMEWORKS.values() for name in kind.more_baselines)]
+_DEFAULT_BASELINES = [name for kind in FRAMEWORKS.values() for name in kind.baselines if name != WITHOUT_NORM]
+_BUILT_IN = [*_DEFAULT_BASELINES, WITHOUT_NORM]
 _BY_RANK = [loss for variants in LOSSES.values() for loss in variants if getattr(loss, "propensity", None)]  # 1/rank
 _LARGEST_SEED = 2**31 - 1
 _MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
@@ -334,7 +334,7 @@ def methods_of(
         raise ValueError(f"losses has the name {taken[0]!r}, which is that of a built-in objective; choose another")
     methods = []
     for framework in frameworks:
-        own = FRAMEWORKS[framework].baselines + FRAMEWORKS[framework].more_baselines
+        own = FRAMEWORKS[framework].baselines
         methods += [Method(name, framework, name, name == own[0]) for name in own if name in baselines]
         methods += [Method(name, framework, loss) for name, loss in losses.items()]
     methods = [*(m for m in floors if m.is_reference), *methods, *(m for m in floors if not m.is_reference)]

@@ -140,9 +140,8 @@ def scores_today(today: str, X: Any, names: Sequence[Any]) -> Floats:
     return values if name == today else -values
 
 
-def read_table(path: Any, name: str, columns: Columns | None = None, train: Schema | None = None) -> Any:
+def read_table(path: Any, name: str, columns: Columns, train: Schema | None = None) -> Any:
     """Return the DataFrame of a CSV or Parquet file; text columns of the training set are read as text."""
-    columns = columns or Columns()
     names = train.names if train is not None and train.names is not None else ()
     known = (train and train.categories) or {}
     texts = [names[k] for k, of_column in known.items() if names and all(isinstance(one, str) for one in of_column)]
@@ -269,8 +268,7 @@ def split_queries(data: Any, *, qid: Any = "qid", split: Any = DEFAULT_SPLIT) ->
     >>> len(train), len(valid), len(test)
     (6, 2, 2)
     """
-    split = split.tolist() if isinstance(split, np.ndarray) else split
-    columns = Columns(split=split if isinstance(split, str) or not np.iterable(split) else tuple(split))
+    columns = Columns(split=as_tuple(split.tolist() if isinstance(split, np.ndarray) else split))
     columns.check()
     refuse_uncomputed(data, "data")
     data = data if is_frame(data) or hasattr(data, "nnz") else np.asarray(data)

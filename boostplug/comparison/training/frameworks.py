@@ -27,7 +27,7 @@ _NONE: Mapping[str, Any] = MappingProxyType({})
 WITHOUT_FRAMEWORK = "none"
 """In place of a framework, of rows that are not trained in one."""
 WITHOUT_NORM = "lambdarank(norm=False)"
-"""LightGBM's lambdarank with its normalisation off, which harms lists of one relevant document."""
+"""LightGBM's lambdarank without normalisation, which harms lists of one relevant document: a default only there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,10 +155,8 @@ class LightGBM:
     """LightGBM with the data of one fold."""
 
     name: ClassVar[str] = "lightgbm"
-    baselines: ClassVar[tuple[str, ...]] = ("lambdarank", "rank_xendcg", "regression")
+    baselines: ClassVar[tuple[str, ...]] = ("lambdarank", "rank_xendcg", "regression", WITHOUT_NORM)
     """Built-in objectives; the first is the one that others are compared with."""
-    more_baselines: ClassVar[tuple[str, ...]] = (WITHOUT_NORM,)
-    """Built-in objectives that are a default only where no query has more than one relevant document."""
     tree_names: ClassVar[Mapping[str, str]] = {
         "learning_rate": "learning_rate",
         "num_leaves": "num_leaves",
@@ -239,7 +237,6 @@ class XGBoost:
 
     name: ClassVar[str] = "xgboost"
     baselines: ClassVar[tuple[str, ...]] = ("rank:ndcg", "rank:pairwise", "reg:squarederror")
-    more_baselines: ClassVar[tuple[str, ...]] = ()
     tree_names: ClassVar[Mapping[str, str]] = {
         "learning_rate": "learning_rate",
         "num_leaves": "max_leaves",

@@ -200,7 +200,6 @@ class FoldRuns:
             "rounds": watch.best_round,
             "rounds_trained": len(watch.values),
             "seconds_per_round": watch.seconds_per_round,
-            "validation": watch.best_value,
             "tuned": self.tuned.get(method),
             "curve": watch.values,
             "model": watch.model,
