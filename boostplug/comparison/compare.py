@@ -18,13 +18,17 @@ from boostplug.comparison.recommendation import DEFAULT_METRICS
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.rows import named_by_tuning, without_equal
 from boostplug.comparison.training.floors import Floors
-from boostplug.comparison.training.frameworks import Folds
 from boostplug.comparison.training.kept import KeptRuns
 from boostplug.comparison.training.runs import FoldRuns, Method, Run, warnings_of_runs
 from boostplug.comparison.training.trees import Plan
 from boostplug.comparison.training.workers import in_parallel
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
+
+Advance = Callable[[str, int], None]
+"""Of the progress bar: takes the description of what is next, and the number of finished steps."""
+Job = tuple[FoldRuns, Method, list[int]]
+"""A method on a fold with some seeds, trained in one thread."""
 
 
 def compare(
@@ -238,14 +242,13 @@ def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple
     """Return the outcomes with all runs, by fold, seed and method, and notes; Ctrl-C leaves those finished so far."""
     runs, interrupted = list[Run](), False
     plan, folds, methods = outcomes.plan, outcomes.data.folds, outcomes.methods
-    trained = [method for method in methods if method.is_trained]
     with progress_bar(progress is not False, outcomes.n_planned * len(methods) + len(folds)) as advance:
         try:
             for method, fold in product(methods, range(len(folds))):
                 if not method.is_trained and outcomes.floors is not None:
                     runs += outcomes.floors.runs(plan, method, fold)
                     advance("", len(plan.seeds))
-            with warnings_of_runs(), closing(runs_of(plan, folds, trained, kept, outcomes.jobs, advance)) as new_runs:
+            with warnings_of_runs(), closing(runs_of(outcomes, kept, advance)) as new_runs:
                 for run in new_runs:
                     runs.append(run)
                     advance("", 1)
@@ -264,9 +267,7 @@ def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple
     return outcomes, notes
 
 
-def _half(
-    outcomes: Outcomes, kept: KeptRuns, asked: Mapping[Method, Method], advance: Callable[[str, int], None]
-) -> list[Run]:
+def _half(outcomes: Outcomes, kept: KeptRuns, asked: Mapping[Method, Method], advance: Advance) -> list[Run]:
     """Return the runs of the challenger with the first seed and half of the training queries, one for each fold."""
     decision, runs = decide(outcomes), list[Run]()
     if decision is None or not decision.challenger.is_trained:
@@ -287,20 +288,10 @@ def _half(
     return runs
 
 
-Job = tuple[FoldRuns, Method, list[int]]
-"""A method on a fold with some seeds, trained in one thread."""
-
-
-def runs_of(
-    plan: Plan,
-    folds: Folds,
-    methods: Sequence[Method],
-    kept: KeptRuns,
-    n_threads: int,
-    advance: Callable[[str, int], None],
-) -> Generator[Run]:
-    """Yield the outcomes of all runs as they finish; stored ones are not trained, and the others are stored."""
-    ended = Event()
+def runs_of(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> Generator[Run]:
+    """Yield the outcomes of all trainings as they finish; stored ones are not trained, and the others are stored."""
+    plan, folds, ended = outcomes.plan, outcomes.data.folds, Event()
+    methods = [method for method in outcomes.methods if method.is_trained]
     keys = product(methods, range(len(folds)), plan.seeds)
     stored = {key: run for key in keys if (run := kept.find(*key)) is not None}
     yield from stored.values()
@@ -312,12 +303,12 @@ def runs_of(
             for method in methods:
                 left = [seed for seed in plan.seeds if (method, number, seed) not in stored]
                 # A thread that tunes a method trains all its seeds.
-                for seeds in [left] if plan.tune and n_threads > 1 else [[seed] for seed in left]:
+                for seeds in [left] if plan.tune and outcomes.jobs > 1 else [[seed] for seed in left]:
                     if seeds:
                         advance(f"{method.framework} {method.name}, seed {seeds[0]}, fold {number + 1}", 0)
                         yield fold, method, seeds
 
-    for (_, method, _), runs in in_parallel(_runs, jobs(), n_threads, ended=ended):
+    for (_, method, _), runs in in_parallel(_runs, jobs(), outcomes.jobs, ended=ended):
         for run in runs:
             kept.add(method, run)
             yield run
