@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostplug.comparison.choosing import Chosen, choose_then_use
 from boostplug.comparison.inputs.folds import LoadedData
@@ -48,11 +47,6 @@ class Outcomes:
     """Runs of the challenger with the first seed and half of the training queries."""
     _tested: dict[Any, Pooled] = field(default_factory=dict, init=False)
     _chosen: dict[Any, Chosen] = field(default_factory=dict, init=False)
-
-    @cached_property
-    def codes(self) -> list[NDArray[np.int64]] | None:
-        """`LoadedData.codes` of the test parts."""
-        return self.data.codes(2)
 
     @property
     def sign(self) -> int:
@@ -108,13 +102,14 @@ class Outcomes:
         """Return the number of test queries on which the metric is defined; a query in several folds counts once."""
         metric = self.plan.metric
         defined = [~np.isnan(metric.per_query(np.zeros(p.queries.n_rows), p.queries)) for p in self.data.tests]
-        if self.codes is None:
+        if self.data.codes is None:
             return int(sum(map(np.sum, defined)))
-        return len(np.unique(np.concatenate([c[d] for c, d in zip(self.codes, defined, strict=True)])))
+        return len(np.unique(np.concatenate([c[d] for c, d in zip(self.data.codes, defined, strict=True)])))
 
     def n_repeated(self) -> int:
         """Return the number of repetitions of test queries in further folds."""
-        return 0 if self.codes is None else sum(map(len, self.codes)) - len(np.unique(np.concatenate(self.codes)))
+        codes = self.data.codes
+        return 0 if codes is None else sum(map(len, codes)) - len(np.unique(np.concatenate(codes)))
 
     def contrast(self, method: Method, reference: Method) -> Pooled | None:
         """Return the difference of a method and a reference, over the runs that both finished."""
@@ -155,7 +150,7 @@ class Outcomes:
             [*a.values()],
             [*b.values()],
             weight=[weight_of(self.data.tests[f]) for f in a],
-            codes=None if self.codes is None else [self.codes[f] for f in a],
+            codes=None if self.data.codes is None else [self.data.codes[f] for f in a],
             counts="sets",
             level=LEVEL,
             flips=FLIPS,
@@ -229,7 +224,7 @@ class Outcomes:
         self._chosen[key] = choose_then_use(
             [self.sign * np.array([values[m][f] for m in methods]) for f in folds],
             weights,
-            apart if self.codes is None else [self.codes[f] for f in folds],
+            apart if self.data.codes is None else [self.data.codes[f] for f in folds],
             [methods.index(m) for m in references],
             self.sign * np.array([validation[m] for m in methods]),
         )

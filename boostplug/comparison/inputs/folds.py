@@ -100,14 +100,10 @@ class LoadedData:
         folds = weighed_by_propensity(self.folds, theta)
         return replace(self, folds=folds, propensity=tuple(theta.tolist())), notes_on_clicks(folds, theta)
 
-    @cached_property
-    def _clicked(self) -> tuple[str, ...]:
-        return clicked_parts(self.folds)
-
     @property
     def weighed_clicks(self) -> tuple[str, ...]:
         """The parts whose labels are clicks, weighted by propensities."""
-        return () if self.propensity is None else self._clicked
+        return () if self.propensity is None else clicked_parts(self.folds)
 
     @cached_property
     def has_one_chosen(self) -> bool:
@@ -127,12 +123,13 @@ class LoadedData:
         """Whether a column of the features is categorical."""
         return bool(schema_of(self.folds[0][0].X).categories)
 
-    def codes(self, part: int) -> list[NDArray[np.int64]] | None:
-        """Return, for each fold, a number for each query of a part; equal numbers are the same query.
+    @cached_property
+    def codes(self) -> list[NDArray[np.int64]] | None:
+        """For each fold, a number for each test query; equal numbers are the same query.
 
         None: all queries are different, as in a single fold, or where ids only number the queries of each part.
         """
-        ids = [known[0] for fold in self.folds if (known := _known_ids(fold[part])) is not None]
+        ids = [known[0] for test in self.tests if (known := _known_ids(test)) is not None]
         if len(ids) == 1 or len(ids) < len(self.folds):
             return None
         codes = np.unique(np.concatenate(ids), return_inverse=True)[1]
@@ -188,8 +185,8 @@ class LoadedData:
             for name, weights in zip(PARTS, [part.queries.row_weight for part in self.folds[0]], strict=True)
             if (weights is None) != (train.queries.row_weight is None)
         ]
-        if self._clicked and self.propensity is None:
-            found.append(shown_order(self._clicked))
+        if self.propensity is None and (clicked := clicked_parts(self.folds)):
+            found.append(shown_order(clicked))
         n = sum(test.queries.n_queries for test in self.tests)
         if n < FEWEST_QUERIES:
             found.append(
@@ -211,11 +208,8 @@ class LoadedData:
     def summary(self) -> dict[str, Any]:
         """Return the name and the sizes of the data; those of the parts are of all folds together."""
         sizes = {
-            name: {
-                "queries": sum(p.queries.n_queries for p in parts),
-                "documents": sum(p.queries.n_rows for p in parts),
-            }
-            for name, parts in zip(PARTS, zip(*self.folds, strict=True), strict=True)
+            name: {"queries": sum(p.queries.n_queries for p in own), "documents": sum(p.queries.n_rows for p in own)}
+            for name, own in zip(PARTS, zip(*self.folds, strict=True), strict=True)
         }
         n_features = int(self.folds[0][0].X.shape[1])
         return {

@@ -224,10 +224,9 @@ class LightGBM:
             feval=lambda scores, _: ("watched", watch.measure(scores), watch.metric.greater_is_better),
             callbacks=[begin, stop],
         )
-        n_rounds = watch.best_round
-        watch.model = booster.model_to_string(num_iteration=n_rounds)
+        watch.model = booster.model_to_string(num_iteration=watch.best_round)
         scores = booster.predict(
-            self.test.X, raw_score=True, num_iteration=n_rounds, num_threads=self.params["num_threads"]
+            self.test.X, raw_score=True, num_iteration=watch.best_round, num_threads=self.params["num_threads"]
         )
         return np.asarray(scores, dtype=np.float64)
 
@@ -305,9 +304,8 @@ class XGBoost:
             callbacks=[Callback()],
             verbose_eval=False,
         )
-        n_rounds = watch.best_round
-        watch.model = booster[:n_rounds].save_raw("json").decode()
-        scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, n_rounds))
+        watch.model = booster[: watch.best_round].save_raw("json").decode()
+        scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, watch.best_round))
         return np.asarray(scores, dtype=np.float64)
 
 

@@ -151,9 +151,7 @@ class FoldRuns:
 
         Call it within `warnings_of_runs`, which its notes are from.
         """
-        fields: dict[str, Any] = {
-            "framework": method.framework, "method": method.name, "fold": self._number, "seed": seed,
-        }  # fmt: skip
+        fields = dict[str, Any](framework=method.framework, method=method.name, fold=self._number, seed=seed)
         with _noted() as texts:
             try:
                 fields |= self._trained(method, seed, self._framework(method.framework))
