@@ -102,14 +102,12 @@ class Outcomes:
         """Return the number of test queries on which the metric is defined; a query in several folds counts once."""
         metric = self.plan.metric
         defined = [~np.isnan(metric.per_query(np.zeros(p.queries.n_rows), p.queries)) for p in self.data.tests]
-        if self.data.codes is None:
-            return int(sum(map(np.sum, defined)))
         return len(np.unique(np.concatenate([c[d] for c, d in zip(self.data.codes, defined, strict=True)])))
 
     def n_repeated(self) -> int:
         """Return the number of repetitions of test queries in further folds."""
-        codes = self.data.codes
-        return 0 if codes is None else sum(map(len, codes)) - len(np.unique(np.concatenate(codes)))
+        codes = np.concatenate(self.data.codes)
+        return len(codes) - len(np.unique(codes))
 
     def contrast(self, method: Method, reference: Method) -> Pooled | None:
         """Return the difference of a method and a reference, over the runs that both finished."""
@@ -150,7 +148,7 @@ class Outcomes:
             [*a.values()],
             [*b.values()],
             weight=[weight_of(self.data.tests[f]) for f in a],
-            codes=None if self.data.codes is None else [self.data.codes[f] for f in a],
+            codes=[self.data.codes[f] for f in a],
             counts="sets",
             level=LEVEL,
             flips=FLIPS,
@@ -220,11 +218,10 @@ class Outcomes:
         values = {m: self._means([self.finished(m)[run] for run in runs]) for m in methods}
         folds, validation = [*values[methods[0]]], self.validation_means(methods, runs)
         weights = [weight_of(self.data.tests[f]) for f in folds]
-        apart = np.split(np.arange(sum(map(len, weights))), np.cumsum([*map(len, weights)])[:-1])
         self._chosen[key] = choose_then_use(
             [self.sign * np.array([values[m][f] for m in methods]) for f in folds],
             weights,
-            apart if self.data.codes is None else [self.data.codes[f] for f in folds],
+            [self.data.codes[f] for f in folds],
             [methods.index(m) for m in references],
             self.sign * np.array([validation[m] for m in methods]),
         )

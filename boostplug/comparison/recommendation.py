@@ -13,8 +13,7 @@ from boostplug.comparison.outcomes import FoldSeed, Outcomes
 from boostplug.comparison.training.floors import LINEAR
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, framework_objective
 from boostplug.comparison.training.runs import Method
-from boostplug.comparison.training.trees import Trees
-from boostplug.comparison.training.tuning import Setting
+from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.core.extras import imported
 from boostplug.core.naming import distinct_names
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
@@ -38,12 +37,10 @@ def estimator_of(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -
         needed = LinearRanker(loss=outcomes.linear_loss) if method.objective == LINEAR else method.name
         return {"framework": method.framework, "objective": needed, "params": {}, "rounds": None}
     done = [finished[run] for run in runs if run in finished] or [*finished.values()]
-    setting = done[0].tuned or Setting(objective=method.objective)
+    setting = done[0].tuned or Setting(method.objective)
     if done[0].tuned is not None:
         done = [run for run in done if run.fold == done[0].fold]
-    params = FRAMEWORKS[method.framework].params_of_run(
-        plan.trees, plan.num_threads, setting.objective, plan.seeds[0], setting.parameters
-    )
+    params = FRAMEWORKS[method.framework].params_of_run(plan.trees, plan.num_threads, setting, plan.seeds[0])
     if method.framework == "xgboost" and outcomes.data.has_categories:
         params["enable_categorical"] = True  # trainings set it on their DMatrix; an estimator needs the parameter
     rounds = max(1, int(np.mean([run.rounds for run in done]) + 0.5))

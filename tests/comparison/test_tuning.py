@@ -8,7 +8,7 @@ import pytest
 import boostplug as bp
 from boostplug.comparison.training import tuning
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
-from boostplug.comparison.training.trees import Plan, Trees
+from boostplug.comparison.training.trees import Plan, Setting, Trees
 from boostplug.losses import LOSSES
 
 pytest.importorskip("optuna")
@@ -151,7 +151,7 @@ def test_a_watch_ends_a_training_that_is_pruned(parts, name):
         return number == 3
 
     watch = Watch(bp.NDCG(5), pieces[1].queries, patience=None, num_threads=1, report=report)
-    FRAMEWORKS[name](*pieces, Trees(), 1).run(bp.RankNet(), 0, 9, watch)
+    FRAMEWORKS[name](*pieces, Trees(), 1).run(Setting(bp.RankNet()), 0, 9, watch)
     assert seen == list(enumerate(watch.values, 1))
     assert len(seen) == 3
     assert watch.pruned

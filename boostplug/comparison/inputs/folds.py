@@ -124,16 +124,16 @@ class LoadedData:
         return bool(schema_of(self.folds[0][0].X).categories)
 
     @cached_property
-    def codes(self) -> list[NDArray[np.int64]] | None:
+    def codes(self) -> list[NDArray[np.int64]]:
         """For each fold, a number for each test query; equal numbers are the same query.
 
-        None: all queries are different, as in a single fold, or where ids only number the queries of each part.
+        All are different in a single fold, or where ids only number the queries of each part.
         """
-        ids = [known[0] for test in self.tests if (known := _known_ids(test)) is not None]
-        if len(ids) == 1 or len(ids) < len(self.folds):
-            return None
-        codes = np.unique(np.concatenate(ids), return_inverse=True)[1]
-        return np.split(codes, np.cumsum([len(of_fold) for of_fold in ids])[:-1])
+        sizes, known = [test.queries.n_queries for test in self.tests], [_known_ids(test) for test in self.tests]
+        ids = [of_fold[0] for of_fold in known if of_fold is not None]
+        is_known = 1 < len(ids) == len(known)
+        codes = np.unique(np.concatenate(ids), return_inverse=True)[1] if is_known else np.arange(sum(sizes))
+        return np.split(codes, np.cumsum(sizes)[:-1])
 
     @cached_property
     def _contents(self) -> list[list[Hashes]]:

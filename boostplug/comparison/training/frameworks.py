@@ -3,14 +3,13 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter, thread_time
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.adapters.reading import assign
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.core.arrays import Floats
 from boostplug.core.best_round import BestRound
 from boostplug.core.extras import imported
@@ -23,7 +22,6 @@ from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
 _LEAST_SHARE = 0.7  # least share of a training's time in which its thread had a processor
-_NONE: Mapping[str, Any] = MappingProxyType({})
 WITHOUT_FRAMEWORK = "none"
 """In place of a framework, of rows that are not trained in one."""
 WITHOUT_NORM = "lambdarank(norm=False)"
@@ -189,20 +187,16 @@ class LightGBM:
         return dataset
 
     @staticmethod
-    def params_of_run(
-        trees: Trees, num_threads: int, objective: Loss | str, seed: int, parameters: Mapping[str, Any] = _NONE
-    ) -> dict[str, Any]:
+    def params_of_run(trees: Trees, num_threads: int, setting: Setting, seed: int) -> dict[str, Any]:
         """Return the parameters of a run by LightGBM's names, without the objective."""
         # `seed` would also set data_random_seed, but the data are already binned.
         names = ("bagging_seed", "feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed")
-        params = {**trees.for_lightgbm(num_threads), **parameters, **dict.fromkeys(names, seed)}
-        if not isinstance(objective, str):
+        params = {**trees.for_lightgbm(num_threads), **setting.parameters, **dict.fromkeys(names, seed)}
+        if not isinstance(setting.objective, str):
             return without_options("lightgbm", params)
-        return {**params, "lambdarank_norm": False} if objective == WITHOUT_NORM else params
+        return {**params, "lambdarank_norm": False} if setting.objective == WITHOUT_NORM else params
 
-    def run(
-        self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
-    ) -> Floats:
+    def run(self, setting: Setting, seed: int, rounds: int, watch: Watch) -> Floats:
         """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
 
         def begin(_: Any) -> None:
@@ -214,9 +208,9 @@ class LightGBM:
             if watch.stop:  # LightGBM leaves out the trees after the best iteration
                 raise self.lgb.callback.EarlyStopException(watch.best_round - 1, [])
 
-        params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
+        params = self.params_of_run(self.trees, self.num_threads, setting, seed)
         booster = self.lgb.train(
-            {**params, "objective": framework_objective(objective)},
+            {**params, "objective": framework_objective(setting.objective)},
             self.train_set,
             num_boost_round=rounds,
             valid_sets=[self.valid_set],
@@ -266,20 +260,16 @@ class XGBoost:
         self.test_set = self.xgb.DMatrix(test.X, **of_all)
 
     @staticmethod
-    def params_of_run(
-        trees: Trees, num_threads: int, objective: Loss | str, seed: int, parameters: Mapping[str, Any] = _NONE
-    ) -> dict[str, Any]:
+    def params_of_run(trees: Trees, num_threads: int, setting: Setting, seed: int) -> dict[str, Any]:
         """Return the parameters of a run by XGBoost's names, without the objective."""
-        params: dict[str, Any] = {**trees.for_xgboost(num_threads), **parameters, "seed": seed}
+        objective, params = setting.objective, {**trees.for_xgboost(num_threads), **setting.parameters, "seed": seed}
         if not isinstance(objective, str):
             params = without_options("xgboost", params)
         if not (isinstance(objective, str) and objective.startswith("reg:")):
             params["base_score"] = 0.0
         return params
 
-    def run(
-        self, objective: Loss | str, seed: int, rounds: int, watch: Watch, parameters: Mapping[str, Any] = _NONE
-    ) -> Floats:
+    def run(self, setting: Setting, seed: int, rounds: int, watch: Watch) -> Floats:
         """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
 
         class Callback(self.xgb.callback.TrainingCallback):  # type: ignore[name-defined]
@@ -290,7 +280,7 @@ class XGBoost:
             def after_iteration(self, *_: Any) -> bool:
                 return watch.stop
 
-        params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
+        objective, params = setting.objective, self.params_of_run(self.trees, self.num_threads, setting, seed)
         if isinstance(objective, str):
             params["objective"] = objective
         rows_alone = isinstance(objective, str) and objective.startswith("reg:")

@@ -16,8 +16,7 @@ from boostplug.comparison.summary import to_json
 from boostplug.comparison.training.frameworks import Folds
 from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.store import Store
-from boostplug.comparison.training.trees import Plan
-from boostplug.comparison.training.tuning import Setting
+from boostplug.comparison.training.trees import Plan, Setting
 from boostplug.core.checks import shown
 from boostplug.losses import Loss
 from boostplug.metrics import Metric

@@ -13,8 +13,7 @@ import numpy as np
 from boostplug.comparison.summary import to_json
 from boostplug.comparison.training import tuning
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, DataPart, Framework, Report, Watch
-from boostplug.comparison.training.trees import Plan
-from boostplug.comparison.training.tuning import Setting
+from boostplug.comparison.training.trees import Plan, Setting
 from boostplug.core.arrays import Floats
 from boostplug.core.threads import threads_of_framework
 from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN
@@ -178,7 +177,7 @@ class FoldRuns:
             return report is not None and report(number, value)
 
         watch = Watch(plan.valid_metric, valid, patience=plan.patience, num_threads=plan.num_threads, report=stops)
-        return watch, framework.run(setting.objective, seed, plan.rounds, watch, setting.parameters)
+        return watch, framework.run(setting, seed, plan.rounds, watch)
 
     def _trained(self, method: Method, seed: int, framework: Framework) -> dict[str, Any]:
         """Return the fields of a run."""
@@ -186,9 +185,9 @@ class FoldRuns:
         if plan.tune and method not in self.tuned:
             with _noted():  # and dropped
                 self.tuned[method] = tuning.tune(
-                    framework, method.objective, plan, lambda *tried: self._run(framework, *tried)[0]
+                    framework, method.objective, plan, lambda *trial: self._run(framework, *trial)[0]
                 )
-        setting = self.tuned.get(method) or Setting(objective=method.objective)
+        setting = self.tuned.get(method) or Setting(method.objective)
         watch, scores = self._run(framework, setting, seed)
         if not np.isfinite(scores).all():
             return {"error": "its scores on the test part are not finite"}

@@ -1,4 +1,4 @@
-"""What all methods of a comparison share: `Trees`, by the names of either framework, and the `Plan` of the runs."""
+"""Settings of a comparison: its `Trees` and its `Plan`, which all methods share, and a method's own `Setting`."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -8,6 +8,7 @@ import numpy as np
 
 from boostplug.core.checks import check_integer, check_number, did_you_mean
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
+from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
 # Parameters that a comparison sets, by each of their names in LightGBM and XGBoost.
@@ -204,3 +205,16 @@ class Plan:
     num_threads: int
     tune: int
     seeds: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of a method: its objective, and parameters of the framework that replace those of the trees.
+
+    `failed` is the number of other settings whose training failed; `failure` is the first one's reason.
+    """
+
+    objective: Loss | str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    failed: int = 0
+    failure: str = ""

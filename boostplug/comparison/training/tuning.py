@@ -3,11 +3,11 @@
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from boostplug.comparison.training.frameworks import Framework, Report, Watch
-from boostplug.comparison.training.trees import Plan, Trees
+from boostplug.comparison.training.trees import Plan, Setting, Trees
 from boostplug.core.best_round import BestRound
 from boostplug.core.extras import imported
 from boostplug.core.values import Range
@@ -56,19 +56,6 @@ def require_optuna() -> Any:
     return optuna
 
 
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """A setting of a method: its objective, and parameters of the framework that replace those of the trees.
-
-    `failed` is the number of other settings whose training failed; `failure` is the first one's reason.
-    """
-
-    objective: Loss | str
-    parameters: dict[str, Any] = field(default_factory=dict)
-    failed: int = 0
-    failure: str = ""
-
-
 def tune(
     framework: Framework, objective: Loss | str, plan: Plan, run: Callable[[Setting, int, Report | None], Watch]
 ) -> Setting | None:
@@ -102,7 +89,7 @@ def tune(
     def value_of(trial: Any = None) -> float:
         """Train with the setting of a trial, or the given one, and return its value."""
         try:
-            setting, report = Setting(objective=objective), None
+            setting, report = Setting(objective), None
             if trial is not None:
                 setting, report = _suggest(trial, framework, objective, plan.trees), _report_to(trial, sign)
             watch = run(setting, seed, report)
@@ -155,8 +142,8 @@ def _suggest(trial: Any, framework: Framework, objective: Loss | str, trees: Tre
         for name, options in _OF_BUILT_INS.get(objective, {}).items():
             if name not in fixed:
                 parameters[name] = trial.suggest_categorical(name, options)
-        return Setting(objective=objective, parameters=parameters)
-    return Setting(objective=suggest(trial, objective), parameters=parameters)
+        return Setting(objective, parameters)
+    return Setting(suggest(trial, objective), parameters)
 
 
 def _tree_value(trial: Any, name: str, given: float) -> float:
