@@ -13,6 +13,7 @@ from boostplug.comparison.console import progress_bar
 from boostplug.comparison.decision import decide
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import Columns, as_tuple
+from boostplug.comparison.inputs.today import judged_by_score
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.recommendation import DEFAULT_METRICS
 from boostplug.comparison.result import CompareResult
@@ -179,8 +180,10 @@ def compare(
     today : str, optional
         What ranks the lists in use: the name of a column with its score, "-COLUMN" where less is better, or "order",
         the order of the rows (an error beside a column "order"). All methods are compared with it, and it is
-        recommended unless one is significantly better on test. The column stays a feature unless `drop` names it. Rows
-        without a score rank last.
+        recommended unless one is significantly better on test. The column stays a feature unless `drop` names it. Test
+        queries in which a row lacks the score are left out, with a warning, and elsewhere such rows rank last. If that
+        leaves fewer than 30 test queries, if the score is constant in most of them, or if it ranks worse than a random
+        order, the recommendation says so first. The label as the score in use is an error.
 
     Returns
     -------
@@ -212,9 +215,10 @@ def compare(
     loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns, data), list[str]()
     if propensity is not None:
         loaded, about_clicks = loaded.weighed(propensity)
-    given, one_chosen = loaded.folds, loaded.has_one_chosen
-    chosen = arguments.losses_of(losses, loaded)
+    chosen, one_chosen = arguments.losses_of(losses, loaded), loaded.has_one_chosen
     main, choosing, table_metrics, left_out = arguments.metrics_of(metric, metrics, loaded)
+    loaded = judged_by_score(loaded, main)
+    given = loaded.folds
     threads, jobs = arguments.threads_of(num_threads, jobs, given)
     rounds, patience = arguments.rounds_of(rounds, early_stopping_rounds)
     trees, trials, seeds = arguments.trees_of(params, given), arguments.trials_of(tune), arguments.seeds_of(seeds)

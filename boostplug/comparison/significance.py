@@ -142,7 +142,7 @@ def pooled_test(
     a: Sequence[ArrayLike],
     b: Sequence[ArrayLike],
     *,
-    weight: Sequence[ArrayLike] | None = None,
+    weight: Sequence[ArrayLike | None] | None = None,
     codes: Sequence[ArrayLike] | None = None,
     counts: Literal["queries", "sets"] = "queries",
     level: float = 0.95,

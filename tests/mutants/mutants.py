@@ -471,9 +471,45 @@ MUTANTS = [
         ),
         (
             "a method behind the incumbent on validation may take its place",
-            "comparison.decision.decide",
+            "comparison.decision._second",
             "outcomes.first({incumbent: means[incumbent], method: mean}) == method",
             "True",
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_choosing.py"],
+        (
+            "a fold has a say in what it tests",
+            "comparison.choosing.choose_then_use",
+            "v * (fold != f) * ~np.isin(code, code[fold == f])",
+            "v",
+        ),
+        (
+            "the test of what was chosen does not choose anew",
+            "comparison.choosing.choose_then_use",
+            "chosen(means_of(d, others, signs))",
+            "(np.repeat(pair[0], count, axis=1), np.repeat(pair[1], count, axis=1))",
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_score_in_use.py"],
+        (
+            "test queries of several folds count several times against the score in use",
+            "comparison.inputs.today._doubts",
+            "data.codes(2)",
+            "None",
+        ),
+        (
+            "a score in use worse than chance is named where lower is better only",
+            "comparison.inputs.today._doubts",
+            "gain if metric.greater_is_better else -gain",
+            "-gain",
+        ),
+        (
+            "tied pairs are errors in a random order",
+            "comparison.inputs.today.in_random_order",
+            '"half" if isinstance(inner, PairError) else "average"',
+            '"full" if isinstance(inner, PairError) else "average"',
         ),
     ),
     *_caught_by(

@@ -11,6 +11,7 @@ from boostplug.comparison.report.formats import short
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import column_names, refuse_where, shown
+from boostplug.data.queries import Queries
 from boostplug.data.tables import is_frame, is_number, is_whole, schema_of
 from boostplug.metrics import Metric
 
@@ -44,6 +45,19 @@ def columns_of(part: DataPart) -> Iterator[tuple[str, Floats]]:
         name = str(names[j]) if names else f"number {j + 1}"
         if not hasattr(column, "cat"):
             yield name, np.asarray(column, np.float64)
+
+
+def orders_as_labels(values: Floats, queries: Queries) -> bool:
+    """Return whether scores put the judged rows of each query into the order of their labels, without a fault.
+
+    Rows of equal labels may have different scores; rows of different labels may not be level. False where fewer than 20
+    steps from one label to the next were ordered: scores of any kind may be right there.
+    """
+    query, labels = queries.query_of_row[queries.judged], queries.labels[queries.judged]
+    values = last_where_missing(values)[queries.judged]
+    order = np.lexsort((values, labels, query))  # so that the best of a label is next to the worst of the one above it
+    is_step = (np.diff(query[order]) == 0) & (np.diff(labels[order]) > 0.0)
+    return int(is_step.sum()) >= _LEAST_RELEVANT and bool((values[order][1:] > values[order][:-1])[is_step].all())
 
 
 def refuse_infinite(part: DataPart, part_name: str) -> None:

@@ -67,6 +67,8 @@ class LoadedData:
         Propensity by position, if clicks are weighted by it.
     crossed : bool
         Whether the folds are those of one table, each query a test query once.
+    of_score : sequence of str
+        Reasons not to rely on a comparison with the score in use, as clauses.
     """
 
     folds: Sequence[Sequence[DataPart]]
@@ -76,6 +78,7 @@ class LoadedData:
     warnings: Sequence[str] = ()
     propensity: tuple[float, ...] | None = None
     crossed: bool = False
+    of_score: Sequence[str] = ()
 
     @classmethod
     def from_arguments(cls, train: Any, valid: Any, test: Any, columns: Columns, name: str | None) -> "LoadedData":
@@ -165,10 +168,10 @@ class LoadedData:
 
     @property
     def reasons(self) -> list[str]:
-        """Why nothing can be relied on: more than 1 % of the test queries are queries of another part too."""
+        """Why nothing can be relied on: the score in use, or another part has more than 1 % of the test queries too."""
         least = _FEW_SHARED * sum(test.queries.n_queries for test in self.tests)
         shared = [one for one in self._shared if one.of == PARTS[2] and len(one.ids) > least]
-        return [f"{one.what}: split the data by query, and {one.remedy}" for one in shared]
+        return [*self.of_score, *(f"{one.what}: split the data by query, and {one.remedy}" for one in shared)]
 
     def doubts(self) -> list[str]:
         """Return warnings about columns, labels (places, lists that were shown), weights, and too few test queries."""
@@ -225,6 +228,7 @@ def _known_ids(*parts: DataPart) -> list[NDArray[Any]] | None:
     1, or the queries are pages, which may be shown again.
     """
     ids = [part.ids for part in parts]
-    counts = [i.dtype.kind in "iuf" and any(np.array_equal(i - s, np.arange(len(i))) for s in (0, 1)) for i in ids]
+    all_ids = [part.ids if part.taken_from is None else part.taken_from for part in parts]
+    counts = [i.dtype.kind in "iuf" and any(np.array_equal(i - s, np.arange(len(i))) for s in (0, 1)) for i in all_ids]
     is_unknown = all(counts) or any(part.qid is None or part.queries.position is not None for part in parts)
     return None if is_unknown else [of_part.astype(str) for of_part in ids]

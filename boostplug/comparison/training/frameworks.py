@@ -36,6 +36,8 @@ class DataPart:
     queries: Queries
     qid: NDArray[Any] | None = None
     feature_names: tuple[str, ...] | None = None
+    taken_from: NDArray[Any] | None = None
+    """The ids of the part of which it holds some queries."""
 
     @property
     def group(self) -> NDArray[np.int64]:
@@ -50,11 +52,15 @@ class DataPart:
 
     def half(self) -> "DataPart":
         """Return half of the queries, drawn with a fixed seed."""
-        kept = np.random.default_rng(0).permutation(self.queries.n_queries)[: (self.queries.n_queries + 1) // 2]
+        n = self.queries.n_queries
+        return self.of_queries(np.random.default_rng(0).permutation(n)[: (n + 1) // 2])
+
+    def of_queries(self, kept: Any) -> "DataPart":
+        """Return some queries, by their numbers; they stay in their order."""
         rows = np.flatnonzero(np.isin(self.queries.query_of_row, kept))
         queries = self.queries.of_rows(rows, keep_empty=False)
         qid = None if self.qid is None else self.qid[rows]
-        return DataPart(rows_of(self.X, rows), queries, qid, self.feature_names)
+        return DataPart(rows_of(self.X, rows), queries, qid, self.feature_names, self.ids)
 
 
 Folds = Sequence[Sequence[DataPart]]
