@@ -12,7 +12,6 @@ from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.significance import Pooled, holm, pooled_test
 from boostplug.comparison.summary import MethodSummary, Outcome
 from boostplug.comparison.training.floors import Floors, LinearLoss
-from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.trees import Plan
 from boostplug.core.arrays import Floats
@@ -147,7 +146,7 @@ class Outcomes:
         return pooled_test(
             [*a.values()],
             [*b.values()],
-            weight=[weight_of(self.data.tests[f]) for f in a],
+            weight=[self.data.tests[f].queries.query_weight for f in a],
             codes=[self.data.codes[f] for f in a],
             counts="sets",
             level=LEVEL,
@@ -217,10 +216,10 @@ class Outcomes:
             return self._chosen[key]
         values = {m: self._means([self.finished(m)[run] for run in runs]) for m in methods}
         folds, validation = [*values[methods[0]]], self.validation_means(methods, runs)
-        weights = [weight_of(self.data.tests[f]) for f in folds]
+        queries = [self.data.tests[f].queries for f in folds]
         self._chosen[key] = choose_then_use(
             [self.sign * np.array([values[m][f] for m in methods]) for f in folds],
-            weights,
+            [np.ones(q.n_queries) if q.query_weight is None else q.query_weight for q in queries],
             [self.data.codes[f] for f in folds],
             [methods.index(m) for m in references],
             self.sign * np.array([validation[m] for m in methods]),
@@ -273,12 +272,6 @@ class Outcomes:
             summary.difference, summary.interval, summary.z = contrast.difference, [*contrast.interval], contrast.z
             summary.p = self.p_of(contrast, method, reference)
         return summary
-
-
-def weight_of(part: DataPart) -> Floats:
-    """Return the weight of each query of a part."""
-    queries = part.queries
-    return np.ones(queries.n_queries) if queries.query_weight is None else queries.query_weight
 
 
 def _mean(values: Sequence[float]) -> float | None:

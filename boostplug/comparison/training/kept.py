@@ -1,11 +1,10 @@
 """Finished runs of a comparison in a file of JSON lines, from which only the same comparison continues."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import joblib
 import numpy as np
@@ -28,21 +27,14 @@ _PACKAGE = Path(__file__).parents[2]
 def _digest_of(folds: Folds, plan: Plan) -> str:
     """Return a digest of all that affects a run except its method, fold and seed."""
     data = [digest_of_part(part) for fold in folds for part in fold]
-    trees = asdict(plan.trees)
+    of_frameworks = [*plan.trees.lightgbm.values(), *plan.trees.xgboost.values()]
+    paths = [Path(value) for value in of_frameworks if isinstance(value, (str, PathLike)) and Path(value).is_file()]
     code = [(str(file.relative_to(_PACKAGE)), file.read_bytes()) for file in sorted(_PACKAGE.rglob("*.py"))]
     metrics = [*map(repr, (plan.metric, plan.valid_metric, *plan.metrics))]
     tuned = (plan.tune, plan.seeds[0]) if plan.tune else 0
-    settings = (plan.rounds, plan.patience, plan.num_threads, tuned, metrics, trees, [*_files(trees)])
-    return str(joblib.hash((data, settings, versions("optuna"), code)))
-
-
-def _files(value: Any) -> Iterator[tuple[str, bytes]]:
-    """Yield the existing files that parameters name, with their contents."""
-    if isinstance(value, Mapping):
-        for item in value.values():
-            yield from _files(item)
-    elif isinstance(value, (str, PathLike)) and Path(value).is_file():
-        yield str(value), Path(value).read_bytes()
+    settings = (plan.rounds, plan.patience, plan.num_threads, tuned, metrics, asdict(plan.trees))
+    files = [(str(path), path.read_bytes()) for path in paths]
+    return str(joblib.hash((data, settings, files, versions("optuna"), code)))
 
 
 def has_own_code(value: Loss | Metric | str) -> bool:
