@@ -10,7 +10,7 @@ import numpy as np
 from boostplug.comparison.choosing import Chosen, choose_then_use
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.significance import Pooled, holm, pooled_test
-from boostplug.comparison.summary import MethodSummary, Outcome
+from boostplug.comparison.summary import Outcome
 from boostplug.comparison.training.floors import Floors, LinearLoss
 from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.trees import Plan
@@ -231,47 +231,50 @@ class Outcomes:
         return (max if self.plan.valid_metric.greater_is_better else min)(means, key=means.__getitem__)
 
     @cached_property
-    def rows(self) -> dict[Method, MethodSummary]:
-        """The summaries of all methods, with Holm's p for those of each reference."""
-        rows = {method: self._summary(method) for method in self.methods}
+    def rows(self) -> dict[Method, dict[str, Any]]:
+        """The row of each method in the document, with Holm's p for those of each reference."""
+        rows = {method: self._row(method) for method in self.methods}
         for reference in rows:
-            tested = [m for m, row in rows.items() if row.p is not None and self.reference_of(m) == reference]
-            for method, p in zip(tested, holm([rows[m].p or 0.0 for m in tested]).tolist(), strict=True):
-                rows[method].p_holm = p
+            tested = [m for m, row in rows.items() if row["p"] is not None and self.reference_of(m) == reference]
+            for method, p in zip(tested, holm([rows[m]["p"] for m in tested]).tolist(), strict=True):
+                rows[method]["p_holm"] = p
         for row in rows.values():
-            if row.difference is not None:
-                row.outcome = Outcome.from_test(row.difference, row.p_holm, self.sign)
+            if row["difference"] is not None:
+                row["outcome"] = Outcome.from_test(row["difference"], row["p_holm"], self.sign)
         return rows
 
     @property
     def comparisons(self) -> dict[str, int]:
         """The number of comparisons with each reference, for which Holm's method corrects, by its title."""
-        references = [self.reference_of(method) for method, row in self.rows.items() if row.p is not None]
+        references = [self.reference_of(method) for method, row in self.rows.items() if row["p"] is not None]
         return dict(Counter(reference.title for reference in references if reference is not None))
 
-    def _summary(self, method: Method) -> MethodSummary:
+    def _row(self, method: Method) -> dict[str, Any]:
+        """Return a method's means over runs, its difference to its reference, and its runs."""
         done, reference = [*self.finished(method).values()], self.reference_of(method)
         contrast = None if reference is None else self.contrast(method, reference)
-        summary = MethodSummary(
-            framework=method.framework,
-            method=method.name,
-            objective=str(method.objective),
-            built_in=isinstance(method.objective, str),
-            reference=None if reference is None or reference == method else reference.title,
-            runs_planned=self.n_planned,
-            runs_finished=len(done),
-            runs_at_cap=self.n_at_cap(method),
-            validation=_mean_and_spread([run.validation for run in done]),
-            test={m.name: _mean_and_spread([run.test[m.name] for run in done]) for m in self.plan.metrics},
-            seconds_per_round=_mean([run.seconds_per_round for run in done if run.seconds_per_round is not None]),
-            rounds=_mean([run.rounds for run in done]) if method.is_trained else None,
-            errors=list(dict.fromkeys(run.error for run in self.of(method) if run.error)),
-            runs=[run.document() for run in self.of(method)],
-        )
-        if contrast is not None and reference is not None:
-            summary.difference, summary.interval, summary.z = contrast.difference, [*contrast.interval], contrast.z
-            summary.p = self.p_of(contrast, method, reference)
-        return summary
+        return {
+            "framework": method.framework,
+            "method": method.name,
+            "objective": str(method.objective),
+            "built_in": isinstance(method.objective, str),
+            "reference": None if reference is None or reference == method else reference.title,
+            "runs_planned": self.n_planned,
+            "runs_finished": len(done),
+            "runs_at_cap": self.n_at_cap(method),
+            "validation": _mean_and_spread([run.validation for run in done]),
+            "test": {m.name: _mean_and_spread([run.test[m.name] for run in done]) for m in self.plan.metrics},
+            "difference": contrast and contrast.difference,
+            "interval": contrast and [*contrast.interval],
+            "z": contrast and contrast.z,
+            "p": None if reference is None else self.p_of(contrast, method, reference),
+            "p_holm": None,
+            "outcome": None,
+            "seconds_per_round": _mean([run.seconds_per_round for run in done if run.seconds_per_round is not None]),
+            "rounds": _mean([run.rounds for run in done]) if method.is_trained else None,
+            "errors": list(dict.fromkeys(run.error for run in self.of(method) if run.error)),
+            "runs": [run.document() for run in self.of(method)],
+        }
 
 
 def _mean(values: Sequence[float]) -> float | None:
