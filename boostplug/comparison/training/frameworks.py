@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.adapters.reading import assign
-from boostplug.comparison.training.trees import Setting, Trees
+from boostplug.comparison.training.trees import NAMES_IN_LIGHTGBM, NAMES_IN_XGBOOST, Setting, Trees
 from boostplug.core.arrays import Floats
 from boostplug.core.best_round import BestRound
 from boostplug.core.extras import imported
@@ -161,15 +161,7 @@ class LightGBM:
     name: ClassVar[str] = "lightgbm"
     baselines: ClassVar[tuple[str, ...]] = ("lambdarank", "rank_xendcg", "regression", WITHOUT_NORM)
     """Built-in objectives; the first is the one that others are compared with."""
-    tree_names: ClassVar[Mapping[str, str]] = {
-        "learning_rate": "learning_rate",
-        "num_leaves": "num_leaves",
-        "min_rows": "min_data_in_leaf",
-        "l2": "lambda_l2",
-        "row_fraction": "bagging_fraction",
-        "column_fraction": "feature_fraction",
-    }
-    """The names that the framework has for what tuning draws of `Trees`."""
+    tree_names: ClassVar[Mapping[str, str]] = NAMES_IN_LIGHTGBM
 
     def __init__(self, train: DataPart, valid: DataPart, test: DataPart, trees: Trees, num_threads: int) -> None:
         self.lgb = imported("lightgbm", "training needs")
@@ -236,14 +228,7 @@ class XGBoost:
 
     name: ClassVar[str] = "xgboost"
     baselines: ClassVar[tuple[str, ...]] = ("rank:ndcg", "rank:pairwise", "reg:squarederror")
-    tree_names: ClassVar[Mapping[str, str]] = {
-        "learning_rate": "learning_rate",
-        "num_leaves": "max_leaves",
-        "min_hessian": "min_child_weight",
-        "l2": "reg_lambda",
-        "row_fraction": "subsample",
-        "column_fraction": "colsample_bytree",
-    }
+    tree_names: ClassVar[Mapping[str, str]] = NAMES_IN_XGBOOST
 
     def __init__(self, train: DataPart, valid: DataPart, test: DataPart, trees: Trees, num_threads: int) -> None:
         """Bin the data; weighted data twice, because regression takes no weights of queries."""

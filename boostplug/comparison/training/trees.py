@@ -35,6 +35,23 @@ _LIMITS: dict[str, dict[str, Any]] = {
     "row_fraction": {"above": 0.0, "most": 1.0},
     "column_fraction": {"above": 0.0, "most": 1.0},
 }
+NAMES_IN_LIGHTGBM = {
+    "learning_rate": "learning_rate",
+    "num_leaves": "num_leaves",
+    "min_rows": "min_data_in_leaf",
+    "l2": "lambda_l2",
+    "row_fraction": "bagging_fraction",
+    "column_fraction": "feature_fraction",
+}
+"""Names of those parameters of `Trees` that tuning draws."""
+NAMES_IN_XGBOOST = {
+    "learning_rate": "learning_rate",
+    "num_leaves": "max_leaves",
+    "min_hessian": "min_child_weight",
+    "l2": "reg_lambda",
+    "row_fraction": "subsample",
+    "column_fraction": "colsample_bytree",
+}
 _TAKEN = {name: ours for ours, names in _OURS.items() for name in names}
 
 
@@ -144,16 +161,11 @@ class Trees:
         """Return LightGBM's parameters: deterministic, and without its own metric."""
         ours = {
             "metric": "None",
-            "learning_rate": self.learning_rate,
-            "num_leaves": self.num_leaves,
+            **{own: getattr(self, name) for name, own in NAMES_IN_LIGHTGBM.items()},
             "max_depth": self.max_depth or -1,
             "max_bin": self.max_bin,
-            "min_data_in_leaf": self.min_rows,
             "min_sum_hessian_in_leaf": self.min_hessian,
-            "lambda_l2": self.l2,
-            "bagging_fraction": self.row_fraction,
             "bagging_freq": 1,
-            "feature_fraction": self.column_fraction,
             "feature_pre_filter": False,
             "deterministic": True,
             "force_col_wise": True,
@@ -170,14 +182,9 @@ class Trees:
             "disable_default_eval_metric": True,
             "tree_method": "hist",
             "grow_policy": "lossguide",
-            "learning_rate": self.learning_rate,
-            "max_leaves": self.num_leaves,
+            **{own: getattr(self, name) for name, own in NAMES_IN_XGBOOST.items()},
             "max_depth": self.max_depth,
             "max_bin": self.max_bin,
-            "min_child_weight": self.min_hessian,
-            "reg_lambda": self.l2,
-            "subsample": self.row_fraction,
-            "colsample_bytree": self.column_fraction,
             "nthread": num_threads,
             "verbosity": 0,
         }
