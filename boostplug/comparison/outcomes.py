@@ -1,7 +1,7 @@
 """`Outcomes`: statistics of finished runs, such as differences to a reference, and the best method on validation."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -22,6 +22,7 @@ FoldSeed = tuple[int, int]
 Pairs = Mapping[int, tuple[Method, Method]]
 """Two methods for each fold, of which the first is compared with the second."""
 Done = dict[FoldSeed, Run]
+Value = Callable[[Run], Floats]
 
 FLIPS = 20_000
 LEVEL = 0.95  # of intervals
@@ -123,25 +124,28 @@ class Outcomes:
         Folds have equal weights, and so have the queries of a fold: the test is of the difference in the table. A query
         in several folds counts once, by its mean over them.
         """
-        ours, theirs = self._paired(pairs)
-        return self._test(ours, theirs) if ours else None
+        ours, theirs = self.paired(pairs)
+        return self.test(ours, theirs) if ours else None
 
-    def _paired(self, pairs: Pairs) -> tuple[dict[int, Floats], dict[int, Floats]]:
-        """Return the values of two methods on the test queries of each fold, means over the runs that both finished."""
+    def paired(self, pairs: Pairs, value: Value | None = None) -> tuple[dict[int, Floats], dict[int, Floats]]:
+        """Return the values of the two methods of each fold, means over the runs that both finished.
+
+        `value` returns those of a run, by default the metric on each test query.
+        """
         ours, theirs = list[Run](), list[Run]()
         for fold, both in pairs.items():
             a, b = ({run: found for run, found in self.finished(m).items() if run[0] == fold} for m in both)
             ours += [a[run] for run in a if run in b]
             theirs += [b[run] for run in a if run in b]
-        return self._means(ours), self._means(theirs)
+        return self._means(ours, value), self._means(theirs, value)
 
-    def _means(self, runs: Sequence[Run]) -> dict[int, Floats]:
-        """Return the mean over runs of the metric's value on each test query, by fold."""
+    def _means(self, runs: Sequence[Run], value: Value | None = None) -> dict[int, Floats]:
+        """Return the mean over runs of their values, by fold; by default of the metric on each test query."""
         folds = sorted({run.fold for run in runs})
-        name = self.plan.metric.name
-        return {f: np.mean([run.per_query[name] for run in runs if run.fold == f], axis=0) for f in folds}
+        value = value or (lambda run: run.per_query[self.plan.metric.name])
+        return {f: np.mean([value(run) for run in runs if run.fold == f], axis=0) for f in folds}
 
-    def _test(self, a: Mapping[int, Floats], b: Mapping[int, Floats]) -> Pooled:
+    def test(self, a: Mapping[int, Floats], b: Mapping[int, Floats], flips: int = FLIPS) -> Pooled:
         """Return the test of the difference a - b, of values of each test query by fold."""
         return pooled_test(
             [*a.values()],
@@ -150,12 +154,12 @@ class Outcomes:
             codes=[self.data.codes[f] for f in a],
             counts="sets",
             level=LEVEL,
-            flips=FLIPS,
+            flips=flips,
         )
 
     def counts(self, pairs: Pairs) -> tuple[int, int]:
         """Return on how many test queries the first of two methods has better values, and on how many worse ones."""
-        ours, theirs = self._paired(pairs)
+        ours, theirs = self.paired(pairs)
         gains = np.concatenate([self.sign * (ours[f] - theirs[f]) for f in ours])
         return int((gains > _ROUNDING).sum()), int((gains < -_ROUNDING).sum())
 
@@ -169,7 +173,7 @@ class Outcomes:
         whole = [done[run.fold, run.seed] for run in half if (run.fold, run.seed) in done]
         if not half or len(whole) < len(self.data.folds) or self.n_at_cap(method):
             return None
-        test = self._test(self._means(whole), self._means(half))
+        test = self.test(self._means(whole), self._means(half))
         return {"difference": test.difference, "interval": test.interval}
 
     def mean_of_seeds(self, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any] | None:

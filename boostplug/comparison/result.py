@@ -2,19 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from boostplug.comparison import recommendation
+from boostplug.comparison.counts import plain_counts
 from boostplug.comparison.decision import Decision, decide
 from boostplug.comparison.document import as_json, versions
+from boostplug.comparison.examples import examples
 from boostplug.comparison.inputs.columns import leaks
 from boostplug.comparison.inputs.frames import TODAY
-from boostplug.comparison.machine import machine
 from boostplug.comparison.outcomes import FLIPS, LEVEL, FoldSeed, Outcomes
 from boostplug.comparison.report.page import page
+from boostplug.comparison.report.picture import picture
 from boostplug.comparison.report.table import frame, markdown, render, text
 from boostplug.comparison.report.words import advice
 from boostplug.comparison.summary import SCHEMA, Outcome, to_json
@@ -23,6 +26,7 @@ from boostplug.comparison.training.frameworks import booster_of_text
 from boostplug.comparison.training.kept import KeptRuns
 from boostplug.comparison.training.runs import Method
 from boostplug.core.cached import cached_property
+from boostplug.core.checks import check_integer
 from boostplug.core.extras import imported
 from boostplug.core.files import write_file
 from boostplug.model.mean import mean_model
@@ -34,7 +38,7 @@ _FRAMES = "DataFrames of a comparison need"
 
 
 class CompareResult:
-    """Result of `boostplug.compare`: prints as a table, and writes JSON, HTML and Markdown.
+    """Result of `boostplug.compare`: prints as a table, and writes JSON, HTML, Markdown and pictures.
 
     Parameters
     ----------
@@ -107,6 +111,12 @@ class CompareResult:
     def _decision(self) -> Decision | None:
         found, reasons = decide(self.outcomes), [*self.outcomes.data.reasons]
         return found and replace(found, outcome=Outcome.DOUBTFUL if reasons else found.outcome, reasons=reasons)
+
+    @property
+    def _compared(self) -> Decision | None:
+        """The decision, if a challenger stands beside what is in use."""
+        found = self._decision
+        return None if found is None or found.contrast is None or found.challenger == found.incumbent else found
 
     @property
     def document(self) -> dict[str, Any]:
@@ -191,6 +201,7 @@ class CompareResult:
             "better": counts[0],
             "worse": counts[1],
             "chosen": [_name(method) for method, _ in decision.pairs.values()],
+            "counts": None if self._compared is None else plain_counts(outcomes, self._compared),
             "doubled": outcomes.doubled(best),
             "rounds": of_estimator["rounds"],
             "params": of_estimator["params"],
@@ -297,15 +308,71 @@ class CompareResult:
     def to_html(self, path: str | Path) -> None:
         """Write one self-contained HTML page to send to those who decide; it loads nothing from the network.
 
-        It has the recommendation, the differences with their intervals, all methods, learning curves, and the set-up
-        with the call that repeats the comparison.
+        It has the recommendation, the differences with their intervals, ten queries whose order changes most, all
+        methods, learning curves, and the set-up with the call that repeats the comparison.
 
         Raises
         ------
         ImportError
             If Jinja2 is not installed: ``pip install 'boostplug[report]'``.
         """
-        write_file(path, page(self.document, machine()))
+        found = [] if self._compared is None else self.examples().to_dict("records")
+        today = datetime.now().astimezone().date().isoformat()
+        write_file(path, page({**self.document, "examples": found, "date": today}))
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Return the first screen of the page as a figure of matplotlib, and write it to a file if `path` is given.
+
+        It has the first sentence of the recommendation, and the differences to what is in use with their intervals:
+        the recommended method first, then what is in use, then the others by their difference.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File that ends with .svg or .png.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed: ``pip install 'boostplug[report]'``.
+        ValueError
+            If `path` has another suffix.
+        FileExistsError
+            If `path` holds something else than a picture.
+        """
+        return picture(self.document, path)
+
+    def examples(self, n: int = 10) -> Any:
+        """Return the test queries whose order a change would alter most, as a pandas DataFrame to look at.
+
+        A query's order changes by the sum over its documents of the difference of 1 / log2(1 + place) between the
+        challenger and what is in use, 0 below the tenth place; labels do not matter. Scores are means over seeds.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Number of queries; those whose order stays are left out.
+
+        Returns
+        -------
+        DataFrame
+            A row for each document among the ten best of the new or of the old order, with the index of the features,
+            if these are a DataFrame. Columns: query, change of the metric, new and old place, label, new and old
+            score, and up to four features: those that differ most between the documents that move up and those that
+            move down. The largest change of the order comes first, and in a query the new order.
+
+        Raises
+        ------
+        ValueError
+            If there is nothing to compare: nothing is in use, or it is itself the best, or no run is finished.
+        """
+        n = check_integer("n", n, 1)
+        if self._compared is None:
+            raise ValueError(
+                "there are no examples: no finished method stands beside one that is in use; name what is in use "
+                "(today= or incumbent=), or see result.recommendation"
+            )
+        return examples(self.outcomes, self._compared.pairs, n)
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and the lines below it as Markdown; without `path`, return it."""

@@ -137,6 +137,11 @@ class Pooled(NamedTuple):
     interval: tuple[float, float]
     n_queries: int
 
+    def widened(self, factor: float) -> "Pooled":
+        """Return the same with an interval that is wider by a factor."""
+        low, high = (self.difference + factor * (end - self.difference) for end in self.interval)
+        return self._replace(interval=(low, high))
+
 
 def pooled_test(
     a: Sequence[ArrayLike],

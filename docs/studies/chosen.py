@@ -47,8 +47,7 @@ from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM, D
 from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.data.queries import Queries
 from boostplug.losses import LambdaRank, ListNet, LogisticError, Loss, NDCGBoost, QBRank, RankNet
-from boostplug.metrics import MRR, NDCG, WTA, ChoiceLogLoss, Metric
-from boostplug.metrics.choice import choice_bins
+from boostplug.metrics import MRR, NDCG, WTA, ChoiceLogLoss, Metric, choice_probabilities
 from boostplug.replication.drawing import drawn
 from boostplug.replication.tables import markdown
 from studies.quality.catboost import CatBoost
@@ -153,6 +152,25 @@ def _rotated(data: tuple[Floats, Floats]) -> list[Fold]:
         return DataPart(X[rows].reshape(-1, X.shape[2]), Queries(y[rows].ravel(), group=group))
 
     return [(part(k, k + 1, k + 2), part(k + 3), part(k + 4)) for k in range(N_FOLDS)]
+
+
+def choice_bins(scores: Floats, queries: Queries, n_bins: int = 10) -> Floats:
+    """Return documents, expected choices and choices made, in bins of the probability of equal expected choices.
+
+    Of lists in which something was chosen; each of these counts once.
+
+    Returns
+    -------
+    ndarray of shape (3, n_bins)
+    """
+    made = np.bincount(queries.query_of_row, queries.labels, queries.n_queries)[queries.query_of_row]
+    p = choice_probabilities(scores, group=np.diff(queries.boundaries))
+    rows = np.flatnonzero(made > 0.0)
+    rows = rows[np.argsort(p[rows], kind="stable")]
+    expected, chosen = p[rows], queries.labels[rows] / made[rows]
+    middle = np.cumsum(expected) - 0.5 * expected
+    place = np.minimum((middle / max(expected.sum(), 1e-300) * n_bins).astype(np.int64), n_bins - 1)
+    return np.array([np.bincount(place, of_row, n_bins) for of_row in (np.ones(len(rows)), expected, chosen)])
 
 
 def trained(folder: Path, job: Job) -> dict[Any, Any]:

@@ -77,7 +77,7 @@ CASES = {
     Outcome.AT_CAP: (
         {**IN_USE, (LGB, "a"): (0.6, 0.6)}, {"trained": 9},
         "No verdict yet, so keep lambdarank: trainings ended at the cap of 9 rounds.",
-        "there is no p, because more rounds might change it, over 36 test queries. More rounds may change the order",
+        "there is no p, because more rounds might change it, over 36 test queries.",
     ),
     Outcome.TOO_FEW: (
         {**IN_USE, (LGB, "a"): (0.6, 0.5)}, {"n": 20},

@@ -513,6 +513,36 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
+        ["comparison/test_counts.py"],
+        (
+            "ties are errors in the mean place",
+            "comparison.counts._place",
+            'PairError(ties="half")',
+            'PairError(ties="full")',
+        ),
+        (
+            "counts have the interval of a method that was not chosen",
+            "comparison.counts.plain_counts",
+            'tests["difference"].widened(decision.widening)',
+            'tests["difference"]',
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_examples.py"],
+        (
+            "a query of several folds is several examples",
+            "comparison.examples._most_changed",
+            "(fold, q) if codes is None else codes[fold][q]",
+            "(fold, q)",
+        ),
+        (
+            "places below the tenth count in what changes most",
+            "comparison.examples._most_changed",
+            "of <= DEPTH",
+            "of >= 1",
+        ),
+    ),
+    *_caught_by(
         ["comparison/test_page.py"],
         (
             "the report shows the difference as p",
@@ -522,7 +552,7 @@ MUTANTS = [
         ),
         (
             "the plot of differences has the worst error first",
-            "comparison.report.page._differences",
+            "comparison.report.page.differences_of",
             "-sign * m['difference']",
             "-m['difference']",
         ),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from boostplug.comparison.report.formats import counted, interval, is_missing, probability, short, signed
+from boostplug.comparison.report.formats import counted, decimals, interval, is_missing, probability, short, signed
 from boostplug.comparison.training.floors import LINEAR
 from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK
 
@@ -14,6 +14,10 @@ CODE = "    "
 """Indent of a line of code."""
 _HOPELESS = 100  # multiple of the number of queries
 _FOR_80_PERCENT = (2.80 / 1.96) ** 2  # multiple of the queries that give p < .05 with 50 % probability
+_LOGGED = (
+    "Labels of logged lists were seen in the old order, so a model that differs from it is judged low: see "
+    "docs/guides/clicks.md, if positions are known."
+)
 _LITTLE = 0.005  # gain from twice the training queries
 _EARLY, _MANY = 10, 100  # rounds used, and allowed, that say that trees are too large for the data
 
@@ -201,9 +205,17 @@ def advice(document: Document) -> list[str]:
     return [*sentences(document), *unfinished, *model]
 
 
+def headline(document: Document) -> str:
+    """Return the first sentence of the recommendation."""
+    return "Provisional: " * bool(document["recommendation"] and is_partial(document)) + advice(document)[0]
+
+
 def sentences(document: Document) -> list[str]:
-    """Return what to do, by how much, how sure, and what would make it surer."""
-    return [_what_to_do(document), *_by_how_much(document), *_how_sure(document), *_surer(document)]
+    """Return what to do, by how much, how sure, in plain counts, what would make it surer, and what is not known."""
+    counts = plainly(document)
+    known = [*_by_how_much(document), *_how_sure(document), *counts, *_surer(document)]
+    is_logged = bool(counts) and document["recommendation"]["counts"]["logged"]
+    return [_what_to_do(document), *known, *([_LOGGED] if is_logged else [])]
 
 
 def _what_to_do(document: Document) -> str:
@@ -271,6 +283,28 @@ def _how_sure(document: Document) -> list[str]:
         test = f"p {'= ' * (p >= 0.0005)}{probability(p)} ({why})"
     seen = ", each judged by models that have not seen it" * document["data"]["crossed"]
     return [f"{known}, and {test}, over {advice['queries']:,} test queries{seen}."]
+
+
+def plainly(document: Document) -> list[str]:
+    """Return the plain counts of the challenger and of what is in use."""
+    advice = document["recommendation"]
+    counts = advice and advice["outcome"] != "doubtful" and advice["counts"]
+    if not counts:
+        return []
+    subject, beside = (_named(advice[which], document) for which in ("challenger", "incumbent"))
+    if not counts["same"]:
+        subject, beside = "the methods that other folds choose", "what they replace"
+    today, clauses = "today" if advice["incumbent"]["framework"] == WITHOUT_FRAMEWORK else beside, list[str]()
+    for count in counts["counts"]:
+        digits, first = count["digits"], not clauses
+        ours, theirs = (round(count[which], digits) for which in ("challenger", "incumbent"))
+        change = f"{'difference ' * first}{decimals(ours - theirs, digits, '+')}"
+        if interval(count["interval"]):
+            ends = ", ".join(decimals(end, digits, "+") for end in count["interval"])
+            change += f"{f', {percent(document)} interval' * first} [{ends}]"
+        what = count["what"].replace("#", decimals(ours, digits))
+        clauses.append(f"{what} ({f'{today} ' * first}{decimals(theirs, digits)}, {change})")
+    return [f"With {subject}, {'; '.join(clauses)}."]
 
 
 def _surer(document: Document) -> list[str]:

@@ -19,7 +19,6 @@ from boostplug.core.threads import threads_of_framework
 from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN
 from boostplug.losses import Loss
 from boostplug.metrics import ECE, ChoiceLogLoss, LogLoss
-from boostplug.metrics.choice import choice_bins
 
 _OF_PROBABILITIES = (LogLoss, ECE, ChoiceLogLoss)
 _NO_LOGITS = ("regression", "reg:squarederror")  # they predict the grade
@@ -72,8 +71,6 @@ class Run:
     notes: list[str] = field(default_factory=list)
     curve: list[float] = field(default_factory=list)
     """The metric on the validation part after each round."""
-    choices: list[list[float]] = field(default_factory=list)
-    """Documents, expected choices and choices made on test by bins of the probability, for `ChoiceLogLoss`."""
     per_query: dict[str, Floats] = field(default_factory=dict)
     scores: Floats = field(default_factory=lambda: np.zeros(0))
     """On the test part."""
@@ -216,7 +213,6 @@ def judged(
         return {
             "validation": float(plan.valid_metric(valid, parts[1].queries)),
             "test": {m.name: float(m(test, queries)) if m in known else np.nan for m in plan.metrics},
-            "choices": choice_bins(test, queries).tolist() if ChoiceLogLoss() in known else [],
             "per_query": {m.name: m.per_query(test, queries) for m in known if m.has_per_query},
             "scores": test,
         }
