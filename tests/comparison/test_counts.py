@@ -17,7 +17,7 @@ from boostplug.comparison.training.runs import Method, Run
 pytest.importorskip("lightgbm")
 
 QUICK = {"label": "booked", "qid": "search", "today": "old", "frameworks": "lightgbm", "losses": ["ranknet"]}
-QUICK |= {"baselines": (), "linear_start": (), "rounds": 20, "early_stopping_rounds": 3, "num_threads": 1}
+QUICK |= {"baselines": (), "rounds": 20, "early_stopping_rounds": 3, "num_threads": 1}
 QUICK |= {"progress": False, "seeds": 2}
 
 

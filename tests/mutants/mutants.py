@@ -532,7 +532,7 @@ MUTANTS = [
         (
             "a query of several folds is several examples",
             "comparison.examples._most_changed",
-            "(fold, q) if codes is None else codes[fold][q]",
+            "codes[fold][q]",
             "(fold, q)",
         ),
         (
