@@ -62,6 +62,7 @@ def compare(
     labels: Iterable[str] = (),
     features: Iterable[str] | None = None,
     drop: Iterable[str] = (),
+    keep: Iterable[str] = (),
     split: str | Sequence[float] | tuple[str, str] | None = None,
     folds: int | None = None,
     today: str | None = None,
@@ -168,6 +169,9 @@ def compare(
         "NDCG@10.on(sale)". In other data, `RankingData` holds them.
     features, drop : iterable of str, optional
         Columns of DataFrames that are features; columns that are left out. Default: all except those above.
+    keep : iterable of str, optional
+        Columns that are known before the list is shown, whatever they tell of the labels. Without it, no change is
+        advised where a column looks like a leak, as clicks do.
     split : three shares or str, optional
         Split of one table or file by query. Three numbers are the shares of queries for training, validation and
         test, drawn with a fixed seed. A name is a column that holds "train", "valid" or "test" for each row. With
@@ -210,7 +214,7 @@ def compare(
     ['lambdarank', 'rank_xendcg', 'regression']
     """
     environ.setdefault("OMP_WAIT_POLICY", "passive")  # OpenMP's threads otherwise wait in a busy loop
-    lists = as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(split)
+    lists = as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(keep) or (), as_tuple(split)
     columns = Columns(label, qid, weight, position, *lists, folds, today)
     loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns, data), list[str]()
     if propensity is not None:

@@ -13,8 +13,8 @@ from boostplug.comparison.counts import plain_counts
 from boostplug.comparison.decision import Decision, decide
 from boostplug.comparison.document import as_json, versions
 from boostplug.comparison.examples import examples
-from boostplug.comparison.inputs.columns import leaks
 from boostplug.comparison.inputs.frames import TODAY
+from boostplug.comparison.inputs.leaks import Leaks, leaks
 from boostplug.comparison.outcomes import FLIPS, LEVEL, FoldSeed, Outcomes
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.picture import picture
@@ -109,7 +109,7 @@ class CompareResult:
 
     @cached_property
     def _decision(self) -> Decision | None:
-        found, reasons = decide(self.outcomes), [*self.outcomes.data.reasons]
+        found, reasons = decide(self.outcomes), [*self._leaks.reasons, *self.outcomes.data.reasons]
         return found and replace(found, outcome=Outcome.DOUBTFUL if reasons else found.outcome, reasons=reasons)
 
     @property
@@ -153,8 +153,8 @@ class CompareResult:
             },
             "interrupted": self.interrupted,
             "not_run": self.not_run,
-            "warnings": [*data.all_warnings, *self._leaks[0]],
-            "notes": [*self._notes, *self._leaks[1]],
+            "warnings": [*data.all_warnings, *self._leaks.warnings],
+            "notes": [*self._notes, *self._leaks.notes],
             "methods": self._rows,
             "recommendation": None if decision is None else self._recommendation(decision),
             "call": recommendation.call(outcomes),
@@ -210,18 +210,16 @@ class CompareResult:
         }
 
     @cached_property
-    def _leaks(self) -> tuple[list[str], list[str]]:
-        """Warnings about columns that may not be known before a list is shown, and notes on strong ones."""
+    def _leaks(self) -> Leaks:
+        """Warnings, notes and reasons about columns that may not be known before a list is shown."""
         outcomes = self.outcomes
         if outcomes.floors is None:
-            return [], []
-        in_use = (outcomes.data.columns.today or "").removeprefix("-")
-        alone = {name: v for name, v in outcomes.floors.mean_alone.items() if name.removeprefix("-") != in_use}
+            return Leaks()
         means = outcomes.validation_means(*outcomes.candidates())
         trained = {method: mean for method, mean in means.items() if method.is_trained}
         best = trained[outcomes.first(trained)] if trained else None
-        by_time = outcomes.data.columns.time is not None
-        return leaks(outcomes.data.folds, alone, best, outcomes.plan.valid_metric, by_time=by_time)
+        data, alone = outcomes.data, outcomes.floors.mean_alone
+        return leaks(data.folds, alone, best, outcomes.plan.valid_metric, data.columns)
 
     def _values(self, method: Method, decision: Decision) -> dict[str, float]:
         """Return the means of a method on validation and test, over those deciding runs that it has finished."""

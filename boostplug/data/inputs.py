@@ -99,6 +99,8 @@ class Inputs:
     arguments: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Names of the arguments in messages, where they differ: {"weight": "sample_weight"}."""
     source: Source = _IN_MEMORY
+    keep: Sequence[str] = ()
+    """Columns of X that may equal labels, weights or positions."""
     least_columns: int = 1
 
     @property
@@ -202,6 +204,7 @@ class Inputs:
         equal = {role: columns_equal_to(X, values) for role, values in arrays.items()}
         copies = {name: f"equals {self.argument(role)}" for role, names in equal.items() for name in names}
         copies |= dict.fromkeys(columns_of_ids(X, queries.query_of_row), "tells the queries apart, as ids do")
+        copies = {name: what for name, what in copies.items() if name not in self.keep}
         if copies:
             listed = ", ".join(f"column {name!r} of {self.table_name} {what}" for name, what in copies.items())
             warnings.warn(f"{listed}: a model learns from it what it must not know; drop it", UserWarning, stacklevel=5)

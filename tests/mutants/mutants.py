@@ -513,6 +513,33 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
+        ["comparison/test_leaks.py"],
+        (
+            "a column that the user keeps is a leak",
+            "comparison.inputs.leaks.leaks",
+            "name in columns.keep",
+            "name in ()",
+        ),
+        (
+            "an id marks the rows of the query in which it stands",
+            "comparison.inputs.leaks._Labels.told_by",
+            "len(kinds) <= _MOST_KINDS",
+            "True",
+        ),
+        (
+            "the highest step of a good feature is a part of the label",
+            "comparison.inputs.leaks._Labels.told_by",
+            "codes if texts else unusual",
+            "codes",
+        ),
+        (
+            "a column that is the same in all rows of a query marks them",
+            "comparison.inputs.leaks._Labels.__init__",
+            "(share > 0.0) & (share < 1.0)",
+            "share >= 0.0",
+        ),
+    ),
+    *_caught_by(
         ["comparison/test_counts.py"],
         (
             "ties are errors in the mean place",

@@ -13,7 +13,7 @@ from boostplug.comparison.inputs.frames import PARTS, TODAY, Columns, read_table
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.checks import column_names, shown
 from boostplug.data.files import first_row, is_table_file
-from boostplug.data.inputs import Inputs, Source
+from boostplug.data.inputs import Inputs, Source, refuse_absent
 from boostplug.data.tables import Schema, align, is_frame, refuse_uncomputed, schema_of, with_used_categories
 from boostplug.datasets import RankingData, load_fold, load_folds, load_letor
 from boostplug.datasets.letor import load_files
@@ -142,14 +142,15 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema
     if isinstance(data, Mapping):
         data = RankingData(**data)
     if isinstance(data, RankingData):
-        if given := columns._replace(qid="qid", split=None, folds=None, today=None).given():
+        if given := columns._replace(qid="qid", keep=(), split=None, folds=None, today=None).given():
             what = "a RankingData, as a LETOR file is read, has no columns of labels, weights and the like"
             raise ValueError(f"{what}; leave out {next(iter(given))}")
         schema = schema_of(data.X)._replace(names=data.feature_names)
         X = data.X if train is None else align(data.X, train, title, schema=schema)
-        queries = data.queries
+        queries, names = data.queries, column_names(data.X) or data.feature_names or ()
+        for name in columns.keep:
+            refuse_absent(name, "keep", names)
         if columns.today is not None:
-            names = column_names(data.X) or data.feature_names or ()
             labels = {**queries.labels_by_name, TODAY: scores_today(columns.today, data.X, names)}
             queries = queries.replaced(labels_by_name=labels)
         return DataPart(X, queries, data.qid, data.feature_names)

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, shown_order, weighed_by_propensity
-from boostplug.comparison.inputs.columns import doubts_on_columns, n_repeated_places
 from boostplug.comparison.inputs.contents import Hashes, content_of_queries
 from boostplug.comparison.inputs.data import folds_of, is_one_table, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
+from boostplug.comparison.inputs.ids import doubts_on_columns, n_repeated_places
 from boostplug.comparison.summary import FEWEST_QUERIES
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.cached import cached_property

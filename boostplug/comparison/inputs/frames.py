@@ -54,6 +54,7 @@ class Columns(NamedTuple):
     labels: tuple[str, ...] = ()
     features: tuple[str, ...] | None = None
     drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
     split: str | tuple[float, ...] | tuple[str, str] | None = None
     folds: int | None = None
     today: str | None = None
@@ -74,7 +75,7 @@ class Columns(NamedTuple):
         """Raise for arguments that are not names of columns, and for an invalid split."""
         given = self.given()
         check_column_names({what: given[what] for what in _SINGLE if what in given})
-        for what in ("labels", "features", "drop"):
+        for what in ("labels", "features", "drop", "keep"):
             names = given.get(what, ())
             if isinstance(names, str) or not all(isinstance(name, str) for name in names):
                 raise ValueError(f"{what} must be a list of names of columns; got {shown(names)}")
@@ -97,7 +98,7 @@ class Columns(NamedTuple):
                 "label is missing: name the column that holds the labels (--label), and with qid (--qid) the one of "
                 f"the query ids, of {shown(available)}; or pass boostplug.RankingData(DataFrame, labels, qid=…)"
             )
-        for what in ("features", "drop"):
+        for what in ("features", "drop", "keep"):
             for name in getattr(self, what) or ():
                 refuse_absent(name, what, available)
         no_features = (self.label, self.qid, self.weight, self.position, self.time or self.split, *self.labels)
@@ -116,6 +117,7 @@ class Columns(NamedTuple):
             labels=labels or None,
             arguments={"y": "label"},
             source=source,
+            keep=self.keep,
         )
 
 
