@@ -97,7 +97,7 @@ def _second(outcomes: Outcomes, first: Decision) -> Decision:
         return first
     other = outcomes.first(better)
     pairs = dict.fromkeys(first.pairs, (other, incumbent))
-    contrast, p = outcomes.contrast_of(pairs), outcomes.rows[other].p_holm
+    contrast, p = outcomes.contrast_of(pairs), outcomes.rows[other]["p_holm"]
     n = outcomes.comparisons[incumbent.title]
     return replace(first, challenger=other, outcome=Outcome.BETTER, pairs=pairs, contrast=contrast, p=p, comparisons=n)
 
@@ -112,6 +112,6 @@ def _references(outcomes: Outcomes, among: Sequence[Method]) -> list[Method]:
 def _is_better(outcomes: Outcomes, method: Method, incumbent: Method) -> bool:
     """Return whether a method is clearly better than the incumbent, its reference, by Holm's p."""
     row = outcomes.rows[method]
-    if outcomes.reference_of(method) != incumbent or row.p_holm is None or row.difference is None:
+    if outcomes.reference_of(method) != incumbent or row["p_holm"] is None:
         return False
-    return row.p_holm < _OTHERS and row.difference * outcomes.sign > 0
+    return bool(row["p_holm"] < _OTHERS and row["difference"] * outcomes.sign > 0)

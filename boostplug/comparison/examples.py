@@ -57,7 +57,7 @@ def _most_changed(
     Its order changes by the sum over documents of the difference of the discounts 1 / log2(1 + place) of the first
     places; of equal ones the first is that with the larger change of the metric.
     """
-    metric, codes, found = outcomes.plan.metric, outcomes.codes, list[tuple[float, float, float, int, int]]()
+    metric, codes, found = outcomes.plan.metric, outcomes.data.codes, list[tuple[float, float, float, int, int]]()
     for fold, both in places.items():
         queries = outcomes.data.tests[fold].queries
         new, old = (np.where(of <= DEPTH, 1.0 / np.log2(1.0 + of), 0.0) for of in both)
@@ -65,9 +65,9 @@ def _most_changed(
         changes = np.subtract(*(metric.per_query(of, queries) for of in means[fold]))
         found += [(moves[q], abs(changes[q]), changes[q], fold, q) for q in np.flatnonzero(moves).tolist()]
     found.sort(key=lambda one: (-round(one[0], 9), -np.nan_to_num(one[1])))
-    first: dict[Any, tuple[float, int, int]] = {}  # a query of several folds is shown once
+    first: dict[int, tuple[float, int, int]] = {}  # a query of several folds is shown once
     for *_, change, fold, q in found:
-        first.setdefault((fold, q) if codes is None else codes[fold][q], (change, fold, q))
+        first.setdefault(codes[fold][q], (change, fold, q))
     return [*first.values()]
 
 

@@ -6,15 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostplug.comparison.choosing import Chosen, choose_then_use
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.significance import Pooled, holm, pooled_test
-from boostplug.comparison.summary import MethodSummary, Outcome
+from boostplug.comparison.summary import Outcome
 from boostplug.comparison.training.floors import Floors, LinearLoss
-from boostplug.comparison.training.frameworks import DataPart
-from boostplug.comparison.training.runs import Method, Plan, Run
+from boostplug.comparison.training.runs import Method, Run
+from boostplug.comparison.training.trees import Plan
 from boostplug.core.arrays import Floats
 from boostplug.core.cached import cached_property
 from boostplug.losses import Loss
@@ -48,11 +47,6 @@ class Outcomes:
     """Runs of the challenger with the first seed and half of the training queries."""
     _tested: dict[Any, Pooled] = field(default_factory=dict, init=False)
     _chosen: dict[Any, Chosen] = field(default_factory=dict, init=False)
-
-    @cached_property
-    def codes(self) -> list[NDArray[np.int64]] | None:
-        """`LoadedData.codes` of the test parts."""
-        return self.data.codes(2)
 
     @property
     def sign(self) -> int:
@@ -108,13 +102,12 @@ class Outcomes:
         """Return the number of test queries on which the metric is defined; a query in several folds counts once."""
         metric = self.plan.metric
         defined = [~np.isnan(metric.per_query(np.zeros(p.queries.n_rows), p.queries)) for p in self.data.tests]
-        if self.codes is None:
-            return int(sum(map(np.sum, defined)))
-        return len(np.unique(np.concatenate([c[d] for c, d in zip(self.codes, defined, strict=True)])))
+        return len(np.unique(np.concatenate([c[d] for c, d in zip(self.data.codes, defined, strict=True)])))
 
     def n_repeated(self) -> int:
         """Return the number of repetitions of test queries in further folds."""
-        return 0 if self.codes is None else sum(map(len, self.codes)) - len(np.unique(np.concatenate(self.codes)))
+        codes = np.concatenate(self.data.codes)
+        return len(codes) - len(np.unique(codes))
 
     def contrast(self, method: Method, reference: Method) -> Pooled | None:
         """Return the difference of a method and a reference, over the runs that both finished."""
@@ -157,8 +150,8 @@ class Outcomes:
         return pooled_test(
             [*a.values()],
             [*b.values()],
-            weight=[weight_of(self.data.tests[f]) for f in a],
-            codes=None if self.codes is None else [self.codes[f] for f in a],
+            weight=[self.data.tests[f].queries.query_weight for f in a],
+            codes=[self.data.codes[f] for f in a],
             counts="sets",
             level=LEVEL,
             flips=flips,
@@ -227,12 +220,11 @@ class Outcomes:
             return self._chosen[key]
         values = {m: self._means([self.finished(m)[run] for run in runs]) for m in methods}
         folds, validation = [*values[methods[0]]], self.validation_means(methods, runs)
-        weights = [weight_of(self.data.tests[f]) for f in folds]
-        apart = np.split(np.arange(sum(map(len, weights))), np.cumsum([*map(len, weights)])[:-1])
+        queries = [self.data.tests[f].queries for f in folds]
         self._chosen[key] = choose_then_use(
             [self.sign * np.array([values[m][f] for m in methods]) for f in folds],
-            weights,
-            apart if self.codes is None else [self.codes[f] for f in folds],
+            [np.ones(q.n_queries) if q.query_weight is None else q.query_weight for q in queries],
+            [self.data.codes[f] for f in folds],
             [methods.index(m) for m in references],
             self.sign * np.array([validation[m] for m in methods]),
         )
@@ -243,54 +235,50 @@ class Outcomes:
         return (max if self.plan.valid_metric.greater_is_better else min)(means, key=means.__getitem__)
 
     @cached_property
-    def rows(self) -> dict[Method, MethodSummary]:
-        """The summaries of all methods, with Holm's p for those of each reference."""
-        rows = {method: self._summary(method) for method in self.methods}
+    def rows(self) -> dict[Method, dict[str, Any]]:
+        """The row of each method in the document, with Holm's p for those of each reference."""
+        rows = {method: self._row(method) for method in self.methods}
         for reference in rows:
-            tested = [m for m, row in rows.items() if row.p is not None and self.reference_of(m) == reference]
-            for method, p in zip(tested, holm([rows[m].p or 0.0 for m in tested]).tolist(), strict=True):
-                rows[method].p_holm = p
+            tested = [m for m, row in rows.items() if row["p"] is not None and self.reference_of(m) == reference]
+            for method, p in zip(tested, holm([rows[m]["p"] for m in tested]).tolist(), strict=True):
+                rows[method]["p_holm"] = p
         for row in rows.values():
-            if row.difference is not None:
-                row.outcome = Outcome.from_test(row.difference, row.p_holm, self.sign)
+            if row["difference"] is not None:
+                row["outcome"] = Outcome.from_test(row["difference"], row["p_holm"], self.sign)
         return rows
 
     @property
     def comparisons(self) -> dict[str, int]:
         """The number of comparisons with each reference, for which Holm's method corrects, by its title."""
-        references = [self.reference_of(method) for method, row in self.rows.items() if row.p is not None]
+        references = [self.reference_of(method) for method, row in self.rows.items() if row["p"] is not None]
         return dict(Counter(reference.title for reference in references if reference is not None))
 
-    def _summary(self, method: Method) -> MethodSummary:
+    def _row(self, method: Method) -> dict[str, Any]:
+        """Return a method's means over runs, its difference to its reference, and its runs."""
         done, reference = [*self.finished(method).values()], self.reference_of(method)
         contrast = None if reference is None else self.contrast(method, reference)
-        summary = MethodSummary(
-            framework=method.framework,
-            method=method.name,
-            objective=str(method.objective),
-            built_in=isinstance(method.objective, str),
-            start=method.start,
-            reference=None if reference is None or reference == method else reference.title,
-            runs_planned=self.n_planned,
-            runs_finished=len(done),
-            runs_at_cap=self.n_at_cap(method),
-            validation=_mean_and_spread([run.validation for run in done]),
-            test={m.name: _mean_and_spread([run.test[m.name] for run in done]) for m in self.plan.metrics},
-            seconds_per_round=_mean([run.seconds_per_round for run in done if run.seconds_per_round is not None]),
-            rounds=_mean([run.rounds for run in done]) if method.is_trained else None,
-            errors=list(dict.fromkeys(run.error for run in self.of(method) if run.error)),
-            runs=[run.document() for run in self.of(method)],
-        )
-        if contrast is not None and reference is not None:
-            summary.difference, summary.interval, summary.z = contrast.difference, [*contrast.interval], contrast.z
-            summary.p = self.p_of(contrast, method, reference)
-        return summary
-
-
-def weight_of(part: DataPart) -> Floats:
-    """Return the weight of each query of a part."""
-    queries = part.queries
-    return np.ones(queries.n_queries) if queries.query_weight is None else queries.query_weight
+        return {
+            "framework": method.framework,
+            "method": method.name,
+            "objective": str(method.objective),
+            "built_in": isinstance(method.objective, str),
+            "reference": None if reference is None or reference == method else reference.title,
+            "runs_planned": self.n_planned,
+            "runs_finished": len(done),
+            "runs_at_cap": self.n_at_cap(method),
+            "validation": _mean_and_spread([run.validation for run in done]),
+            "test": {m.name: _mean_and_spread([run.test[m.name] for run in done]) for m in self.plan.metrics},
+            "difference": contrast and contrast.difference,
+            "interval": contrast and [*contrast.interval],
+            "z": contrast and contrast.z,
+            "p": None if reference is None else self.p_of(contrast, method, reference),
+            "p_holm": None,
+            "outcome": None,
+            "seconds_per_round": _mean([run.seconds_per_round for run in done if run.seconds_per_round is not None]),
+            "rounds": _mean([run.rounds for run in done]) if method.is_trained else None,
+            "errors": list(dict.fromkeys(run.error for run in self.of(method) if run.error)),
+            "runs": [run.document() for run in self.of(method)],
+        }
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -15,8 +15,7 @@ from boostplug.comparison.outcomes import FoldSeed, Outcomes
 from boostplug.comparison.training.floors import LINEAR
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, framework_objective
 from boostplug.comparison.training.runs import Method, Run
-from boostplug.comparison.training.trees import Trees
-from boostplug.comparison.training.tuning import Setting
+from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.core.naming import distinct_names
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, POINTWISE, XGBOOST_ALIASES
 from boostplug.losses import CRR, LOSSES, ClickLogLoss, ListNet, Loss, MPBoost, NDCGBoost, QBRank, RankNet
@@ -56,16 +55,12 @@ def _done(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -> list[
 def _arguments(outcomes: Outcomes, method: Method, tuned: Setting | None, seed: Any, rounds: Any) -> dict[str, Any]:
     """Return the arguments of `estimator` for a run."""
     data, plan, features, params = outcomes.data, outcomes.plan, outcomes.data.features, dict[str, Any]()
-    setting = tuned or Setting(objective=method.objective)
+    setting = tuned or Setting(method.objective)
     objective: Any = framework_objective(setting.objective) if method.is_trained else method.name
     if method.is_trained:
-        params = FRAMEWORKS[method.framework].params_of_run(
-            plan.trees, plan.num_threads, setting.objective, seed, setting.parameters
-        )
+        params = FRAMEWORKS[method.framework].params_of_run(plan.trees, plan.num_threads, setting, seed)
         if method.framework == "xgboost" and data.has_categories:
             params["enable_categorical"] = True  # trainings set it on their DMatrix; an estimator needs the parameter
-        if method.start is not None:
-            params["start"] = method.start
         params |= {} if features is None else {"features": features}
     elif method.objective == LINEAR:
         if data.has_categories:  # which it does not read
@@ -205,16 +200,13 @@ CHOICE_LOSSES = (NDCGBoost(), QBRank(), RankNet(), ListNet(target="labels"))
 def call(outcomes: Outcomes) -> str:
     """Return the call of `compare` that repeats the comparison, with paths, or the name of the data in code."""
     plan, data, methods = outcomes.plan, outcomes.data, outcomes.asked or outcomes.methods
-    plain = [method for method in methods if method.start is None]
-    losses = {method.name: method.objective for method in plain if isinstance(method.objective, Loss)}
-    started = {name for name, loss in losses.items() if any(m.start and m.objective == loss for m in methods)}
+    losses = {method.name: method.objective for method in methods if isinstance(method.objective, Loss)}
     numbered = list(plan.seeds) == list(range(len(plan.seeds)))
     default = asdict(Trees())
     arguments = {
         "losses": [*losses.values()] if distinct_names([*losses.values()]) == [*losses] else losses,
         "baselines": [m.objective for m in methods if isinstance(m.objective, str) and m.objective != TODAY],
         "incumbent": outcomes.incumbent,
-        "linear_start": [name for name in losses if name in started],
         "frameworks": list(dict.fromkeys(method.framework for method in methods if method.is_trained)),
         "rounds": plan.rounds,
         "seeds": len(plan.seeds) if numbered else list(plan.seeds),

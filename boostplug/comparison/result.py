@@ -20,7 +20,7 @@ from boostplug.comparison.report.page import page
 from boostplug.comparison.report.picture import picture
 from boostplug.comparison.report.table import frame, markdown, render, text
 from boostplug.comparison.report.words import advice
-from boostplug.comparison.summary import SCHEMA, MethodSummary, Outcome, to_json
+from boostplug.comparison.summary import SCHEMA, Outcome, to_json
 from boostplug.comparison.training.floors import COLUMN
 from boostplug.comparison.training.frameworks import booster_of_text
 from boostplug.comparison.training.kept import KeptRuns
@@ -163,13 +163,13 @@ class CompareResult:
         return dict(to_json(found))
 
     @property
-    def _rows(self) -> list[MethodSummary]:
+    def _rows(self) -> list[dict[str, Any]]:
         """The rows of the table; the challenger's outcome is that of the decision."""
         rows, decision = dict(self.outcomes.rows), self._decision
         for method, row in rows.items():
             doubtful = decision is not None and decision.outcome is Outcome.DOUBTFUL
-            if decision and row.outcome and (doubtful or method == decision.challenger):
-                rows[method] = replace(row, outcome=decision.outcome)
+            if decision and row["outcome"] and (doubtful or method == decision.challenger):
+                rows[method] = {**row, "outcome": decision.outcome}
         return [*rows.values()]
 
     def _recommendation(self, decision: Decision) -> dict[str, Any]:

@@ -44,7 +44,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM, DataPart, Watch
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.data.queries import Queries
 from boostplug.losses import LambdaRank, ListNet, LogisticError, Loss, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import MRR, NDCG, WTA, ChoiceLogLoss, Metric, choice_probabilities
@@ -181,7 +181,7 @@ def trained(folder: Path, job: Job) -> dict[Any, Any]:
     for name, objective in (WITH_NOTHING if job.nothing else METHODS[job.framework]).items():
         watch = Watch(NDCG(10), valid.queries, patience=PATIENCE, num_threads=1)
         start = process_time()
-        scores = framework.run(objective, job.seed, ROUNDS, watch)
+        scores = framework.run(Setting(objective), job.seed, ROUNDS, watch)
         of_query = {metric.name: metric.per_query(scores, test.queries) for metric in METRICS}
         found[name] = {
             "values": of_query,

@@ -11,14 +11,13 @@ import reports
 
 import boostplug as bp
 from boostplug.comparison.inputs.frames import TODAY
-from boostplug.comparison.outcomes import weight_of
 from boostplug.comparison.significance import pooled_test
 from boostplug.comparison.training.runs import Method, Run
 
 pytest.importorskip("lightgbm")
 
 QUICK = {"label": "booked", "qid": "search", "today": "old", "frameworks": "lightgbm", "losses": ["ranknet"]}
-QUICK |= {"baselines": (), "linear_start": (), "rounds": 20, "early_stopping_rounds": 3, "num_threads": 1}
+QUICK |= {"baselines": (), "rounds": 20, "early_stopping_rounds": 3, "num_threads": 1}
 QUICK |= {"progress": False, "seeds": 2}
 
 
@@ -92,7 +91,8 @@ def test_counts_and_their_intervals_are_those_of_a_loop(compared):
     kind, result = compared
     outcomes, decision = result.outcomes, result._decision
     ours, theirs = (looped(kind, outcomes, method) for method in (decision.challenger, decision.incumbent))
-    weights = [weight_of(part) for part in outcomes.data.tests]
+    tests = [part.queries for part in outcomes.data.tests]
+    weights = [np.ones(q.n_queries) if q.query_weight is None else q.query_weight for q in tests]
     factors = {"one": (1000, 1000, 1), "several": (1000, 100), "grades": (1, 1000)}[kind]
     counts = result.document["recommendation"]["counts"]["counts"]
     for i, (count, factor) in enumerate(zip(counts, factors, strict=True)):

@@ -13,7 +13,7 @@ import boostplug as bp
 pytest.importorskip("lightgbm")
 
 N, SIZE = 24, 12
-COLUMN = {"losses": (), "baselines": "column", "frameworks": "lightgbm", "linear_start": (), "progress": False}
+COLUMN = {"losses": (), "baselines": "column", "frameworks": "lightgbm", "progress": False}
 COLUMN |= {"label": "grade", "qid": "query", "today": "old", "split": (0.3, 0.2, 0.5), "seeds": 1, "num_threads": 1}
 ORDERS = {"all": [*range(SIZE)][::-1], "top": [*range(9), 11, 10, 9], "middle": [0, 1, 2, 5, 4, 3, *range(6, SIZE)]}
 ORDERS["below"] = [1, 0, *range(2, SIZE)]  # the last two places

@@ -20,7 +20,7 @@ pytest.importorskip("lightgbm")
 N, SIZE = 150, 10
 ROWS = N * SIZE
 ONE_ROUND = {"losses": ["crr"], "baselines": "lambdarank", "frameworks": "lightgbm", "seeds": 1, "num_threads": 1}
-ONE_ROUND |= {"rounds": 1, "linear_start": (), "progress": False, "qid": "query", "split": (0.6, 0.2, 0.2)}
+ONE_ROUND |= {"rounds": 1, "progress": False, "qid": "query", "split": (0.6, 0.2, 0.2)}
 RNG = np.random.default_rng(7)
 MATCH, NOISE = RNG.normal(size=(2, ROWS))
 UTILITY = MATCH + NOISE

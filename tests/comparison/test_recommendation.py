@@ -10,7 +10,7 @@ import boostplug as bp
 from boostplug.comparison import recommendation
 from boostplug.comparison.arguments import SMALL_TREES
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.core.values import Range
 from boostplug.losses import LOSSES
 
@@ -41,9 +41,8 @@ def test_the_best_grows_the_trees_of_the_comparison(parts, framework, objective)
     scores = fitted(best, train).predict(test.X)
     pieces = [DataPart(part.X, part.queries) for part in parts]
     trained = FRAMEWORKS[framework](*pieces, Trees.from_params(SMALL_TREES), 1)
-    theirs = trained.run(
-        objective, 3, run["rounds"], Watch(bp.NDCG(10), parts[1].queries, patience=None, num_threads=1)
-    )
+    watch = Watch(bp.NDCG(10), parts[1].queries, patience=None, num_threads=1)
+    theirs = trained.run(Setting(objective), 3, run["rounds"], watch)
     np.testing.assert_allclose(scores, theirs, rtol=1e-6, atol=1e-6)
     assert np.ptp(scores) > 0
     assert run["test"]["NDCG@10"] == pytest.approx(bp.NDCG(10)(scores, test.queries), abs=1e-12)
@@ -88,7 +87,7 @@ def test_of_folds_that_chose_other_settings_the_first_ones_are_in_it(parts):
 def test_the_line_of_code_names_the_loss():
     registered = [loss for losses in LOSSES.values() for loss in losses]
     for loss in (*registered, bp.AdaRank(metric=bp.MAP(), base=bp.RankNet(sigmoid=2.0))):
-        params = FRAMEWORKS["lightgbm"].params_of_run(Trees(), 1, loss, 0)
+        params = FRAMEWORKS["lightgbm"].params_of_run(Trees(), 1, Setting(loss), 0)
         line = recommendation.code(recommendation.estimator("lightgbm", loss, params, 7))
         found = eval(line, {"bp": bp})  # noqa: S307 (ours)
         assert found.get_params(deep=False)["objective"] == loss

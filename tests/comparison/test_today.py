@@ -17,7 +17,7 @@ xgb = pytest.importorskip("xgboost")
 
 N, SIZE = 120, 10
 ONE = {"losses": ["crr"], "baselines": "lambdarank", "frameworks": "lightgbm", "seeds": 1, "num_threads": 1}
-ONE |= {"rounds": 30, "early_stopping_rounds": 5, "linear_start": (), "progress": False}
+ONE |= {"rounds": 30, "early_stopping_rounds": 5, "progress": False}
 SHOP = {"label": "grade", "qid": "query", **ONE}
 SPLIT = {"split": (0.6, 0.2, 0.2)}
 ONE_ROUND = {**SHOP, "losses": [], "rounds": 1}

@@ -526,14 +526,14 @@ MUTANTS = [
         (
             "test queries of several folds count several times against the score in use",
             "comparison.inputs.today._doubts",
-            "data.codes(2)",
+            "data.codes",
             "None",
         ),
         (
             "a score in use worse than chance is named where lower is better only",
             "comparison.inputs.today._doubts",
-            "gain if metric.greater_is_better else -gain",
-            "-gain",
+            "(ours, chance) if metric.greater_is_better else (chance, ours)",
+            "(chance, ours)",
         ),
         (
             "tied pairs are errors in a random order",
@@ -589,7 +589,7 @@ MUTANTS = [
         (
             "a query of several folds is several examples",
             "comparison.examples._most_changed",
-            "(fold, q) if codes is None else codes[fold][q]",
+            "codes[fold][q]",
             "(fold, q)",
         ),
         (

@@ -15,7 +15,7 @@ from boostplug.core.checks import column_names, shown
 from boostplug.data.files import code_of_reading, first_row, is_table_file
 from boostplug.data.inputs import Inputs, Source, refuse_absent
 from boostplug.data.tables import Schema, align, is_frame, refuse_uncomputed, schema_of, with_used_categories
-from boostplug.datasets import Fold, RankingData, load_fold, load_folds, load_letor
+from boostplug.datasets import RankingData, load_fold, load_folds, load_letor
 from boostplug.datasets.letor import load_files
 
 _FEW = 0.1  # share of the queries
@@ -60,13 +60,6 @@ def name_of_folder(folder: Path) -> str:
     return "/".join(parts[-2:] if parts[-1].startswith("Fold") else parts[-1:])
 
 
-def folds_of_folder(folder: Path) -> list[Fold]:
-    """Return the folds of a folder that holds the files of one fold, or folders Fold1, Fold2 and so on."""
-    if any(path.is_dir() for path in folder.glob("Fold*")):
-        return load_folds(folder)
-    return [load_fold(folder)]
-
-
 def _read_folds(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence[Sequence[Any]]:
     """Return train, valid and test of each fold: a single table is read and split, folders are loaded."""
     refuse_uncomputed(train, "train")
@@ -95,9 +88,10 @@ def is_one_table(data: Any) -> bool:
 
 
 def _folds(train: Any) -> Sequence[Sequence[Any]]:
-    """Return the folds of a folder, of a fold, or of a list of folds."""
+    """Return the folds of a folder (of files, or of folders Fold1, Fold2, …), of a fold, or of a list of folds."""
     if isinstance(train, (str, PathLike)):
-        return folds_of_folder(Path(train))
+        has_folds = any(path.is_dir() for path in Path(train).glob("Fold*"))
+        return load_folds(train) if has_folds else [load_fold(train)]
     is_fold = isinstance(train, tuple) and len(train) == len(PARTS) and not isinstance(train[0], (tuple, list))
     try:
         folds = [tuple(fold) for fold in ([train] if is_fold else train)]

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, shown_order, weighed_by_propensity
-from boostplug.comparison.inputs.contents import Hashes, content_of_queries, digest_of_part
+from boostplug.comparison.inputs.contents import Hashes, content_of_queries
 from boostplug.comparison.inputs.data import code_that_reads, folds_of, is_one_table, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.inputs.ids import doubts_on_columns, n_repeated_places
@@ -115,16 +115,12 @@ class LoadedData:
         folds = weighed_by_propensity(self.folds, theta)
         return replace(self, folds=folds, propensity=tuple(theta.tolist())), notes_on_clicks(folds, theta)
 
-    @cached_property
-    def _clicked(self) -> tuple[str, ...]:
-        return clicked_parts(self.folds)
-
     @property
     def weighed_clicks(self) -> tuple[str, ...]:
         """The parts whose labels are clicks, weighted by propensities."""
-        return () if self.propensity is None else self._clicked
+        return () if self.propensity is None else clicked_parts(self.folds)
 
-    @property
+    @cached_property
     def has_one_chosen(self) -> bool:
         """Whether no query has more than one relevant document, as where one was bought; False for weighted clicks."""
         queries = [part.queries for fold in self.folds for part in fold]
@@ -150,20 +146,16 @@ class LoadedData:
         return bool(schema_of(self.folds[0][0].X).categories)
 
     @cached_property
-    def digests(self) -> list[str]:
-        """A digest of the values of each part, fold by fold."""
-        return [digest_of_part(part) for fold in self.folds for part in fold]
+    def codes(self) -> list[NDArray[np.int64]]:
+        """For each fold, a number for each test query; equal numbers are the same query.
 
-    def codes(self, part: int) -> list[NDArray[np.int64]] | None:
-        """Return, for each fold, a number for each query of a part; equal numbers are the same query.
-
-        None: all queries are different, as in a single fold, or where ids only number the queries of each part.
+        All are different in a single fold, or where ids only number the queries of each part.
         """
-        ids = [known[0] for fold in self.folds if (known := _known_ids(fold[part])) is not None]
-        if len(ids) == 1 or len(ids) < len(self.folds):
-            return None
-        codes = np.unique(np.concatenate(ids), return_inverse=True)[1]
-        return np.split(codes, np.cumsum([len(of_fold) for of_fold in ids])[:-1])
+        sizes, known = [test.queries.n_queries for test in self.tests], [_known_ids(test) for test in self.tests]
+        ids = [of_fold[0] for of_fold in known if of_fold is not None]
+        is_known = 1 < len(ids) == len(known)
+        codes = np.unique(np.concatenate(ids), return_inverse=True)[1] if is_known else np.arange(sum(sizes))
+        return np.split(codes, np.cumsum(sizes)[:-1])
 
     @cached_property
     def _contents(self) -> list[list[Hashes]]:
@@ -215,8 +207,8 @@ class LoadedData:
             for name, weights in zip(PARTS, [part.queries.row_weight for part in self.folds[0]], strict=True)
             if (weights is None) != (train.queries.row_weight is None)
         ]
-        if self._clicked and self.propensity is None:
-            found.append(shown_order(self._clicked))
+        if self.propensity is None and (clicked := clicked_parts(self.folds)):
+            found.append(shown_order(clicked))
         n = sum(test.queries.n_queries for test in self.tests)
         if n < FEWEST_QUERIES:
             found.append(
@@ -238,11 +230,8 @@ class LoadedData:
     def summary(self) -> dict[str, Any]:
         """Return the name and the sizes of the data; those of the parts are of all folds together."""
         sizes = {
-            name: {
-                "queries": sum(p.queries.n_queries for p in parts),
-                "documents": sum(p.queries.n_rows for p in parts),
-            }
-            for name, parts in zip(PARTS, zip(*self.folds, strict=True), strict=True)
+            name: {"queries": sum(p.queries.n_queries for p in own), "documents": sum(p.queries.n_rows for p in own)}
+            for name, own in zip(PARTS, zip(*self.folds, strict=True), strict=True)
         }
         n_features = int(self.folds[0][0].X.shape[1])
         return {

@@ -1,6 +1,6 @@
 """A table as input of a comparison: its columns, and its split by query."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -83,6 +83,11 @@ class Columns(NamedTuple):
         )
 
 
+def as_tuple(given: Any) -> Any:
+    """Return an iterable of names or numbers as a tuple; a text, None and what is no iterable stay, to be refused."""
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
+
+
 def scores_today(today: str, X: Any, names: Sequence[Any]) -> Floats:
     """Return the score in use of each row, higher is better: a column, less is better ("-COLUMN"), or the order."""
     if today in names and (today == "order" or (today.startswith("-") and today[1:] in names)):
@@ -99,9 +104,8 @@ def scores_today(today: str, X: Any, names: Sequence[Any]) -> Floats:
     return values if name == today else -values
 
 
-def read_table(path: Any, name: str, columns: Columns | None = None, train: Schema | None = None) -> Any:
+def read_table(path: Any, name: str, columns: Columns, train: Schema | None = None) -> Any:
     """Return the DataFrame of a CSV or Parquet file; text columns of the training set are read as text."""
-    columns = columns or Columns()
     names = train.names if train is not None and train.names is not None else ()
     known = (train and train.categories) or {}
     texts = [names[k] for k, of_column in known.items() if names and all(isinstance(one, str) for one in of_column)]

@@ -147,10 +147,10 @@ def differences_of(document: Document, methods: Sequence[dict[str, Any]]) -> dic
 def _table(document: Document) -> dict[str, Any]:
     """Return the columns of the table, and the text, the style and the sort key of each cell."""
     settings, numbers = document["settings"], frame(document)
-    columns = {"method": "method", "framework": "framework", "validation": "validation", **heads(document, numbers)}
+    columns = {"method": "method", "framework": "framework", "validation": "validation", **heads(document)}
     ascending = {"method", "framework", "p_holm", "seconds_per_round", "rounds", *settings["lower_is_better"]}
     ascending |= set() if settings["greater_is_better"] else {"difference", "validation"}
-    cells = {"text": texts(document, numbers), "style": styles(document, numbers), "key": numbers}
+    cells = {"text": texts(document), "style": styles(document, numbers), "key": numbers}
     records = {name: table.to_dict("records") for name, table in cells.items()}
     return {"columns": columns, "ascending": ascending, **records}
 

@@ -52,8 +52,7 @@ def caveats(document: Document) -> list[str]:
             f"No verdict on methods that trained to the cap of {rounds:,} rounds, nor beside a reference that did: "
             f"{names}. More rounds may change the order: raise the rounds."
         )
-    alone = [method for method in methods if method["start"] is None]  # trees from a start may well be few
-    early = [method for method in alone if method["rounds"] is not None and method["rounds"] <= _EARLY]
+    early = [method for method in methods if method["rounds"] is not None and method["rounds"] <= _EARLY]
     if rounds >= _MANY and early:
         lines.append(
             f"Training stopped within {_EARLY} of {rounds:,} rounds: {', '.join(_where(m, document) for m in early)}. "
