@@ -202,8 +202,7 @@ def advice(document: Document) -> list[str]:
     if advice is None:
         return ["No recommendation: no run has finished."]
     unfinished = ["The comparison was interrupted: this holds for the finished runs only."] * is_partial(document)
-    model = [] if advice["outcome"] == "doubtful" else model_of(document)
-    return [*sentences(document), *unfinished, *model]
+    return [*sentences(document), *unfinished, *model_of(document)]
 
 
 def headline(document: Document) -> str:
@@ -336,12 +335,13 @@ def _surer(document: Document) -> list[str]:
 def model_of(document: Document) -> list[str]:
     """Return words and code by which the recommended model is saved and trained again; nothing for a column."""
     advice, metric = document["recommendation"], document["settings"]["metric"]
-    if not advice["code"]:
+    if not advice["code"] or advice["outcome"] == "doubtful":
         return []
     file = "ranker.json" if advice["framework"] == "xgboost" else "ranker.txt"
     option = f", add --model {file} to the command, or in Python" * (document["command"] is not None)
     about = ""
-    if (n := advice["runs"]) > 1:
+    seeds = len(document["settings"]["seeds"]) if advice["framework"] == WITHOUT_FRAMEWORK else 1  # of equal models
+    if (n := advice["runs"] // seeds) > 1:
         about = f"The model is the mean of {n} trained ones, an ordinary booster. "
         if mean := advice["mean_of_seeds"]:
             whose = f"each fold's {mean['models']}" if document["data"]["folds"] > 1 else "them"
