@@ -223,11 +223,11 @@ def _what_to_do(document: Document) -> str:
     in_use = advice["incumbent"] or advice
     challenger, incumbent = _named(advice["challenger"], document), _named(in_use, document)
     best = _best(document)
-    worse = "methods that other folds choose rank" if len(advice["chosen"]) > 1 else f"{challenger}, {best}, ranks"
+    worse = "methods that other folds choose rank" if len(advice["chosen"]) > 1 else f"{challenger} ranks"
     return {
         "doubtful": f"Do not rely on this yet: {'; '.join(advice['reasons'])}.",
         "better": f"Change to {challenger}: it ranks significantly better than {incumbent}.",
-        "level": f"Keep {incumbent}: {challenger}, {best}, does not rank significantly better.",
+        "level": f"Keep {incumbent}: {challenger} does not rank significantly better.",
         "worse": f"Keep {incumbent}: {worse} significantly worse.",
         "at the cap": f"No verdict yet, so keep {incumbent}: trainings ended at the cap of "
         f"{document['settings']['rounds']:,} rounds.",
