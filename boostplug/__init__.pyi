@@ -14,7 +14,6 @@ from boostplug.adapters.attached import (
     set_positions as set_positions,
 )
 from boostplug.comparison.compare import compare as compare
-from boostplug.comparison.inputs.frames import split_queries as split_queries
 from boostplug.core.threads import set_num_threads as set_num_threads
 from boostplug.data.pairs import Pairs as Pairs
 from boostplug.data.queries import Queries as Queries
@@ -184,5 +183,6 @@ from boostplug.selection.folds import (
 )
 from boostplug.selection.scorer import make_scorer as make_scorer
 from boostplug.selection.search import suggest as suggest
+from boostplug.selection.split import split_queries as split_queries
 
 __version__: str

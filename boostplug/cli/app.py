@@ -5,7 +5,7 @@ import shlex
 import signal
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from io import TextIOWrapper
 from pathlib import Path
@@ -21,7 +21,8 @@ from boostplug.core.version import __version__
 _FAILED, _REFUSED, _INTERRUPTED = 1, 2, 130  # exit statuses
 # How files begin, by the option that names one, or by their suffix.
 _BEGINNINGS = {"--json": b'{"schema": "boostplug', "--report": b"<!doctype html>", "--model": b"tree\nversion"}
-_BEGINNINGS |= {".md": b"# ", ".tex": b"% "}
+_BEGINNINGS |= {".md": b"# ", ".tex": b"% ", ".png": b"\x89PNG\r\n\x1a\n\0\0\0\r"}
+_BEGINNINGS[".svg"] = b'<?xml version="1.0" encoding="utf-8" standalone="no"?>\n<!DOCTYPE svg'
 
 
 def _input(text: str) -> Any:
@@ -104,6 +105,9 @@ def compare(
     valid: Annotated[Path | None, _input("Validation file.")] = None,
     test: Annotated[Path | None, _input("Test file.")] = None,
     report: Annotated[Path | None, _output("Write an HTML page to send.")] = None,
+    picture: Annotated[
+        Path | None, _output("Write the page's first screen as a picture: FILE.svg or FILE.png.")
+    ] = None,
     json: Annotated[Path | None, _output("Write the result as JSON.")] = None,
     model: Annotated[Path | None, _output("Write the recommended model: LightGBM's text, or XGBoost's JSON.")] = None,
     **arguments: Any,
@@ -116,7 +120,8 @@ def compare(
 
     FOLDER holds LETOR files, such as train.txt, vali.txt and test.txt. --report writes an HTML page to send. The other
     options are the parameters of boostplug.compare: A,B is a list, 'none' is None, and module:name is a loss of your
-    own in module.py. Progress goes to stderr. A file is replaced only by one of its kind: a page, a result, a model.
+    own in module.py. Progress goes to stderr. A file is replaced only by one of its kind: a page, a picture, a
+    result, a model.
 
     Exit status: 0; 1 if a run failed or a file could not be written, as --model if a column is recommended; 2 for
     invalid options; 130 after Ctrl-C or SIGTERM.
@@ -126,11 +131,17 @@ def compare(
 
         inputs = {"--data": data, "--train": train, "--valid": valid, "--test": test}
         inputs["--store"] = store_of(arguments["store"], resume=False)
-        _check_outputs({"--json": json, "--report": report, "--model": model}, inputs)
+        _check_outputs({"--json": json, "--report": report, "--picture": picture, "--model": model}, inputs)
         if report is not None:
             from boostplug.comparison.report.page import template
 
             template()  # an error before any training if Jinja2 is missing
+        if picture is not None:
+            from boostplug.comparison.report.picture import check_suffix
+            from boostplug.core.figures import require_matplotlib
+
+            check_suffix(picture, "--picture")
+            require_matplotlib()
         files = [path for path in (train, valid, test) if path is not None]
         if len(files) not in (0, 3) or (files and data is not None):
             raise ValueError("--train, --valid and --test go together, without --data; pass all three, or only --data")
@@ -144,6 +155,8 @@ def compare(
         name = None if data else ", ".join(path.name for path in files) or "the bundled set"
         result = run(*parts, **arguments, data=name, progress=True)
         result.command = shlex.join(["boostplug", *sys.argv[1:]])
+        if not (files or data):
+            result.outcomes.data.reading = "train, valid, test = bp.datasets.load_bundled()\n"
 
         def save(path: Path) -> None:
             try:
@@ -155,7 +168,8 @@ def compare(
                 raise OSError(f"{error}{'' if result.interrupted else '; no file is left there'}") from None
 
         status = _INTERRUPTED if result.interrupted else _FAILED * result.failed
-        _deliver("compare", result, {json: result.to_json, report: result.to_html, model: save}, status)
+        outputs = {json: result.to_json, report: result.to_html, picture: result.plot, model: save}
+        _deliver("compare", result, outputs, status)
 
 
 def _losses(given: str | tuple[str, ...]) -> str | list[Any]:
@@ -220,7 +234,7 @@ def replicate(
         from boostplug.replication import replicate as run
 
         if figures is not None:
-            from boostplug.replication.drawing import require_matplotlib
+            from boostplug.core.figures import require_matplotlib
 
             require_matplotlib()
         result = run(paper, data, json=json, num_processes=processes, keep=keep, progress=True)
@@ -341,7 +355,7 @@ def _complain(command: str, message: object) -> None:
     typer.echo(visible(f"boostplug {command}: {message}"), err=True)
 
 
-def _deliver(command: str, result: Any, files: dict[Path | None, Callable[[Path], object]], status: int = 0) -> None:
+def _deliver(command: str, result: Any, files: Mapping[Path | None, Callable[[Path], object]], status: int = 0) -> None:
     """Write files, then print the result, in a terminal to fit it; exit with `status`, or 1 if something failed."""
     from rich.console import Console
 

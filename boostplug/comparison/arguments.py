@@ -11,12 +11,13 @@ import numpy as np
 
 from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks, required_metric_of_clicks
 from boostplug.comparison.inputs.columns import refuse_infinite
+from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.recommendation import CHOICE_LOSSES, CHOICE_METRICS, DEFAULT_LOSSES, DEFAULT_METRICS
 from boostplug.comparison.training.floors import FLOORS
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM, DataPart, Folds
-from boostplug.comparison.training.runs import Method, Plan
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.runs import Method
+from boostplug.comparison.training.trees import Plan, Trees
 from boostplug.comparison.training.tuning import require_optuna
 from boostplug.core.checks import check_flag, check_instance, check_integer, did_you_mean, shown
 from boostplug.core.extras import install, is_installed
@@ -24,52 +25,44 @@ from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
 from boostplug.data.tables import refuse_sparse_beside_dense, schema_of
 from boostplug.estimators.parameter_names import is_dart, refuse_unknown_parameters
-from boostplug.losses import CRR, LOSSES, ListNet, Loss
+from boostplug.losses import LOSSES, Loss
 from boostplug.losses.composite.sums import CombinedLoss
 from boostplug.metrics import ChoiceLogLoss, Metric
 
 ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
 
-_DEFAULT_BASELINES = [name for kind in FRAMEWORKS.values() for name in kind.baselines]
-_BUILT_IN = [*_DEFAULT_BASELINES, *(name for kind in FRAMEWORKS.values() for name in kind.more_baselines)]
+_DEFAULT_BASELINES = [name for kind in FRAMEWORKS.values() for name in kind.baselines if name != WITHOUT_NORM]
+_BUILT_IN = [*_DEFAULT_BASELINES, WITHOUT_NORM]
 _BY_RANK = [loss for variants in LOSSES.values() for loss in variants if getattr(loss, "propensity", None)]  # 1/rank
 _LARGEST_SEED = 2**31 - 1
 _MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
 _MOST_ROUNDS = 1_000_000
 _MOST_TRIALS = 10_000
 SMALL_TREES = {"num_leaves": 6, "learning_rate": 0.05}
-FEW_FOR_TREES, FEW_FOR_START = 300, 2000  # training queries with a pair: docs/results/few_queries.md
+FEW_FOR_TREES = 300  # training queries with a pair: docs/results/few_queries.md
 _SMALL = 5_000_000  # values of features: measured with 2 threads, LightGBM 4.7 and XGBoost 3.2
 _MOST_THREADS = 1024  # LightGBM hangs on tens of thousands
 
 
-def plan_of(
-    metric: Metric,
-    choosing: Metric,
-    metrics: Sequence[Metric],
-    *,
-    rounds: int,
-    seeds: int | Iterable[int],
-    early_stopping_rounds: int | None,
-    params: Mapping[str, Any] | None,
-    tune: int,
-    num_threads: int,
-    few: bool = False,
-) -> Plan:
-    """Return what all runs have in common, checked; `num_threads` are those of a training.
+def trees_of(params: Mapping[str, Any] | None, folds: Folds) -> Trees:
+    """Return the trees that `params` describes, checked; by default they are small where few queries train."""
+    trees = Trees.from_params(params)
+    return Trees.from_params({**SMALL_TREES, **(params or {})}) if n_informative(folds) < FEW_FOR_TREES else trees
 
-    With `few` training queries, trees are small unless `params` says otherwise.
-    """
-    trees, seed_list = Trees.from_params(params), _seeds(seeds)
-    if few:
-        trees = Trees.from_params({**SMALL_TREES, **(params or {})})
+
+def rounds_of(rounds: int, early_stopping_rounds: int | None) -> tuple[int, int | None]:
+    """Return the largest number of rounds, and the patience of early stopping, checked."""
     rounds = check_integer("rounds", rounds, 1, remedy="1000 is the default", most=_MOST_ROUNDS)
-    tune = check_integer("tune", tune, 0, remedy="20 settings are a good start", most=_MOST_TRIALS)
     if early_stopping_rounds is not None:
         otherwise = ", or None for no early stopping"
         early_stopping_rounds = check_integer("early_stopping_rounds", early_stopping_rounds, 1, otherwise)
-    return Plan(metric, metrics, trees, rounds, early_stopping_rounds, num_threads, tune, seed_list, choosing)
+    return rounds, early_stopping_rounds
+
+
+def trials_of(tune: int) -> int:
+    """Return the number of settings to try, checked."""
+    return check_integer("tune", tune, 0, remedy="20 settings are a good start", most=_MOST_TRIALS)
 
 
 def is_small(folds: Folds) -> bool:
@@ -83,15 +76,10 @@ def n_informative(folds: Folds) -> int:
     return min(len(q.grade_groups.query if q.pairs is None else q.listed_pairs.query) for q in training)
 
 
-def as_tuple(given: Any) -> Any:
-    """Return an iterable of names or numbers as a tuple; a text, None and what is no iterable stay, to be refused."""
-    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
-
-
-def threads_of(num_threads: int | None, jobs: int | None, *, small: bool) -> tuple[int, int]:
+def threads_of(num_threads: int | None, jobs: int | None, folds: Folds) -> tuple[int, int]:
     """Return how many threads a training has, and how many trainings run at once, checked."""
     otherwise = ", or None for OMP_NUM_THREADS, or all cores"
-    asked = get_num_threads() if num_threads is None else num_threads
+    asked, small = get_num_threads() if num_threads is None else num_threads, is_small(folds)
     threads = check_integer("num_threads", asked, 1, otherwise, most=_MOST_THREADS)
     if jobs is None:
         jobs = threads if small else 1
@@ -111,14 +99,13 @@ def store_of(store: str | PathLike[str] | None, *, resume: bool) -> Path | None:
     return path / "compare.jsonl" if path.is_dir() else path
 
 
-def losses_of(
-    losses: Losses, folds: Folds, propensity: Sequence[float] | None, *, one_chosen: bool = False
-) -> dict[str, Loss]:
+def losses_of(losses: Losses, data: LoadedData) -> dict[str, Loss]:
     """Return the losses to train, by name: by default those for clicks if clicks judge by propensities."""
-    if losses is None and one_chosen:
+    if losses is None and data.has_one_chosen:
         return parse_losses(CHOICE_LOSSES)
-    by_default = losses_on_clicks(folds, propensity) if losses is None and propensity is not None else None
-    return by_default or parse_losses(losses, propensity)
+    if losses is None and data.propensity is not None and (on_clicks := losses_on_clicks(data.folds, data.propensity)):
+        return on_clicks
+    return parse_losses(losses, data.propensity)
 
 
 def parse_losses(losses: Losses, propensity: Sequence[float] | None = None) -> dict[str, Loss]:
@@ -187,45 +174,32 @@ def _check_loss(loss: Any, what: str) -> None:
         raise ValueError(f"{what} is {loss!r}, which has no hash ({error}); give it tuples, or names") from None
 
 
-def parse_metrics(metrics: Metric | str | Iterable[Metric | str]) -> list[Metric]:
-    """Return metrics of which some are given by name."""
-    return [*map(Metric.parse, _several(metrics, "metrics", (str, Metric)))]
-
-
 def metrics_of(
-    folds: Folds,
-    metric: Metric | str,
-    metrics: Metric | str | Iterable[Metric | str],
-    *,
-    weighed: Sequence[str] = (),
-    one_chosen: bool = False,
+    metric: Metric | str, metrics: Metric | str | Iterable[Metric | str], data: LoadedData
 ) -> tuple[Metric, Metric, list[Metric], list[str]]:
     """Return the metric that judges, the one that chooses, all that judge, and a note on each that is left out.
 
     Those of the default are left out that are undefined on every query of a test part, and all that weighed clicks
-    cannot estimate; `weighed` names the parts that these judge, "valid" and "test".
+    cannot estimate.
     """
     main, by_default = Metric.parse(metric), metrics is DEFAULT_METRICS
-    columns = list(dict.fromkeys([*parse_metrics(CHOICE_METRICS if by_default and one_chosen else metrics), main]))
+    wanted = _several(CHOICE_METRICS if by_default and data.has_one_chosen else metrics, "metrics", (str, Metric))
+    columns = list(dict.fromkeys([*map(Metric.parse, wanted), main]))
     choosing, left_out = main, list[str]()
-    if "valid" in weighed:
+    if "valid" in data.weighed_clicks:
         choosing = required_metric_of_clicks(main)
-    if "test" in weighed:
+    if "test" in data.weighed_clicks:
         main = required_metric_of_clicks(main)
-        estimated = {one: metric_of_clicks(one) for one in columns}
-        left_out = [
-            f"{one.name} is left out: weighed clicks do not estimate it."
-            for one, found in estimated.items()
-            if found is None
-        ]
-        columns = list(dict.fromkeys(found for found in estimated.values() if found is not None))
+        unknown = [one.name for one in columns if metric_of_clicks(one) is None]
+        left_out = [f"{name} is left out: weighed clicks do not estimate it." for name in unknown]
+        columns = list(dict.fromkeys(filter(None, map(metric_of_clicks, columns))))
     if not main.has_per_query:
         raise ValueError(
             f"metric={main.name!r} has no value per query, by which methods are tested; pass it in metrics, and pass "
             "another one such as 'NDCG@10' as metric"
         )
     notes: dict[Metric, str] = {}
-    for fold in folds:
+    for fold in data.folds:
         for name, part, needed in (("train", fold[0], ()), ("valid", fold[1], (choosing,)), ("test", fold[2], columns)):
             weight = part.queries.query_weight
             if weight is not None and not np.any(weight):
@@ -240,26 +214,25 @@ def metrics_of(
 
 def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tuple[list[Method], list[str]]:
     """Return the methods without those that "all" stands for and that cannot learn from the data, and notes on them."""
-    left, notes = list(methods), list[str]()
-    if losses != ALL and not (isinstance(losses, (list, tuple)) and ALL in losses):
-        _refuse_without_positions(methods, folds)
-        return left, notes
-    without_positions = any(fold[0].queries.position is None for fold in folds)
-    refused: dict[str, list[Method]] = {}
+    is_all = losses == ALL or (isinstance(losses, (list, tuple)) and ALL in losses)
+    without_positions = any(train.queries.position is None for train, *_ in folds)
+    left, unsuited = list[Method](), dict[str, list[str]]()
     for method in methods:
-        if not isinstance(loss := method.objective, Loss):
-            continue
-        if loss.needs_position and without_positions:
+        loss, why = method.objective, ""
+        if isinstance(loss, Loss) and loss.needs_position and without_positions:
+            if not is_all:
+                raise ValueError(
+                    f"{method.name} learns from clicks at positions, and train has none. Name their column by "
+                    "position= (--position), or pass RankingData(X, y, qid=…, position=…)."
+                )
             why = "they learn from clicks at positions, and the data has no positions"
-        elif outside := _refused_labels(loss, folds):
+        elif isinstance(loss, Loss) and is_all and (outside := _refused_labels(loss, folds)):
             why = f"they do not take labels from {outside[0]:g} to {outside[1]:g}"
+        if why:
+            unsuited.setdefault(why, []).append(method.name)
         else:
-            continue
-        refused.setdefault(why, []).append(method)
-        left.remove(method)
-    for why, unsuited in refused.items():
-        notes.append(f"Left out, since {why}: {', '.join(dict.fromkeys(method.name for method in unsuited))}.")
-    return left, notes
+            left.append(method)
+    return left, [f"Left out, since {why}: {', '.join(dict.fromkeys(names))}." for why, names in unsuited.items()]
 
 
 def _refused_labels(loss: Loss, folds: Folds) -> tuple[float, float] | None:
@@ -271,17 +244,6 @@ def _refused_labels(loss: Loss, folds: Folds) -> tuple[float, float] | None:
     labels = np.concatenate([queries.labels[queries.judged] for queries in read])
     least, largest = float(labels.min(initial=0.0)), float(labels.max(initial=0.0))
     return (least, largest) if least < loss.label_range.least or largest > loss.label_range.most else None
-
-
-def _refuse_without_positions(methods: Sequence[Method], folds: Folds) -> None:
-    """Raise where a loss that learns from clicks at positions was asked for, and the data have no positions."""
-    needs = [m.name for m in methods if isinstance(m.objective, Loss) and m.objective.needs_position]
-    for (train, *_), name in product(folds, needs):
-        if train.queries.position is None:
-            raise ValueError(
-                f"{name} learns from clicks at positions, and train has none. Name their column by position= "
-                "(--position), or pass RankingData(X, y, qid=…, position=…)."
-            )
 
 
 def _why_undefined(metric: Metric, part: DataPart, name: str) -> str | None:
@@ -321,7 +283,8 @@ def check_trainable(folds: Folds, frameworks: Sequence[str], plan: Plan) -> None
             )
 
 
-def _seeds(seeds: int | Iterable[int]) -> list[int]:
+def seeds_of(seeds: int | Iterable[int]) -> list[int]:
+    """Return the seeds, checked."""
     if isinstance(seeds, str) or not np.iterable(seeds):
         remedy = "give how many, or a list of seeds"
         return list(range(check_integer("seeds", seeds, 1, remedy=remedy, most=_MOST_SEEDS)))
@@ -360,55 +323,24 @@ def baselines_of(baselines: str | Iterable[str] | None, *, one_chosen: bool) -> 
 
 
 def methods_of(
-    frameworks: Sequence[str],
-    losses: Mapping[str, Loss],
-    baselines: str | Iterable[str] | None,
-    incumbent: str | Loss | None = None,
-    *,
-    one_chosen: bool = False,
-    started: Sequence[str] = (),
-    floors: Sequence[Method] = (),
+    frameworks: Sequence[str], losses: Mapping[str, Loss], baselines: Sequence[str], floors: Sequence[Method] = ()
 ) -> list[Method]:
-    """Return what is compared: in each framework the baselines, and then the losses; `incumbent` is the reference.
+    """Return what is compared: in each framework the baselines, and then the losses.
 
     The `floors` need no framework; the score in use among them comes first.
-
-    Those losses whose names are in `started` are there a second time, from the linear model.
     """
-    wanted = baselines_of(baselines, one_chosen=one_chosen)
     taken = [name for name in losses if name in _BUILT_IN]
     if taken:
         raise ValueError(f"losses has the name {taken[0]!r}, which is that of a built-in objective; choose another")
     methods = []
     for framework in frameworks:
-        own = FRAMEWORKS[framework].baselines + FRAMEWORKS[framework].more_baselines
-        methods += [Method(name, framework, name, name == own[0]) for name in own if name in wanted]
-        methods += [Method(name, framework, loss, is_reference=False) for name, loss in losses.items()]
-        methods += [Method(f"{n}, linear start", framework, losses[n], start="linear") for n in losses if n in started]
+        own = FRAMEWORKS[framework].baselines
+        methods += [Method(name, framework, name, name == own[0]) for name in own if name in baselines]
+        methods += [Method(name, framework, loss) for name, loss in losses.items()]
     methods = [*(m for m in floors if m.is_reference), *methods, *(m for m in floors if not m.is_reference)]
     if not methods:
         raise ValueError("there is nothing to compare: losses and baselines are both empty")
-    return methods if incumbent is None else _referred_to(incumbent, methods)
-
-
-def started_of(
-    linear_start: str | Iterable[str] | None, losses: Losses, chosen: Mapping[str, Loss], folds: Folds, n_train: int
-) -> list[str]:
-    """Return the names of losses that are also trained from the linear model, checked.
-
-    By default, where few queries train, those of the short list that the linear model suits best. `n_train` is the
-    number of training queries that hold a pair.
-    """
-    if linear_start is None:
-        few = losses is None and n_train < FEW_FOR_START
-        dense = not any(hasattr(part.X, "nnz") for part in folds[0])
-        suited = [name for name, loss in chosen.items() if loss in (CRR(), ListNet(target="labels"))]
-        return suited if few and dense and folds[0][0].queries.labelled_rows.any() else []
-    names = _several(linear_start, "linear_start", str)
-    unknown = [name for name in names if name not in chosen]
-    if unknown:
-        raise ValueError(f"linear_start must hold names of the losses ({', '.join(chosen)}); got {shown(unknown[0])}")
-    return names
+    return methods
 
 
 def notes_on_one_chosen(losses: Losses, methods: Sequence[Method], metrics: Sequence[Metric]) -> list[str]:
@@ -426,7 +358,7 @@ def notes_on_one_chosen(losses: Losses, methods: Sequence[Method], metrics: Sequ
     return found
 
 
-def _referred_to(incumbent: str | Loss, methods: Sequence[Method]) -> list[Method]:
+def referred_to(incumbent: str | Loss, methods: Sequence[Method]) -> list[Method]:
     """Return the methods with the incumbent as reference: "NAME" in each framework, "NAME in FRAMEWORK" in one.
 
     Names are taken in any case, but for built-in objectives, since lambdarank is not LambdaRank.

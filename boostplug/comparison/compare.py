@@ -8,41 +8,28 @@ from os import PathLike, environ
 from threading import Event
 from typing import Any
 
-from boostplug.comparison.arguments import (
-    FEW_FOR_TREES,
-    Losses,
-    as_tuple,
-    baselines_of,
-    check_trainable,
-    frameworks_of,
-    is_small,
-    losses_of,
-    methods_of,
-    metrics_of,
-    n_informative,
-    notes_on_one_chosen,
-    plan_of,
-    started_of,
-    store_of,
-    suited_losses,
-    threads_of,
-)
+from boostplug.comparison import arguments
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.decision import decide
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.frames import Columns
+from boostplug.comparison.inputs.frames import Columns, as_tuple
 from boostplug.comparison.inputs.today import judged_by_score
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.recommendation import DEFAULT_METRICS
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.rows import named_by_tuning, without_equal
 from boostplug.comparison.training.floors import Floors
-from boostplug.comparison.training.frameworks import Folds
-from boostplug.comparison.training.kept import KeptRuns, digest_of
-from boostplug.comparison.training.runs import FoldRuns, Method, Plan, Run, warnings_of_runs
+from boostplug.comparison.training.kept import KeptRuns
+from boostplug.comparison.training.runs import FoldRuns, Method, Run, warnings_of_runs
+from boostplug.comparison.training.trees import Plan
 from boostplug.comparison.training.workers import in_parallel
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
+
+Advance = Callable[[str, int], None]
+"""Of the progress bar: takes the description of what is next, and the number of finished steps."""
+Job = tuple[FoldRuns, Method, list[int]]
+"""A method on a fold with some seeds, trained in one thread."""
 
 
 def compare(
@@ -50,10 +37,9 @@ def compare(
     valid: Any = None,
     test: Any = None,
     *,
-    losses: Losses = None,
+    losses: arguments.Losses = None,
     baselines: str | Iterable[str] | None = None,
     incumbent: str | Loss | None = None,
-    linear_start: str | Iterable[str] | None = None,
     frameworks: str | Iterable[str] | None = None,
     rounds: int = 1000,
     seeds: int | Iterable[int] = 3,
@@ -76,6 +62,7 @@ def compare(
     labels: Iterable[str] = (),
     features: Iterable[str] | None = None,
     drop: Iterable[str] = (),
+    keep: Iterable[str] = (),
     split: str | Sequence[float] | tuple[str, str] | None = None,
     folds: int | None = None,
     today: str | None = None,
@@ -114,10 +101,6 @@ def compare(
         that name). The methods of its framework are compared with it. It is recommended unless another method is
         significantly better on test. Default: `today`, or the framework's LambdaMART, ``lambdarank`` or ``rank:ndcg``;
         with both frameworks, the better one on validation.
-    linear_start : name or iterable of names, optional
-        Losses in the table that are trained a second time, from a linear model (``start="linear"`` of the rankers).
-        Default: of the default losses `CRR` or ``ListNet(target="labels")``, where fewer than 2,000 training queries
-        hold a pair of documents with different labels. (): none.
     frameworks : "lightgbm", "xgboost", or an iterable of them, optional
         Default: both, or the one that is installed.
     rounds : int, default 1000
@@ -186,6 +169,9 @@ def compare(
         "NDCG@10.on(sale)". In other data, `RankingData` holds them.
     features, drop : iterable of str, optional
         Columns of DataFrames that are features; columns that are left out. Default: all except those above.
+    keep : iterable of str, optional
+        Columns that are known before the list is shown, whatever they tell of the labels. Without it, no change is
+        advised where a column looks like a leak, as clicks do.
     split : three shares or str, optional
         Split of one table or file by query. Three numbers are the shares of queries for training, validation and
         test, drawn with a fixed seed. A name is a column that holds "train", "valid" or "test" for each row. With
@@ -228,47 +214,32 @@ def compare(
     ['lambdarank', 'rank_xendcg', 'regression']
     """
     environ.setdefault("OMP_WAIT_POLICY", "passive")  # OpenMP's threads otherwise wait in a busy loop
-    columns_of_frames = Columns(
-        label, qid, weight, position,
-        as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(split), folds, today,
-    )  # fmt: skip
-    loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns_of_frames, data), list[str]()
+    lists = as_tuple(labels) or (), as_tuple(features), as_tuple(drop) or (), as_tuple(keep) or (), as_tuple(split)
+    columns = Columns(label, qid, weight, position, *lists, folds, today)
+    loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns, data), list[str]()
     if propensity is not None:
         loaded, about_clicks = loaded.weighed(propensity)
-    given = loaded.folds
-    one_chosen = loaded.has_one_chosen
-    chosen = losses_of(losses, given, loaded.propensity, one_chosen=one_chosen)
-    weighed = loaded.weighed_clicks
-    main, choosing, table_metrics, left_out = metrics_of(given, metric, metrics, weighed=weighed, one_chosen=one_chosen)
+    chosen, one_chosen = arguments.losses_of(losses, loaded), loaded.has_one_chosen
+    main, choosing, table_metrics, left_out = arguments.metrics_of(metric, metrics, loaded)
     loaded = judged_by_score(loaded, main)
     given = loaded.folds
-    threads, jobs = threads_of(num_threads, jobs, small=is_small(given))
-    n_train = n_informative(given)
-    plan = plan_of(
-        main,
-        choosing,
-        table_metrics,
-        rounds=rounds,
-        seeds=seeds,
-        early_stopping_rounds=early_stopping_rounds,
-        params=params,
-        tune=tune,
-        num_threads=threads,
-        few=n_train < FEW_FOR_TREES,
-    )
-    names, absent = frameworks_of(frameworks)
-    check_trainable(given, names, plan)
+    threads, jobs = arguments.threads_of(num_threads, jobs, given)
+    rounds, patience = arguments.rounds_of(rounds, early_stopping_rounds)
+    trees, trials, seeds = arguments.trees_of(params, given), arguments.trials_of(tune), arguments.seeds_of(seeds)
+    plan = Plan(main, choosing, table_metrics, trees, rounds, patience, threads, trials, seeds)
+    names, absent = arguments.frameworks_of(frameworks)
+    arguments.check_trainable(given, names, plan)
     if today is not None and incumbent is not None:
         raise ValueError("today and incumbent both say what is in use; leave one out")
     floors = Floors(given, choosing, one_chosen=one_chosen)
-    untrained = floors.methods(baselines_of(baselines, one_chosen=one_chosen), today)
-    started = started_of(linear_start, losses, chosen, given, n_train)
-    methods = methods_of(names, chosen, baselines, incumbent, one_chosen=one_chosen, started=started, floors=untrained)
-    methods, unsuited = suited_losses(methods, losses, given)
-    path = store_of(store, resume=resume)
-    digest = "" if path is None else digest_of(loaded.digests, plan)
-    kept = KeptRuns(path, digest, plan, [method for method in methods if method.is_trained], resume=resume)
-    about_choices = notes_on_one_chosen(losses, methods, table_metrics) if one_chosen else []
+    wanted = arguments.baselines_of(baselines, one_chosen=one_chosen)
+    methods = arguments.methods_of(names, chosen, wanted, floors.methods(wanted, today))
+    if incumbent is not None:
+        methods = arguments.referred_to(incumbent, methods)
+    methods, unsuited = arguments.suited_losses(methods, losses, given)
+    path = arguments.store_of(store, resume=resume)
+    kept = KeptRuns(path, given, plan, [method for method in methods if method.is_trained], resume=resume)
+    about_choices = arguments.notes_on_one_chosen(losses, methods, table_metrics) if one_chosen else []
     notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited, *floors.notes(today)]
     outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent, floors=floors)
     outcomes, equal = _trained(outcomes, kept, progress)
@@ -279,14 +250,13 @@ def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple
     """Return the outcomes with all runs, by fold, seed and method, and notes; Ctrl-C leaves those finished so far."""
     runs, interrupted = list[Run](), False
     plan, folds, methods = outcomes.plan, outcomes.data.folds, outcomes.methods
-    trained = [method for method in methods if method.is_trained]
     with progress_bar(progress is not False, outcomes.n_planned * len(methods) + len(folds)) as advance:
         try:
             for method, fold in product(methods, range(len(folds))):
                 if not method.is_trained and outcomes.floors is not None:
                     runs += outcomes.floors.runs(plan, method, fold)
                     advance("", len(plan.seeds))
-            with warnings_of_runs(), closing(runs_of(plan, folds, trained, kept, outcomes.jobs, advance)) as new_runs:
+            with warnings_of_runs(), closing(runs_of(outcomes, kept, advance)) as new_runs:
                 for run in new_runs:
                     runs.append(run)
                     advance("", 1)
@@ -305,9 +275,7 @@ def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple
     return outcomes, notes
 
 
-def _half(
-    outcomes: Outcomes, kept: KeptRuns, asked: Mapping[Method, Method], advance: Callable[[str, int], None]
-) -> list[Run]:
+def _half(outcomes: Outcomes, kept: KeptRuns, asked: Mapping[Method, Method], advance: Advance) -> list[Run]:
     """Return the runs of the challenger with the first seed and half of the training queries, one for each fold."""
     decision, runs = decide(outcomes), list[Run]()
     if decision is None or not decision.challenger.is_trained:
@@ -328,38 +296,27 @@ def _half(
     return runs
 
 
-Job = tuple[FoldRuns, Method, list[int]]
-"""A method on a fold with some seeds, trained in one thread."""
-
-
-def runs_of(
-    plan: Plan,
-    folds: Folds,
-    methods: Sequence[Method],
-    kept: KeptRuns,
-    n_threads: int,
-    advance: Callable[[str, int], None],
-) -> Generator[Run]:
-    """Yield the outcomes of all runs as they finish; stored ones are not trained, and the others are stored."""
-    ended = Event()
-    for number, method, seed in product(range(len(folds)), methods, plan.seeds):
-        if (run := kept.find(method, number, seed)) is not None:
-            yield run
+def runs_of(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> Generator[Run]:
+    """Yield the outcomes of all trainings as they finish; stored ones are not trained, and the others are stored."""
+    plan, folds, ended = outcomes.plan, outcomes.data.folds, Event()
+    methods = [method for method in outcomes.methods if method.is_trained]
+    keys = product(methods, range(len(folds)), plan.seeds)
+    stored = {key: run for key in keys if (run := kept.find(*key)) is not None}
+    yield from stored.values()
 
     def jobs() -> Iterator[Job]:
         for number, parts in enumerate(folds):
             fold = FoldRuns(plan, number, parts, ended=ended)
+            fold.tuned = {method: run.tuned for (method, place, _), run in stored.items() if place == number}
             for method in methods:
-                stored = {seed: kept.find(method, number, seed) for seed in plan.seeds}
-                fold.tuned.update((method, run.tuned) for run in stored.values() if run is not None)
-                left = [seed for seed, run in stored.items() if run is None]
+                left = [seed for seed in plan.seeds if (method, number, seed) not in stored]
                 # A thread that tunes a method trains all its seeds.
-                for seeds in [left] if plan.tune and n_threads > 1 else [[seed] for seed in left]:
+                for seeds in [left] if plan.tune and outcomes.jobs > 1 else [[seed] for seed in left]:
                     if seeds:
                         advance(f"{method.framework} {method.name}, seed {seeds[0]}, fold {number + 1}", 0)
                         yield fold, method, seeds
 
-    for (_, method, _), runs in in_parallel(_runs, jobs(), n_threads, ended=ended):
+    for (_, method, _), runs in in_parallel(_runs, jobs(), outcomes.jobs, ended=ended):
         for run in runs:
             kept.add(method, run)
             yield run

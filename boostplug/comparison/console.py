@@ -34,20 +34,13 @@ def progress_bar(shown: bool | None, total: int, *, completed: int = 0) -> Itera
     An empty description keeps the last one. If `shown` is true and stderr is not a terminal, a line is written after
     some steps, at most every 30 seconds.
     """
+    from rich import progress as bars
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
 
     console = Console(stderr=True)
-    progress = Progress(
-        *(BarColumn(20), MofNCompleteColumn(), TimeElapsedColumn(), TimeRemainingColumn()),
-        TextColumn("{task.description}", markup=False),
+    progress = bars.Progress(
+        *(bars.BarColumn(20), bars.MofNCompleteColumn(), bars.TimeElapsedColumn(), bars.TimeRemainingColumn()),
+        bars.TextColumn("{task.description}", markup=False),
         console=console,
         transient=True,
         disable=shown is False or not console.is_terminal or console.is_dumb_terminal,

@@ -33,6 +33,7 @@ class Decision:
     p: float | None = None
     comparisons: int = 0  # number for which Holm's method corrects p; 0 where p needs no correction
     reasons: Sequence[str] = ()  # why nothing can be relied on
+    widening: float = 1.0  # of intervals, for what the choice adds
 
     @property
     def recommended(self) -> Method:
@@ -55,14 +56,14 @@ def decide(outcomes: Outcomes) -> Decision | None:
     best, incumbent, pairs, chosen = _chosen(outcomes, list(dict.fromkeys([*among, *references])), references, both)
     is_same = best == incumbent and all(ours == theirs for ours, theirs in pairs.values())
     contrast = None if is_same else outcomes.contrast_of(pairs)
+    widening = 1.0 if chosen is None else chosen.widening
     if contrast is not None and chosen is not None:
-        ends = [contrast.difference + chosen.widening * (end - contrast.difference) for end in contrast.interval]
-        contrast = contrast._replace(p=chosen.p, interval=(ends[0], ends[1]))
+        contrast = contrast.widened(widening)._replace(p=chosen.p)
     p = outcomes.p_of(contrast, best, *(method for pair in pairs.values() for method in pair))
     if contrast is None or best == incumbent:
         return Decision(best, incumbent, Outcome.UNCHALLENGED, among, runs, pairs, contrast, p)
     outcome = Outcome.from_test(contrast.difference, p, outcomes.sign, contrast.n_queries)
-    first = Decision(best, incumbent, outcome, among, runs, pairs, contrast, p)
+    first = Decision(best, incumbent, outcome, among, runs, pairs, contrast, p, widening=widening)
     return first if outcome is Outcome.BETTER or len(pairs) > 1 else _second(outcomes, first)
 
 
@@ -96,7 +97,7 @@ def _second(outcomes: Outcomes, first: Decision) -> Decision:
         return first
     other = outcomes.first(better)
     pairs = dict.fromkeys(first.pairs, (other, incumbent))
-    contrast, p = outcomes.contrast_of(pairs), outcomes.rows[other].p_holm
+    contrast, p = outcomes.contrast_of(pairs), outcomes.rows[other]["p_holm"]
     n = outcomes.comparisons[incumbent.title]
     return replace(first, challenger=other, outcome=Outcome.BETTER, pairs=pairs, contrast=contrast, p=p, comparisons=n)
 
@@ -111,6 +112,6 @@ def _references(outcomes: Outcomes, among: Sequence[Method]) -> list[Method]:
 def _is_better(outcomes: Outcomes, method: Method, incumbent: Method) -> bool:
     """Return whether a method is clearly better than the incumbent, its reference, by Holm's p."""
     row = outcomes.rows[method]
-    if outcomes.reference_of(method) != incumbent or row.p_holm is None or row.difference is None:
+    if outcomes.reference_of(method) != incumbent or row["p_holm"] is None:
         return False
-    return row.p_holm < _OTHERS and row.difference * outcomes.sign > 0
+    return bool(row["p_holm"] < _OTHERS and row["difference"] * outcomes.sign > 0)

@@ -1,20 +1,19 @@
 """`Outcomes`: statistics of finished runs, such as differences to a reference, and the best method on validation."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostplug.comparison.choosing import Chosen, choose_then_use
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.significance import Pooled, holm, pooled_test
-from boostplug.comparison.summary import MethodSummary, Outcome
+from boostplug.comparison.summary import Outcome
 from boostplug.comparison.training.floors import Floors, LinearLoss
-from boostplug.comparison.training.frameworks import DataPart
-from boostplug.comparison.training.runs import Method, Plan, Run
+from boostplug.comparison.training.runs import Method, Run
+from boostplug.comparison.training.trees import Plan
 from boostplug.core.arrays import Floats
 from boostplug.core.cached import cached_property
 from boostplug.losses import Loss
@@ -23,6 +22,7 @@ FoldSeed = tuple[int, int]
 Pairs = Mapping[int, tuple[Method, Method]]
 """Two methods for each fold, of which the first is compared with the second."""
 Done = dict[FoldSeed, Run]
+Value = Callable[[Run], Floats]
 
 FLIPS = 20_000
 LEVEL = 0.95  # of intervals
@@ -47,11 +47,6 @@ class Outcomes:
     """Runs of the challenger with the first seed and half of the training queries."""
     _tested: dict[Any, Pooled] = field(default_factory=dict, init=False)
     _chosen: dict[Any, Chosen] = field(default_factory=dict, init=False)
-
-    @cached_property
-    def codes(self) -> list[NDArray[np.int64]] | None:
-        """`LoadedData.codes` of the test parts."""
-        return self.data.codes(2)
 
     @property
     def sign(self) -> int:
@@ -107,13 +102,12 @@ class Outcomes:
         """Return the number of test queries on which the metric is defined; a query in several folds counts once."""
         metric = self.plan.metric
         defined = [~np.isnan(metric.per_query(np.zeros(p.queries.n_rows), p.queries)) for p in self.data.tests]
-        if self.codes is None:
-            return int(sum(map(np.sum, defined)))
-        return len(np.unique(np.concatenate([c[d] for c, d in zip(self.codes, defined, strict=True)])))
+        return len(np.unique(np.concatenate([c[d] for c, d in zip(self.data.codes, defined, strict=True)])))
 
     def n_repeated(self) -> int:
         """Return the number of repetitions of test queries in further folds."""
-        return 0 if self.codes is None else sum(map(len, self.codes)) - len(np.unique(np.concatenate(self.codes)))
+        codes = np.concatenate(self.data.codes)
+        return len(codes) - len(np.unique(codes))
 
     def contrast(self, method: Method, reference: Method) -> Pooled | None:
         """Return the difference of a method and a reference, over the runs that both finished."""
@@ -130,39 +124,42 @@ class Outcomes:
         Folds have equal weights, and so have the queries of a fold: the test is of the difference in the table. A query
         in several folds counts once, by its mean over them.
         """
-        ours, theirs = self._paired(pairs)
-        return self._test(ours, theirs) if ours else None
+        ours, theirs = self.paired(pairs)
+        return self.test(ours, theirs) if ours else None
 
-    def _paired(self, pairs: Pairs) -> tuple[dict[int, Floats], dict[int, Floats]]:
-        """Return the values of two methods on the test queries of each fold, means over the runs that both finished."""
+    def paired(self, pairs: Pairs, value: Value | None = None) -> tuple[dict[int, Floats], dict[int, Floats]]:
+        """Return the values of the two methods of each fold, means over the runs that both finished.
+
+        `value` returns those of a run, by default the metric on each test query.
+        """
         ours, theirs = list[Run](), list[Run]()
         for fold, both in pairs.items():
             a, b = ({run: found for run, found in self.finished(m).items() if run[0] == fold} for m in both)
             ours += [a[run] for run in a if run in b]
             theirs += [b[run] for run in a if run in b]
-        return self._means(ours), self._means(theirs)
+        return self._means(ours, value), self._means(theirs, value)
 
-    def _means(self, runs: Sequence[Run]) -> dict[int, Floats]:
-        """Return the mean over runs of the metric's value on each test query, by fold."""
+    def _means(self, runs: Sequence[Run], value: Value | None = None) -> dict[int, Floats]:
+        """Return the mean over runs of their values, by fold; by default of the metric on each test query."""
         folds = sorted({run.fold for run in runs})
-        name = self.plan.metric.name
-        return {f: np.mean([run.per_query[name] for run in runs if run.fold == f], axis=0) for f in folds}
+        value = value or (lambda run: run.per_query[self.plan.metric.name])
+        return {f: np.mean([value(run) for run in runs if run.fold == f], axis=0) for f in folds}
 
-    def _test(self, a: Mapping[int, Floats], b: Mapping[int, Floats]) -> Pooled:
+    def test(self, a: Mapping[int, Floats], b: Mapping[int, Floats], flips: int = FLIPS) -> Pooled:
         """Return the test of the difference a - b, of values of each test query by fold."""
         return pooled_test(
             [*a.values()],
             [*b.values()],
-            weight=[weight_of(self.data.tests[f]) for f in a],
-            codes=None if self.codes is None else [self.codes[f] for f in a],
+            weight=[self.data.tests[f].queries.query_weight for f in a],
+            codes=[self.data.codes[f] for f in a],
             counts="sets",
             level=LEVEL,
-            flips=FLIPS,
+            flips=flips,
         )
 
     def counts(self, pairs: Pairs) -> tuple[int, int]:
         """Return on how many test queries the first of two methods has better values, and on how many worse ones."""
-        ours, theirs = self._paired(pairs)
+        ours, theirs = self.paired(pairs)
         gains = np.concatenate([self.sign * (ours[f] - theirs[f]) for f in ours])
         return int((gains > _ROUNDING).sum()), int((gains < -_ROUNDING).sum())
 
@@ -176,7 +173,7 @@ class Outcomes:
         whole = [done[run.fold, run.seed] for run in half if (run.fold, run.seed) in done]
         if not half or len(whole) < len(self.data.folds) or self.n_at_cap(method):
             return None
-        test = self._test(self._means(whole), self._means(half))
+        test = self.test(self._means(whole), self._means(half))
         return {"difference": test.difference, "interval": test.interval}
 
     def mean_of_seeds(self, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any] | None:
@@ -223,12 +220,11 @@ class Outcomes:
             return self._chosen[key]
         values = {m: self._means([self.finished(m)[run] for run in runs]) for m in methods}
         folds, validation = [*values[methods[0]]], self.validation_means(methods, runs)
-        weights = [weight_of(self.data.tests[f]) for f in folds]
-        apart = np.split(np.arange(sum(map(len, weights))), np.cumsum([*map(len, weights)])[:-1])
+        queries = [self.data.tests[f].queries for f in folds]
         self._chosen[key] = choose_then_use(
             [self.sign * np.array([values[m][f] for m in methods]) for f in folds],
-            weights,
-            apart if self.codes is None else [self.codes[f] for f in folds],
+            [np.ones(q.n_queries) if q.query_weight is None else q.query_weight for q in queries],
+            [self.data.codes[f] for f in folds],
             [methods.index(m) for m in references],
             self.sign * np.array([validation[m] for m in methods]),
         )
@@ -239,54 +235,50 @@ class Outcomes:
         return (max if self.plan.valid_metric.greater_is_better else min)(means, key=means.__getitem__)
 
     @cached_property
-    def rows(self) -> dict[Method, MethodSummary]:
-        """The summaries of all methods, with Holm's p for those of each reference."""
-        rows = {method: self._summary(method) for method in self.methods}
+    def rows(self) -> dict[Method, dict[str, Any]]:
+        """The row of each method in the document, with Holm's p for those of each reference."""
+        rows = {method: self._row(method) for method in self.methods}
         for reference in rows:
-            tested = [m for m, row in rows.items() if row.p is not None and self.reference_of(m) == reference]
-            for method, p in zip(tested, holm([rows[m].p or 0.0 for m in tested]).tolist(), strict=True):
-                rows[method].p_holm = p
+            tested = [m for m, row in rows.items() if row["p"] is not None and self.reference_of(m) == reference]
+            for method, p in zip(tested, holm([rows[m]["p"] for m in tested]).tolist(), strict=True):
+                rows[method]["p_holm"] = p
         for row in rows.values():
-            if row.difference is not None:
-                row.outcome = Outcome.from_test(row.difference, row.p_holm, self.sign)
+            if row["difference"] is not None:
+                row["outcome"] = Outcome.from_test(row["difference"], row["p_holm"], self.sign)
         return rows
 
     @property
     def comparisons(self) -> dict[str, int]:
         """The number of comparisons with each reference, for which Holm's method corrects, by its title."""
-        references = [self.reference_of(method) for method, row in self.rows.items() if row.p is not None]
+        references = [self.reference_of(method) for method, row in self.rows.items() if row["p"] is not None]
         return dict(Counter(reference.title for reference in references if reference is not None))
 
-    def _summary(self, method: Method) -> MethodSummary:
+    def _row(self, method: Method) -> dict[str, Any]:
+        """Return a method's means over runs, its difference to its reference, and its runs."""
         done, reference = [*self.finished(method).values()], self.reference_of(method)
         contrast = None if reference is None else self.contrast(method, reference)
-        summary = MethodSummary(
-            framework=method.framework,
-            method=method.name,
-            objective=str(method.objective),
-            built_in=isinstance(method.objective, str),
-            start=method.start,
-            reference=None if reference is None or reference == method else reference.title,
-            runs_planned=self.n_planned,
-            runs_finished=len(done),
-            runs_at_cap=self.n_at_cap(method),
-            validation=_mean_and_spread([run.validation for run in done]),
-            test={m.name: _mean_and_spread([run.test[m.name] for run in done]) for m in self.plan.metrics},
-            seconds_per_round=_mean([run.seconds_per_round for run in done if run.seconds_per_round is not None]),
-            rounds=_mean([run.rounds for run in done]) if method.is_trained else None,
-            errors=list(dict.fromkeys(run.error for run in self.of(method) if run.error)),
-            runs=[run.document() for run in self.of(method)],
-        )
-        if contrast is not None and reference is not None:
-            summary.difference, summary.interval, summary.z = contrast.difference, [*contrast.interval], contrast.z
-            summary.p = self.p_of(contrast, method, reference)
-        return summary
-
-
-def weight_of(part: DataPart) -> Floats:
-    """Return the weight of each query of a part."""
-    queries = part.queries
-    return np.ones(queries.n_queries) if queries.query_weight is None else queries.query_weight
+        return {
+            "framework": method.framework,
+            "method": method.name,
+            "objective": str(method.objective),
+            "built_in": isinstance(method.objective, str),
+            "reference": None if reference is None or reference == method else reference.title,
+            "runs_planned": self.n_planned,
+            "runs_finished": len(done),
+            "runs_at_cap": self.n_at_cap(method),
+            "validation": _mean_and_spread([run.validation for run in done]),
+            "test": {m.name: _mean_and_spread([run.test[m.name] for run in done]) for m in self.plan.metrics},
+            "difference": contrast and contrast.difference,
+            "interval": contrast and [*contrast.interval],
+            "z": contrast and contrast.z,
+            "p": None if reference is None else self.p_of(contrast, method, reference),
+            "p_holm": None,
+            "outcome": None,
+            "seconds_per_round": _mean([run.seconds_per_round for run in done if run.seconds_per_round is not None]),
+            "rounds": _mean([run.rounds for run in done]) if method.is_trained else None,
+            "errors": list(dict.fromkeys(run.error for run in self.of(method) if run.error)),
+            "runs": [run.document() for run in self.of(method)],
+        }
 
 
 def _mean(values: Sequence[float]) -> float | None:

@@ -3,68 +3,125 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from boostplug import losses, metrics
+from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import TODAY
 from boostplug.comparison.outcomes import FoldSeed, Outcomes
 from boostplug.comparison.training.floors import LINEAR
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, framework_objective
-from boostplug.comparison.training.runs import Method
-from boostplug.comparison.training.trees import Trees
-from boostplug.comparison.training.tuning import Setting
-from boostplug.core.extras import imported
+from boostplug.comparison.training.runs import Method, Run
+from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.core.naming import distinct_names
-from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
-from boostplug.losses import CRR, ListNet, Loss, MPBoost, NDCGBoost, QBRank, RankNet
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, POINTWISE, XGBOOST_ALIASES
+from boostplug.losses import CRR, LOSSES, ClickLogLoss, ListNet, Loss, MPBoost, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import Metric
 from boostplug.rankers.linear import LinearRanker
 
-# Parameters that change trees no more than a seed does. The estimator has them, the line of code does not.
-_NOT_SHOWN = {
-    *("n_jobs", "verbosity", "deterministic", "force_col_wise", "feature_pre_filter", "tree_method", "base_score"),
-    *("bagging_seed", "feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed", "random_state"),
-}
+_SEEDS = {"objective_seed": "rank_xendcg", "extra_seed": "extra_trees", "drop_seed": "dart"}  # shown with these only
 _NOT_TAKEN = {"metric", "disable_default_eval_metric"}  # not for training without evaluation
-_ALWAYS_SHOWN = ("n_estimators", "learning_rate", "num_leaves", "max_leaves")
+_WITH_DEFAULTS = {type(loss) for variants in LOSSES.values() for loss in variants} - {ClickLogLoss}
+_RANKERS = {"lightgbm": "LGBMRanker", "xgboost": "XGBRanker"}
+_ALWAYS_SHOWN = ("objective", "n_estimators", "learning_rate", "num_leaves", "max_leaves")
+
+
+class _Name(str):
+    """A name in code, which is its ``repr``."""
+
+    __slots__ = ()
+    __repr__ = str.__str__
 
 
 def estimator_of(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any]:
     """Return the arguments of `estimator`, with the first fold's settings if folds differ; none for a column."""
-    finished, plan = outcomes.finished(method), outcomes.plan
-    if not method.is_trained:
-        needed = LinearRanker(loss=outcomes.linear_loss) if method.objective == LINEAR else method.name
-        return {"framework": method.framework, "objective": needed, "params": {}, "rounds": None}
-    done = [finished[run] for run in runs if run in finished] or [*finished.values()]
-    setting = done[0].tuned or Setting(objective=method.objective)
+    done = _done(outcomes, method, runs) or [*outcomes.finished(method).values()]
     if done[0].tuned is not None:
         done = [run for run in done if run.fold == done[0].fold]
-    params = FRAMEWORKS[method.framework].params_of_run(
-        plan.trees, plan.num_threads, setting.objective, plan.seeds[0], setting.parameters
-    )
-    if method.framework == "xgboost" and outcomes.data.has_categories:
-        params["enable_categorical"] = True  # trainings set it on their DMatrix; an estimator needs the parameter
-    rounds = max(1, int(np.mean([run.rounds for run in done]) + 0.5))
-    objective = framework_objective(setting.objective)
-    if method.start is not None:
-        params["start"] = method.start
+    rounds = max(1, int(np.mean([run.rounds for run in done]) + 0.5)) if method.is_trained else None
+    return _arguments(outcomes, method, done[0].tuned, outcomes.plan.seeds[0], rounds)
+
+
+def _done(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -> list[Run]:
+    """Return the finished ones of some runs, of methods without seeds one for each fold."""
+    finished = outcomes.finished(method)
+    by_key = {(fold, seed * method.is_trained): finished[fold, seed] for fold, seed in runs if (fold, seed) in finished}
+    return [*by_key.values()]
+
+
+def _arguments(outcomes: Outcomes, method: Method, tuned: Setting | None, seed: Any, rounds: Any) -> dict[str, Any]:
+    """Return the arguments of `estimator` for a run."""
+    data, plan, features, params = outcomes.data, outcomes.plan, outcomes.data.features, dict[str, Any]()
+    setting = tuned or Setting(method.objective)
+    objective: Any = framework_objective(setting.objective) if method.is_trained else method.name
+    if method.is_trained:
+        params = FRAMEWORKS[method.framework].params_of_run(plan.trees, plan.num_threads, setting, seed)
+        if method.framework == "xgboost" and data.has_categories:
+            params["enable_categorical"] = True  # trainings set it on their DMatrix; an estimator needs the parameter
+        params |= {} if features is None else {"features": features}
+    elif method.objective == LINEAR:
+        if data.has_categories:  # which it does not read
+            features = [name for name, kind in data.folds[0][0].X.dtypes.items() if not hasattr(kind, "categories")]
+        objective = LinearRanker(loss=outcomes.linear_loss, features=features)
     return {"framework": method.framework, "objective": objective, "params": params, "rounds": rounds}
 
 
-def code_of(outcomes: Outcomes, arguments: Mapping[str, Any]) -> str:
-    """Return the line of code that makes the estimator of `estimator_of`, and with folds fits it as the mean of them.
+def lines_of(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -> str:
+    """Return the lines of code that train `CompareResult.model` again from the user's data; empty for a column."""
+    if not method.is_trained and method.objective != LINEAR:
+        return ""
+    data, done = outcomes.data, _done(outcomes, method, runs)
+    several, rounds = len(done) > 1 or len(data.folds) > 1, dict[str, list[dict[int, int]]]()
+    for run in done:
+        seed, n = (_Name("seed"), _Name("n")) if several else (run.seed, run.rounds)
+        fitted = _fitted(data, estimator(**_arguments(outcomes, method, run.tuned, seed, n)))
+        fitted += ".model_.to_lightgbm()" * (several and not method.is_trained)
+        rounds.setdefault(fitted, [{} for _ in data.folds])[run.fold][run.seed] = run.rounds
+    models = []
+    for fitted, of_folds in rounds.items():
+        over = f"for seed, n in {of_folds[0]}.items()"
+        if len(data.folds) > 1:
+            over = f"for (train, _, _), rounds in zip(folds, {of_folds})\n    for seed, n in rounds.items()"
+        if not method.is_trained:
+            over = "for train, _, _ in folds"
+        models.append(f"[\n    {fitted}\n    {over}\n]")
+    return f"{_lines_of_data(data)}model = " + (f"bp.mean_model({' + '.join(models)})" if several else fitted)
 
-    Empty for a column.
-    """
-    if arguments["framework"] == WITHOUT_FRAMEWORK:
-        return "" if isinstance(arguments["objective"], str) else f"bp.{arguments['objective']!r}"
-    if not outcomes.data.crossed or _kind(arguments["framework"], arguments["objective"]).__name__ == "XGBRegressor":
-        return code(**arguments, weighted=outcomes.data.is_weighted)
-    one = code(**{**arguments, "rounds": outcomes.plan.rounds})
-    weights = ", sample_weight=weight / weight.mean()" if outcomes.data.is_weighted else ""
-    return f"bp.fit_folds({one}, X, y, qid=qid, n_splits={len(outcomes.data.folds)}{weights})"
+
+def _lines_of_data(data: LoadedData) -> str:
+    """Return the lines of code that read and divide the data as the comparison has."""
+    columns, names = data.columns, dict[str, Any]()
+    if data.name_in_code not in ("frame", "data"):
+        return data.reading
+    if data.name_in_code == "frame":
+        names["qid"] = columns.qid
+    names |= {"label": columns.label, "folds": len(data.folds)} if data.crossed else {"split": columns.split}
+    given = "".join(f", {name}={value!r}" for name, value in names.items() if value is not None)
+    parts = "folds" if data.crossed else "train, valid, test"
+    return f"{data.reading}{parts} = bp.split_queries({data.name_in_code}{given})\n"
+
+
+def _fitted(data: LoadedData, model: Any) -> str:
+    """Return the code that fits an estimator to ``train`` as the comparison has."""
+    objective, in_table = getattr(model, "objective", None), data.columns.label is not None
+    names = data.columns._asdict() | {"labels": {name: name for name in data.columns.labels}}
+    of = {role: repr(name) if in_table else f"train.{role}" for role, name in names.items()}
+    given = [f"train, {of['label']}" if in_table else "train.X, train.y", f"qid={of['qid']}"]
+    if data.folds[0][0].queries.row_weight is not None:
+        weight = of["weight"]
+        if isinstance(objective, str) and objective != POINTWISE:  # which reads weights as they are
+            queried = "bp.Queries(train[{label}], qid=train[{qid}], weight=train[{weight}])".format_map(of)
+            of_what = "query" if ":" in objective else "row"
+            weight = f"(w := {queried if in_table else 'train.queries'}.{of_what}_weight) / w.mean()"
+        given.append(f"sample_weight={weight}")
+    if getattr(objective, "needs_position", False):
+        given.append(f"position={of['position']}")
+    if ".on(" in repr(objective):
+        given.append(f"labels={of['labels']}")
+    return f"{code(model)}.fit({', '.join(given)})"
 
 
 def estimator(framework: str, objective: Any, params: Mapping[str, Any], rounds: int | None) -> Any:
@@ -73,54 +130,34 @@ def estimator(framework: str, objective: Any, params: Mapping[str, Any], rounds:
     Parameters
     ----------
     framework : str
-    objective : Loss or str
+    objective : Loss, str or LinearRanker
     params : mapping
         Parameters of the run, by the framework's names.
     rounds : int
 
     Returns
     -------
-    LGBMRanker, XGBRanker, LinearRanker or xgboost.XGBRegressor
-        XGBRegressor for XGBoost's regression, which XGBRanker refuses; its `fit` takes no queries.
+    LGBMRanker, XGBRanker or LinearRanker
     """
     if framework == WITHOUT_FRAMEWORK:
         return objective
-    kind = _kind(framework, objective)
+    kind = getattr(import_module(f"boostplug.estimators.{framework}"), _RANKERS[framework])
     return kind(objective=objective, n_estimators=rounds, **_under_its_names(kind, framework, params))
 
 
-def code(
-    framework: str, objective: Loss | str, params: Mapping[str, Any], rounds: int, *, weighted: bool = False
-) -> str:
-    """Return the line of code that makes the estimator, without threads, seeds and parameters that do not change trees.
-
-    For weighted data, a comment shows how to pass weights to `fit`.
-    """
-    kind = _kind(framework, objective)
-    own = kind().get_params()
-    given = {"n_estimators": rounds, **_under_its_names(kind, framework, params)}
+def code(model: Any) -> str:
+    """Return the line of code that makes an estimator, without defaults and without seeds of nothing."""
+    own, given = type(model)().get_params(deep=False), model.get_params(deep=False)
+    given = {name: given[name] for name in (*_ALWAYS_SHOWN, *given) if name in given}
+    objective = given.get("objective")
+    hidden = {seed for seed, user in _SEEDS.items() if user not in str(given)}
+    hidden |= {"base_score"} if isinstance(objective, Loss) else set()
     shown = {
-        name: value
+        name: in_python(value) if value is objective else repr(_plain(value))
         for name, value in given.items()
-        if name in _ALWAYS_SHOWN or (name not in _NOT_SHOWN and (name not in own or own[name] != value))
+        if name in _ALWAYS_SHOWN or (name not in hidden and repr(own.get(name)) != repr(value))
     }
-    place = "bp" if kind.__module__.startswith("boostplug.") else "xgb"
-    arguments = [f"objective={in_python(objective)}", *(f"{name}={_plain(value)!r}" for name, value in shown.items())]
-    queries = "qid=qid, " if place == "bp" else ""
-    fit = f"  # .fit(X, y, {queries}sample_weight=weight / weight.mean())" if weighted else ""
-    return f"{place}.{kind.__name__}({', '.join(arguments)}){fit}"
-
-
-def _kind(framework: str, objective: Loss | str) -> Any:
-    if framework == "lightgbm":
-        from boostplug.estimators.lightgbm import LGBMRanker
-
-        return LGBMRanker
-    if isinstance(objective, str) and not objective.startswith("rank:"):
-        return imported("xgboost", "xgb.XGBRegressor needs").XGBRegressor
-    from boostplug.estimators.xgboost import XGBRanker
-
-    return XGBRanker
+    return f"bp.{type(model).__name__}({', '.join(f'{name}={value}' for name, value in shown.items())})"
 
 
 def _under_its_names(kind: Any, framework: str, params: Mapping[str, Any]) -> dict[str, Any]:
@@ -137,7 +174,9 @@ def _under_its_names(kind: Any, framework: str, params: Mapping[str, Any]) -> di
 
 
 def in_python(value: Any) -> str:
-    """Return the Python code of a value: its ``repr``, with the classes of this library from ``bp``."""
+    """Return the Python code of a value: its ``repr``, with the classes of this library from ``bp``; CRR() in short."""
+    if type(value) in _WITH_DEFAULTS and repr(value) == repr(type(value)()):
+        return f"bp.{type(value).__name__}()"
 
     def with_module(found: re.Match[str]) -> str:
         is_ours = hasattr(losses, found[0]) or hasattr(metrics, found[0])
@@ -161,18 +200,15 @@ CHOICE_LOSSES = (NDCGBoost(), QBRank(), RankNet(), ListNet(target="labels"))
 
 
 def call(outcomes: Outcomes) -> str:
-    """Return the call of `compare` that repeats the comparison, with paths or ``train, valid, test`` as data."""
+    """Return the call of `compare` that repeats the comparison, with paths, or the name of the data in code."""
     plan, data, methods = outcomes.plan, outcomes.data, outcomes.asked or outcomes.methods
-    plain = [method for method in methods if method.start is None]
-    losses = {method.name: method.objective for method in plain if isinstance(method.objective, Loss)}
-    started = {name for name, loss in losses.items() if any(m.start and m.objective == loss for m in methods)}
+    losses = {method.name: method.objective for method in methods if isinstance(method.objective, Loss)}
     numbered = list(plan.seeds) == list(range(len(plan.seeds)))
     default = asdict(Trees())
     arguments = {
         "losses": [*losses.values()] if distinct_names([*losses.values()]) == [*losses] else losses,
         "baselines": [m.objective for m in methods if isinstance(m.objective, str) and m.objective != TODAY],
         "incumbent": outcomes.incumbent,
-        "linear_start": [name for name in losses if name in started],
         "frameworks": list(dict.fromkeys(method.framework for method in methods if method.is_trained)),
         "rounds": plan.rounds,
         "seeds": len(plan.seeds) if numbered else list(plan.seeds),
@@ -187,10 +223,7 @@ def call(outcomes: Outcomes) -> str:
         "propensity": data.propensity and list(data.propensity),
     }
     defaults: dict[str, Any] = {"incumbent": None, "params": {}, "tune": 0, "propensity": None}
-    if data.paths is None:
-        given = ["folds"] if len(data.folds) > 1 else ["train", "valid", "test"]
-    else:
-        given = [*map(repr, data.paths.values())]
+    given = [data.name_in_code] if data.paths is None else [*map(repr, data.paths.values())]
     for name, value in arguments.items():
         if name not in defaults or value != defaults[name]:
             given.append(f"{name}={in_python(value)}")

@@ -2,27 +2,31 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, replace
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from boostplug.comparison import recommendation
+from boostplug.comparison.counts import plain_counts
 from boostplug.comparison.decision import Decision, decide
 from boostplug.comparison.document import as_json, versions
-from boostplug.comparison.inputs.columns import leaks
+from boostplug.comparison.examples import examples
 from boostplug.comparison.inputs.frames import TODAY
-from boostplug.comparison.machine import machine
+from boostplug.comparison.inputs.leaks import Leaks, leaks
 from boostplug.comparison.outcomes import FLIPS, LEVEL, FoldSeed, Outcomes
 from boostplug.comparison.report.page import page
+from boostplug.comparison.report.picture import picture
 from boostplug.comparison.report.table import frame, markdown, render, text
 from boostplug.comparison.report.words import advice
-from boostplug.comparison.summary import SCHEMA, MethodSummary, Outcome, to_json
+from boostplug.comparison.summary import SCHEMA, Outcome, to_json
 from boostplug.comparison.training.floors import COLUMN
 from boostplug.comparison.training.frameworks import booster_of_text
 from boostplug.comparison.training.kept import KeptRuns
 from boostplug.comparison.training.runs import Method
 from boostplug.core.cached import cached_property
+from boostplug.core.checks import check_integer
 from boostplug.core.extras import imported
 from boostplug.core.files import write_file
 from boostplug.model.mean import mean_model
@@ -34,7 +38,7 @@ _FRAMES = "DataFrames of a comparison need"
 
 
 class CompareResult:
-    """Result of `boostplug.compare`: prints as a table, and writes JSON, HTML and Markdown.
+    """Result of `boostplug.compare`: prints as a table, and writes JSON, HTML, Markdown and pictures.
 
     Parameters
     ----------
@@ -105,8 +109,14 @@ class CompareResult:
 
     @cached_property
     def _decision(self) -> Decision | None:
-        found, reasons = decide(self.outcomes), [*self.outcomes.data.reasons]
+        found, reasons = decide(self.outcomes), [*self._leaks.reasons, *self.outcomes.data.reasons]
         return found and replace(found, outcome=Outcome.DOUBTFUL if reasons else found.outcome, reasons=reasons)
+
+    @property
+    def _compared(self) -> Decision | None:
+        """The decision, if a challenger stands beside what is in use."""
+        found = self._decision
+        return None if found is None or found.contrast is None or found.challenger == found.incumbent else found
 
     @property
     def document(self) -> dict[str, Any]:
@@ -143,8 +153,8 @@ class CompareResult:
             },
             "interrupted": self.interrupted,
             "not_run": self.not_run,
-            "warnings": [*data.all_warnings, *self._leaks[0]],
-            "notes": [*self._notes, *self._leaks[1]],
+            "warnings": [*data.all_warnings, *self._leaks.warnings],
+            "notes": [*self._notes, *self._leaks.notes],
             "methods": self._rows,
             "recommendation": None if decision is None else self._recommendation(decision),
             "call": recommendation.call(outcomes),
@@ -153,13 +163,13 @@ class CompareResult:
         return dict(to_json(found))
 
     @property
-    def _rows(self) -> list[MethodSummary]:
+    def _rows(self) -> list[dict[str, Any]]:
         """The rows of the table; the challenger's outcome is that of the decision."""
         rows, decision = dict(self.outcomes.rows), self._decision
         for method, row in rows.items():
             doubtful = decision is not None and decision.outcome is Outcome.DOUBTFUL
-            if decision and row.outcome and (doubtful or method == decision.challenger):
-                rows[method] = replace(row, outcome=decision.outcome)
+            if decision and row["outcome"] and (doubtful or method == decision.challenger):
+                rows[method] = {**row, "outcome": decision.outcome}
         return [*rows.values()]
 
     def _recommendation(self, decision: Decision) -> dict[str, Any]:
@@ -191,26 +201,25 @@ class CompareResult:
             "better": counts[0],
             "worse": counts[1],
             "chosen": [_name(method) for method, _ in decision.pairs.values()],
+            "counts": None if self._compared is None else plain_counts(outcomes, self._compared),
             "doubled": outcomes.doubled(best),
             "rounds": of_estimator["rounds"],
             "params": of_estimator["params"],
-            "code": recommendation.code_of(outcomes, of_estimator),
+            "code": recommendation.lines_of(outcomes, ours, decision.runs),
             "mean_of_seeds": outcomes.mean_of_seeds(ours, decision.runs) if ours.is_trained else None,
         }
 
     @cached_property
-    def _leaks(self) -> tuple[list[str], list[str]]:
-        """Warnings about columns that may not be known before a list is shown, and notes on strong ones."""
+    def _leaks(self) -> Leaks:
+        """Warnings, notes and reasons about columns that may not be known before a list is shown."""
         outcomes = self.outcomes
         if outcomes.floors is None:
-            return [], []
-        in_use = (outcomes.data.columns.today or "").removeprefix("-")
-        alone = {name: v for name, v in outcomes.floors.mean_alone.items() if name.removeprefix("-") != in_use}
+            return Leaks()
         means = outcomes.validation_means(*outcomes.candidates())
         trained = {method: mean for method, mean in means.items() if method.is_trained}
         best = trained[outcomes.first(trained)] if trained else None
-        by_time = outcomes.data.columns.time is not None
-        return leaks(outcomes.data.folds, alone, best, outcomes.plan.valid_metric, by_time=by_time)
+        data, alone = outcomes.data, outcomes.floors.mean_alone
+        return leaks(data.folds, alone, best, outcomes.plan.valid_metric, data.columns)
 
     def _values(self, method: Method, decision: Decision) -> dict[str, float]:
         """Return the means of a method on validation and test, over those deciding runs that it has finished."""
@@ -223,7 +232,7 @@ class CompareResult:
 
     @property
     def recommendation(self) -> str:
-        """The recommendation in words: keep the incumbent or replace it, why, and the line of code."""
+        """The recommendation in words: keep the incumbent or replace it, why, and the lines of code."""
         return "\n".join(advice(self.document))
 
     @property
@@ -231,11 +240,11 @@ class CompareResult:
         """The recommended method as an unfitted estimator, with its parameters and mean best round.
 
         Fit it with ``result.best.fit(X, y, qid=qid)``, for example on all data. Fitted on the training part of a run
-        with its seed and rounds, it gives the scores of that run. It is an `LGBMRanker` or `XGBRanker` of this package,
-        also for built-in objectives. For XGBoost's regression it is an ``xgboost.XGBRegressor``, whose `fit` takes no
-        `qid`. If `tune` chose different settings in each fold, it has those of the first. It has no weights: pass those
-        of the data to `fit`, divided by their mean as in the comparison,
-        ``result.best.fit(X, y, qid=qid, sample_weight=weight / weight.mean())``.
+        with its seed and rounds, it gives the scores of that run. It is an `LGBMRanker`, `XGBRanker` or `LinearRanker`
+        of this package, also for built-in objectives. Where columns of a table were left out, `features` names the
+        others: fit it on the same table, ``result.best.fit(frame, "grade", qid="query")``. If `tune` chose different
+        settings in each fold, it has those of the first. It has no weights: pass those of the data to `fit`, divided by
+        their mean as in the comparison, ``result.best.fit(X, y, qid=qid, sample_weight=weight / weight.mean())``.
 
         Raises
         ------
@@ -297,15 +306,71 @@ class CompareResult:
     def to_html(self, path: str | Path) -> None:
         """Write one self-contained HTML page to send to those who decide; it loads nothing from the network.
 
-        It has the recommendation, the differences with their intervals, all methods, learning curves, and the set-up
-        with the call that repeats the comparison.
+        It has the recommendation, the differences with their intervals, ten queries whose order changes most, all
+        methods, learning curves, and the set-up with the call that repeats the comparison.
 
         Raises
         ------
         ImportError
             If Jinja2 is not installed: ``pip install 'boostplug[report]'``.
         """
-        write_file(path, page(self.document, machine()))
+        found = [] if self._compared is None else self.examples().to_dict("records")
+        today = datetime.now().astimezone().date().isoformat()
+        write_file(path, page({**self.document, "examples": found, "date": today}))
+
+    def plot(self, path: str | Path | None = None) -> Any:
+        """Return the first screen of the page as a figure of matplotlib, and write it to a file if `path` is given.
+
+        It has the first sentence of the recommendation, and the differences to what is in use with their intervals:
+        the recommended method first, then what is in use, then the others by their difference.
+
+        Parameters
+        ----------
+        path : str or Path, optional
+            File that ends with .svg or .png.
+
+        Raises
+        ------
+        ImportError
+            If matplotlib is not installed: ``pip install 'boostplug[report]'``.
+        ValueError
+            If `path` has another suffix.
+        FileExistsError
+            If `path` holds something else than a picture.
+        """
+        return picture(self.document, path)
+
+    def examples(self, n: int = 10) -> Any:
+        """Return the test queries whose order a change would alter most, as a pandas DataFrame to look at.
+
+        A query's order changes by the sum over its documents of the difference of 1 / log2(1 + place) between the
+        challenger and what is in use, 0 below the tenth place; labels do not matter. Scores are means over seeds.
+
+        Parameters
+        ----------
+        n : int, default=10
+            Number of queries; those whose order stays are left out.
+
+        Returns
+        -------
+        DataFrame
+            A row for each document among the ten best of the new or of the old order, with the index of the features,
+            if these are a DataFrame. Columns: query, change of the metric, new and old place, label, new and old
+            score, and up to four features: those that differ most between the documents that move up and those that
+            move down. The largest change of the order comes first, and in a query the new order.
+
+        Raises
+        ------
+        ValueError
+            If there is nothing to compare: nothing is in use, or it is itself the best, or no run is finished.
+        """
+        n = check_integer("n", n, 1)
+        if self._compared is None:
+            raise ValueError(
+                "there are no examples: no finished method stands beside one that is in use; name what is in use "
+                "(today= or incumbent=), or see result.recommendation"
+            )
+        return examples(self.outcomes, self._compared.pairs, n)
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and the lines below it as Markdown; without `path`, return it."""

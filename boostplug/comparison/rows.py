@@ -23,8 +23,7 @@ def named_by_tuning(methods: Sequence[Method], runs: Sequence[Run]) -> Rows:
         if any(setting.parameters for setting in settings):
             objective = drawn.pop() if len(drawn) == 1 else method.objective
             of_loss = label(objective) if isinstance(objective, Loss) and objective != method.objective else method.name
-            start = ", linear start" if method.start and "start" not in of_loss else ""
-            new = replace(method, name=f"{of_loss}{start}, tuned", objective=objective)
+            new = replace(method, name=f"{of_loss}, tuned", objective=objective)
         if any(new.key == other.key for other in named.values()):
             new = replace(new, name=f"{new.name} (from {method.name})")
         named[method.key] = new

@@ -137,12 +137,17 @@ class Pooled(NamedTuple):
     interval: tuple[float, float]
     n_queries: int
 
+    def widened(self, factor: float) -> "Pooled":
+        """Return the same with an interval that is wider by a factor."""
+        low, high = (self.difference + factor * (end - self.difference) for end in self.interval)
+        return self._replace(interval=(low, high))
+
 
 def pooled_test(
     a: Sequence[ArrayLike],
     b: Sequence[ArrayLike],
     *,
-    weight: Sequence[ArrayLike] | None = None,
+    weight: Sequence[ArrayLike | None] | None = None,
     codes: Sequence[ArrayLike] | None = None,
     counts: Literal["queries", "sets"] = "queries",
     level: float = 0.95,
@@ -188,32 +193,6 @@ def pooled_test(
     >>> round(found.difference, 3), found.p  # the mean of .3 and .1
     (0.2, 0.25)
     """
-    d, v, strata = pooled_differences(a, b, weight, codes, counts)
-    if not len(d):
-        nan = float("nan")
-        return Pooled(nan, nan, nan, (nan, nan), 0)
-    difference, spread = float((v * d).sum()), float(np.sqrt(((v * d) ** 2).sum()))
-    ends = t_interval(d, weight=v, strata=strata, level=level)[1:]
-    return Pooled(
-        difference,
-        difference / spread if spread > 0 else 0.0,
-        randomisation_test(d, np.zeros_like(d), weight=v, flips=flips, random_state=random_state),
-        ends if np.isfinite(ends).all() else (float("nan"), float("nan")),
-        len(d),
-    )
-
-
-def pooled_differences(
-    a: Sequence[ArrayLike],
-    b: Sequence[ArrayLike],
-    weight: Sequence[ArrayLike | None] | None,
-    codes: Sequence[ArrayLike] | None,
-    counts: str = "sets",
-) -> tuple[Floats, Floats, NDArray[Any]]:
-    """Return the differences of the queries in `pooled_test`, their weights, of sum 1, and their strata.
-
-    The parameters are those of `pooled_test`. All three are empty if no query is defined.
-    """
     of_sets = check_choice("counts", counts, ("queries", "sets")) == "sets"
     given = [None] * len(a) if weight is None else list(weight)
     if not len(a) == len(b) == len(given):
@@ -228,12 +207,22 @@ def pooled_differences(
         if v.sum() > 0:
             sets.append((d, v / (v.sum() if of_sets else 1.0), of_queries))
     if not sets:
-        return np.zeros(0), np.zeros(0), np.zeros(0, np.int64)
+        nan = float("nan")
+        return Pooled(nan, nan, nan, (nan, nan), 0)
     d, v, c = (np.concatenate(of_all) for of_all in zip(*sets, strict=True))
     strata = np.repeat(np.arange(len(sets)), [len(of_set) for of_set, *_ in sets])
     if codes is not None:
         d, v, strata = merge_repeated(d, v, strata, c)
-    return d, v / v.sum(), strata
+    v = v / v.sum()
+    difference, spread = float((v * d).sum()), float(np.sqrt(((v * d) ** 2).sum()))
+    ends = t_interval(d, weight=v, strata=strata, level=level)[1:]
+    return Pooled(
+        difference,
+        difference / spread if spread > 0 else 0.0,
+        randomisation_test(d, np.zeros_like(d), weight=v, flips=flips, random_state=random_state),
+        ends if np.isfinite(ends).all() else (float("nan"), float("nan")),
+        len(d),
+    )
 
 
 def merge_repeated(

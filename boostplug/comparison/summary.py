@@ -1,13 +1,13 @@
 """Values of a comparison's document, and the only conversion of values to JSON's types."""
 
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from enum import StrEnum
 from math import isfinite
 from typing import Any
 
 import numpy as np
 
-SCHEMA = "boostplug.compare/4"
+SCHEMA = "boostplug.compare/5"
 SIGNIFICANT = 0.05  # a smaller p is significant
 FEWEST_QUERIES = 30  # on test; with fewer, "no significant difference" has no meaning
 
@@ -32,36 +32,6 @@ class Outcome(StrEnum):
         if p < SIGNIFICANT:
             return cls.BETTER if difference * sign > 0 else cls.WORSE
         return cls.TOO_FEW if n_queries < FEWEST_QUERIES else cls.LEVEL
-
-
-@dataclass(kw_only=True)
-class MethodSummary:
-    """A method: its means over runs, its difference to the framework's reference, and its runs.
-
-    `validation` and the values of `test` have a mean and a spread, the standard deviation over the runs.
-    """
-
-    framework: str
-    method: str
-    objective: str
-    built_in: bool
-    start: str | None = None
-    reference: str | None
-    runs_planned: int
-    runs_finished: int
-    runs_at_cap: int
-    validation: dict[str, float | None]
-    test: dict[str, dict[str, float | None]]
-    difference: float | None = None
-    interval: list[float] | None = None
-    z: float | None = None
-    p: float | None = None
-    p_holm: float | None = None
-    outcome: Outcome | None = None
-    seconds_per_round: float | None
-    rounds: float | None
-    errors: list[str]
-    runs: list[dict[str, Any]]
 
 
 def to_json(value: Any, *, finite: bool = False) -> Any:

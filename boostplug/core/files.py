@@ -11,6 +11,7 @@ _KINDS = (  # files that may replace each other; those of any other kind begin w
     rb"(?i)\s*<(!doctype )?html",
     rb'\s*\{\s*"schema":\s*"boostplug',  # results
     rb"# .*\n\n\| framework \|",  # tables of a comparison
+    rb"<\?xml [^>]*>\s*<!DOCTYPE svg",  # figures of matplotlib
     rb'tree\nversion|\{"learner"|\{L.{8}learner',  # models of LightGBM and XGBoost
     rb"\S+\s+Q0\s+\S+\s+\d+\s",  # TREC's runs
     rb"\S+\s+0\s+\S+\s+-?\d+\n",  # TREC's judgements

@@ -15,11 +15,9 @@ from boostplug.core.extras import needed_by
 from boostplug.core.threads import threads_of_framework
 from boostplug.dask.collections import PartitionedSet, partitioned_set, published, queries_of_rows
 from boostplug.dask.ranker import RankerOnCollections
-from boostplug.data.inputs import Inputs
 from boostplug.data.queries import row_weights
 from boostplug.data.tables import refuse_other_categories, rows_of, schema_of
 from boostplug.estimators.columns import counting_features
-from boostplug.estimators.inputs import FIT
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.estimators.parameters import for_framework
 from boostplug.kernels.base.single_precision import as_float32
@@ -127,9 +125,10 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
         self._refuse(refused | {"start": self.start})
         objective, loss = self._objective_of_fit([])
         params = self._params_of_workers(objective, loss)
-        given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT)
+        given = self._given(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position)
         given = given.take_columns()
-        params = counting_features(params | {"categorical_feature": categorical_feature}, X, given.columns.values())
+        params |= {"categorical_feature": categorical_feature}
+        params = counting_features(params, X, given.columns.values(), self.features)
         categorical_feature = params.pop("categorical_feature")
         client = self._client()
         parts = partitioned_set(client, given, local=_LOCAL)

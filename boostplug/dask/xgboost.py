@@ -20,7 +20,7 @@ from boostplug.dask.ranker import RankerOnCollections
 from boostplug.data.inputs import Inputs
 from boostplug.data.tables import Schema, refuse_unknown_categories
 from boostplug.estimators.columns import counting_features
-from boostplug.estimators.inputs import FIT, validation_sets
+from boostplug.estimators.inputs import validation_sets
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -145,7 +145,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
             loss, metrics, weighted=sample_weight is not None or sample_weight_eval_set is not None
         )
         callbacks = self._checked_callbacks(stop)
-        given = Inputs(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position, arguments=FIT)
+        given = self._given(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position)
         train = given.take_columns()
         sets = validation_sets(
             eval_set, given, train, Inputs.take_columns, "sample_weight_eval_set",
@@ -156,7 +156,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
             raise ValueError(f"early_stopping_rounds={stop} needs a validation set; pass eval_set and eval_qid")
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
         params, custom = self._training_parameters(loss, metrics, evaluates=bool(sets), model=model)
-        params = counting_features(params, X, train.columns.values())
+        params = counting_features(params, X, train.columns.values(), self.features)
         if verbose:
             callbacks.append(EvaluationMonitor(period=1 if verbose is True else verbose, logger=_print))
         computed = self._computed(different, known)

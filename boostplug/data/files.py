@@ -91,6 +91,15 @@ def read_table_file(
     return read(path, ids, texts, columns)
 
 
+def code_of_reading(path: Path, id_column: str, frame: Any) -> str:
+    """Return a line of pandas' code that reads a file as `read_table_file` has; `frame` has its categories."""
+    texts = [name for name, kind in frame.dtypes.items() if hasattr(kind, "categories")]
+    if path.is_dir() or _suffix(path) in _PARQUET:
+        return f"pd.read_parquet({str(path)!r}{f', read_dictionary={texts}' if texts else ''})"
+    dtype = {id_column: "str", **dict.fromkeys(texts, "category")}
+    return f"pd.read_csv({str(path)!r}, {f'sep={sep!r}, ' if (sep := _separator(path)) != ',' else ''}dtype={dtype})"
+
+
 def _chosen(path: Path, columns: Mapping[str, str] | None, there: Sequence[str]) -> list[str]:
     """Return the columns of a file to read, in its order."""
     refuse_repeated(there, path.name)
@@ -117,7 +126,7 @@ def _reading(path: Path) -> Iterator[None]:
 def _read_csv(path: Path, ids: Sequence[str], texts: Sequence[str], columns: Mapping[str, str] | None) -> Any:
     pandas = imported("pandas", "CSV files need")
     with _reading(path):
-        separator = _separator(pandas, path)
+        separator = _separator(path)
         first = pandas.read_csv(path, sep=separator, header=None, nrows=1, dtype=str, keep_default_na=False)
         header = [*first.iloc[0]]
         if header[0].startswith("sep="):
@@ -141,9 +150,9 @@ def _read_csv(path: Path, ids: Sequence[str], texts: Sequence[str], columns: Map
     return frame
 
 
-def _separator(pandas: Any, path: Path) -> str:
+def _separator(path: Path) -> str:
     """Return the separator that fills the most cells of the first rows."""
-    filled = {}
+    pandas, filled = imported("pandas", "CSV files need"), dict[tuple[int, int], str]()
     for separator in (",", ";", "\t", "|"):
         try:
             first = pandas.read_csv(path, sep=separator, nrows=20, dtype=str, on_bad_lines="skip")

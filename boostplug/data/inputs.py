@@ -1,7 +1,7 @@
 """Features, labels, ids and weights as a user passes them: as arrays, or as columns of a table by name."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -29,6 +29,7 @@ from boostplug.data.tables import (
     columns_equal_to,
     columns_of_ids,
     read_features,
+    refuse_repeated,
     refuse_uncomputed,
     rows_of,
     schema_of,
@@ -88,6 +89,8 @@ class Inputs:
     position: Any = None
     labels: Any = None
     """More labels, by name."""
+    features: Any = None
+    """Names of the columns that are features; None: all that have no other use."""
     pairs: Pairs | None = None
     labelled: Any = None
     columns: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
@@ -99,6 +102,8 @@ class Inputs:
     arguments: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     """Names of the arguments in messages, where they differ: {"weight": "sample_weight"}."""
     source: Source = _IN_MEMORY
+    keep: Sequence[str] = ()
+    """Columns of X that may equal labels, weights or positions."""
     least_columns: int = 1
 
     @property
@@ -133,7 +138,7 @@ class Inputs:
             if role in columns and (getattr(self, role) is None or isinstance(getattr(self, role), str))
         }
         parts["labels"] = {n: by_name[v] if isinstance(v, str) else v for n, v in labels.items()} or self.labels
-        return replace(self, X=X, columns=columns, **parts)
+        return replace(self, X=selected(X, self.features, columns.values()), columns=columns, features=None, **parts)
 
     def _refuse_ambiguous(self, columns: Mapping[str, str]) -> None:
         """Raise where queries are given twice or not at all, or a column has two uses."""
@@ -202,6 +207,7 @@ class Inputs:
         equal = {role: columns_equal_to(X, values) for role, values in arrays.items()}
         copies = {name: f"equals {self.argument(role)}" for role, names in equal.items() for name in names}
         copies |= dict.fromkeys(columns_of_ids(X, queries.query_of_row), "tells the queries apart, as ids do")
+        copies = {name: what for name, what in copies.items() if name not in self.keep}
         if copies:
             listed = ", ".join(f"column {name!r} of {self.table_name} {what}" for name, what in copies.items())
             warnings.warn(f"{listed}: a model learns from it what it must not know; drop it", UserWarning, stacklevel=5)
@@ -243,6 +249,19 @@ class Inputs:
         missing = is_missing(values)
         if missing.any():
             raise ValueError(f"{title} has no value in {self.source.row(int(np.argmax(missing)))}. {remedy}")
+
+
+def selected(X: Any, features: Any, taken: Iterable[Any] = ()) -> Any:
+    """Return a table of the named features, in their order, without those that are `taken`; None: as it is."""
+    if features is None:
+        return X
+    if isinstance(features, str) or not np.iterable(features):
+        raise ValueError(f"features must be a list of names of columns; got {shown(features)}")
+    kept = [name for name in features if name not in [*taken]]
+    for name in kept:
+        refuse_absent(name, "features", column_names(X))
+    refuse_repeated(kept, "features")
+    return X[kept] if hasattr(X, "iloc") else X.select(kept)
 
 
 def refuse_absent(name: str, argument: str, there: Sequence[Any]) -> None:

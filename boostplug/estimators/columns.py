@@ -14,11 +14,13 @@ _OF_EACH = {*LIGHTGBM_ALIASES["monotone_constraints"], *LIGHTGBM_ALIASES["featur
 _OF_EACH |= {"feature_weights", "max_bin_by_feature"}
 
 
-def counting_features(arguments: Mapping[str, Any], X: Any, taken: Collection[str]) -> dict[str, Any]:
+def counting_features(
+    arguments: Mapping[str, Any], X: Any, taken: Collection[str], features: Sequence[Any] | None = None
+) -> dict[str, Any]:
     """Return arguments that count the columns of X as it was passed, counting its features.
 
-    These are the columns without those that are `taken` out. Names of columns, and sequences with an entry for each
-    feature, are returned as they are.
+    These are `features`, by default all columns, without those that are `taken` out. Names of columns, and sequences
+    with an entry for each feature, are returned as they are.
 
     Raises
     ------
@@ -26,11 +28,11 @@ def counting_features(arguments: Mapping[str, Any], X: Any, taken: Collection[st
         If a place is that of no feature.
     """
     columns, counted = column_names(X) or range(np.shape(X)[1]), dict(arguments)
-    kept = [place for place, name in enumerate(columns) if name not in taken]
+    kept = [columns.index(name) for name in (columns if features is None else features) if name not in taken]
     for name in counted.keys() & (_PLACES | _OF_EACH):
         if name in _PLACES:
             counted[name] = _among(name, counted[name], kept)
-        elif len(kept) < len(columns) and np.shape(counted[name]) == (len(columns),):
+        elif kept != [*range(len(columns))] and np.shape(counted[name]) == (len(columns),):
             counted[name] = tuple(np.asarray(counted[name])[kept].tolist())
     return counted
 

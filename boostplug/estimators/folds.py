@@ -107,7 +107,7 @@ def fit_folds(
             raise ValueError(f"fit_folds evaluates each model on the fold that it has not seen; leave out {name}")
     inputs = Inputs(
         X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
-        arguments=FIT,
+        features=ranker.features, arguments=FIT,
     )  # fmt: skip
     name_of_start = _START[framework]
     given = starting_from(name_of_start, more.pop(name_of_start, None), checked_set(inputs))

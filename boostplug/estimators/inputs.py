@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_instance, numbers, refuse_class, refuse_other_order, refuse_where, shown
-from boostplug.data.inputs import CheckedInputs, Inputs
+from boostplug.data.inputs import CheckedInputs, Inputs, selected
 from boostplug.data.queries import Queries
 from boostplug.data.tables import Schema, is_frame, read_features, refuse_repeated, without_columns
 from boostplug.estimators.parameter_names import is_own_metric
@@ -123,8 +123,9 @@ def validation_sets(
             continue
         where, arguments = f"eval_set[{place}]'s ", {"qid": "eval_qid", "group": "eval_group", **given.arguments}
         columns = columns_to_judge(train.columns)
+        more = {"features": given.features, "columns": columns, "where": where, "arguments": arguments}
         try:
-            sets.append(check(Inputs(X=X, y=y, **own, columns=columns, where=where, arguments=arguments)))
+            sets.append(check(Inputs(X=X, y=y, **own, **more)))
         except ValueError as error:
             raise ValueError(f"{'' if where in str(error) else f'in the validation set {place}: '}{error}") from None
     return sets
@@ -326,6 +327,8 @@ class RankingScore:
         warn_of_cut_queries(self._fitted_queries, query_sizes(X, checked.qid, checked.queries.boundaries))
         return float(judge(np.asarray(self.predict(checked.X)), checked.queries))  # type: ignore[attr-defined]
 
+    features: Sequence[Any] | None = None
+    """Parameter: names of the columns that are features."""
     _columns_by_role: Mapping[str, str] = MappingProxyType({"qid": "qid"})
     """Columns of X that are no features, by what they hold."""
     _fitted_queries: QuerySizes | None = None
@@ -341,11 +344,20 @@ class RankingScore:
     def _inputs_to_judge(self, X: Any, y: Any, qid: Any, group: Any, weight: Any, labels: Any) -> Inputs:
         """Return arguments of `score`, with the columns that `fit` has named."""
         columns = columns_to_judge(self._columns_by_role)
-        return Inputs(X=X, y=y, qid=qid, group=group, weight=weight, labels=labels, columns=columns, arguments=FIT)
+        return self._given(X=X, y=y, qid=qid, group=group, weight=weight, labels=labels, columns=columns)
 
-    def _features(self, X: Any, fitted: Schema | None) -> Any:
+    def _given(self, **arguments: Any) -> Inputs:
+        """Return arguments of a fit or a score, with the columns that are features."""
+        return Inputs(features=self.features, arguments=FIT, **arguments)
+
+    def _selected(self, X: Any) -> Any:
+        """Return a table to predict from without the columns that are no features."""
+        taken = {"qid": "qid", **self._columns_by_role}.values()
+        return selected(without_columns(X, taken), self.features, taken)
+
+    def _features_of(self, X: Any, fitted: Schema | None) -> Any:
         """Return features to predict from, without the columns that `fit` has taken out."""
-        return read_features(without_columns(X, self._columns_by_role.values()), fitted=fitted)
+        return read_features(self._selected(X), fitted=fitted)
 
     def _metric_of_score(self, metric: Metric | str | None) -> Metric:
         """Return the metric of `score`."""

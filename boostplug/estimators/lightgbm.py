@@ -15,12 +15,11 @@ from boostplug.adapters.lightgbm import refuse_bagging_by_query, refuse_machines
 from boostplug.adapters.reading import assign
 from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import needed_by
-from boostplug.data.inputs import CheckedInputs, Inputs
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import Schema, align, refuse_repeated, refuse_unknown_categories, schema_of
 from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import (
-    FIT,
     RankingScore,
     callbacks_of,
     check_uses,
@@ -66,6 +65,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         columns, or a reference ranker, which is fitted first if it is not. It is scaled to where the loss is least,
         and its trees are the first of the model's. `n_estimators`, early stopping and `best_iteration_` count the
         rounds after it; with `best_iteration_` 0, none of them was better on the validation set, and it is the model.
+    features : list of str, optional
+        Columns of a DataFrame that are features; all others are ignored, in `predict` and validation sets too. Labels,
+        ids and weights that `fit` gets by name need not be listed. Default: all other columns.
     **lightgbm_params
         As for `lightgbm.LGBMRanker`; and the loss's parameters, such as ``objective__distance__lam``.
 
@@ -78,9 +80,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     True
     """
 
-    def __init__(self, *, start: Any = None, **lightgbm_params: Any) -> None:
+    def __init__(self, *, start: Any = None, features: Any = None, **lightgbm_params: Any) -> None:
         super().__init__(**lightgbm_params)
-        self.start = start
+        self.start, self.features = start, features
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, with `deep` those of a loss too: ``objective__distance__lam``."""
@@ -97,7 +99,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             ``__`` go to LightGBM as they are.
         """
         super().set_params(**resolved(self, params, any_name=True))
-        for name in ("start", *lgb.LGBMRanker._get_param_names()):  # noqa: SLF001
+        for name in ("start", "features", *lgb.LGBMRanker._get_param_names()):  # noqa: SLF001
             self._other_params.pop(name, None)  # where it would hide an attribute that is set later
         return self
 
@@ -180,10 +182,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         objective, loss = self._objective_of_fit(metrics)
         if loss is not None:
             refuse_machines(self.get_params())
-        given = Inputs(
-            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
-            arguments=FIT,
-        )  # fmt: skip
+        given = self._given(
+            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position
+        )
         train = starting_from("init_score", init_score, checked_set(given))
         check_uses(objective, loss, given)
         refuse_two_starts(self.start, init_model=init_model, init_score=init_score)
@@ -207,7 +208,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         warn_of_idle_part(loss, train.queries)
         own = [metric for metric in metrics if isinstance(metric, Metric)]
         assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)], own)
-        self._counted = partial(counting_features, X=X, taken=train.columns.values())
+        self._counted = partial(counting_features, X=X, taken=train.columns.values(), features=self.features)
         try:
             super().fit(
                 train.X,
@@ -255,7 +256,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         """
         switched = "validate_features" in kwargs or kwargs.get("predict_disable_shape_check", False)
         fitted = None if switched else getattr(self, "_fitted_columns", None)
-        return super().predict(self._features(X, fitted), *args, **kwargs)
+        return super().predict(self._features_of(X, fitted), *args, **kwargs)
 
     def export(self) -> lgb.LGBMRanker:
         """Return a fitted plain `lightgbm.LGBMRanker` that predicts the same, bit for bit, without this library.

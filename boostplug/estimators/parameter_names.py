@@ -104,6 +104,7 @@ _METRICS = {
 }
 """The frameworks' metrics of one score per row."""
 
+POINTWISE = "reg:squarederror"  # XGBoost's regression
 NO_GAIN = "label mappings"
 """What LightGBM says of labels beyond its gains."""
 GAINS_REMEDY = (

@@ -13,7 +13,7 @@ from boostplug.adapters.reading import assign
 from boostplug.adapters.xgboost import MAXIMISED
 from boostplug.core.checks import check_integer, native, refuse_other_order
 from boostplug.core.extras import needed_by
-from boostplug.data.inputs import CheckedInputs, Inputs
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import (
     Schema,
@@ -25,7 +25,6 @@ from boostplug.data.tables import (
 )
 from boostplug.estimators.columns import counting_features
 from boostplug.estimators.inputs import (
-    FIT,
     RankingScore,
     callbacks_of,
     check_uses,
@@ -35,6 +34,7 @@ from boostplug.estimators.inputs import (
     is_training_set,
     loss_of,
     metrics_of,
+    relative_weight,
     starting_from,
     validation_sets,
     warn_of_constant_model,
@@ -42,7 +42,7 @@ from boostplug.estimators.inputs import (
     weight_for,
     with_float32_labels,
 )
-from boostplug.estimators.parameter_names import is_dart, refuse_options, refuse_unknown_parameters
+from boostplug.estimators.parameter_names import POINTWISE, is_dart, refuse_options, refuse_unknown_parameters
 from boostplug.estimators.parameters import for_framework, given_names, nested, resolved
 from boostplug.estimators.start import as_booster, refuse_two_starts, start_of
 from boostplug.losses import Loss
@@ -63,12 +63,15 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
     Parameters
     ----------
     objective : Loss or str, default "rank:ndcg"
-        One of our losses, or a ranking objective of XGBoost's.
+        One of our losses, or a ranking objective of XGBoost's, or "reg:squarederror": regression on the labels, row by
+        row.
     eval_metric : Metric, str, callable or list of them, optional
         Our metrics, or what the parent takes. Default with our losses: ``NDCG(10)``.
     start : str, Booster or ranker, optional
         Where training begins, as for `LGBMRanker`. All its trees are the model's round 0, so `best_iteration` counts
         the rounds after it, and is 0 where none of them was better on the validation set.
+    features : list of str, optional
+        Columns of a DataFrame that are features, as for `LGBMRanker`. Default: all without another use.
     **xgboost_params
         As for `xgboost.XGBRanker`; and the loss's and the metric's parameters, such as ``objective__distance__lam``.
 
@@ -81,13 +84,15 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
     True
     """
 
-    def __init__(self, *, objective: Loss | str = "rank:ndcg", start: Any = None, **xgboost_params: Any) -> None:
-        built_in = objective if isinstance(objective, str) and loss_of(objective) is None else "rank:pairwise"
-        if not built_in.startswith("rank:"):
+    def __init__(
+        self, *, objective: Loss | str = "rank:ndcg", start: Any = None, features: Any = None, **xgboost_params: Any
+    ) -> None:
+        own = isinstance(objective, str) and loss_of(objective) is None
+        if own and not str(objective).startswith(("rank:", POINTWISE)):
             what = f"objective={objective!r} is no ranking objective of XGBoost's"
             raise ValueError(f"{what}; pass 'rank:ndcg', or a loss such as boostplug.LambdaRank()")
-        super().__init__(objective=built_in, **for_framework(xgboost_params))
-        self.objective, self.start = objective, start
+        super().__init__(objective="rank:pairwise", **for_framework(xgboost_params))
+        self.objective, self.start, self.features = objective, start, features
         self.set_params(**{name: value for name, value in xgboost_params.items() if "__" in name})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -183,10 +188,9 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             If labels, queries, weights, features or parameters are wrong; before any training.
         """
         loss, metrics = self._objective_and_metrics(self.eval_metric)
-        given = Inputs(
-            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
-            arguments=FIT,
-        )  # fmt: skip
+        given = self._given(
+            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position
+        )
         train = starting_from("base_margin", base_margin, checked_set(given))
         check_uses(self.objective, loss, given)
         if "qid" in (train.schema.names or ()):
@@ -220,7 +224,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             matrix if is_training_set(one, train) else self._matrix(one, binned=binned, ref=matrix) for one in sets
         ]
         params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
-        params = counting_features(params, X, train.columns.values())
+        params = counting_features(params, X, train.columns.values(), self.features)
         named = [(valid, f"validation_{i}") for i, valid in enumerate(evals)]
         metric = self._custom_metric(custom)
         results: dict[str, Any] = {}
@@ -262,7 +266,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         refuse_other_order(X=X, base_margin=kwargs.get("base_margin"))
         checks = self.__sklearn_is_fitted__() and kwargs.get("validate_features", True)
         fitted = self._columns() if checks else None
-        features = self._features(X, fitted)
+        features = self._features_of(X, fitted)
         if fitted is not None:
             self._refuse_other_kind(schema_of(features), fitted)
         return super().predict(
@@ -338,10 +342,12 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
 
         The trees of a model that the training continues split between quantiles of other data.
         """
+        weight = weight_for(loss_of(self.objective), given.queries.query_weight)
+        of_rows = self.objective == POINTWISE and weight is not None  # which XGBoost refuses beside queries
         fields = {
             "label": given.queries.labels,
-            "group": np.diff(given.queries.boundaries),
-            "weight": weight_for(loss_of(self.objective), given.queries.query_weight),
+            "group": None if of_rows else np.diff(given.queries.boundaries),
+            "weight": relative_weight(given.queries.row_weight) if of_rows else weight,
             "base_margin": given.start,
             "feature_weights": feature_weights,
             "missing": self.missing,
@@ -373,7 +379,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
     ) -> ArrayLike | None:
         """Return a weight for each feature: fit's, else the constructor's."""
         given = native(self.feature_weights if given is None else given)
-        weights: ArrayLike | None = counting_features({"feature_weights": given}, X, taken)["feature_weights"]
+        counted = counting_features({"feature_weights": given}, X, taken, self.features)
+        weights: ArrayLike | None = counted["feature_weights"]
         if weights is not None and np.shape(weights) != (n_features,):
             what = f"got shape {np.shape(weights)}"
             raise ValueError(f"feature_weights must hold {n_features} numbers, one for each feature; {what}")

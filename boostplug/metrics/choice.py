@@ -59,25 +59,6 @@ def choice_probabilities(
     return probabilities
 
 
-def choice_bins(scores: Floats, queries: Queries, n_bins: int = 10) -> NDArray[np.float64]:
-    """Return documents, expected choices and choices made, in bins of the probability of equal expected choices.
-
-    Of lists in which something was chosen; each of these counts once.
-
-    Returns
-    -------
-    ndarray of shape (3, n_bins)
-    """
-    made = np.bincount(queries.query_of_row, queries.labels, queries.n_queries)[queries.query_of_row]
-    p = choice_probabilities(scores, group=np.diff(queries.boundaries))
-    rows = np.flatnonzero(made > 0.0)
-    rows = rows[np.argsort(p[rows], kind="stable")]
-    expected, chosen = p[rows], queries.labels[rows] / made[rows]
-    middle = np.cumsum(expected) - 0.5 * expected
-    place = np.minimum((middle / max(expected.sum(), 1e-300) * n_bins).astype(np.int64), n_bins - 1)
-    return np.array([np.bincount(place, of_row, n_bins) for of_row in (np.ones(len(rows)), expected, chosen)])
-
-
 @dataclass(frozen=True)
 class ChoiceLogLoss(Metric):
     r"""Minus the log of the probability of the chosen document, where scores stand for `choice_probabilities`.

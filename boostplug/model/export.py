@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from boostplug.core.checks import shown
 from boostplug.core.extras import imported
-from boostplug.data.tables import read_features, without_columns
+from boostplug.data.tables import read_features
 from boostplug.model.ensemble import Ensemble
 from boostplug.model.formats import TARGETS, converted, fitted_model
 from boostplug.model.lightgbm import booster_of, named
@@ -135,7 +135,7 @@ def export(
     exported, added = converted(plain, to, feature_names, missing, known, name=name, store=store, offset=offset)
     if X is not None:
         if hasattr(model, "_columns_by_role"):
-            X = without_columns(X, {"qid": "qid", **model._columns_by_role}.values())  # noqa: SLF001
+            X = model._selected(X)  # noqa: SLF001
         _check(exported, to, read_features(X, fitted=fitted_columns), plain, feature_names, missing, added)
     return exported
 

@@ -16,12 +16,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from boostplug.core.arrays import Floats
 from boostplug.core.best_round import BestRound
 from boostplug.core.checks import check_integer
-from boostplug.data.inputs import Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import is_frame, read_features, schema_of, without_columns
+from boostplug.data.tables import is_frame, read_features, schema_of
 from boostplug.estimators.inputs import (
-    FIT,
     RankingScore,
     checked_set,
     metrics_of,
@@ -199,10 +197,8 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         best of them.
         """
         self._check()
-        inputs = Inputs(
-            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labelled=labelled, arguments=FIT
-        )
-        features = self._features(inputs.take_columns().X, reset=True)
+        inputs = self._given(X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labelled=labelled)
+        features = self._features_of(inputs.take_columns().X, reset=True)
         self._missing_features = tuple(np.flatnonzero(np.isnan(features).any(axis=0)).tolist())
         train = checked_set(inputs)
         queries = train.queries
@@ -211,7 +207,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         self._fitted_queries = query_sizes(X, train.qid, queries.boundaries)
         check = partial(checked_set, fitted=train.schema)
         validation = validation_sets(eval_set, inputs, train, check, qid=eval_qid, group=eval_group)
-        sets = [(features if one is train else self._features(one.X), one.queries) for one in validation]
+        sets = [(features if one is train else self._features_of(one.X), one.queries) for one in validation]
         watch = _Watch(sets, eval_metric, early_stopping_rounds, verbose)
         generator = self._rounds(Training(features, queries, check_random_state(self.random_state), sets))
         rounds: list[Round] = []
@@ -232,9 +228,9 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
         self._finish(rounds, watch, stop_reason)
         return self
 
-    def _features(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
+    def _features_of(self, X: Any, dtype: Any = np.float32, *, reset: bool = False) -> NDArray[Any]:
         """Return checked features; unless `reset`, their columns must be those of `fit`."""
-        X = X if reset else without_columns(X, {"qid": "qid", **self._columns_by_role}.values())
+        X = X if reset else self._selected(X)
         if is_frame(X) or isinstance(X, list) or getattr(getattr(X, "dtype", None), "kind", "") in ("O", "U"):
             X = _numbers_of(X)  # scikit-learn raises for all other types
         with np.errstate(over="ignore", invalid="ignore"):  # scikit-learn sums X to check that it is finite
@@ -297,7 +293,7 @@ class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
 
     def _checked(self, X: Any) -> NDArray[np.floating]:
         check_is_fitted(self)
-        return self._features(X, (np.float64, np.float32))
+        return self._features_of(X, (np.float64, np.float32))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "model_")  # a failed fit may have set n_features_in_

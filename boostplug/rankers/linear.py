@@ -1,6 +1,7 @@
 """`LinearRanker`: a linear model of the features' quantiles."""
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -38,6 +39,8 @@ class LinearRanker(ReferenceRanker):
         Most steps of a feature, from 2 to 65536.
     loss : {"squared", "softmax"}
         "softmax" for lists of which one document was chosen: bought, booked, the winner. Labels are then ≥ 0.
+    features : list of str, optional
+        Columns of a DataFrame that are features, as for `LGBMRanker`. Default: all without another use.
 
     Attributes
     ----------
@@ -70,6 +73,7 @@ class LinearRanker(ReferenceRanker):
     alpha: float | None = None
     n_bins: int = 64
     loss: Literal["squared", "softmax"] = "squared"
+    features: Sequence[Any] | None = None
 
     n_estimators = 1  # the one round; no parameter
 

@@ -2,19 +2,17 @@
 
 import re
 from collections.abc import Callable, Sequence
-from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from boostplug.core.extras import needed_by
-from boostplug.core.files import write_file
+from boostplug.core.figures import require_matplotlib, save_figure
 
 INK = "#7b828c"  # grey with enough contrast on white and on black: the background is transparent
 # The colours of Okabe and Ito, with a lighter blue, and grey instead of black.
 COLOURS = ("#2D84C4", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", INK)
 MARKERS, DASHES = "osD^vPX", ("-", "--", "-.", ":")
 _LONG = 30  # characters of a label; three longer ones are wider than a figure
-_SIZE, _DPI = (6.4, 4.2), 160  # inches
+_SIZE = (6.4, 4.2)  # inches
 _STYLE = {
     "savefig.transparent": True,
     "svg.hashsalt": "boostplug",  # the same file each time
@@ -22,20 +20,6 @@ _STYLE = {
         ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "grid.color"), INK
     ),
 }
-
-
-def require_matplotlib() -> tuple[Any, Any]:
-    """Return matplotlib's figure class, and the canvas that needs no screen.
-
-    Raises
-    ------
-    ImportError
-        If matplotlib is not installed.
-    """
-    with needed_by("figures need", "matplotlib"):
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure as Canvas
-    return Canvas, FigureCanvasAgg
 
 
 def drawn(
@@ -65,13 +49,10 @@ def drawn(
     ImportError
         If matplotlib is not installed.
     """
-    Canvas, FigureCanvasAgg = require_matplotlib()
-    from matplotlib import rc_context
-
+    new_figure, rc_context = require_matplotlib()
     path.parent.mkdir(parents=True, exist_ok=True)
     with rc_context(_STYLE):
-        canvas = Canvas(figsize=size, layout="constrained")
-        FigureCanvasAgg(canvas)
+        canvas = new_figure(figsize=size, layout="constrained")
         axes = canvas.add_subplot()
         plot(axes)
         axes.set_title(title, fontsize=10)
@@ -84,10 +65,7 @@ def drawn(
             canvas.legend(loc="outside lower center", ncols=columns, **style)
         files = [path.with_name(f"{path.name}.{suffix}") for suffix in suffixes]
         for file in files:
-            form = file.suffix[1:]
-            out = BytesIO()
-            canvas.savefig(out, format=form, dpi=_DPI, metadata={"Date": None} if form == "svg" else None)
-            write_file(file, out.getvalue())
+            save_figure(canvas, file)
     return files
 
 

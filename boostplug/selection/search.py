@@ -55,14 +55,15 @@ def suggest(trial: Any, loss: _Loss, *, prefix: str = "objective__") -> _Loss:
         raise ValueError(f"trial must be a trial of optuna's, as its study gives one; got {shown(trial)}")
     check_instance("loss", loss, Loss, "MPBoost()")
     check_instance("prefix", prefix, str, "'objective__'")
-    drawn = {name: _drawn(trial, prefix + name, space) for name, space in loss.search_space.items()}
+    found = {name: drawn(trial, prefix + name, space) for name, space in loss.search_space.items()}
     try:
-        return loss.with_params(**drawn)
+        return loss.with_params(**found)
     except ValueError as error:
         raise ValueError(f"{error}; the search_space of {type(loss).__name__} is to offer what it takes") from None
 
 
-def _drawn(trial: Any, name: str, space: Range | tuple[Any, ...]) -> Any:
+def drawn(trial: Any, name: str, space: Range | tuple[Any, ...]) -> Any:
+    """Return what a trial draws from a range or choices."""
     if not isinstance(space, Range):
         return trial.suggest_categorical(name, space)
     draw = trial.suggest_int if space.whole else trial.suggest_float

@@ -25,8 +25,8 @@ from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.comparison.training.runs import Method, Plan, Run
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.runs import Method, Run
+from boostplug.comparison.training.trees import Plan, Trees
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_bundled, make_ranking
 from boostplug.losses import MPBoost, QBRank
@@ -89,7 +89,7 @@ def estimate(folds: Sequence[Sample]) -> Estimate:
     """Return what `compare` says where two methods have these values; equal ids are equal queries."""
     n_seeds = len(folds[0].ours)
     data = LoadedData([[part] * 3 for part in map(part_of, folds)])
-    plan = Plan(_METRIC, [_METRIC], Trees(), 1, None, 1, 0, range(n_seeds))
+    plan = Plan(_METRIC, _METRIC, [_METRIC], Trees(), 1, None, 1, 0, range(n_seeds))
     runs = []
     for number, fold in enumerate(folds):
         for method, values in zip(_METHODS, (fold.theirs, fold.ours), strict=True):

@@ -44,11 +44,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM, DataPart, Watch
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.data.queries import Queries
 from boostplug.losses import LambdaRank, ListNet, LogisticError, Loss, NDCGBoost, QBRank, RankNet
-from boostplug.metrics import MRR, NDCG, WTA, ChoiceLogLoss, Metric
-from boostplug.metrics.choice import choice_bins
+from boostplug.metrics import MRR, NDCG, WTA, ChoiceLogLoss, Metric, choice_probabilities
 from boostplug.replication.drawing import drawn
 from boostplug.replication.tables import markdown
 from studies.quality.catboost import CatBoost
@@ -155,6 +154,25 @@ def _rotated(data: tuple[Floats, Floats]) -> list[Fold]:
     return [(part(k, k + 1, k + 2), part(k + 3), part(k + 4)) for k in range(N_FOLDS)]
 
 
+def choice_bins(scores: Floats, queries: Queries, n_bins: int = 10) -> Floats:
+    """Return documents, expected choices and choices made, in bins of the probability of equal expected choices.
+
+    Of lists in which something was chosen; each of these counts once.
+
+    Returns
+    -------
+    ndarray of shape (3, n_bins)
+    """
+    made = np.bincount(queries.query_of_row, queries.labels, queries.n_queries)[queries.query_of_row]
+    p = choice_probabilities(scores, group=np.diff(queries.boundaries))
+    rows = np.flatnonzero(made > 0.0)
+    rows = rows[np.argsort(p[rows], kind="stable")]
+    expected, chosen = p[rows], queries.labels[rows] / made[rows]
+    middle = np.cumsum(expected) - 0.5 * expected
+    place = np.minimum((middle / max(expected.sum(), 1e-300) * n_bins).astype(np.int64), n_bins - 1)
+    return np.array([np.bincount(place, of_row, n_bins) for of_row in (np.ones(len(rows)), expected, chosen)])
+
+
 def trained(folder: Path, job: Job) -> dict[Any, Any]:
     """Train the methods of a job, and return what is measured of each."""
     train, valid, test = folds_of(folder, job.data, nothing=job.nothing)[job.fold]
@@ -163,7 +181,7 @@ def trained(folder: Path, job: Job) -> dict[Any, Any]:
     for name, objective in (WITH_NOTHING if job.nothing else METHODS[job.framework]).items():
         watch = Watch(NDCG(10), valid.queries, patience=PATIENCE, num_threads=1)
         start = process_time()
-        scores = framework.run(objective, job.seed, ROUNDS, watch)
+        scores = framework.run(Setting(objective), job.seed, ROUNDS, watch)
         of_query = {metric.name: metric.per_query(scores, test.queries) for metric in METRICS}
         found[name] = {
             "values": of_query,

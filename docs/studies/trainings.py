@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.training.frameworks import DataPart, LightGBM, Watch
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -39,4 +39,4 @@ def trainings(
     for seed in range(N_SEEDS):
         for method, objective in objectives.items():
             watch = Watch(metric, fold[1].queries, patience=PATIENCE, num_threads=num_threads)
-            yield Training(method, framework.run(objective, seed, rounds, watch), watch)
+            yield Training(method, framework.run(Setting(objective), seed, rounds, watch), watch)

@@ -101,7 +101,7 @@ def decided(found: Mapping[str, Any]) -> Decision:
     own = [run.per_query[_METRIC.name][None] for run in runs if (run.framework, run.method) == methods[0].key]
     ids = np.split(np.arange(sum(values.size for values in own)), np.cumsum([values.size for values in own])[:-1])
     parts = [part_of(Sample(of_fold, values, values)) for of_fold, values in zip(ids, own, strict=True)]
-    plan = Plan(_METRIC, [_METRIC], Trees(), found["rounds"], found["patience"], 1, 0, [0])
+    plan = Plan(_METRIC, _METRIC, [_METRIC], Trees(), found["rounds"], found["patience"], 1, 0, [0])
     decision = decide(Outcomes(LoadedData([[part] * 3 for part in parts]), plan, methods, runs))
     assert decision is not None
     return decision

@@ -121,8 +121,10 @@ def test_compare_prints_the_table_and_writes_the_files(folder, monkeypatch):
         f"--{part}={folder}/{name}.txt" for part, name in (("train", "train"), ("valid", "vali"), ("test", "test"))
     ]
     for data in (["--data", str(folder.parent)], files):
-        outcome = runner.invoke(cli.app, ["compare", *data, *ONE, "--json", "out.json", "--report", "out.html"])
+        outputs = ["--json", "out.json", "--report", "out.html", "--picture", "out.svg"]
+        outcome = runner.invoke(cli.app, ["compare", *data, *ONE, *outputs])
         assert (outcome.exit_code, outcome.stderr) == (0, ""), outcome.output
+        assert "</svg>" in Path("out.svg").read_text()
         lines = [line.split() for line in outcome.stdout.splitlines() if line.startswith(" lightgbm ")]
         tables.append([words[:4] for words in lines])  # without times
         assert json.loads(Path("out.json").read_text())
@@ -141,6 +143,7 @@ def test_compare_prints_the_table_and_writes_the_files(folder, monkeypatch):
         (["--data", ".", "--train", "a.txt"], "--train, --valid and --test go together, without --data"),
         (["--json", "no/such/out.json"], "--json: no folder no/such can be written to"),
         (["--json", "."], "'.' is a directory"),
+        (["--picture", "a.pdf"], "--picture must end with .svg or .png; got a.pdf"),
         (["--rounds", "0"], "rounds"),
         (["--seeds", "1e12"], "--seeds"),
         (["--losses", "QBRank(hessian='x', a)"], "QBRank(hessian='x', a)"),
@@ -157,7 +160,7 @@ def test_what_makes_no_sense_exits_with_2(arguments, message, current):
     assert sorted(path.name for path in current.iterdir()) == ["a.txt", "link.json"]
 
 
-PAGE, RESULT, MODEL = "<!doctype html>", '{\n "schema": "boostplug.compare/4"}', "tree\nversion=v4\n"
+PAGE, RESULT, MODEL = "<!doctype html>", '{\n "schema": "boostplug.compare/5"}', "tree\nversion=v4\n"
 
 
 @pytest.mark.parametrize(
@@ -183,6 +186,17 @@ def test_outputs_replace_files_of_their_kind_only(asked, current, option, fine):
         assert (outcome.exit_code, outcome.stdout) == (2, ""), name
         assert outcome.stderr.startswith(f"boostplug compare: {option}: {name} holds something else; name")
     assert {name: (current / name).read_text() for name in others} == others
+
+
+def test_a_picture_replaces_only_a_picture(asked, current):
+    svg = b'<?xml version="1.0" encoding="utf-8" standalone="no"?>\n<!DOCTYPE svg PUBLIC>'
+    for name, old in (("a.svg", svg), ("a.png", b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR")):
+        (current / name).write_bytes(old)
+        asked("--picture", name)
+        (current / f"b{name}").write_text('<?xml version="1.0"?>\n<note/>')
+        outcome = runner.invoke(cli.app, ["compare", "--picture", f"b{name}"])
+        assert outcome.exit_code == 2
+        assert f"--picture: b{name} holds something else" in outcome.stderr
 
 
 @pytest.mark.parametrize(

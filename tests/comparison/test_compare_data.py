@@ -155,20 +155,6 @@ def test_weights_are_columns_of_frames_and_tell_kept_results_apart(weighted, tmp
     assert numbers(bp.compare(*frames, **some, resume=True)) == numbers(found)
 
 
-@pytest.mark.parametrize("baseline", ["lambdarank", "rank:ndcg", "reg:squarederror"])
-def test_the_recommended_estimator_takes_the_weights(weighted, baseline):
-    train, _, test = weighted
-    found = bp.compare(*weighted, losses=[], baselines=baseline, **QUICK)
-    code = found.document["recommendation"]["code"]
-    value = next(m for m in found.document["methods"] if m["runs"])["test"]["NDCG@5"]["mean"]
-    names = {"X": train.X, "y": train.y, "qid": train.qid, "weight": train.weight}
-    line, comment = code.split("  # ")
-    model = eval(f"found.best{comment}", {"found": found, **names})  # noqa: S307 (ours)
-    assert bp.NDCG(5)(model.predict(test.X), test.queries) == pytest.approx(value, abs=1e-12)
-    eval(line + comment, {"bp": bp, "xgb": xgb, **names})  # noqa: S307
-    assert comment in " ".join(str(found).split())
-
-
 SOME = {"losses": [bp.QBRank()], "baselines": "lambdarank", "rounds": 3, "seeds": 1, "num_threads": 1}
 SPLIT = {"split": (0.6, 0.2, 0.2)}
 
@@ -215,6 +201,10 @@ def test_split_queries_gives_the_parts_that_are_compared(frame, split):
         ({"qid": [1, 2]}, "one id per row"),
         ({"qid": "query", "split": "fold"}, "no column 'fold' for split"),
         ({"qid": "query", "split": (0.5, 0.5)}, "three shares"),
+        ({"qid": "query", "folds": 3}, "label is missing"),
+        ({"qid": "query", "folds": 3, "label": "gade"}, "no column 'gade' for label"),
+        ({"qid": "query", "folds": 3, "label": [1, 2]}, "label must have one value per row"),
+        ({"qid": "query", "folds": 3, "label": "grade", "split": "a"}, "folds and split both divide"),
     ],
 )
 def test_split_queries_refuses(frame, given, message):
@@ -276,12 +266,9 @@ def test_the_recommended_method_is_fitted_on_categories(frame, framework):
     found = bp.compare(frame, label="grade", qid="query", frameworks=framework, **{**SOME, "baselines": []})
     rows = frame.sort_values("query", kind="stable")
     X, y = rows.drop(columns="grade"), rows["grade"]
-    names = {"bp": bp, "X": X.drop(columns="query"), "y": y, "qid": X["query"].to_numpy()}
-    mean = eval(found.recommendation.splitlines()[-1], names)  # noqa: S307 (our own line)
-    assert len(mean.fold_rankers_) == 5
-    for model in (found.best.fit(X, y, qid="query"), mean):
-        assert np.isfinite(model.predict(names["X"])).all()
-    table = names["X"] if framework == "lightgbm" else xgb.DMatrix(names["X"], enable_categorical=True)
+    features = X.drop(columns="query")
+    assert np.isfinite(found.best.fit(X, y, qid="query").predict(features)).all()
+    table = features if framework == "lightgbm" else xgb.DMatrix(features, enable_categorical=True)
     mean = np.mean([booster_of_text(run.model).predict(table) for run in found.outcomes.runs], axis=0)
     np.testing.assert_allclose(found.model.predict(table), mean, rtol=1e-4, atol=1e-6)
 

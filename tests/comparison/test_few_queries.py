@@ -1,4 +1,4 @@
-"""`compare` where few queries train: small trees, a linear start, and the mean of the seeds' models."""
+"""`compare` where few queries train: small trees, and the mean of the seeds' models."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ TWO["progress"] = False
 
 @pytest.fixture(scope="module")
 def result():
-    return bp.compare(*parts(), linear_start="CRR", **TWO)
+    return bp.compare(*parts(), **TWO)
 
 
 def test_few_queries_have_small_trees_unless_told_otherwise(result):
@@ -33,43 +33,7 @@ def test_few_queries_have_small_trees_unless_told_otherwise(result):
     assert many.document["settings"]["params"]["num_leaves"] == 15
 
 
-def test_short_list_holds_a_linear_start_where_few_queries_train():
-    found = bp.compare(*parts(), baselines=(), frameworks="lightgbm", rounds=1, seeds=1, progress=False)
-    assert [m["method"] for m in found.document["methods"]] == ["CRR", "QBRank", "MPBoost(Log)", "CRR, linear start"]
-    none = bp.compare(*parts(), linear_start=(), baselines=(), frameworks="lightgbm", rounds=1, seeds=1, progress=False)
-    assert len(none.document["methods"]) == 3
-    with pytest.raises(ValueError, match="linear_start must hold names of the losses"):
-        bp.compare(*parts(), linear_start="QBrank", rounds=1, seeds=1)
-
-
-@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
-def test_a_run_with_a_start_is_what_the_ranker_trains(framework):
-    train, valid, test = parts()
-    found = bp.compare(
-        train, valid, test, losses="CRR", linear_start="CRR", baselines=(), frameworks=framework, rounds=200, seeds=[3],
-        early_stopping_rounds=5, metrics="NDCG@10", progress=False,
-    )  # fmt: skip
-    assert not any(method["runs_at_cap"] for method in found.document["methods"])
-    run = next(run for run in found.outcomes.runs if "start" in run.method)
-    method = next(method for method in found.outcomes.methods if method.start)
-    from boostplug.comparison import recommendation
-
-    ranker = recommendation.estimator(**recommendation.estimator_of(found.outcomes, method, [(0, 3)]))
-    assert ranker.start == "linear"
-    scores = np.asarray(ranker.fit(train.X, train.y, qid=train.qid).predict(test.X), np.float64)
-    np.testing.assert_allclose(run.scores, scores, atol=1e-5)
-    assert "start='linear'" in recommendation.code(**recommendation.estimator_of(found.outcomes, method, [(0, 3)]))
-
-
-def test_a_start_leaves_the_other_methods_as_they_are(result):
-    alone = bp.compare(*parts(), linear_start=(), **TWO)
-    ours = {key: row["test"] for row in result.document["methods"] for key in [(row["framework"], row["method"])]}
-    for row in alone.document["methods"]:
-        assert ours[row["framework"], row["method"]] == row["test"]
-
-
 def test_the_call_repeats_it(result):
-    assert "linear_start=['CRR']" in result.document["call"]
     assert "'num_leaves': 6" in result.document["call"]
 
 
@@ -107,7 +71,7 @@ def test_a_single_seed_has_no_mean():
 
 
 def test_resumed_runs_have_their_models(tmp_path):
-    given = {"losses": "RankNet", "linear_start": "RankNet", "baselines": (), "rounds": 4, "seeds": 2}
+    given = {"losses": "RankNet", "baselines": (), "rounds": 4, "seeds": 2}
     given |= {"store": tmp_path, "progress": False}
     given |= {"frameworks": ["lightgbm", "xgboost"]}
     first, again = bp.compare(*parts(), **given), bp.compare(*parts(), **given, resume=True)

@@ -52,9 +52,6 @@ class Read(HTMLParser):
         return [attributes for name, attributes, _ in self.elements if name == tag]
 
 
-MACHINE = {"date": "2024-05-06", "processor": "a processor", "cores": 2, "memory_gib": 8.0, "system": "a system"}
-
-
 @pytest.fixture(scope="module")
 def document(result):
     """The comparison of all these tests, with a significant improvement and a significant loss put into it."""
@@ -72,7 +69,7 @@ def document(result):
 
 @pytest.fixture(scope="module")
 def whole(document):
-    return page(document, MACHINE)
+    return page(document)
 
 
 def failed(document):
@@ -114,7 +111,7 @@ SITUATIONS = [failed, lower, partial, interrupted]
 @pytest.mark.parametrize("situation", [deepcopy, *SITUATIONS])
 def test_every_situation_gives_a_whole_page(document, situation):
     document = situation(document)
-    text = page(document, MACHINE)
+    text = page(document)
     read = Read(text)  # all elements are closed, in order
     ids = [attributes["id"] for _, attributes, _ in read.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
@@ -138,7 +135,7 @@ def test_names_are_text_wherever_they_stand(document):
     hostile["methods"][3]["errors"] = [HOSTILE]
     hostile |= {"notes": [HOSTILE], "warnings": [HOSTILE], "command": HOSTILE, "call": HOSTILE}
     hostile["data"]["name"] = hostile["versions"]["numpy"] = hostile["settings"]["params"]["num_leaves"] = HOSTILE
-    read = Read(page(hostile, MACHINE))  # all elements are closed, in order
+    read = Read(page(hostile))  # all elements are closed, in order
     assert read.text.count(HOSTILE) > 30
     assert len(read.of_tag("script")) == 1
     assert not any(read.of_tag("b"))  # the page's own have no attributes
@@ -176,16 +173,46 @@ def forest(text):
     ]
 
 
-def test_the_forest_is_sorted_and_marks_what_is_significant(document, whole):
-    of_lightgbm = [m for m in document["methods"] if m["difference"] is not None and m["framework"] == "lightgbm"]
-    rows = forest(whole)[: len(of_lightgbm)]
-    assert [place for *_, place in rows] == sorted((place for *_, place in rows), reverse=True)
-    assert [state for _, state, _ in rows] == ["clear", *["unclear"] * (len(rows) - 2), "clear"]
-    assert "To the right is better" in " ".join(whole.split())
-    less = page(lower(document))
-    rows = forest(less)[: len(of_lightgbm)]
-    assert [place for *_, place in rows] == sorted(place for *_, place in rows)
-    assert "To the left is better" in " ".join(less.split())
+@pytest.mark.parametrize("advised", ["lambdarank", "rank_xendcg"])
+def test_the_forest_has_the_recommended_row_first_then_what_is_in_use_then_the_others(document, advised):
+    document = deepcopy(document)
+    document["recommendation"] |= {"method": advised, "framework": "lightgbm"}
+    of_lightgbm = [m["method"] for m in document["methods"] if m["reference"] == "lambdarank in lightgbm"]
+    for situation in (deepcopy, lower):
+        text = page(situation(document))
+        names = re.findall(r'<span class="who"><span class="name">(.*?)</span>', text)[: len(of_lightgbm) + 1]
+        rows = forest(text)[: len(of_lightgbm) + 1]
+        first = [advised, "lambdarank"] if advised != "lambdarank" else ["lambdarank"]
+        assert names[: len(first)] == first
+        assert {*names} == {*of_lightgbm, "lambdarank"}
+        others = [place for *_, place in rows[len(first) :]]
+        assert others == sorted(others, reverse=situation is deepcopy)
+        assert [state for _, state, _ in rows].count("clear") == 2
+        assert f"To the {'right' if situation is deepcopy else 'left'} is better" in " ".join(text.split())
+        zero = re.search(r'<li class="row [^>]*>(?:(?!</li>).)*>lambdarank<.*?</li>', text, re.DOTALL)[0]
+        assert '<span class="n">0 <small></small></span>' in zero
+
+
+def test_a_doubtful_verdict_recommends_and_counts_nothing(document):
+    document = deepcopy(document)
+    assert document["recommendation"]["counts"]
+    assert "of 1,000 queries" in page(document)
+    document["recommendation"] |= {"outcome": "doubtful", "reasons": ["the column a is a leak"]}
+    text = page(document)
+    assert '<p class="headline doubtful">Do not rely on this yet: the column a is a leak.</p>' in text
+    assert "recommended</span>" not in text
+    assert "of 1,000 queries" not in text
+
+
+def test_an_interval_beyond_the_axis_is_an_arrow_at_its_edge(document):
+    document = deepcopy(document)
+    for method in document["methods"]:
+        if method["difference"] is not None:
+            method |= {"difference": 0.01, "interval": [-0.01, 0.03]}
+    document["methods"][1] |= {"difference": -0.5, "interval": [-0.6, -0.4]}
+    ends = re.findall(r'<line class="whisker" x1="(.*?)%" x2="(.*?)%"', page(document))
+    assert ("0", "0") in ends
+    assert all(0 <= float(low) <= float(high) <= 100 for low, high in ends)
 
 
 @pytest.mark.parametrize("timed", [True, False])
@@ -210,8 +237,8 @@ def test_a_comparison_writes_its_page_with_all_sections(result, tmp_path):
     result.to_html(tmp_path / "report.html")
     read = Read((tmp_path / "report.html").read_text())
     sections = [attributes["id"] for attributes in read.of_tag("section")]
-    assert sections == ["recommendation", "model", "methods", "curves", "setup"]
-    assert "processor" in read.text
+    assert sections == ["recommendation", "model", "examples", "methods", "curves", "setup"]
+    assert "Made on 20" in read.text
     assert f"result = {result.document['call']}" in read.text
 
 

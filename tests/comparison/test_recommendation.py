@@ -10,7 +10,7 @@ import boostplug as bp
 from boostplug.comparison import recommendation
 from boostplug.comparison.arguments import SMALL_TREES
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.core.values import Range
 from boostplug.losses import LOSSES
 
@@ -20,9 +20,7 @@ SOME = [*BUILT_IN, *((name, loss) for name in FRAMEWORKS for loss in (bp.MPBoost
 
 
 def fitted(estimator, train):
-    """Return an estimator, fitted; XGBoost's regression takes no queries."""
-    if isinstance(estimator, xgb.XGBRegressor) and not isinstance(estimator, xgb.XGBRanker):
-        return estimator.fit(train.X, train.y)
+    """Return an estimator, fitted."""
     options = {"verbose": False} if isinstance(estimator, xgb.XGBModel) else {}
     return estimator.fit(train.X, train.y, qid=train.qid, **options)
 
@@ -43,9 +41,8 @@ def test_the_best_grows_the_trees_of_the_comparison(parts, framework, objective)
     scores = fitted(best, train).predict(test.X)
     pieces = [DataPart(part.X, part.queries) for part in parts]
     trained = FRAMEWORKS[framework](*pieces, Trees.from_params(SMALL_TREES), 1)
-    theirs = trained.run(
-        objective, 3, run["rounds"], Watch(bp.NDCG(10), parts[1].queries, patience=None, num_threads=1)
-    )
+    watch = Watch(bp.NDCG(10), parts[1].queries, patience=None, num_threads=1)
+    theirs = trained.run(Setting(objective), 3, run["rounds"], watch)
     np.testing.assert_allclose(scores, theirs, rtol=1e-6, atol=1e-6)
     assert np.ptp(scores) > 0
     assert run["test"]["NDCG@10"] == pytest.approx(bp.NDCG(10)(scores, test.queries), abs=1e-12)
@@ -90,9 +87,14 @@ def test_of_folds_that_chose_other_settings_the_first_ones_are_in_it(parts):
 def test_the_line_of_code_names_the_loss():
     registered = [loss for losses in LOSSES.values() for loss in losses]
     for loss in (*registered, bp.AdaRank(metric=bp.MAP(), base=bp.RankNet(sigmoid=2.0))):
-        params = FRAMEWORKS["lightgbm"].params_of_run(Trees(), 1, loss, 0)
-        line = recommendation.code("lightgbm", loss, params, 7)
+        params = FRAMEWORKS["lightgbm"].params_of_run(Trees(), 1, Setting(loss), 0)
+        line = recommendation.code(recommendation.estimator("lightgbm", loss, params, 7))
         found = eval(line, {"bp": bp})  # noqa: S307 (ours)
         assert found.get_params(deep=False)["objective"] == loss
         assert found.n_estimators == 7
-        assert "seed" not in line
+        assert "objective_seed" not in line
+
+
+def test_a_loss_at_its_defaults_is_printed_in_short():
+    for loss, text in ((bp.CRR(), "bp.CRR()"), (Own(), "Own(sigmoid=1.0, "), (bp.QBRank(preference_weight=0.3), "0.3")):
+        assert text in recommendation.code(recommendation.estimator("xgboost", loss, {}, 1))

@@ -29,11 +29,11 @@ def trained(monkeypatch):
 
     trained, run = Trained(), FRAMEWORKS["lightgbm"].run
 
-    def watched(self, objective, seed, *args, **options):
+    def watched(self, setting, seed, *args, **options):
         if len(trained) == trained.until:
             raise KeyboardInterrupt
-        trained.append((str(objective), seed))
-        return run(self, objective, seed, *args, **options)
+        trained.append((str(setting.objective), seed))
+        return run(self, setting, seed, *args, **options)
 
     monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", watched)
     return trained

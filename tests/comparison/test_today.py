@@ -1,8 +1,5 @@
 """The verdict beside what is in use: the score of today, rows without a framework, folds, leaks, half the queries."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -20,7 +17,7 @@ xgb = pytest.importorskip("xgboost")
 
 N, SIZE = 120, 10
 ONE = {"losses": ["crr"], "baselines": "lambdarank", "frameworks": "lightgbm", "seeds": 1, "num_threads": 1}
-ONE |= {"rounds": 30, "early_stopping_rounds": 5, "linear_start": (), "progress": False}
+ONE |= {"rounds": 30, "early_stopping_rounds": 5, "progress": False}
 SHOP = {"label": "grade", "qid": "query", **ONE}
 SPLIT = {"split": (0.6, 0.2, 0.2)}
 ONE_ROUND = {**SHOP, "losses": [], "rounds": 1}
@@ -169,7 +166,7 @@ def test_the_linear_model_may_be_recommended_and_saved(tmp_path):
     frame = shop(300, of_price=1.5)
     result = bp.compare(frame, **{**SHOP, "losses": [], "baselines": "linear"}, today="old_score")
     assert result.recommendation.splitlines()[0].startswith("Change to the linear model: ")
-    assert result.document["recommendation"]["code"] == "bp.LinearRanker()"
+    assert "bp.LinearRanker().fit(train, 'grade', qid='query')" in result.document["recommendation"]["code"]
     X = frame[["old_score", "price", "noise"]]
     assert np.ptp(result.best.fit(X, frame["grade"], qid=frame["query"]).predict(X)) > 0
     result.model.save_model(tmp_path / "ranker.txt")
@@ -277,11 +274,6 @@ def test_the_model_of_folds_is_their_mean_and_each_query_was_judged_unseen(bette
     mean = np.mean([booster_of_text(run.model).predict(matrix) for run in runs], axis=0)
     np.testing.assert_allclose(better.model.predict(matrix), mean, rtol=1e-5)
     assert "each judged by models that have not seen it" in better.recommendation
-    assert "n_estimators=30," in found["code"]  # the most; each fold stops early
-    assert "n_splits=5)" in better.recommendation.splitlines()[-1]
-    names = {"bp": bp, "X": X, "y": frame["grade"], "qid": frame["query"]}
-    again = eval(found["code"], names)  # noqa: S307 (ours)
-    assert value_of(again.predict(X), frame) > value_of(frame["old_score"], frame)
 
 
 # --- leaks -----------------------------------------------------------------------------------------------------------
@@ -314,12 +306,14 @@ def test_a_later_stage_need_not_mark_every_label():
     assert bp.compare(frame, **ONE_ROUND, folds=3, drop=["in_cart"]).document["warnings"] == []
 
 
-def test_numbers_with_units_are_no_ids():
+def test_numbers_with_units_are_no_ids(tmp_path):
     frame = shop()
     frame["price"] = pd.Categorical([f"EUR {price:.2f}" for price in np.exp(frame["price"])])
     frame["sku"] = pd.Categorical([f"P{k:04d}" for k in frame.index])
     frame["fee"] = pd.Categorical([f"US$ {k:,}.50" for k in frame.index])
-    numbers, fees, ids = bp.compare(frame, **ONE_ROUND, folds=3).document["warnings"]
+    assert warnings_of(frame) == []  # its own categories
+    frame.to_csv(tmp_path / "shop.csv", index=False)
+    numbers, fees, ids = warnings_of(tmp_path / "shop.csv")
     assert numbers.startswith("Column 'price' is text ('EUR 0")
     assert fees.startswith("Column 'fee' is text ('US$ ")
     assert numbers.endswith("write them as 1234.5, without units.")
@@ -408,7 +402,7 @@ def test_labels_that_are_places_get_a_warning():
         assert warnings_of(frame.assign(grade=labels)) == []
 
 
-def test_ids_and_categories_that_were_text_are_named_in_one_line(tmp_path):
+def test_ids_and_categories_of_a_file_that_were_text_are_named_in_one_line(tmp_path):
     frame, rng = shop(), np.random.default_rng(0)
     frame["product"] = pd.Categorical([f"P{k:03d}" for k in rng.integers(0, 400, len(frame))])
     frame["brand"] = pd.Categorical(rng.choice(["acme", "zeta"], len(frame)))
@@ -416,7 +410,7 @@ def test_ids_and_categories_that_were_text_are_named_in_one_line(tmp_path):
     frame["seller_id"] = rng.integers(0, 300, len(frame))
     frame["length"] = frame["paid"] = rng.integers(0, 300, len(frame))
     (line,) = bp.compare(frame, **ONE_ROUND, folds=3).document["warnings"]
-    assert line == "'product', 'seller_id' look like ids: drop=['product', 'seller_id'] (--drop product,seller_id)."
+    assert line == "'seller_id' looks like an id: drop=['seller_id'] (--drop seller_id)."
     frame.to_csv(tmp_path / "shop.csv", index=False)
     (line,) = bp.compare(tmp_path / "shop.csv", **ONE_ROUND, folds=3).document["warnings"]
     assert line.startswith(
@@ -424,12 +418,22 @@ def test_ids_and_categories_that_were_text_are_named_in_one_line(tmp_path):
     )
 
 
-@pytest.mark.skipif("BOOSTPLUG_DATA" not in os.environ, reason="BOOSTPLUG_DATA does not name a folder of real data")
-def test_no_real_feature_is_called_a_leak():
-    for name in ("mq2008/Fold1", "ohsumed/Fold1", "mslr_sample"):
-        fold = bp.datasets.load_fold(Path(os.environ["BOOSTPLUG_DATA"]) / name)
-        result = bp.compare(*fold, **{**ONE, "losses": [], "rounds": 1})
-        assert not [line for line in result.document["warnings"] if "known before" in line]
+@pytest.mark.parametrize("form", ["frame", "csv", "parquet"])
+def test_a_column_with_the_name_of_an_id_is_one_if_it_has_many_numbers(form, tmp_path):
+    frame, rng = shop(2400), np.random.default_rng(0)
+    frame["hotel_id"] = rng.integers(0, 1100, len(frame))  # fewer than half of the training queries
+    frame["city_id"] = rng.integers(0, 300, len(frame))
+    frame["hotelId"] = frame["hotel_id"].where(rng.random(len(frame)) < 0.9)  # some are missing
+    frame["stars"] = rng.integers(0, 1100, len(frame))
+    names = ["hotel_id", "hotelId"]
+    if form == "csv":
+        frame.to_csv(tmp_path / "hotels.csv", index=False)
+    if form == "parquet":
+        frame.assign(**{"shop id": frame["hotel_id"].astype(str)}).to_parquet(tmp_path / "hotels.parquet")
+        names = ["shop id", *names]
+    (line,) = warnings_of(frame if form == "frame" else tmp_path / f"hotels.{form}")
+    assert line.startswith("Read as categories: shop id (") == (form == "parquet")
+    assert line.endswith(f"{str(names)[1:-1]} look like ids: drop={names} (--drop {','.join(names)}).")
 
 
 # --- what would make it surer ----------------------------------------------------------------------------------------

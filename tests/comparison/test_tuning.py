@@ -8,7 +8,7 @@ import pytest
 import boostplug as bp
 from boostplug.comparison.training import tuning
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.trees import Plan, Setting, Trees
 from boostplug.losses import LOSSES
 
 pytest.importorskip("optuna")
@@ -29,9 +29,9 @@ class Training:
     def __init__(self, *, sign=1.0):
         self.sign, self.settings, self.outcomes, self.rounds = sign, [], [], 0
 
-    def __call__(self, objective, parameters, report):
-        self.settings.append((objective, dict(parameters)))
-        self.outcomes.append(self._train(parameters, report))
+    def __call__(self, setting, seed, report):
+        self.settings.append((setting.objective, dict(setting.parameters)))
+        self.outcomes.append(self._train(setting.parameters, report))
         return self.outcomes[-1]
 
     def _train(self, parameters, report):
@@ -47,11 +47,9 @@ class Training:
 
 
 def tuned(training, objective="lambdarank", *, trials=25, seed=0, trees=None, of="lightgbm", greater=True):
-    trees = trees or Trees()
-    return tuning.tune(
-        framework(of, trees), objective, trees, trials=trials, seed=seed, run=training, rounds=ROUNDS,
-        greater_is_better=greater,
-    )  # fmt: skip
+    metric, trees = bp.NDCG(10) if greater else bp.PairError(), trees or Trees()
+    plan = Plan(metric, metric, [metric], trees, ROUNDS, None, 1, trials, [seed])
+    return tuning.tune(framework(of, trees), objective, plan, training)
 
 
 def best_of(training):
@@ -153,7 +151,7 @@ def test_a_watch_ends_a_training_that_is_pruned(parts, name):
         return number == 3
 
     watch = Watch(bp.NDCG(5), pieces[1].queries, patience=None, num_threads=1, report=report)
-    FRAMEWORKS[name](*pieces, Trees(), 1).run(bp.RankNet(), 0, 9, watch)
+    FRAMEWORKS[name](*pieces, Trees(), 1).run(Setting(bp.RankNet()), 0, 9, watch)
     assert seen == list(enumerate(watch.values, 1))
     assert len(seen) == 3
     assert watch.pruned

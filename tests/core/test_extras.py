@@ -45,7 +45,7 @@ import sys
 sys.modules.update(dict.fromkeys({libraries!r}))
 import boostplug as bp
 from boostplug.comparison.report.page import template
-from boostplug.replication.drawing import require_matplotlib
+from boostplug.core.figures import require_matplotlib
 fold = bp.datasets.load_bundled()
 parts = fold.train, fold.vali, fold.test
 model = bp.Ensemble([], n_features=1)
@@ -88,6 +88,7 @@ def write_page(path):
         ("pyarrow", lambda path: bp.datasets.batches_by_query(path, label="y", qid="q")),
         ("lightgbm", lambda path: bp.compare(*bp.datasets.load_bundled(), frameworks="lightgbm")),
         ("jinja2", write_page),
+        ("matplotlib", lambda path: bp.compare(*bp.datasets.load_bundled(), **ONE_RUN).plot()),
         ("lightgbm xgboost", lambda path: bp.compare(*bp.datasets.load_bundled())),
     ],
     ids=[
@@ -100,6 +101,7 @@ def write_page(path):
         "batches",
         "framework",
         "page",
+        "picture",
         "frameworks",
     ],
 )

@@ -448,3 +448,19 @@ def test_xgboosts_own_training_on_dask_is_right_through_the_loss(client):
     booster = xgb_dask.train(client, params, matrix, 6, obj=bp.MPBoost())["booster"]
     expected = alone("XGBRanker", bp.MPBoost(), data).predict(TRAIN[FEATURES])
     np.testing.assert_allclose(booster.predict(xgb.DMatrix(TRAIN[FEATURES])), expected, rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["LGBMRanker", "XGBRanker"])
+def test_features_are_chosen_on_collections_too(client, name):
+    import dask.dataframe as dd
+
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(200, 3)), columns=["a", "b", "leak"]).assign(query=np.repeat(range(20), 10))
+    frame["grade"] = (frame["a"] > 0) * 1
+    whole = dd.from_pandas(frame, npartitions=2)
+    ranker = getattr(bp.dask, name)(objective=bp.MPBoost(), n_estimators=2, features=["b", "a"], client=client)
+    ranker.fit(whole, "grade", qid="query")
+    local = ranker.to_local()
+    assert local.features == ["b", "a"]
+    np.testing.assert_array_equal(ranker.predict(whole).compute(), local.predict(frame[["a", "b"]]))
+    assert ranker.score(whole) == pytest.approx(local.score(frame))

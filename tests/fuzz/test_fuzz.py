@@ -135,6 +135,8 @@ OF_FUNCTION = {  # arguments with another meaning than elsewhere: names of colum
         "data": ("FRAME.assign(qid=[1, 1, 2, 2, 3, 3])",),
         "qid": ("'qid'",),
         "split": ("(0.6, 0.2, 0.2)",),
+        "folds": ("None",),
+        "label": ("None",),
     },
     "linear_start": {"objective": ("bp.CRR()", "'lambdarank'"), "group": ("None",), "framework": ("'xgboost'",)},
     "mean_model": {"models": ("[booster(), booster()]",)},

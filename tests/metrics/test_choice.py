@@ -9,7 +9,6 @@ from scipy.special import softmax
 from sklearn.metrics import log_loss
 
 import boostplug as bp
-from boostplug.metrics.choice import choice_bins
 
 RNG = np.random.default_rng(5)
 
@@ -72,20 +71,6 @@ def test_what_is_not_judged_is_not_in_the_list_and_far_scores_stay_finite():
     assert math.isfinite(bp.ChoiceLogLoss()([-math.inf, math.inf, 0.0], queries))
     with pytest.raises(ValueError, match=r"labels\[0\] = -1.* is below 0"):
         bp.ChoiceLogLoss().score([-1.0, 1.0], [0.0, 0.0], group=[2])
-
-
-def test_bins_hold_equal_expected_choices_and_true_probabilities_lie_on_the_diagonal():
-    n, size = 4000, 6
-    utility = RNG.normal(size=(n, size)) * 1.5
-    labels = np.eye(size)[np.argmax(utility + RNG.gumbel(size=utility.shape), axis=1)]
-    labels[:500] = 0.0  # lists without a choice do not count
-    queries = bp.Queries(labels.ravel(), group=np.full(n, size))
-    documents, expected, chosen = choice_bins(utility.ravel(), queries)
-    assert documents.sum() == 3500 * size
-    np.testing.assert_allclose(expected, 350.0, rtol=0.01)
-    assert np.abs(chosen - expected).sum() / 3500 < 0.06  # some ten times √(350 / 3500²) · .8
-    _, expected, chosen = choice_bins(3.0 * utility.ravel(), queries)  # too sure
-    assert np.abs(chosen - expected).sum() / 3500 > 0.2
 
 
 @pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])

@@ -462,6 +462,36 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
+        ["comparison/test_again.py"],
+        (
+            "the printed lines train on columns that were left out",
+            "comparison.recommendation._arguments",
+            '{} if features is None else {"features": features}',
+            "{}",
+        ),
+        (
+            "the printed lines weigh queries as rows",
+            "comparison.recommendation._fitted",
+            '"query" if ":" in objective else "row"',
+            '"row"',
+        ),
+    ),
+    *_caught_by(
+        ["estimators/test_features.py"],
+        (
+            "predict takes features in the order of the table",
+            "data.inputs.selected",
+            "[name for name in features if name not in [*taken]]",
+            "[name for name in column_names(X) if name in features]",
+        ),
+        (
+            "places of columns are those of features",
+            "estimators.columns.counting_features",
+            "kept != [*range(len(columns))]",
+            "False",
+        ),
+    ),
+    *_caught_by(
         ["comparison/test_decision.py"],
         (
             "the incumbent is left for a method that is level",
@@ -496,20 +526,77 @@ MUTANTS = [
         (
             "test queries of several folds count several times against the score in use",
             "comparison.inputs.today._doubts",
-            "data.codes(2)",
+            "data.codes",
             "None",
         ),
         (
             "a score in use worse than chance is named where lower is better only",
             "comparison.inputs.today._doubts",
-            "gain if metric.greater_is_better else -gain",
-            "-gain",
+            "(ours, chance) if metric.greater_is_better else (chance, ours)",
+            "(chance, ours)",
         ),
         (
             "tied pairs are errors in a random order",
             "comparison.inputs.today.in_random_order",
             '"half" if isinstance(inner, PairError) else "average"',
             '"full" if isinstance(inner, PairError) else "average"',
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_leaks.py"],
+        (
+            "a column that the user keeps is a leak",
+            "comparison.inputs.leaks.leaks",
+            "name in columns.keep",
+            "name in ()",
+        ),
+        (
+            "an id marks the rows of the query in which it stands",
+            "comparison.inputs.leaks._Labels.told_by",
+            "len(kinds) <= _MOST_KINDS",
+            "True",
+        ),
+        (
+            "the highest step of a good feature is a part of the label",
+            "comparison.inputs.leaks._Labels.told_by",
+            "codes if texts else unusual",
+            "codes",
+        ),
+        (
+            "a column that is the same in all rows of a query marks them",
+            "comparison.inputs.leaks._Labels.__init__",
+            "(share > 0.0) & (share < 1.0)",
+            "share >= 0.0",
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_counts.py"],
+        (
+            "ties are errors in the mean place",
+            "comparison.counts._place",
+            'PairError(ties="half")',
+            'PairError(ties="full")',
+        ),
+        (
+            "counts have the interval of a method that was not chosen",
+            "comparison.counts.plain_counts",
+            'tests["difference"].widened(decision.widening)',
+            'tests["difference"]',
+        ),
+    ),
+    *_caught_by(
+        ["comparison/test_examples.py"],
+        (
+            "a query of several folds is several examples",
+            "comparison.examples._most_changed",
+            "codes[fold][q]",
+            "(fold, q)",
+        ),
+        (
+            "places below the tenth count in what changes most",
+            "comparison.examples._most_changed",
+            "of <= DEPTH",
+            "of >= 1",
         ),
     ),
     *_caught_by(
@@ -522,7 +609,7 @@ MUTANTS = [
         ),
         (
             "the plot of differences has the worst error first",
-            "comparison.report.page._differences",
+            "comparison.report.page.differences_of",
             "-sign * m['difference']",
             "-m['difference']",
         ),

@@ -40,3 +40,17 @@ def test_an_estimate_is_the_mean_over_its_standard_error():
     assert found.mean == 2.0
     assert found.z == pytest.approx(2.0 / (np.sqrt(0.5) / 2.0))
     assert found.n == 4
+
+
+def test_bins_hold_equal_expected_choices_and_true_probabilities_lie_on_the_diagonal():
+    rng, n, size = np.random.default_rng(5), 4000, 6
+    utility = rng.normal(size=(n, size)) * 1.5
+    labels = np.eye(size)[np.argmax(utility + rng.gumbel(size=utility.shape), axis=1)]
+    labels[:500] = 0.0  # lists without a choice do not count
+    queries = bp.Queries(labels.ravel(), group=np.full(n, size))
+    documents, expected, made = chosen.choice_bins(utility.ravel(), queries)
+    assert documents.sum() == 3500 * size
+    np.testing.assert_allclose(expected, 350.0, rtol=0.01)
+    assert np.abs(made - expected).sum() / 3500 < 0.06  # some ten times √(350 / 3500²) · .8
+    _, expected, made = chosen.choice_bins(3.0 * utility.ravel(), queries)  # too sure
+    assert np.abs(made - expected).sum() / 3500 > 0.2

@@ -63,12 +63,10 @@ def losses_on_clicks(folds: Folds, theta: Sequence[float]) -> dict[str, Loss] | 
         if train.queries.position is None:
             return None
         refuse_without_propensity(train.queries.position, len(theta))
-    by_power = {p: Unbiased(method="ips", propensity=theta, power=p) for p in _POWERS}
-    by_ridge = {r: Unbiased(method="additive", ridge=r) for r in _RIDGES}
     return {
         "RankNet": RankNet(),
-        **{f"Unbiased(ips, power={label(p)})": loss for p, loss in by_power.items()},
-        **{f"Unbiased(additive, ridge={label(r)})": loss for r, loss in by_ridge.items()},
+        **{f"Unbiased(ips, power={label(p)})": Unbiased(method="ips", propensity=theta, power=p) for p in _POWERS},
+        **{f"Unbiased(additive, ridge={label(r)})": Unbiased(method="additive", ridge=r) for r in _RIDGES},
     }
 
 

@@ -12,10 +12,10 @@ import numpy as np
 from boostplug.comparison.inputs.frames import PARTS, TODAY, Columns, read_table, scores_today, split_by_query
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.checks import column_names, shown
-from boostplug.data.files import first_row, is_table_file
-from boostplug.data.inputs import Inputs, Source
+from boostplug.data.files import code_of_reading, first_row, is_table_file
+from boostplug.data.inputs import Inputs, Source, refuse_absent
 from boostplug.data.tables import Schema, align, is_frame, refuse_uncomputed, schema_of, with_used_categories
-from boostplug.datasets import Fold, RankingData, load_fold, load_folds, load_letor
+from boostplug.datasets import RankingData, load_fold, load_folds, load_letor
 from boostplug.datasets.letor import load_files
 
 _FEW = 0.1  # share of the queries
@@ -60,13 +60,6 @@ def name_of_folder(folder: Path) -> str:
     return "/".join(parts[-2:] if parts[-1].startswith("Fold") else parts[-1:])
 
 
-def folds_of_folder(folder: Path) -> list[Fold]:
-    """Return the folds of a folder that holds the files of one fold, or folders Fold1, Fold2 and so on."""
-    if any(path.is_dir() for path in folder.glob("Fold*")):
-        return load_folds(folder)
-    return [load_fold(folder)]
-
-
 def _read_folds(train: Any, valid: Any, test: Any, columns: Columns) -> Sequence[Sequence[Any]]:
     """Return train, valid and test of each fold: a single table is read and split, folders are loaded."""
     refuse_uncomputed(train, "train")
@@ -95,9 +88,10 @@ def is_one_table(data: Any) -> bool:
 
 
 def _folds(train: Any) -> Sequence[Sequence[Any]]:
-    """Return the folds of a folder, of a fold, or of a list of folds."""
+    """Return the folds of a folder (of files, or of folders Fold1, Fold2, …), of a fold, or of a list of folds."""
     if isinstance(train, (str, PathLike)):
-        return folds_of_folder(Path(train))
+        has_folds = any(path.is_dir() for path in Path(train).glob("Fold*"))
+        return load_folds(train) if has_folds else [load_fold(train)]
     is_fold = isinstance(train, tuple) and len(train) == len(PARTS) and not isinstance(train[0], (tuple, list))
     try:
         folds = [tuple(fold) for fold in ([train] if is_fold else train)]
@@ -109,6 +103,17 @@ def _folds(train: Any) -> Sequence[Sequence[Any]]:
             f"list of folds, or a folder of LETOR files; got {shown(train)}"
         )
     return folds
+
+
+def code_that_reads(path: Any, qid: str, X: Any) -> str:
+    """Return the code that reads a file or folder as a comparison does; `X` are the features of its training part."""
+    path = Path(path)
+    if is_table_file(path):
+        return code_of_reading(path, qid, X)
+    if path.is_file():
+        return f"bp.datasets.load_letor({str(path)!r}, n_features={X.shape[1]})"
+    inner = [*path.glob("Fold*")]
+    return f"bp.datasets.load_fold{'s' * (len(inner) > 1)}({str(inner[0] if len(inner) == 1 else path)!r})"
 
 
 def _source_of(data: Any) -> Source:
@@ -148,14 +153,15 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema
     if isinstance(data, Mapping):
         data = RankingData(**data)
     if isinstance(data, RankingData):
-        if given := columns._replace(qid="qid", split=None, folds=None, today=None).given():
+        if given := columns._replace(qid="qid", keep=(), split=None, folds=None, today=None).given():
             what = "a RankingData, as a LETOR file is read, has no columns of labels, weights and the like"
             raise ValueError(f"{what}; leave out {next(iter(given))}")
         schema = schema_of(data.X)._replace(names=data.feature_names)
         X = data.X if train is None else align(data.X, train, title, schema=schema)
-        queries = data.queries
+        queries, names = data.queries, column_names(data.X) or data.feature_names or ()
+        for name in columns.keep:
+            refuse_absent(name, "keep", names)
         if columns.today is not None:
-            names = column_names(data.X) or data.feature_names or ()
             labels = {**queries.labels_by_name, TODAY: scores_today(columns.today, data.X, names)}
             queries = queries.replaced(labels_by_name=labels)
         return DataPart(X, queries, data.qid, data.feature_names)

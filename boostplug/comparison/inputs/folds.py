@@ -12,13 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, shown_order, weighed_by_propensity
-from boostplug.comparison.inputs.columns import doubts_on_columns, n_repeated_places
-from boostplug.comparison.inputs.contents import Hashes, content_of_queries, digest_of_part
-from boostplug.comparison.inputs.data import folds_of, is_one_table, name_of_folder
+from boostplug.comparison.inputs.contents import Hashes, content_of_queries
+from boostplug.comparison.inputs.data import code_that_reads, folds_of, is_one_table, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
+from boostplug.comparison.inputs.ids import doubts_on_columns, n_repeated_places
 from boostplug.comparison.summary import FEWEST_QUERIES
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.cached import cached_property
+from boostplug.core.checks import column_names
 from boostplug.data.positions import propensities_of
 from boostplug.data.tables import schema_of
 from boostplug.estimators.inputs import with_float32_labels
@@ -67,6 +68,10 @@ class LoadedData:
         Propensity by position, if clicks are weighted by it.
     crossed : bool
         Whether the folds are those of one table, each query a test query once.
+    name_in_code : str
+        "frame" or, for a RankingData, "data" for one table; else "folds" or "train, valid, test".
+    reading : str
+        The line of code that reads the files, for three of them the first one; empty if the data are not files.
     of_score : sequence of str
         Reasons not to rely on a comparison with the score in use, as clauses.
     """
@@ -78,6 +83,8 @@ class LoadedData:
     warnings: Sequence[str] = ()
     propensity: tuple[float, ...] | None = None
     crossed: bool = False
+    name_in_code: str = "train, valid, test"
+    reading: str = ""
     of_score: Sequence[str] = ()
 
     @classmethod
@@ -94,8 +101,13 @@ class LoadedData:
             paths = {option: str(path) for option, path in given.items()}
             name = name or (name_of_folder(Path(train)) if valid is None else None)
         found = list(dict.fromkeys(str(w.message) for w in caught))
-        crossed = len(folds) > 1 and is_one_table(train)
-        return cls(folds, str(name or ""), paths, columns, found, crossed=crossed)
+        one_table = valid is None and is_one_table(train)
+        code = "folds" if len(folds) > 1 else "train, valid, test"
+        code = ("data" if columns.label is None else "frame") if one_table else code
+        crossed, reading = len(folds) > 1 and one_table, ""
+        if paths is not None:
+            reading = f"{code if valid is None else 'train'} = {code_that_reads(train, columns.qid, folds[0][0].X)}\n"
+        return cls(folds, str(name or ""), paths, columns, found, crossed=crossed, name_in_code=code, reading=reading)
 
     def weighed(self, propensity: Any) -> tuple["LoadedData", list[str]]:
         """Return the data with clicks weighted by propensities, and notes on them."""
@@ -103,16 +115,12 @@ class LoadedData:
         folds = weighed_by_propensity(self.folds, theta)
         return replace(self, folds=folds, propensity=tuple(theta.tolist())), notes_on_clicks(folds, theta)
 
-    @cached_property
-    def _clicked(self) -> tuple[str, ...]:
-        return clicked_parts(self.folds)
-
     @property
     def weighed_clicks(self) -> tuple[str, ...]:
         """The parts whose labels are clicks, weighted by propensities."""
-        return () if self.propensity is None else self._clicked
+        return () if self.propensity is None else clicked_parts(self.folds)
 
-    @property
+    @cached_property
     def has_one_chosen(self) -> bool:
         """Whether no query has more than one relevant document, as where one was bought; False for weighted clicks."""
         queries = [part.queries for fold in self.folds for part in fold]
@@ -126,25 +134,28 @@ class LoadedData:
         return [test for _, _, test in self.folds]
 
     @property
+    def features(self) -> list[Any] | None:
+        """Names of the features; None unless columns are left out that a fit on the table would take."""
+        left_out = self.columns.given().keys() & {"features", "drop", "labels", "weight", "position"}
+        by_column = self.columns.time is not None or isinstance(self.columns.split, str)
+        return column_names(self.folds[0][0].X) if left_out or by_column else None
+
+    @property
     def has_categories(self) -> bool:
         """Whether a column of the features is categorical."""
         return bool(schema_of(self.folds[0][0].X).categories)
 
     @cached_property
-    def digests(self) -> list[str]:
-        """A digest of the values of each part, fold by fold."""
-        return [digest_of_part(part) for fold in self.folds for part in fold]
+    def codes(self) -> list[NDArray[np.int64]]:
+        """For each fold, a number for each test query; equal numbers are the same query.
 
-    def codes(self, part: int) -> list[NDArray[np.int64]] | None:
-        """Return, for each fold, a number for each query of a part; equal numbers are the same query.
-
-        None: all queries are different, as in a single fold, or where ids only number the queries of each part.
+        All are different in a single fold, or where ids only number the queries of each part.
         """
-        ids = [known[0] for fold in self.folds if (known := _known_ids(fold[part])) is not None]
-        if len(ids) == 1 or len(ids) < len(self.folds):
-            return None
-        codes = np.unique(np.concatenate(ids), return_inverse=True)[1]
-        return np.split(codes, np.cumsum([len(of_fold) for of_fold in ids])[:-1])
+        sizes, known = [test.queries.n_queries for test in self.tests], [_known_ids(test) for test in self.tests]
+        ids = [of_fold[0] for of_fold in known if of_fold is not None]
+        is_known = 1 < len(ids) == len(known)
+        codes = np.unique(np.concatenate(ids), return_inverse=True)[1] if is_known else np.arange(sum(sizes))
+        return np.split(codes, np.cumsum(sizes)[:-1])
 
     @cached_property
     def _contents(self) -> list[list[Hashes]]:
@@ -196,8 +207,8 @@ class LoadedData:
             for name, weights in zip(PARTS, [part.queries.row_weight for part in self.folds[0]], strict=True)
             if (weights is None) != (train.queries.row_weight is None)
         ]
-        if self._clicked and self.propensity is None:
-            found.append(shown_order(self._clicked))
+        if self.propensity is None and (clicked := clicked_parts(self.folds)):
+            found.append(shown_order(clicked))
         n = sum(test.queries.n_queries for test in self.tests)
         if n < FEWEST_QUERIES:
             found.append(
@@ -219,11 +230,8 @@ class LoadedData:
     def summary(self) -> dict[str, Any]:
         """Return the name and the sizes of the data; those of the parts are of all folds together."""
         sizes = {
-            name: {
-                "queries": sum(p.queries.n_queries for p in parts),
-                "documents": sum(p.queries.n_rows for p in parts),
-            }
-            for name, parts in zip(PARTS, zip(*self.folds, strict=True), strict=True)
+            name: {"queries": sum(p.queries.n_queries for p in own), "documents": sum(p.queries.n_rows for p in own)}
+            for name, own in zip(PARTS, zip(*self.folds, strict=True), strict=True)
         }
         n_features = int(self.folds[0][0].X.shape[1])
         return {

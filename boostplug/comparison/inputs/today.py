@@ -10,7 +10,7 @@ from boostplug.comparison.inputs.columns import last_where_missing, orders_as_la
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import TODAY
 from boostplug.comparison.report.formats import short
-from boostplug.comparison.significance import pooled_differences, t_interval
+from boostplug.comparison.significance import pooled_test
 from boostplug.comparison.summary import FEWEST_QUERIES
 from boostplug.core.arrays import Floats
 from boostplug.core.extras import imported
@@ -67,8 +67,8 @@ def _doubts(name: str, data: LoadedData, metric: Metric) -> Iterator[str]:
         return
     ours = [metric.per_query(_scores(q), q) for q in tests]
     chance = [random.per_query(np.zeros(q.n_rows), q) for q in tests]
-    gain, v, strata = pooled_differences(ours, chance, [q.query_weight for q in tests], data.codes(2))
-    if t_interval(gain if metric.greater_is_better else -gain, weight=v, strata=strata).high < 0.0:
+    pair, weights = (ours, chance) if metric.greater_is_better else (chance, ours), [q.query_weight for q in tests]
+    if pooled_test(*pair, weight=weights, codes=data.codes, counts="sets", flips=1).interval[1] < 0.0:
         other, better = (today[1:], "more") if today[0] == "-" else (f"-{today}", "less")
         remedy = f"if {better} is better, pass today={other!r} (--today={other})"
         if today == "order":

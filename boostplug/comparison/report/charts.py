@@ -1,16 +1,13 @@
-"""Coordinates of the page's figures: axes with round numbers, mean learning curves, and labels that do not overlap."""
+"""Coordinates of the page's figures: axes with round numbers, and mean learning curves."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from boostplug.comparison.report.formats import interval, is_missing, without_zero
 
 HEIGHT = 320
 """Height of the learning curves in pixels."""
-_LINE = 16.0  # least number of pixels between labels
 _MOST_POINTS = 200  # of a curve
 _MOST_TICKS = 6
 _TYPICAL = 4  # multiple of the median reach; intervals beyond it are cut at the end of the axis
@@ -34,10 +31,6 @@ class Axis(NamedTuple):
     def at(self, value: float) -> float:
         """Return the position of a value: 0 at the low end, 1 at the high end."""
         return (value - self.low) / (self.high - self.low)
-
-    def within(self, value: float) -> float:
-        """Return the position of a value, or the nearest end of the axis if it is beyond."""
-        return min(1.0, max(0.0, self.at(value)))
 
     @property
     def ticks(self) -> list[tuple[float, str]]:
@@ -68,25 +61,3 @@ def mean_curve(runs: Iterable[Sequence[float | None]]) -> list[Point]:
         if known:
             points.append((float(i + 1), sum(known) / len(known)))
     return points
-
-
-def reliability(runs: Iterable[Sequence[Sequence[float]]]) -> list[Point]:
-    """Return (mean probability, share chosen) of each bin of documents, summed over runs."""
-    sums = [np.array(run) for run in runs if run]
-    if not sums:
-        return []
-    n, expected, chosen = np.sum(sums, axis=0)
-    return [(float(e / k), float(c / k)) for k, e, c in zip(n, expected, chosen, strict=True) if k]
-
-
-def apart(wanted: Sequence[float]) -> list[float]:
-    """Return heights of labels close to the wanted ones, within the figure and without overlaps."""
-    order = sorted(range(len(wanted)), key=wanted.__getitem__)
-    places, least, most = [0.0] * len(wanted), 6.0, HEIGHT - 2.0
-    for i in order:
-        places[i] = least = max(wanted[i], least)
-        least += _LINE
-    for i in reversed(order):
-        places[i] = most = min(places[i], most)
-        most -= _LINE
-    return places

@@ -25,7 +25,7 @@
     body.append(...rows);
     say(`Sorted by ${head.textContent}, ${order}.`);
   };
-  for (const table of all("table")) {
+  for (const table of all("table.wide")) {
     if (table.tBodies[0].rows.length < 6) continue; // short ones are seen at a glance
     for (const head of all("th", table.tHead)) {
       const button = document.createElement("button");

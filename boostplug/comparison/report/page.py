@@ -4,15 +4,16 @@
 """
 
 from base64 import b64encode
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
+from itertools import groupby
+from operator import itemgetter
 from typing import Any
 
 from boostplug.comparison.report import formats, words
-from boostplug.comparison.report.charts import HEIGHT, Axis, apart, axis_of_differences, mean_curve, reliability
+from boostplug.comparison.report.charts import HEIGHT, Axis, axis_of_differences, mean_curve
 from boostplug.comparison.report.table import frame, heads, split, styles, texts
 from boostplug.comparison.report.words import Document
 from boostplug.core.extras import needed_by
@@ -20,7 +21,7 @@ from boostplug.core.text import visible
 
 _COLOURED = 6  # methods coloured at the start: as many colours as readers can distinguish
 _REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet
-_LONGEST = 24  # characters of a label at the end of a line; the legend has the full name
+_TOP = 5  # documents of the new and of the old order in an example
 
 
 @cache
@@ -56,29 +57,26 @@ def _file(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
 
-def page(document: Document, machine: Mapping[str, Any] | None = None) -> str:
+def page(document: Document) -> str:
     """Return a comparison as a page.
 
     Parameters
     ----------
     document : dict
-        `CompareResult.document`.
-    machine : dict, optional
-        Result of `boostplug.comparison.machine.machine`.
+        `CompareResult.document`, perhaps with a "date", and with "examples", the rows of `CompareResult.examples`.
     """
     script = _file("page.js")
-    methods = _methods(document)
+    methods = methods_of(document)
     text: str = template().render(
         document=document,
         settings=document["settings"],
         advice=document["recommendation"],
         frameworks=words.frameworks(document),
-        machine=machine,
         methods=methods,
-        differences=_differences(document, methods),
+        differences=differences_of(document, methods),
         table=_table(document),
+        examples=_examples(document.get("examples", ())),
         curves=_curves(methods),
-        choices=_choices(methods),
         style=_file("page.css"),
         script=script,
         hash=b64encode(sha256(script.encode()).digest()).decode(),
@@ -86,7 +84,7 @@ def page(document: Document, machine: Mapping[str, Any] | None = None) -> str:
     return text.lstrip()
 
 
-def _methods(document: Document) -> list[dict[str, Any]]:
+def methods_of(document: Document) -> list[dict[str, Any]]:
     """Return the document's methods, the best on validation first, with colours, marks and tags.
 
     Colours go to the recommended method, the frameworks' references (which share one), the best of each framework, and
@@ -96,6 +94,7 @@ def _methods(document: Document) -> list[dict[str, Any]]:
     referred = {m["reference"] for m in document["methods"]}
     if advice and advice["incumbent"]:
         referred.add(words.title(advice["incumbent"]))
+    advised = words.title(advice) if advice and advice["outcome"] != "doubtful" else None
     methods = []
     for number, method in enumerate(document["methods"]):
         methods.append(
@@ -103,8 +102,9 @@ def _methods(document: Document) -> list[dict[str, Any]]:
                 **method,
                 "number": number,
                 "shape": [*frameworks, method["framework"]].index(method["framework"]) % 2,
-                "recommended": bool(advice) and words.title(method) == words.title(advice),
+                "recommended": words.title(method) == advised,
                 "is_reference": words.title(method) in referred,
+                "is_zero": False,
                 "colour": _NO_COLOUR,
             }
         )
@@ -120,37 +120,50 @@ def _methods(document: Document) -> list[dict[str, Any]]:
     return best_first + [m for m in methods if formats.is_missing(m["validation"]["mean"])]
 
 
-def _differences(document: Document, methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the plot of the differences to the references; the methods get the places of their marks."""
+def differences_of(document: Document, methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Return the plot of the differences to the references; the methods get the places of their marks.
+
+    The first row of a reference is what is recommended, if it is one of its rows, then the reference itself.
+    """
     tested = [m for m in methods if m["difference"] is not None]
     if not tested:
         return None
-    drawn = [m for m in tested if m["framework"] in words.frameworks(document)] or tested
+    drawn = [m for m in tested if m["recommended"] or m["framework"] in words.frameworks(document)] or tested
     axis, sign = axis_of_differences(drawn), 1 if document["settings"]["greater_is_better"] else -1
-    for m in tested:
-        ends = m["interval"] if formats.interval(m["interval"]) else ()
-        m["mark"] = axis.at(m["difference"])
-        m["whisker"] = [axis.at(end) for end in ends]
-    best_first = sorted(tested, key=lambda m: -sign * m["difference"])
-    return {
-        "ticks": axis.ticks,
-        "zero": axis.at(0.0),
-        "rows": {
-            reference: [m for m in best_first if m["reference"] == reference]
-            for reference in dict.fromkeys(m["reference"] for m in tested)
-        },
-    }
+    rows = {}
+    for reference in dict.fromkeys(m["reference"] for m in tested):
+        own = [{**m, "difference": 0.0, "is_zero": True} for m in methods if words.title(m) == reference]
+        rows[reference] = [*own, *(m for m in tested if m["reference"] == reference)]
+        for m in rows[reference]:
+            ends = m["interval"] if formats.interval(m["interval"]) else ()
+            m["mark"] = axis.at(m["difference"])
+            m["whisker"] = [axis.at(end) for end in ends]
+            m["ends"] = [min(1.0, max(0.0, at)) for at in m["whisker"]]  # within the axis
+        rows[reference].sort(key=lambda m: (not m["recommended"], not m["is_zero"], -sign * m["difference"]))
+    first = sorted(rows, key=lambda reference: not rows[reference][0]["recommended"])
+    return {"ticks": axis.ticks, "zero": axis.at(0.0), "rows": {reference: rows[reference] for reference in first}}
 
 
 def _table(document: Document) -> dict[str, Any]:
     """Return the columns of the table, and the text, the style and the sort key of each cell."""
     settings, numbers = document["settings"], frame(document)
-    columns = {"method": "method", "framework": "framework", "validation": "validation", **heads(document, numbers)}
+    columns = {"method": "method", "framework": "framework", "validation": "validation", **heads(document)}
     ascending = {"method", "framework", "p_holm", "seconds_per_round", "rounds", *settings["lower_is_better"]}
     ascending |= set() if settings["greater_is_better"] else {"difference", "validation"}
-    cells = {"text": texts(document, numbers), "style": styles(document, numbers), "key": numbers}
+    cells = {"text": texts(document), "style": styles(document, numbers), "key": numbers}
     records = {name: table.to_dict("records") for name, table in cells.items()}
     return {"columns": columns, "ascending": ascending, **records}
+
+
+def _examples(rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """Return the tables of examples: the documents at the top of the new or of the old order."""
+    tables = []
+    for query, of_query in groupby(rows, key=itemgetter("query")):
+        top = [row for row in of_query if min(row["new place"], row["old place"]) <= _TOP]
+        heads = [name for name in top[0] if name not in ("query", "change", "new score", "old score")]
+        shown = [{"cells": [row[name] for name in heads], "is_relevant": row["label"] > 0.0} for row in top]
+        tables.append({"query": query, "change": top[0]["change"], "heads": heads, "rows": shown})
+    return tables
 
 
 def _curves(methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
@@ -169,28 +182,6 @@ def _curves(methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
         line = points[m["number"]]
         m["line"] = " ".join(f"{1000 * x.at(a):.0f},{1000 * (1 - y.at(b)):.0f}" for a, b in line)
         m["best"] = x.at(best[m["number"]][0]), 1 - y.at(best[m["number"]][1])
-        m["end"] = HEIGHT * (1 - y.within(line[-1][1]))
-    named = [m for m in drawn if m["colour"] != _NO_COLOUR]
-    counts = Counter(m["method"] for m in named)
-    for m, height in zip(named, apart([m["end"] for m in named]), strict=True):
-        name = m["method"] + f" ({m['framework']})" * (counts[m["method"]] > 1)
-        m["label"] = name if len(name) <= _LONGEST else f"{name[: _LONGEST - 1]}…"
-        m["label_height"] = height
     rounds = [(at, text.partition(".")[0]) for at, text in x.ticks if float(text).is_integer() and at > 0.04]
-    listed = [*named, *(m for m in drawn if m["colour"] == _NO_COLOUR)]
-    return {"methods": listed, "named": named, "x_ticks": [(0.0, "1"), *rounds], "y_ticks": y.ticks, "height": HEIGHT}
-
-
-def _choices(methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
-    """Return the figure of expected and made choices; the coloured methods get their lines."""
-    points = {m["number"]: reliability(run["choices"] for run in m["runs"]) for m in methods}
-    drawn = [m for m in methods if points[m["number"]] and m["colour"] != _NO_COLOUR]
-    if not drawn:
-        return None
-    top = max(max(point) for m in drawn for point in points[m["number"]])
-    axis = Axis(0.0, min(1.0, 1.05 * top))
-    for m in drawn:
-        places = [(axis.at(a), 1.0 - axis.at(b)) for a, b in points[m["number"]]]
-        m["choice_marks"] = places
-        m["choice_line"] = " ".join(f"{1000 * x:.0f},{1000 * y:.0f}" for x, y in places)
-    return {"methods": drawn, "ticks": axis.ticks, "height": HEIGHT}
+    listed = sorted(drawn, key=lambda m: m["colour"] == _NO_COLOUR)
+    return {"methods": listed, "x_ticks": [(0.0, "1"), *rounds], "y_ticks": y.ticks, "height": HEIGHT}

@@ -1,7 +1,10 @@
 """A comparison's table from one DataFrame of numbers: for a terminal, as plain text, in Markdown, for the page."""
 
+import re
 import sys
 from html import escape
+from itertools import chain
+from textwrap import dedent, wrap
 from typing import TYPE_CHECKING, Any
 
 from boostplug.comparison.console import as_text
@@ -33,6 +36,7 @@ _LOUD = (
 )  # starts of bold lines
 _LEAST_NAME = 16  # characters of the folded column of names
 _UNLIMITED = 10_000  # characters
+_NEEDED = "tables of a comparison need"
 
 
 def frame(document: Document) -> Frame:
@@ -45,52 +49,48 @@ def frame(document: Document) -> Frame:
         row |= {"validation": method["validation"]["mean"], "difference": method["difference"]}
         row["interval_low"], row["interval_high"] = method["interval"] or (None, None)
         rows.append(row | {name: method[name] for name in _COPIED} | {"error": "; ".join(method["errors"])})
-    numbers = imported("pandas", "tables of a comparison need").DataFrame(rows)
+    numbers = imported("pandas", _NEEDED).DataFrame(rows)
     kept = {*_WORDS, "objective", "runs_finished", "runs_planned", "runs_at_cap", "outcome", "error"}
     return numbers.astype(dict.fromkeys(numbers.columns.difference(kept), float))
 
 
-def heads(document: Document, numbers: Frame) -> dict[str, str]:
+def heads(document: Document) -> dict[str, str]:
     """Return the heads of the table's columns, each with its column of `frame`; without times if none were taken."""
     lower = document["settings"]["lower_is_better"]
+    timed = not all(is_missing(method["seconds_per_round"]) for method in document["methods"])
     return {
         "framework": "framework",
         "method": "method",
         **{f"{name}{' ↓' * (name in lower)}": name for name in document["settings"]["metrics"]},
         f"Δ [{percent(document)}]": "difference",
         "p": "p_holm",
-        **({"ms/round": "seconds_per_round"} if numbers["seconds_per_round"].notna().any() else {}),
+        **({"ms/round": "seconds_per_round"} if timed else {}),
         "rounds": "rounds",
     }
 
 
-def texts(document: Document, numbers: Frame) -> Frame:
+def texts(document: Document) -> Frame:
     """Return the text of each column of `heads` and of the validation; on a second line: its spread or interval."""
-    settings = document["settings"]
-    metrics, main = settings["metrics"], settings["metric"]
-    shown = numbers[["framework", "method", "validation", *metrics, "difference", "p_holm", "seconds_per_round"]].copy()
-    some = (numbers["runs_finished"] > 0) & (numbers["runs_finished"] < numbers["runs_planned"])
-    shown["method"] += [
-        f" [{done} of {planned}]" if part else ""
-        for part, done, planned in zip(some, numbers["runs_finished"], numbers["runs_planned"], strict=True)
-    ]
-    for name in ("validation", *metrics):
-        shown[name] = numbers[name].map(short)
-    shown[main] += ["" if is_missing(spread) else f"\n± {short(spread)}" for spread in numbers[f"{main} ±"]]
-    failed = numbers["error"] != ""
-    shown.loc[numbers[main].isna(), metrics[0]] = failed.map({True: "failed", False: "not run"})
-    ends = zip(numbers["interval_low"], numbers["interval_high"], strict=True)
-    shown["difference"] = [
-        f"{signed(d)}\n{interval(e)}".strip() for d, e in zip(numbers["difference"], ends, strict=True)
-    ]
-    shown["p_holm"] = numbers["p_holm"].map(probability)
-    shown["seconds_per_round"] = [MISSING if is_missing(s) else f"{1e3 * s:.1f}" for s in numbers["seconds_per_round"]]
-    cap = "\ncap"
-    shown["rounds"] = [
-        MISSING if is_missing(rounds) else f"{rounds:.0f}{cap * (capped > 0)}"
-        for rounds, capped in zip(numbers["rounds"], numbers["runs_at_cap"], strict=True)
-    ]
-    return shown
+    rows, main = [], document["settings"]["metric"]
+    for method in document["methods"]:
+        done, planned, value = method["runs_finished"], method["runs_planned"], method["test"][main]
+        metrics = {name: short(of_metric["mean"]) for name, of_metric in method["test"].items()}
+        metrics[main] += "" if is_missing(value["spread"]) else f"\n± {short(value['spread'])}"
+        if is_missing(value["mean"]):
+            metrics[next(iter(metrics))] = "failed" if method["errors"] else "not run"
+        seconds, rounds, cap = method["seconds_per_round"], method["rounds"], "\ncap" * (method["runs_at_cap"] > 0)
+        row = {
+            "framework": method["framework"],
+            "method": method["method"] + f" [{done} of {planned}]" * (0 < done < planned),
+            "validation": short(method["validation"]["mean"]),
+            **metrics,
+            "difference": f"{signed(method['difference'])}\n{interval(method['interval'])}".strip(),
+            "p_holm": probability(method["p_holm"]),
+            "seconds_per_round": MISSING if is_missing(seconds) else f"{1e3 * seconds:.1f}",
+            "rounds": MISSING if is_missing(rounds) else f"{rounds:.0f}{cap}",
+        }
+        rows.append(row)
+    return imported("pandas", _NEEDED).DataFrame(rows)
 
 
 def styles(document: Document, numbers: Frame) -> Frame:
@@ -113,7 +113,15 @@ def render(document: Document, options: "ConsoleOptions") -> "RenderResult":
     for lines in (below_table(document), advice(document)):
         yield Text("")
         for line in lines:
-            yield Text(visible(line), style="bold" if line.startswith(_LOUD) else "")
+            shown = _wrapped(line, options.max_width) if line.startswith(CODE) else line
+            yield Text(visible(shown), style="bold" if line.startswith(_LOUD) else "")
+
+
+def _wrapped(code: str, width: int) -> str:
+    """Return lines of code that fit a width, broken at blanks that stand in no quotes."""
+    kept = re.sub(r"'[^']*'", lambda quoted: quoted[0].replace(" ", "\0"), code)
+    lines = [wrap(one, width, subsequent_indent=CODE * 3, break_on_hyphens=False) for one in kept.split("\n")]
+    return "\n".join(chain.from_iterable(lines)).replace("\0", " ")
 
 
 def _rich(document: Document, *, narrow: bool) -> "RichTable":
@@ -122,9 +130,8 @@ def _rich(document: Document, *, narrow: bool) -> "RichTable":
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    numbers = frame(document)
-    shown, style = texts(document, numbers).map(visible), styles(document, numbers)
-    columns = {head: name for head, name in heads(document, numbers).items() if not narrow or name != "framework"}
+    shown, style = texts(document).map(visible), styles(document, frame(document))
+    columns = {head: name for head, name in heads(document).items() if not narrow or name != "framework"}
     table = RichTable(box=box.SIMPLE_HEAD, padding=(0, int(not narrow)), collapse_padding=True, pad_edge=False)
     for head, name in columns.items():
         least = _LEAST_NAME if name == "method" else None
@@ -173,8 +180,7 @@ def text(document: Document) -> str:
 
 def markdown(document: Document) -> str:
     """Return the table and the lines below it as Markdown; the best values of a framework are bold."""
-    numbers = frame(document)
-    columns, shown, style = heads(document, numbers), texts(document, numbers), styles(document, numbers)
+    columns, shown, style = heads(document), texts(document), styles(document, frame(document))
     for name in columns.values():
         for i in shown.index[style[name] == "best"]:
             value, after = split(name, shown.at[i, name])
@@ -188,7 +194,7 @@ def markdown(document: Document) -> str:
     lines += ["", *(f"- {in_markdown(line)}" for line in below_table(document)), ""]
     for line in advice(document):
         code = line.startswith(CODE)
-        lines += ["```python", visible(line).strip(), "```"] if code else [in_markdown(line), ""]
+        lines += ["```python", dedent(visible(line)), "```"] if code else [in_markdown(line), ""]
     return "\n".join(lines) + "\n"
 
 

@@ -1,9 +1,10 @@
 """A comparison in sentences: what to know before relying on it, how to read its table, and the recommendation."""
 
 from collections.abc import Mapping
+from textwrap import indent
 from typing import Any
 
-from boostplug.comparison.report.formats import counted, interval, is_missing, probability, short, signed
+from boostplug.comparison.report.formats import counted, decimals, interval, is_missing, probability, short, signed
 from boostplug.comparison.training.floors import LINEAR
 from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK
 
@@ -14,6 +15,10 @@ CODE = "    "
 """Indent of a line of code."""
 _HOPELESS = 100  # multiple of the number of queries
 _FOR_80_PERCENT = (2.80 / 1.96) ** 2  # multiple of the queries that give p < .05 with 50 % probability
+_LOGGED = (
+    "Labels of logged lists were seen in the old order, so a model that differs from it is judged low: see "
+    "docs/guides/clicks.md, if positions are known."
+)
 _LITTLE = 0.005  # gain from twice the training queries
 _EARLY, _MANY = 10, 100  # rounds used, and allowed, that say that trees are too large for the data
 
@@ -47,8 +52,7 @@ def caveats(document: Document) -> list[str]:
             f"No verdict on methods that trained to the cap of {rounds:,} rounds, nor beside a reference that did: "
             f"{names}. More rounds may change the order: raise the rounds."
         )
-    alone = [method for method in methods if method["start"] is None]  # trees from a start may well be few
-    early = [method for method in alone if method["rounds"] is not None and method["rounds"] <= _EARLY]
+    early = [method for method in methods if method["rounds"] is not None and method["rounds"] <= _EARLY]
     if rounds >= _MANY and early:
         lines.append(
             f"Training stopped within {_EARLY} of {rounds:,} rounds: {', '.join(_where(m, document) for m in early)}. "
@@ -198,13 +202,20 @@ def advice(document: Document) -> list[str]:
     if advice is None:
         return ["No recommendation: no run has finished."]
     unfinished = ["The comparison was interrupted: this holds for the finished runs only."] * is_partial(document)
-    model = [] if advice["outcome"] == "doubtful" else model_of(document)
-    return [*sentences(document), *unfinished, *model]
+    return [*sentences(document), *unfinished, *model_of(document)]
+
+
+def headline(document: Document) -> str:
+    """Return the first sentence of the recommendation."""
+    return "Provisional: " * bool(document["recommendation"] and is_partial(document)) + advice(document)[0]
 
 
 def sentences(document: Document) -> list[str]:
-    """Return what to do, by how much, how sure, and what would make it surer."""
-    return [_what_to_do(document), *_by_how_much(document), *_how_sure(document), *_surer(document)]
+    """Return what to do, by how much, how sure, in plain counts, what would make it surer, and what is not known."""
+    counts = plainly(document)
+    known = [*_by_how_much(document), *_how_sure(document), *counts, *_surer(document)]
+    is_logged = bool(counts) and document["recommendation"]["counts"]["logged"]
+    return [_what_to_do(document), *known, *([_LOGGED] if is_logged else [])]
 
 
 def _what_to_do(document: Document) -> str:
@@ -212,11 +223,11 @@ def _what_to_do(document: Document) -> str:
     in_use = advice["incumbent"] or advice
     challenger, incumbent = _named(advice["challenger"], document), _named(in_use, document)
     best = _best(document)
-    worse = "methods that other folds choose rank" if len(advice["chosen"]) > 1 else f"{challenger}, {best}, ranks"
+    worse = "methods that other folds choose rank" if len(advice["chosen"]) > 1 else f"{challenger} ranks"
     return {
         "doubtful": f"Do not rely on this yet: {'; '.join(advice['reasons'])}.",
         "better": f"Change to {challenger}: it ranks significantly better than {incumbent}.",
-        "level": f"Keep {incumbent}: {challenger}, {best}, does not rank significantly better.",
+        "level": f"Keep {incumbent}: {challenger} does not rank significantly better.",
         "worse": f"Keep {incumbent}: {worse} significantly worse.",
         "at the cap": f"No verdict yet, so keep {incumbent}: trainings ended at the cap of "
         f"{document['settings']['rounds']:,} rounds.",
@@ -274,6 +285,28 @@ def _how_sure(document: Document) -> list[str]:
     return [f"{known}, and {test}, over {advice['queries']:,} test queries{seen}."]
 
 
+def plainly(document: Document) -> list[str]:
+    """Return the plain counts of the challenger and of what is in use."""
+    advice = document["recommendation"]
+    counts = advice and advice["outcome"] != "doubtful" and advice["counts"]
+    if not counts:
+        return []
+    subject, beside = (_named(advice[which], document) for which in ("challenger", "incumbent"))
+    if not counts["same"]:
+        subject, beside = "the methods that other folds choose", "what they replace"
+    today, clauses = "today" if advice["incumbent"]["framework"] == WITHOUT_FRAMEWORK else beside, list[str]()
+    for count in counts["counts"]:
+        digits, first = count["digits"], not clauses
+        ours, theirs = (round(count[which], digits) for which in ("challenger", "incumbent"))
+        change = f"{'difference ' * first}{decimals(ours - theirs, digits, '+')}"
+        if interval(count["interval"]):
+            ends = ", ".join(decimals(end, digits, "+") for end in count["interval"])
+            change += f"{f', {percent(document)} interval' * first} [{ends}]"
+        what = count["what"].replace("#", decimals(ours, digits))
+        clauses.append(f"{what} ({f'{today} ' * first}{decimals(theirs, digits)}, {change})")
+    return [f"With {subject}, {'; '.join(clauses)}."]
+
+
 def _surer(document: Document) -> list[str]:
     """Return what more test queries, more rounds and more training queries are good for."""
     advice, sign = document["recommendation"], 1 if document["settings"]["greater_is_better"] else -1
@@ -302,27 +335,21 @@ def _surer(document: Document) -> list[str]:
 def model_of(document: Document) -> list[str]:
     """Return words and code by which the recommended model is saved and trained again; nothing for a column."""
     advice, metric = document["recommendation"], document["settings"]["metric"]
-    if not advice["code"]:
+    if not advice["code"] or advice["outcome"] == "doubtful":
         return []
     file = "ranker.json" if advice["framework"] == "xgboost" else "ranker.txt"
-    option = f"add --model {file} to the command, or in Python" * (document["command"] is not None)
+    option = f", add --model {file} to the command, or in Python" * (document["command"] is not None)
     about = ""
-    if (n := advice["runs"]) > 1:
+    seeds = len(document["settings"]["seeds"]) if advice["framework"] == WITHOUT_FRAMEWORK else 1  # of equal models
+    if (n := advice["runs"] // seeds) > 1:
         about = f"The model is the mean of {n} trained ones, an ordinary booster. "
         if mean := advice["mean_of_seeds"]:
             whose = f"each fold's {mean['models']}" if document["data"]["folds"] > 1 else "them"
             about += f"On test the mean of {whose} has {metric} {short(mean['test'][metric])}. "
-    again = " (with the setting tuned on the first fold)" * bool(
-        document["settings"]["tune"] and document["data"]["folds"] > 1
-    )
-    if advice["code"].startswith("xgb."):
-        again += " (without qid, which XGBoost's regression does not take)"
-    return [
-        f"{about}To save it{f', {option}' if option else ''}:",
-        f'{CODE}result.model.save_model("{file}")',
-        f"To train such a model again{again}:",
-        f"{CODE}{advice['code']}",
-    ]
+    save = [f"{about}To save it{option}:", f'{CODE}result.model.save_model("{file}")']
+    if " --model" in (document["command"] or ""):
+        save = [about.strip()] * bool(about)
+    return [*save, "These lines train it again:", indent(advice["code"], CODE)]
 
 
 def title(method: Document) -> str:

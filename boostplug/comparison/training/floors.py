@@ -7,7 +7,8 @@ from typing import Any, Literal
 from boostplug.comparison.inputs.columns import columns_of, last_where_missing, score_of, values_alone
 from boostplug.comparison.inputs.frames import TODAY
 from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK, Folds
-from boostplug.comparison.training.runs import Method, Plan, Run, judged, reason
+from boostplug.comparison.training.runs import Method, Run, judged, reason
+from boostplug.comparison.training.trees import Plan
 from boostplug.core.arrays import Floats
 from boostplug.core.extras import is_installed
 from boostplug.estimators.inputs import with_float32_labels

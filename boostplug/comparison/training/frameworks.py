@@ -3,34 +3,29 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from time import perf_counter, thread_time
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.adapters.reading import assign
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.trees import NAMES_IN_LIGHTGBM, NAMES_IN_XGBOOST, Setting, Trees
 from boostplug.core.arrays import Floats
 from boostplug.core.best_round import BestRound
-from boostplug.core.cached import cached_property
 from boostplug.core.extras import imported
 from boostplug.core.threads import threads_of_framework
-from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import is_frame, rows_of
 from boostplug.estimators.inputs import relative_weight, with_float32_labels
 from boostplug.estimators.parameter_names import without_options
-from boostplug.estimators.start import as_booster, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
 _LEAST_SHARE = 0.7  # least share of a training's time in which its thread had a processor
-_NONE: Mapping[str, Any] = MappingProxyType({})
 WITHOUT_FRAMEWORK = "none"
 """In place of a framework, of rows that are not trained in one."""
 WITHOUT_NORM = "lambdarank(norm=False)"
-"""LightGBM's lambdarank with its normalisation off, which harms lists of one relevant document."""
+"""LightGBM's lambdarank without normalisation, which harms lists of one relevant document: a default only there."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +65,8 @@ class DataPart:
 
 Folds = Sequence[Sequence[DataPart]]
 """Training, validation and test part of each fold."""
+Report = Callable[[int, float], bool]
+"""Is called after each round of a training with its number and value, and ends the training if it returns True."""
 
 
 class Watch:
@@ -103,13 +100,7 @@ class Watch:
     """
 
     def __init__(
-        self,
-        metric: Metric,
-        queries: Queries,
-        *,
-        patience: int | None,
-        num_threads: int,
-        report: Callable[[int, float], bool] | None = None,
+        self, metric: Metric, queries: Queries, *, patience: int | None, num_threads: int, report: Report | None = None
     ) -> None:
         self.metric, self.queries, self.num_threads = metric, queries, num_threads
         self.report, self.pruned = report, False
@@ -164,84 +155,46 @@ Framework = Any
 """LightGBM or XGBoost with the data of one fold, binned once for all methods and seeds; or a study's own."""
 
 
-def lightgbm_dataset(
-    X: Any, queries: Queries, params: Mapping[str, Any], reference: Any = None, *, free_raw_data: bool = True
-) -> Any:
-    """Return a constructed `lgb.Dataset`, with the bins of `reference` if there is one.
-
-    Its weights are divided by their mean: LightGBM's own objectives compare weighted Hessians with constants.
-    """
-    queries = with_float32_labels(queries, warn=False)  # `compare` warns
-    dataset = imported("lightgbm", "training needs").Dataset(
-        X,
-        queries.labels,
-        group=np.diff(queries.boundaries),
-        weight=relative_weight(queries.row_weight),
-        params=dict(params),
-        reference=reference,
-        free_raw_data=free_raw_data,
-    )
-    assign(dataset.construct(), queries)
-    return dataset
-
-
 class LightGBM:
     """LightGBM with the data of one fold."""
 
     name: ClassVar[str] = "lightgbm"
-    baselines: ClassVar[tuple[str, ...]] = ("lambdarank", "rank_xendcg", "regression")
+    baselines: ClassVar[tuple[str, ...]] = ("lambdarank", "rank_xendcg", "regression", WITHOUT_NORM)
     """Built-in objectives; the first is the one that others are compared with."""
-    more_baselines: ClassVar[tuple[str, ...]] = (WITHOUT_NORM,)
-    """Built-in objectives that are a default only where no query has more than one relevant document."""
-    tree_names: ClassVar[Mapping[str, str]] = {
-        "learning_rate": "learning_rate",
-        "num_leaves": "num_leaves",
-        "min_rows": "min_data_in_leaf",
-        "l2": "lambda_l2",
-        "row_fraction": "bagging_fraction",
-        "column_fraction": "feature_fraction",
-    }
-    """The names that the framework has for what tuning draws of `Trees`."""
+    tree_names: ClassVar[Mapping[str, str]] = NAMES_IN_LIGHTGBM
 
     def __init__(self, train: DataPart, valid: DataPart, test: DataPart, trees: Trees, num_threads: int) -> None:
         self.lgb = imported("lightgbm", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_lightgbm(num_threads)
-        self.train, self.valid, self.test = train, valid, test
-        self.train_set = lightgbm_dataset(train.X, train.queries, self.params)
-        self.valid_set = lightgbm_dataset(valid.X, valid.queries, self.params, reference=self.train_set)
+        self.test = test
+        self.train_set = self._dataset(train)
+        self.valid_set = self._dataset(valid, reference=self.train_set)
 
-    @cached_property
-    def raw_sets(self) -> tuple[Any, Any]:
-        """The training and validation part for trainings with a start, which predicts on raw data."""
-        train = lightgbm_dataset(
-            self.train.X, self.train.queries, self.params, reference=self.train_set, free_raw_data=False
+    def _dataset(self, part: DataPart, reference: Any = None) -> Any:
+        """Return a constructed `lgb.Dataset`, with the bins of `reference` if there is one.
+
+        Its weights are divided by their mean: LightGBM's own objectives compare weighted Hessians with constants.
+        """
+        queries = with_float32_labels(part.queries, warn=False)  # `compare` warns
+        weight = relative_weight(queries.row_weight)
+        dataset = self.lgb.Dataset(
+            part.X, queries.labels, group=part.group, weight=weight, params=dict(self.params), reference=reference
         )
-        return train, lightgbm_dataset(
-            self.valid.X, self.valid.queries, self.params, reference=train, free_raw_data=False
-        )
+        assign(dataset.construct(), queries)
+        return dataset
 
     @staticmethod
-    def params_of_run(
-        trees: Trees, num_threads: int, objective: Loss | str, seed: int, parameters: Mapping[str, Any] = _NONE
-    ) -> dict[str, Any]:
+    def params_of_run(trees: Trees, num_threads: int, setting: Setting, seed: int) -> dict[str, Any]:
         """Return the parameters of a run by LightGBM's names, without the objective."""
         # `seed` would also set data_random_seed, but the data are already binned.
         names = ("bagging_seed", "feature_fraction_seed", "extra_seed", "objective_seed", "drop_seed")
-        params = {**trees.for_lightgbm(num_threads), **parameters, **dict.fromkeys(names, seed)}
-        if not isinstance(objective, str):
+        params = {**trees.for_lightgbm(num_threads), **setting.parameters, **dict.fromkeys(names, seed)}
+        if not isinstance(setting.objective, str):
             return without_options("lightgbm", params)
-        return {**params, "lambdarank_norm": False} if objective == WITHOUT_NORM else params
+        return {**params, "lambdarank_norm": False} if setting.objective == WITHOUT_NORM else params
 
-    def run(
-        self,
-        objective: Loss | str,
-        seed: int,
-        rounds: int,
-        watch: Watch,
-        parameters: Mapping[str, Any] = _NONE,
-        start: str | None = None,
-    ) -> Floats:
+    def run(self, setting: Setting, seed: int, rounds: int, watch: Watch) -> Floats:
         """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
 
         def begin(_: Any) -> None:
@@ -250,27 +203,22 @@ class LightGBM:
         begin.before_iteration = True  # type: ignore[attr-defined]
 
         def stop(_: Any) -> None:
-            if watch.stop:  # LightGBM leaves out the trees after the best iteration, which counts those of the start
-                raise self.lgb.callback.EarlyStopException(n_start + watch.best_round - 1, [])
+            if watch.stop:  # LightGBM leaves out the trees after the best iteration
+                raise self.lgb.callback.EarlyStopException(watch.best_round - 1, [])
 
-        params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
-        train_set, valid_set = (self.train_set, self.valid_set) if start is None else self.raw_sets
-        init_model = None if start is None else _start(start, self.train, objective, self.name)
-        n_start = 0 if init_model is None else init_model.num_trees()
+        params = self.params_of_run(self.trees, self.num_threads, setting, seed)
         booster = self.lgb.train(
-            {**params, "objective": framework_objective(objective)},
-            train_set,
+            {**params, "objective": framework_objective(setting.objective)},
+            self.train_set,
             num_boost_round=rounds,
-            init_model=init_model,
-            valid_sets=[valid_set],
+            valid_sets=[self.valid_set],
             valid_names=["valid"],
             feval=lambda scores, _: ("watched", watch.measure(scores), watch.metric.greater_is_better),
             callbacks=[begin, stop],
         )
-        n_rounds = n_start + watch.best_round
-        watch.model = booster.model_to_string(num_iteration=n_rounds)
+        watch.model = booster.model_to_string(num_iteration=watch.best_round)
         scores = booster.predict(
-            self.test.X, raw_score=True, num_iteration=n_rounds, num_threads=self.params["num_threads"]
+            self.test.X, raw_score=True, num_iteration=watch.best_round, num_threads=self.params["num_threads"]
         )
         return np.asarray(scores, dtype=np.float64)
 
@@ -280,15 +228,7 @@ class XGBoost:
 
     name: ClassVar[str] = "xgboost"
     baselines: ClassVar[tuple[str, ...]] = ("rank:ndcg", "rank:pairwise", "reg:squarederror")
-    more_baselines: ClassVar[tuple[str, ...]] = ()
-    tree_names: ClassVar[Mapping[str, str]] = {
-        "learning_rate": "learning_rate",
-        "num_leaves": "max_leaves",
-        "min_hessian": "min_child_weight",
-        "l2": "reg_lambda",
-        "row_fraction": "subsample",
-        "column_fraction": "colsample_bytree",
-    }
+    tree_names: ClassVar[Mapping[str, str]] = NAMES_IN_XGBOOST
 
     def __init__(self, train: DataPart, valid: DataPart, test: DataPart, trees: Trees, num_threads: int) -> None:
         """Bin the data; weighted data twice, because regression takes no weights of queries."""
@@ -309,38 +249,18 @@ class XGBoost:
             self.rows_alone = self.xgb.QuantileDMatrix(train.X, queries.labels, weight=row_weight, **more)
         self.valid_set = self.xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, **of_all)
         self.test_set = self.xgb.DMatrix(test.X, **of_all)
-        self.train, self._of_all = train, of_all
-
-    @cached_property
-    def raw_set(self) -> Any:
-        """The training part for trainings with a start, which splits between the bins of `train_set`."""
-        queries = with_float32_labels(self.train.queries, warn=False)
-        weight = relative_weight(queries.query_weight)
-        matrix = self.xgb.DMatrix(self.train.X, queries.labels, group=self.train.group, weight=weight, **self._of_all)
-        assign(matrix, queries)
-        return matrix
 
     @staticmethod
-    def params_of_run(
-        trees: Trees, num_threads: int, objective: Loss | str, seed: int, parameters: Mapping[str, Any] = _NONE
-    ) -> dict[str, Any]:
+    def params_of_run(trees: Trees, num_threads: int, setting: Setting, seed: int) -> dict[str, Any]:
         """Return the parameters of a run by XGBoost's names, without the objective."""
-        params: dict[str, Any] = {**trees.for_xgboost(num_threads), **parameters, "seed": seed}
+        objective, params = setting.objective, {**trees.for_xgboost(num_threads), **setting.parameters, "seed": seed}
         if not isinstance(objective, str):
             params = without_options("xgboost", params)
         if not (isinstance(objective, str) and objective.startswith("reg:")):
             params["base_score"] = 0.0
         return params
 
-    def run(
-        self,
-        objective: Loss | str,
-        seed: int,
-        rounds: int,
-        watch: Watch,
-        parameters: Mapping[str, Any] = _NONE,
-        start: str | None = None,
-    ) -> Floats:
+    def run(self, setting: Setting, seed: int, rounds: int, watch: Watch) -> Floats:
         """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
 
         class Callback(self.xgb.callback.TrainingCallback):  # type: ignore[name-defined]
@@ -351,32 +271,23 @@ class XGBoost:
             def after_iteration(self, *_: Any) -> bool:
                 return watch.stop
 
-        params = self.params_of_run(self.trees, self.num_threads, objective, seed, parameters)
+        objective, params = setting.objective, self.params_of_run(self.trees, self.num_threads, setting, seed)
         if isinstance(objective, str):
             params["objective"] = objective
         rows_alone = isinstance(objective, str) and objective.startswith("reg:")
         booster = self.xgb.train(
             params,
-            self.raw_set if start is not None else self.rows_alone if rows_alone else self.train_set,
+            self.rows_alone if rows_alone else self.train_set,
             num_boost_round=rounds,
-            xgb_model=None if start is None else _start(start, self.train, objective, self.name),
             evals=[(self.valid_set, "valid")],
             obj=None if isinstance(objective, str) else objective,
             custom_metric=lambda scores, _: ("watched", watch.measure(scores)),
             callbacks=[Callback()],
             verbose_eval=False,
         )
-        n_rounds = watch.best_round + (start is not None)
-        watch.model = booster[:n_rounds].save_raw("json").decode()
-        scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, n_rounds))
+        watch.model = booster[: watch.best_round].save_raw("json").decode()
+        scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, watch.best_round))
         return np.asarray(scores, dtype=np.float64)
-
-
-def _start(start: str, train: DataPart, objective: Loss | str, framework: str) -> Any:
-    """Return the booster that a training goes on from."""
-    queries = with_float32_labels(train.queries, warn=False)
-    given = CheckedInputs(train.X, queries, train.qid, {})
-    return as_booster(start_of(start, given, framework_objective(objective)), framework)
 
 
 def booster_of_text(text: str) -> Any:

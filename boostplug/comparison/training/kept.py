@@ -1,20 +1,21 @@
 """Finished runs of a comparison in a file of JSON lines, from which only the same comparison continues."""
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import joblib
 import numpy as np
 
 from boostplug.comparison.document import versions
+from boostplug.comparison.inputs.contents import digest_of_part
 from boostplug.comparison.summary import to_json
-from boostplug.comparison.training.runs import Method, Plan, Run
+from boostplug.comparison.training.frameworks import Folds
+from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.store import Store
-from boostplug.comparison.training.tuning import Setting
+from boostplug.comparison.training.trees import Plan, Setting
 from boostplug.core.checks import shown
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -23,23 +24,17 @@ _DIGEST = "digest of data, settings, files, versions and code"  # its key in the
 _PACKAGE = Path(__file__).parents[2]
 
 
-def digest_of(data: Sequence[str], plan: Plan) -> str:
-    """Return a digest of all that affects a run except its method, fold and seed; `data` are digests of the parts."""
-    trees = asdict(plan.trees)
+def _digest_of(folds: Folds, plan: Plan) -> str:
+    """Return a digest of all that affects a run except its method, fold and seed."""
+    data = [digest_of_part(part) for fold in folds for part in fold]
+    of_frameworks = [*plan.trees.lightgbm.values(), *plan.trees.xgboost.values()]
+    paths = [Path(value) for value in of_frameworks if isinstance(value, (str, PathLike)) and Path(value).is_file()]
     code = [(str(file.relative_to(_PACKAGE)), file.read_bytes()) for file in sorted(_PACKAGE.rglob("*.py"))]
     metrics = [*map(repr, (plan.metric, plan.valid_metric, *plan.metrics))]
     tuned = (plan.tune, plan.seeds[0]) if plan.tune else 0
-    settings = (plan.rounds, plan.patience, plan.num_threads, tuned, metrics, trees, [*_files(trees)])
-    return str(joblib.hash((data, settings, versions("optuna"), code)))
-
-
-def _files(value: Any) -> Iterator[tuple[str, bytes]]:
-    """Yield the existing files that parameters name, with their contents."""
-    if isinstance(value, Mapping):
-        for item in value.values():
-            yield from _files(item)
-    elif isinstance(value, (str, PathLike)) and Path(value).is_file():
-        yield str(value), Path(value).read_bytes()
+    settings = (plan.rounds, plan.patience, plan.num_threads, tuned, metrics, asdict(plan.trees))
+    files = [(str(path), path.read_bytes()) for path in paths]
+    return str(joblib.hash((data, settings, files, versions("optuna"), code)))
 
 
 def has_own_code(value: Loss | Metric | str) -> bool:
@@ -59,8 +54,7 @@ class KeptRuns:
     Parameters
     ----------
     path : Path or None
-    digest : str
-        The `digest_of` the comparison.
+    folds : sequence of (train, valid, test)
     plan : Plan
         With a metric of the user's own nothing is stored; a warning says so.
     methods : sequence of Method
@@ -77,11 +71,12 @@ class KeptRuns:
     """
 
     def __init__(
-        self, path: Path | None, digest: str = "", plan: Plan | None = None, methods: Sequence[Method] = (),
+        self, path: Path | None, folds: Folds = (), plan: Plan | None = None, methods: Sequence[Method] = (),
         *, resume: bool = False,
     ) -> None:  # fmt: skip
-        self._names: dict[Method, str] = {}
+        self._names, digest = dict[Method, str](), ""
         if path is not None and plan is not None:
+            digest = _digest_of(folds, plan)
             path.parent.mkdir(parents=True, exist_ok=True)
             self._names = _names(methods, plan)
         self._store = Store(path)
@@ -138,8 +133,4 @@ def _names(methods: Sequence[Method], plan: Plan) -> dict[Method, str]:
             f"{'no training is' if metrics else 'its trainings are not'} kept in store",
             stacklevel=4,
         )
-    return {
-        m: f"{m.framework} {m.objective!r} {m.start or ''}".rstrip()
-        for m in methods
-        if not metrics and m.objective not in own
-    }
+    return {m: f"{m.framework} {m.objective!r}" for m in methods if not metrics and m.objective not in own}

@@ -1,7 +1,7 @@
 """The runs of a comparison: the plan, the methods, and the training of each method on each fold with each seed."""
 
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -12,15 +12,13 @@ import numpy as np
 
 from boostplug.comparison.summary import to_json
 from boostplug.comparison.training import tuning
-from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, DataPart, Framework, Watch
-from boostplug.comparison.training.trees import Trees
-from boostplug.comparison.training.tuning import Setting
+from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, DataPart, Framework, Report, Watch
+from boostplug.comparison.training.trees import Plan, Setting
 from boostplug.core.arrays import Floats
 from boostplug.core.threads import threads_of_framework
 from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN
 from boostplug.losses import Loss
-from boostplug.metrics import ECE, ChoiceLogLoss, LogLoss, Metric
-from boostplug.metrics.choice import choice_bins
+from boostplug.metrics import ECE, ChoiceLogLoss, LogLoss
 
 _OF_PROBABILITIES = (LogLoss, ECE, ChoiceLogLoss)
 _NO_LOGITS = ("regression", "reg:squarederror")  # they predict the grade
@@ -37,8 +35,6 @@ class Method:
     framework: str
     objective: Loss | str
     is_reference: bool = False
-    start: str | None = None
-    """Of `LGBMRanker` and `XGBRanker`."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -54,27 +50,6 @@ class Method:
     def is_trained(self) -> bool:
         """Whether a framework trains it."""
         return self.framework != WITHOUT_FRAMEWORK
-
-
-@dataclass(frozen=True, eq=False)
-class Plan:
-    """Settings that all runs of a comparison share."""
-
-    metric: Metric
-    metrics: Sequence[Metric]
-    trees: Trees
-    rounds: int
-    patience: int | None
-    num_threads: int
-    tune: int
-    seeds: Sequence[int]
-    choosing: Metric | None = None
-    """Of the validation part, where it is another than `metric`: one of the two parts holds weighed clicks."""
-
-    @property
-    def valid_metric(self) -> Metric:
-        """The metric that stops trainings and chooses methods."""
-        return self.choosing or self.metric
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -96,8 +71,6 @@ class Run:
     notes: list[str] = field(default_factory=list)
     curve: list[float] = field(default_factory=list)
     """The metric on the validation part after each round."""
-    choices: list[list[float]] = field(default_factory=list)
-    """Documents, expected choices and choices made on test by bins of the probability, for `ChoiceLogLoss`."""
     per_query: dict[str, Floats] = field(default_factory=dict)
     scores: Floats = field(default_factory=lambda: np.zeros(0))
     """On the test part."""
@@ -174,9 +147,7 @@ class FoldRuns:
 
         Call it within `warnings_of_runs`, which its notes are from.
         """
-        fields: dict[str, Any] = {
-            "framework": method.framework, "method": method.name, "fold": self._number, "seed": seed,
-        }  # fmt: skip
+        fields = dict[str, Any](framework=method.framework, method=method.name, fold=self._number, seed=seed)
         with _noted() as texts:
             try:
                 fields |= self._trained(method, seed, self._framework(method.framework))
@@ -191,40 +162,30 @@ class FoldRuns:
             self._binned[key] = FRAMEWORKS[name](train, valid, test, self._plan.trees, self._plan.num_threads)
         return self._binned[key]
 
-    def _watch(self, report: Callable[[int, float], bool] | None = None) -> Watch:
-        plan, valid = self._plan, self._parts[1]
+    def _run(
+        self, framework: Framework, setting: Setting, seed: int, report: Report | None = None
+    ) -> tuple[Watch, Floats]:
+        """Return a training that was followed, and the scores of the test part."""
+        plan, valid = self._plan, self._parts[1].queries
 
         def stops(number: int, value: float) -> bool:
             if self._ended.is_set():
                 raise KeyboardInterrupt
             return report is not None and report(number, value)
 
-        threads = plan.num_threads
-        return Watch(plan.valid_metric, valid.queries, patience=plan.patience, num_threads=threads, report=stops)
-
-    def _tune(self, method: Method, framework: Framework) -> Setting | None:
-        plan = self._plan
-
-        def run(
-            objective: Loss | str, parameters: Mapping[str, Any], report: Callable[[int, float], bool] | None
-        ) -> Watch:
-            watch = self._watch(report)
-            framework.run(objective, plan.seeds[0], plan.rounds, watch, parameters, start=method.start)
-            return watch
-
-        with _noted():  # and dropped
-            return tuning.tune(
-                framework, method.objective, plan.trees, trials=plan.tune, seed=plan.seeds[0], run=run,
-                rounds=plan.rounds, greater_is_better=plan.valid_metric.greater_is_better,
-            )  # fmt: skip
+        watch = Watch(plan.valid_metric, valid, patience=plan.patience, num_threads=plan.num_threads, report=stops)
+        return watch, framework.run(setting, seed, plan.rounds, watch)
 
     def _trained(self, method: Method, seed: int, framework: Framework) -> dict[str, Any]:
         """Return the fields of a run."""
         plan = self._plan
         if plan.tune and method not in self.tuned:
-            self.tuned[method] = self._tune(method, framework)
-        setting, watch = self.tuned.get(method) or Setting(objective=method.objective), self._watch()
-        scores = framework.run(setting.objective, seed, plan.rounds, watch, setting.parameters, start=method.start)
+            with _noted():  # and dropped
+                self.tuned[method] = tuning.tune(
+                    framework, method.objective, plan, lambda *trial: self._run(framework, *trial)[0]
+                )
+        setting = self.tuned.get(method) or Setting(method.objective)
+        watch, scores = self._run(framework, setting, seed)
         if not np.isfinite(scores).all():
             return {"error": "its scores on the test part are not finite"}
         assert watch.scores is not None
@@ -233,7 +194,6 @@ class FoldRuns:
             "rounds": watch.best_round,
             "rounds_trained": len(watch.values),
             "seconds_per_round": watch.seconds_per_round,
-            "validation": watch.best_value,
             "tuned": self.tuned.get(method),
             "curve": watch.values,
             "model": watch.model,
@@ -253,7 +213,6 @@ def judged(
         return {
             "validation": float(plan.valid_metric(valid, parts[1].queries)),
             "test": {m.name: float(m(test, queries)) if m in known else np.nan for m in plan.metrics},
-            "choices": choice_bins(test, queries).tolist() if ChoiceLogLoss() in known else [],
             "per_query": {m.name: m.per_query(test, queries) for m in known if m.has_per_query},
             "scores": test,
         }

@@ -1,6 +1,6 @@
-"""`Trees`: parameters of trees for all methods of an experiment, by the names of either framework."""
+"""Settings of a comparison: its `Trees` and its `Plan`, which all methods share, and a method's own `Setting`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -8,6 +8,8 @@ import numpy as np
 
 from boostplug.core.checks import check_integer, check_number, did_you_mean
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES
+from boostplug.losses import Loss
+from boostplug.metrics import Metric
 
 # Parameters that a comparison sets, by each of their names in LightGBM and XGBoost.
 _OURS: dict[str, tuple[str, ...]] = {
@@ -32,6 +34,23 @@ _LIMITS: dict[str, dict[str, Any]] = {
     "l2": {"least": 0.0},
     "row_fraction": {"above": 0.0, "most": 1.0},
     "column_fraction": {"above": 0.0, "most": 1.0},
+}
+NAMES_IN_LIGHTGBM = {
+    "learning_rate": "learning_rate",
+    "num_leaves": "num_leaves",
+    "min_rows": "min_data_in_leaf",
+    "l2": "lambda_l2",
+    "row_fraction": "bagging_fraction",
+    "column_fraction": "feature_fraction",
+}
+"""Names of those parameters of `Trees` that tuning draws."""
+NAMES_IN_XGBOOST = {
+    "learning_rate": "learning_rate",
+    "num_leaves": "max_leaves",
+    "min_hessian": "min_child_weight",
+    "l2": "reg_lambda",
+    "row_fraction": "subsample",
+    "column_fraction": "colsample_bytree",
 }
 _TAKEN = {name: ours for ours, names in _OURS.items() for name in names}
 
@@ -142,16 +161,11 @@ class Trees:
         """Return LightGBM's parameters: deterministic, and without its own metric."""
         ours = {
             "metric": "None",
-            "learning_rate": self.learning_rate,
-            "num_leaves": self.num_leaves,
+            **{own: getattr(self, name) for name, own in NAMES_IN_LIGHTGBM.items()},
             "max_depth": self.max_depth or -1,
             "max_bin": self.max_bin,
-            "min_data_in_leaf": self.min_rows,
             "min_sum_hessian_in_leaf": self.min_hessian,
-            "lambda_l2": self.l2,
-            "bagging_fraction": self.row_fraction,
             "bagging_freq": 1,
-            "feature_fraction": self.column_fraction,
             "feature_pre_filter": False,
             "deterministic": True,
             "force_col_wise": True,
@@ -168,14 +182,9 @@ class Trees:
             "disable_default_eval_metric": True,
             "tree_method": "hist",
             "grow_policy": "lossguide",
-            "learning_rate": self.learning_rate,
-            "max_leaves": self.num_leaves,
+            **{own: getattr(self, name) for name, own in NAMES_IN_XGBOOST.items()},
             "max_depth": self.max_depth,
             "max_bin": self.max_bin,
-            "min_child_weight": self.min_hessian,
-            "reg_lambda": self.l2,
-            "subsample": self.row_fraction,
-            "colsample_bytree": self.column_fraction,
             "nthread": num_threads,
             "verbosity": 0,
         }
@@ -187,3 +196,32 @@ def _with_others(
 ) -> dict[str, Any]:
     """Return our parameters overridden by the given ones, under any of their names."""
     return {k: v for k, v in ours.items() if not given.keys() & names.get(k, ())} | dict(given)
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """Settings that all runs of a comparison share."""
+
+    metric: Metric
+    valid_metric: Metric
+    """Stops trainings and chooses methods; another than `metric` where one of the two parts holds weighed clicks."""
+    metrics: Sequence[Metric]
+    trees: Trees
+    rounds: int
+    patience: int | None
+    num_threads: int
+    tune: int
+    seeds: Sequence[int]
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting of a method: its objective, and parameters of the framework that replace those of the trees.
+
+    `failed` is the number of other settings whose training failed; `failure` is the first one's reason.
+    """
+
+    objective: Loss | str
+    parameters: dict[str, Any] = field(default_factory=dict)
+    failed: int = 0
+    failure: str = ""

@@ -3,16 +3,16 @@
 import math
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from typing import Any
 
-from boostplug.comparison.training.frameworks import Framework, Watch
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.frameworks import Framework, Report, Watch
+from boostplug.comparison.training.trees import Plan, Setting, Trees
 from boostplug.core.best_round import BestRound
 from boostplug.core.extras import imported
 from boostplug.core.values import Range
 from boostplug.losses import Loss
-from boostplug.selection.search import suggest
+from boostplug.selection.search import drawn, suggest
 
 TREE_SPACE: dict[str, Range] = {
     "learning_rate": Range(0.02, 0.3, log=True),
@@ -56,31 +56,10 @@ def require_optuna() -> Any:
     return optuna
 
 
-@dataclass(frozen=True, kw_only=True)
-class Setting:
-    """A setting of a method: its objective, and parameters of the framework that replace those of the trees.
-
-    `failed` is the number of other settings whose training failed; `failure` is the first one's reason.
-    """
-
-    objective: Loss | str
-    parameters: dict[str, Any] = field(default_factory=dict)
-    failed: int = 0
-    failure: str = ""
-
-
 def tune(
-    framework: Framework,
-    objective: Loss | str,
-    trees: Trees,
-    *,
-    trials: int,
-    seed: int,
-    run: Callable[..., Watch],
-    rounds: int,
-    greater_is_better: bool,
+    framework: Framework, objective: Loss | str, plan: Plan, run: Callable[[Setting, int, Report | None], Watch]
 ) -> Setting | None:
-    """Return the best of `trials` settings on the validation part; the given setting is the first.
+    """Return the best of `plan.tune` settings on the validation part; the given setting is the first.
 
     optuna's TPE draws trees from `TREE_SPACE`, the same for every method of a framework. `suggest` draws the parameters
     of a loss; LambdaMART's own parameters are drawn for built-in ones. From some trials on, each round compares a
@@ -91,18 +70,11 @@ def tune(
     ----------
     framework : LightGBM or XGBoost
     objective : Loss or str
-    trees : Trees
-        Trees of the first trial.
-    trials : int
-    seed : int
-        Seed of the draws.
+    plan : Plan
+        Its first seed is that of the draws and of the trainings.
     run : callable
-        ``run(objective, parameters, report)`` trains and returns a `Watch`. If `report` is not None, it is called after
-        each round with the round's number and value, and ends the training if it returns True.
-    rounds : int
-        Largest number of rounds of a training.
-    greater_is_better : bool
-        For validation values.
+        ``run(setting, seed, report)`` trains and returns a `Watch`. If `report` is not None, it is called after each
+        round with the round's number and value, and ends the training if it returns True.
 
     Returns
     -------
@@ -110,17 +82,17 @@ def tune(
         None if every trial failed.
     """
     optuna = require_optuna()
-    sign = 1.0 if greater_is_better else -1.0
+    sign, seed = 1.0 if plan.valid_metric.greater_is_better else -1.0, plan.seeds[0]
     best = BestRound(greater_is_better=True)
     settings, failures = list[Setting](), list[str]()
 
     def value_of(trial: Any = None) -> float:
         """Train with the setting of a trial, or the given one, and return its value."""
         try:
-            setting, report = Setting(objective=objective), None
+            setting, report = Setting(objective), None
             if trial is not None:
-                setting, report = _suggest(trial, framework, objective, trees), _report_to(trial, sign)
-            watch = run(setting.objective, setting.parameters, report)
+                setting, report = _suggest(trial, framework, objective, plan.trees), _report_to(trial, sign)
+            watch = run(setting, seed, report)
         except Exception as error:
             failures.append(f"{type(error).__name__}: {str(error).partition(chr(10))[0]}")
             raise
@@ -131,18 +103,18 @@ def tune(
         return sign * float(watch.best_value)
 
     pruner = optuna.pruners.PercentilePruner(
-        100.0 - _HOPELESS, n_startup_trials=_FIRST_JUDGED, n_warmup_steps=max(1, rounds // _WARM_UP)
+        100.0 - _HOPELESS, n_startup_trials=_FIRST_JUDGED, n_warmup_steps=max(1, plan.rounds // _WARM_UP)
     )
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed), pruner=pruner)
     with suppress(Exception):  # an invalid setting; if all are, the method's run reports why
         value_of()  # optuna did not draw it
-    study.optimize(value_of, n_trials=trials - 1, catch=(Exception,))
+    study.optimize(value_of, n_trials=plan.tune - 1, catch=(Exception,))
     if not best.number:
         return None
     return replace(settings[best.number - 1], failed=len(failures), failure=failures[0] if failures else "")
 
 
-def _report_to(trial: Any, sign: float) -> Callable[[int, float], bool]:
+def _report_to(trial: Any, sign: float) -> Report:
     """Return a function of a training's value after each round, which returns whether the trial is hopeless."""
     best = -math.inf
 
@@ -170,15 +142,12 @@ def _suggest(trial: Any, framework: Framework, objective: Loss | str, trees: Tre
         for name, options in _OF_BUILT_INS.get(objective, {}).items():
             if name not in fixed:
                 parameters[name] = trial.suggest_categorical(name, options)
-        return Setting(objective=objective, parameters=parameters)
-    return Setting(objective=suggest(trial, objective), parameters=parameters)
+        return Setting(objective, parameters)
+    return Setting(suggest(trial, objective), parameters)
 
 
 def _tree_value(trial: Any, name: str, given: float) -> float:
     space = TREE_SPACE[name]
-    low, high = space.low, max(space.high, given)
-    if given > 0 or not space.log:
-        low = min(low, given)
-    if space.whole:
-        return int(trial.suggest_int(name, int(low), int(high), log=space.log))
-    return float(f"{trial.suggest_float(name, low, high, log=space.log):.{_DIGITS}g}")
+    low = min(space.low, given) if given > 0 or not space.log else space.low
+    value = drawn(trial, name, Range(low, max(space.high, given), log=space.log))
+    return value if space.whole else float(f"{value:.{_DIGITS}g}")

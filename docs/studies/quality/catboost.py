@@ -1,22 +1,18 @@
 """CatBoost as a framework that the studies train beside LightGBM and XGBoost."""
 
 from collections.abc import Mapping
-from types import MappingProxyType
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.training.frameworks import DataPart, Watch
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.core.extras import imported
-from boostplug.losses import Loss
 
 __all__ = ["CatBoost"]
 
 Floats = NDArray[np.float64]
-
-_NONE: Mapping[str, Any] = MappingProxyType({})
 
 
 class CatBoost:
@@ -44,21 +40,13 @@ class CatBoost:
             part.X, part.queries.labels, group_id=part.queries.query_of_row, thread_count=self.num_threads
         )
 
-    def run(
-        self,
-        objective: Loss | str,
-        seed: int,
-        rounds: int,
-        watch: Watch,
-        parameters: Mapping[str, Any] = _NONE,
-        start: None = None,  # noqa: ARG002 (the other frameworks' argument)
-    ) -> Floats:
+    def run(self, setting: Setting, seed: int, rounds: int, watch: Watch) -> Floats:
         """Train, and return the scores of the test part after the round that is best on the validation part."""
-        given = dict(parameters)
+        given = dict(setting.parameters)
         leaves = given.pop("num_leaves", self.trees.num_leaves)
         booster = self.catboost.CatBoost(
             {
-                "loss_function": objective,
+                "loss_function": setting.objective,
                 "iterations": rounds,
                 "learning_rate": self.trees.learning_rate,
                 "depth": int(np.ceil(np.log2(leaves))),

@@ -11,9 +11,9 @@ from time import monotonic
 from typing import ClassVar, NamedTuple
 
 from boostplug.comparison.document import versions
-from boostplug.comparison.machine import machine
 from boostplug.comparison.summary import to_json
 from boostplug.core.threads import get_num_threads
+from studies.speed.machine import machine
 from studies.speed.result import BenchResult, Column, Row
 
 __all__ = ["Benchmark", "Column", "Row", "Setting", "run"]

@@ -2,10 +2,13 @@
 
 import os
 import platform
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
+
+from boostplug.core.threads import cores_of_process
 
 
 def machine() -> dict[str, Any]:
@@ -13,11 +16,11 @@ def machine() -> dict[str, Any]:
     return {
         "date": datetime.now().astimezone().date().isoformat(),
         "processor": _processor(),
-        "cores": _cores(),
+        "cores": cores_of_process(),
         "cores_of_machine": os.cpu_count(),
-        "memory_gib": _memory(),
+        "memory_gib": _known(lambda: round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)),
         "system": platform.platform(),
-        "load": _load(),
+        "load": _known(lambda: round(os.getloadavg()[0], 2)),  # cores needed in the last minute: others ran if above 0
     }
 
 
@@ -30,21 +33,8 @@ def _processor() -> str:
     return platform.processor() or platform.machine()
 
 
-def _cores() -> int:
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # not on macOS and Windows
-        return os.cpu_count() or 1
-
-
-def _memory() -> float | None:
-    with suppress(AttributeError, ValueError, OSError):  # not on Windows
-        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1)
-    return None
-
-
-def _load() -> float | None:
-    """Return the mean number of processes that needed a core in the last minute; above 0, others were running."""
-    with suppress(AttributeError, OSError):
-        return round(os.getloadavg()[0], 2)
+def _known(measure: Callable[[], float]) -> float | None:
+    """Return a measurement; None where the system has none, as Windows."""
+    with suppress(AttributeError, ValueError, OSError):
+        return measure()
     return None

@@ -1,0 +1,188 @@
+"""Leaks: columns that say what the labels are, as those do that are known only after a list was shown."""
+
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from boostplug.comparison.inputs.columns import LabelSteps, columns_of, first_queries, names_of
+from boostplug.comparison.inputs.frames import TODAY, Columns
+from boostplug.comparison.report.formats import short
+from boostplug.comparison.training.frameworks import Folds
+from boostplug.core.arrays import Floats, Ints
+from boostplug.core.checks import shown
+from boostplug.data.queries import Queries
+from boostplug.data.tables import schema_of
+from boostplug.metrics import Metric
+
+# A leak does one of three things. On 75 kinds of labels of 12 data sets the features that come closest order .67 of the
+# steps, mark .94 of the relevant rows and .54 of the others, and have no value of which .95 of the rows are relevant.
+_IN_ORDER, _LEAST_STEPS = 0.98, 60  # it orders so many of the steps between labels as they are
+_OF_RELEVANT, _OF_OTHERS = 0.95, 0.2  # it marks so many of the relevant rows, and at most so many of the others
+_DOUBTED = 0.5  # of the others: a search engine's features may come to that, so it is only a warning
+_SURE, _RATIO = 0.95, 0.01  # of the rows it marks so many are relevant, and others are so much rarer marked
+_LEAST_ROWS = 20  # relevant ones, others, and others that chance would have marked
+_MOST_BASE = 0.7  # share of relevant rows beyond which a mark says little
+_MOST_KINDS = 20  # of values that are looked at one by one
+_MOST_LEVELS = 10  # labels above which rows count as relevant
+_CLOSE = 0.02  # to the best model
+_MOST_NAMED, _MOST_SHOWN = 5, 3
+_TAIL = 0.05  # share of the rows of a part that may lie beyond the next part's
+
+
+class Leaks(NamedTuple):
+    """What to say of columns that may not be known before a list is shown."""
+
+    warnings: Sequence[str] = ()
+    notes: Sequence[str] = ()
+    """On columns that rank well by themselves."""
+    reasons: Sequence[str] = ()
+    """Why a comparison with these columns cannot be relied on."""
+
+
+def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: Metric, columns: Columns) -> Leaks:
+    """Return warnings, notes and reasons about columns that may not be known before a list is shown.
+
+    Parameters
+    ----------
+    folds : sequence of (train, valid, test)
+    alone : mapping of str to float
+        Validation value of each column, and of "-COLUMN".
+    best : float or None
+        That of the best trained method.
+    metric : Metric
+    columns : Columns
+        Has the columns to keep, the score in use, and whether the parts follow each other in time.
+    """
+    train, found, strong, reasons, leaking = folds[0][0], list[str](), list[str](), list[str](), dict[str, str]()
+    labels, names, in_use = _Labels(first_queries(train)), names_of(train), (columns.today or "").removeprefix("-")
+    texts = {str(names[place]): known for place, known in (schema_of(train.X).categories or {}).items()}
+    sign = 1.0 if metric.greater_is_better else -1.0
+    if in_use and in_use not in columns.keep:
+        is_leak, what = labels.told_by(train.queries.labels_by_name[TODAY])
+        remedy = "name what ranked the lists before the labels were known"
+        reasons += [f"the score in use, today={columns.today!r}, {what}; {remedy}"] * is_leak
+    for of_parts in zip(*(columns_of(part, codes=True) for part in folds[0]), strict=True):
+        name, values = of_parts[0]
+        if name in columns.keep:
+            continue
+        is_leak, what = labels.told_by(values, texts.get(name))
+        if is_leak and name != in_use:
+            leaking[name] = f"the column {name!r} {what}"
+        if columns.time and name not in texts and _grows([of_part[1] for of_part in of_parts]):
+            what = f"{what} and " * bool(what) + "grows with the time of the rows, which later rows exceed"
+        value = max((alone[n] for n in (name, f"-{name}") if n in alone), key=lambda v: sign * v, default=None)
+        if what:
+            remedy = f": drop=[{name!r}] (--drop {name})" * bool(names)
+            figure = "" if value is None else f"; alone it has {metric.name} {short(value)} on validation"
+            what = f"Column {name!r} {what}{figure}"
+            found.append(f"{what}. Is it known before the list is shown? If not, leave it out{remedy}.")
+        elif best is not None and value is not None and name != in_use and sign * (best - value) <= _CLOSE:
+            strong.append(f"{name!r} ({short(value)})")
+    if strong and best is not None:
+        note = (
+            f"Alone within {_CLOSE:g} of the best model (validation {metric.name} {short(best)}): column "
+            f"{', '.join(_first(strong))}. Is it known before the list is shown, as a text match is and clicks are not?"
+        )
+        strong = [note]
+    if leaking:
+        reasons += _first([*leaking.values()])
+        reasons[-1] += f"; {_remedy([*leaking])}" if names else "; leave out what is not known before the list is shown"
+    return Leaks(found, strong, reasons)
+
+
+def _remedy(names: Sequence[str]) -> str:
+    """Return what to do about columns that leak."""
+    it, known = ("it", "it is") if len(names) == 1 else ("them", "they are")
+    more = ", …" * (len(names) > _MOST_NAMED)
+    listed, option = f"[{', '.join(map(repr, names[:_MOST_NAMED]))}{more}]", f"{','.join(names[:_MOST_NAMED])}{more}"
+    keep = f"pass keep={listed} (--keep {option}) if {known} known before the list is shown"
+    return f"drop {it} (drop={listed}, --drop {option}), or {keep}"
+
+
+def _first(several: Sequence[str]) -> list[str]:
+    """Return the first of several, and the number of the others."""
+    more = len(several) - _MOST_NAMED
+    return [*several[:_MOST_NAMED], *[f"and {more} more"] * (more > 0)]
+
+
+class _Level(NamedTuple):
+    """The rows of the queries that have labels above a level, and others."""
+
+    level: float
+    rows: Ints
+    relevant: NDArray[np.bool_]
+    of_others: Floats
+    """Share of the others among the rows of the query of each row."""
+
+    def told_by(self, values: Floats, texts: Sequence[Any] | None, codes: Ints, of_part: Ints) -> tuple[bool, str]:
+        """Return whether a column leaks, and how it marks the relevant rows by its codes, or a part of them."""
+        base, above = float(self.relevant.mean()), f"a label above {self.level:g}"
+        marked, of_relevant, of_others = self._marked(codes, base)
+        if of_relevant >= _OF_RELEVANT and of_others <= _DOUBTED:
+            where = f"{100 * of_relevant:.3g} % of the {self.relevant.sum():,} rows of train with {above}"
+            what = _shown(values[self.rows], marked, texts)
+            return of_others <= _OF_OTHERS, f"is {what} in {where}, and in {100 * of_others:.2g} % of the others"
+        marked, of_relevant, of_others = self._marked(of_part, _SURE)
+        if self.of_others[marked].sum() < _LEAST_ROWS or of_others > _RATIO * of_relevant:
+            return False, ""
+        where = f"{marked.sum():,} rows of train, of which {100 * self.relevant[marked].mean():.3g} % have {above}"
+        return True, f"is {_shown(values[self.rows], marked, texts)} in {where} (of all rows {100 * base:.2g} %)"
+
+    def _marked(self, codes: Ints, least: float) -> tuple[NDArray[np.bool_], float, float]:
+        """Return the rows with values of which more than a share is relevant, as shares of relevant rows and others."""
+        codes = codes[self.rows]
+        n = np.bincount(codes)
+        marked = ((np.bincount(codes, self.relevant) > least * n) & (n >= _LEAST_ROWS))[codes]
+        return marked, float(marked[self.relevant].mean()), float(marked[~self.relevant].mean())
+
+
+class _Labels:
+    """The labels of queries, and what columns tell of them."""
+
+    def __init__(self, queries: Queries) -> None:
+        self.n_rows, self.steps, self.levels = queries.n_rows, LabelSteps(queries), list[_Level]()
+        rows = np.flatnonzero(queries.judged)
+        query, labels = queries.query_of_row[rows], queries.labels[rows]
+        known = np.unique(labels)
+        for level in known[: -1 : max(1, len(known) // _MOST_LEVELS)]:
+            relevant = labels > level
+            share = (np.bincount(query, ~relevant) / np.maximum(np.bincount(query), 1))[query]
+            has_both = (share > 0.0) & (share < 1.0)
+            n = int((relevant & has_both).sum())
+            if min(n, has_both.sum() - n) >= _LEAST_ROWS and relevant.mean() <= _MOST_BASE:
+                self.levels.append(_Level(level, rows[has_both], relevant[has_both], share[has_both]))
+
+    def told_by(self, values: Floats, texts: Sequence[Any] | None = None) -> tuple[bool, str]:
+        """Return whether a column leaks, and what it tells of the labels; values of texts are their places."""
+        values = values[: self.n_rows]
+        for how, scores in (("as the label does", values), ("against the label", -values)):
+            if texts is None and self.steps.n >= _LEAST_STEPS:
+                share = self.steps.share_in_order(scores)
+                where = f", at {100 * share:.3g} % of the steps from one label to the next" * (share < 1.0)
+                if share >= _IN_ORDER:
+                    return True, f"ranks the rows of each query {how}{where}"
+        kinds, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+        unusual = (codes != counts.argmax()).astype(np.int64)
+        codes = codes if len(kinds) <= _MOST_KINDS else unusual
+        of_part = codes if texts else unusual  # the highest number of a good feature may be relevant for sure
+        told = [level.told_by(values, texts, codes, of_part) for level in self.levels]
+        return max(told, key=lambda of_level: (of_level[0], bool(of_level[1])), default=(False, ""))
+
+
+def _shown(values: Floats, marked: NDArray[np.bool_], texts: Sequence[Any] | None) -> str:
+    """Return what the values of the marked rows have in common."""
+    kinds, (others, counts) = np.unique(values[marked]), np.unique(values[~marked], return_counts=True)
+    if texts is None and np.nan_to_num(others[counts.argmax()]) == 0.0 and np.nan_to_num(kinds).all():
+        return "nonzero"
+    if len(kinds) > _MOST_SHOWN:
+        return f"one of {len(kinds):,} values"
+    return " or ".join("missing" if np.isnan(k) else shown(texts[int(k)]) if texts else f"{k:g}" for k in kinds)
+
+
+def _grows(parts: Sequence[Floats]) -> bool:
+    """Return whether almost all values of each part are above those of the part before."""
+    ends = [np.nanquantile(values, (_TAIL, 1.0 - _TAIL)) for values in parts if not np.isnan(values).all()]
+    return len(ends) == len(parts) and all(low[1] < high[0] for low, high in pairwise(ends))

@@ -1,0 +1,214 @@
+"""The printed lines train the model that was judged, from the user's data under the names that they print."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import lightgbm as lgb
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import xgboost as xgb
+from typer.testing import CliRunner
+
+import boostplug as bp
+from boostplug.cli.app import app
+
+FEW = {"rounds": 8, "seeds": [3], "num_threads": 1, "progress": False, "metrics": ["NDCG@10"]}
+NAMES = {"label": "grade", "qid": "query"}
+OTHERS = ["clicked", "sold", "bought", "position", "w", "day", "part"]
+"""Columns that are no features unless a test says so."""
+ONE = {"split": (0.6, 0.2, 0.2)}
+LOSS = bp.CRR()
+EVERY = [
+    *((one, "lightgbm") for one in (LOSS, "lambdarank", "rank_xendcg", "regression")),
+    *((one, "xgboost") for one in (LOSS, "rank:ndcg", "reg:squarederror")),
+]
+SOME = [(LOSS, "lightgbm"), ("reg:squarederror", "xgboost")]
+WEIGHED = [(LOSS, "xgboost"), EVERY[1], *EVERY[-2:]]
+
+
+@pytest.fixture(scope="module")
+def frame():
+    """Return 60 queries of up to eight rows with a leak, a category, weights, positions, days and more labels."""
+    rng = np.random.default_rng(0)
+    n, query = 480, np.repeat(rng.permutation(60), 8)
+    X = rng.normal(size=(n, 3))
+    brand = rng.integers(0, 3, n)
+    value = X[:, 0] + X[:, 1] * X[:, 2] + np.array([-1.0, 0.0, 1.0])[brand]
+    grade = np.clip(np.round(value), 0, 3).astype(int)
+    whole = pd.DataFrame(X, columns=["list price", "stars", "bm25"]).assign(
+        brand=pd.Categorical(np.array(["x", "y", "z"])[brand]),
+        clicked=(grade > 0) * rng.random(n),
+        query=query,
+        grade=grade,
+        sold=(rng.random(n) < 0.2) * 1,
+        bought=(value == pd.Series(value).groupby(query).transform("max")) * 1,
+        position=np.tile(np.arange(1, 9), 60),
+        w=rng.random(n) + 0.5,
+        day=query,
+        part=np.array(["train", "valid", "test"])[query % 3],
+    )
+    return whole.sample(frac=0.9, random_state=0).sort_index(ignore_index=True)
+
+
+def compared(*data, method, **options):
+    objective, framework = method
+    built_in = isinstance(objective, str)
+    what = {"losses": () if built_in else [objective], "baselines": [objective] if built_in else ()}
+    return bp.compare(*data, **what, frameworks=framework, **{**FEW, **options})
+
+
+def without(*names):
+    """Return names of columns, and the argument that drops all others that are no features."""
+    return {**NAMES, "drop": [name for name in OTHERS if name not in names]}
+
+
+def scores_of(model, X):
+    """Return the scores of a ranker on a table with more columns, or of a booster on its features."""
+    if isinstance(model, xgb.Booster):
+        features = X[model.feature_names] if hasattr(X, "iloc") else X
+        return model.predict(xgb.DMatrix(features, enable_categorical=True))
+    if isinstance(model, lgb.Booster) and hasattr(X, "iloc"):
+        X = X[[name.replace("_", " ") for name in model.feature_name()]]
+    return model.predict(X)
+
+
+def trained(result, **names):
+    """Return what the lines, as they are printed, leave in a namespace with the user's data only."""
+    lines = dedent(str(result).split("These lines train it again:\n")[1])
+    exec(lines, names := {"bp": bp, "pd": pd, **names})  # noqa: S102 (ours)
+    return names
+
+
+def same(result, X, **names):
+    """Raise unless the lines' model has the scores of `CompareResult.model`."""
+    names = trained(result, **names)
+    X = names["frame"] if X is None else X
+    theirs = scores_of(result.model, X)
+    np.testing.assert_array_equal(scores_of(names["model"], X), theirs)
+    assert np.ptp(theirs) > 0
+
+
+@pytest.mark.parametrize("method", EVERY, ids=str)
+def test_of_one_split(frame, method):
+    result = compared(frame, method=method, **without(), **ONE)
+    same(result, frame, frame=frame)
+    best = result.best
+    assert best.features == ["list price", "stars", "bm25", "brand"]
+    train, *_ = bp.split_queries(frame, qid="query")
+    scores = best.fit(train, "grade", qid="query").predict(frame)
+    np.testing.assert_array_equal(scores, scores_of(result.model, frame))
+
+
+def test_of_folds(frame):
+    same(compared(frame, method=SOME[1], **without(), folds=3), frame, frame=frame)
+    result = compared(frame, method=SOME[0], **without(), folds=3, seeds=2)
+    same(result, frame, frame=frame)
+    assert "folds = bp.split_queries(frame, qid='query', label='grade', folds=3)" in result.recommendation
+
+
+@pytest.mark.parametrize("method", WEIGHED, ids=str)
+def test_of_weights(frame, method):
+    same(compared(frame, method=method, **without("w"), weight="w", **ONE), frame, frame=frame)
+
+
+def test_of_a_split_by_a_column(frame):
+    same(compared(frame, method=SOME[0], **without("part"), split="part"), frame, frame=frame)
+    same(compared(frame, method=SOME[1], **without("day"), split=("time", "day"), seeds=2), frame, frame=frame)
+
+
+def test_of_clicks_of_more_labels_and_of_one_choice(frame):
+    theta = (1.0 / np.arange(1, 9)).tolist()
+    clicks = bp.Unbiased(method="ips", propensity=tuple(theta))
+    given = {**without("position"), "position": "position", "propensity": theta, "label": "sold"}
+    same(compared(frame, method=(clicks, "xgboost"), **given, **ONE), frame, frame=frame)
+    given = {**without("position"), "position": "position", "propensity": theta, "label": "sold"}
+    same(compared(frame, method=("lambdarank", "lightgbm"), **given, **ONE), frame, frame=frame)
+    of_sales = (0.5 * bp.QBRank() + 0.5 * bp.QBRank().on("sold"), "lightgbm")
+    same(compared(frame, method=of_sales, **without("sold"), labels=["sold"], **ONE), frame, frame=frame)
+    one = {**NAMES, "label": "bought", "today": "bm25", "drop": [*OTHERS, "grade"], "early_stopping_rounds": None}
+    result = compared(frame, method=("lambdarank(norm=False)", "lightgbm"), **one, folds=3)
+    assert result.document["recommendation"]["outcome"] == "better"
+    same(result, frame, frame=frame)
+
+
+def test_of_three_tables_and_of_a_list_of_folds(frame):
+    parts, folds = bp.split_queries(frame, qid="query"), bp.split_queries(frame, qid="query", label="grade", folds=3)
+    same(compared(*parts, method=SOME[0], **without()), frame, train=parts[0])
+    same(compared(folds, method=SOME[1], **{**NAMES, "features": ["list price", "brand"]}), frame, folds=folds)
+    whole = pl.from_pandas(frame)
+    same(compared(whole, method=SOME[0], **without(), **ONE), frame, frame=whole)
+    whole = pa.Table.from_pandas(frame)
+    same(compared(whole, method=SOME[1], **without(), folds=3), frame, frame=whole)
+
+
+def test_of_ranking_data(frame):
+    given = {"y": frame["grade"], "qid": frame["query"], "weight": frame["w"], "labels": {"sold": frame["sold"]}}
+    data = bp.RankingData(frame[["list price", "stars", "bm25"]].to_numpy(), **given)
+    same(compared(data, method=("rank:ndcg", "xgboost"), **ONE), data.X, data=data)
+    same(compared(data, method=("lambdarank", "lightgbm"), folds=3), data.X, data=data)
+    parts = bp.split_queries(data, split=(0.5, 0.25, 0.25))
+    same(compared(*parts, method=(LOSS.on("sold"), "xgboost")), data.X, train=parts[0])
+
+
+def test_of_files(frame, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    texts = frame.assign(query=[f"00{query}" for query in frame["query"]], brand=frame["brand"].astype("object"))
+    texts.to_csv("shop.csv", sep=";", index=False)
+    texts.to_parquet("shop.parquet")
+    for path, method in (("shop.csv", (LOSS, "xgboost")), ("shop.parquet", SOME[0])):
+        result = compared(path, method=method, **without(), **ONE)
+        same(result, None)
+        assert f"frame = pd.read_{path[5:]}('{path}'" in result.recommendation
+    for part, rows in zip(("train.csv", "valid.csv", "test.csv"), bp.split_queries(texts, qid="query"), strict=True):
+        rows.to_csv(part, index=False)
+    same(compared("train.csv", "valid.csv", "test.csv", method=SOME[0], **without()), frame)
+    rows = frame[["grade", "query", "list price", "stars"]].itertuples(index=False)
+    Path("judged.txt").write_text("".join(f"{row[0]} qid:{row[1]} 1:{row[2]:.3f} 2:{row[3]:.3f}\n" for row in rows))
+    data = bp.datasets.load_letor("judged.txt")
+    same(compared("judged.txt", method=SOME[0], **ONE), data.X)
+
+
+def test_of_tuned_folds_and_of_the_linear_model(frame):
+    pytest.importorskip("optuna")
+    tuned = compared(frame, method=(bp.QBRank(), "lightgbm"), **without(), folds=3, tune=3)
+    assert tuned.document["recommendation"]["code"].count("LGBMRanker(") == 3  # one for each fold's setting
+    same(tuned, frame, frame=frame)
+    linear = bp.compare(frame, losses=(), baselines="linear", **without(), **FEW, folds=3)
+    X = frame[linear.best.features]
+    assert [*X] == ["list price", "stars", "bm25"]
+    scores = linear.model.predict(X.assign(brand=0.0))
+    np.testing.assert_allclose(trained(linear, frame=frame)["model"].predict(X), scores, rtol=1e-9)
+    assert np.ptp(linear.best.fit(frame, "grade", qid="query").predict(frame)) > 0
+
+
+def test_the_call_runs_as_it_is_printed(frame):
+    data = bp.RankingData(frame[["list price", "stars"]].to_numpy(), frame["grade"], qid=frame["query"])
+    folds = bp.split_queries(data, folds=3)
+    for given, name, more in ((frame, "frame", {**without(), "folds": 3}), (folds, "folds", {})):
+        result = compared(given, method=SOME[0], **more)
+        again = eval(result.document["call"], {"bp": bp, name: given})  # noqa: S307 (ours)
+        ours, theirs = (one.document["methods"][0]["test"] for one in (result, again))
+        assert ours == theirs
+        np.testing.assert_array_equal(
+            *(scores_of(one.model, frame if name == "frame" else data.X) for one in (result, again))
+        )
+
+
+def test_a_model_that_was_written_is_the_one_of_the_lines(frame, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    frame.to_csv("shop.csv", index=False)
+    command = "compare --data shop.csv --label grade --qid query --losses CRR --baselines none --frameworks lightgbm"
+    command += f" --rounds 8 --seeds 1 --num-threads 1 --split .6,.2,.2 --drop {','.join(OTHERS)}"
+    monkeypatch.setattr("sys.argv", ["boostplug", *command.split()])
+    said = CliRunner().invoke(app, command.split()).stdout
+    assert "add --model ranker.txt to the command" in said
+    monkeypatch.setattr("sys.argv", ["boostplug", *command.split(), "--model", "ranker.txt"])
+    said = CliRunner().invoke(app, [*command.split(), "--model", "ranker.txt"]).stdout
+    assert "add --model" not in said
+    names: dict = {"bp": bp, "pd": pd}
+    exec(dedent(said.split("These lines train it again:\n")[1]), names)  # noqa: S102 (ours)
+    written = lgb.Booster(model_file="ranker.txt")
+    np.testing.assert_array_equal(names["model"].predict(names["frame"]), scores_of(written, names["frame"]))

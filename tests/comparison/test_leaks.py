@@ -1,0 +1,259 @@
+"""Columns that say what the labels are: each kind leaves no advice, and no feature of real data is one of them."""
+
+import os
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import boostplug as bp
+from boostplug.comparison.inputs.columns import LabelSteps
+from boostplug.comparison.inputs.frames import Columns
+from boostplug.comparison.inputs.leaks import leaks
+from boostplug.comparison.training.frameworks import DataPart
+from boostplug.data.files import read_table_file
+
+pytest.importorskip("lightgbm")
+
+N, SIZE = 150, 10
+ROWS = N * SIZE
+ONE_ROUND = {"losses": ["crr"], "baselines": "lambdarank", "frameworks": "lightgbm", "seeds": 1, "num_threads": 1}
+ONE_ROUND |= {"rounds": 1, "progress": False, "qid": "query", "split": (0.6, 0.2, 0.2)}
+RNG = np.random.default_rng(7)
+MATCH, NOISE = RNG.normal(size=(2, ROWS))
+UTILITY = MATCH + NOISE
+CLICK = UTILITY > 1.2
+LABELS = {
+    "click": CLICK * 1.0,
+    "chosen": np.eye(SIZE)[UTILITY.reshape(N, SIZE).argmax(axis=1)].ravel(),
+    "grade": np.digitize(UTILITY, [0.0, 1.2, 2.0, 2.8]) * 1.0,
+    "stars": np.digitize(UTILITY, [-1.0, 0.0, 1.2, 2.0]) + 1.0,
+    "time": np.exp(UTILITY),
+}
+
+
+def chance(share):
+    return RNG.random(ROWS) < share
+
+
+def table(label="click", **columns):
+    """Return a table whose labels are of a kind, with a feature that knows something, and other columns."""
+    frame = pd.DataFrame({"match": MATCH, "label": LABELS[label], "query": np.repeat(np.arange(N) * 7 + 3, SIZE)})
+    return frame.assign(**columns)
+
+
+def text(*choices):
+    """Return a column of a CSV file as `compare` reads it."""
+    return pd.Categorical(np.select(choices[:-1:2], choices[1::2], choices[-1]))
+
+
+def found(frame, **given):
+    """Return the warnings about leaks, by column, and the reasons."""
+    document = bp.compare(frame, label="label", **ONE_ROUND | given).document
+    warnings = [line.split("'") for line in document["warnings"] if "Is it known before the list is shown?" in line]
+    return {line[1]: "'".join(line[2:]) for line in warnings}, document["recommendation"]["reasons"]
+
+
+# --- kinds -----------------------------------------------------------------------------------------------------------
+
+MARKS = {
+    "stage": (np.maximum(CLICK, chance(0.05)), "is nonzero in 100 % of the"),
+    "stage_98": ((CLICK & chance(0.98)) | chance(0.05), "is nonzero in 9"),
+    "dwell": (np.where(CLICK | chance(0.04), RNG.random(ROWS), np.nan), "is nonzero in 100 % of the"),
+    "status": (text(CLICK, "bought", chance(0.5), "seen", "not seen"), "is 'bought' in 100 % of the"),
+    "blurred": (text(CLICK ^ chance(0.01), "bought", "seen"), "is 'bought' in 9"),
+    "code": (np.where(CLICK, 2, RNG.choice([1, 3], ROWS)), "is 2 in 100 % of the"),
+    "sentinel": (np.where(CLICK | chance(0.02), 9.0 * RNG.random(ROWS), -1.0), "values in 100 % of the"),
+    "order_id": (text(CLICK, [f"o{k}" for k in range(ROWS)], None), "values in 100 % of the"),
+    "sales": (CLICK * chance(0.4) * RNG.integers(1, 4, ROWS), "of which 100 % have a label above 0 (of all rows 2"),
+    "paid": (np.where(CLICK & chance(0.3), RNG.random(ROWS), np.nan), "of which 100 % have a label above 0"),
+    "orphans": ((CLICK & chance(0.5)) | (~CLICK & chance(0.002)), "of which 9"),
+    "part": (text(CLICK & chance(0.4), "bought", chance(0.5), "seen", "not seen"), "is 'bought' in "),
+    "returned": (text(CLICK & chance(0.4), "yes", None), "is 'yes' in "),
+}
+ORDERS = {
+    "plus_1": lambda y: y + 1,
+    "twice": lambda y: 2 * y,
+    "squared": lambda y: (y + 5) ** 2,
+    "minus": lambda y: -y,
+    "jittered": lambda y: y + 1e-4 * RNG.random(ROWS),
+}
+
+
+def test_each_column_that_marks_the_labels_is_a_leak():
+    warnings, reasons = found(table(**{name: values for name, (values, _) in MARKS.items()}))
+    assert set(warnings) == {*MARKS}
+    for name, (_, words) in MARKS.items():
+        assert words in warnings[name], (name, warnings[name])
+    assert len(reasons) == 6
+    five = "['stage', 'stage_98', 'dwell', 'status', 'blurred', …]"
+    assert reasons[-1].startswith(f"and 8 more; drop them (drop={five}, --drop stage,stage_98,dwell,status,blurred, …)")
+    assert "the column 'stage' is nonzero in 100 % of the" in reasons[0]
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_each_column_that_orders_rows_as_the_labels_do_is_a_leak(label):
+    frame = table(label)
+    columns = {name: of(frame["label"].to_numpy()) for name, of in ORDERS.items()}
+    warnings, _ = found(frame.assign(**columns))
+    assert set(warnings) == {*ORDERS}
+    for name in ORDERS:
+        how = "against the label;" if name == "minus" else "as the label does"
+        assert f"ranks the rows of each query {how}" in warnings[name], (name, warnings[name])
+
+
+def test_some_faults_do_not_hide_the_order_of_the_labels():
+    frame = table("time")
+    frame["rounded"] = np.where(chance(0.003), 0.0, frame["label"])
+    line = found(frame)[0]["rounded"]
+    assert line.startswith(" ranks the rows of each query as the label does, at 99")
+    assert "% of the steps from one label to the next; alone it has NDCG@10 " in line
+
+
+@pytest.mark.parametrize("label", ["grade", "stars", "time"])
+def test_a_column_that_marks_the_best_labels_is_a_leak(label):
+    frame = table(label)
+    high = frame["label"] >= np.quantile(frame["label"], 0.9)
+    frame["liked"] = (high | chance(0.04)) * 1.0
+    frame["word"] = text(high, "good", "")
+    frame["shared"] = (high & chance(0.5)) * 1.0
+    assert set(found(frame)[0]) == {"liked", "word", "shared"}
+
+
+def test_what_is_known_before_is_no_leak():
+    own = np.repeat(RNG.random(N) < 0.5, SIZE)
+    others = {
+        "all_words": np.where(CLICK, chance(0.97), chance(0.4)),
+        "in_stock": CLICK | chance(0.9),
+        "exact": np.where(CLICK, chance(0.3), chance(0.015)),
+        "bestseller": pd.Categorical(np.where(CLICK & chance(0.02), 0, RNG.integers(0, 60, ROWS))),
+        "once": pd.Categorical([f"p{k}" for k in range(ROWS)]),
+        "twice": pd.Categorical([f"p{k}" for k in RNG.integers(0, ROWS // 2, ROWS)]),
+        "of_query": own * 1.0,
+        "strong": UTILITY + 0.4 * RNG.normal(size=ROWS),
+        "steps": np.digitize(UTILITY + 0.5 * RNG.normal(size=ROWS), np.linspace(-2.0, 2.0, 12)) * 1.0,
+    }
+    warnings, reasons = found(table(**others))
+    assert set(warnings) == {"all_words"}  # a doubt
+    assert reasons == []
+
+
+def test_a_mark_of_the_queries_with_a_click_is_no_leak():
+    """It is the same for all rows of a query, so that no ranking comes of it."""
+    frame = table("chosen")
+    frame["label"] *= np.repeat(np.arange(N) < N // 2, SIZE)
+    frame["converted"] = frame.groupby("query")["label"].transform("max")
+    assert found(frame) == ({}, [])
+
+
+@pytest.mark.skipif("BOOSTPLUG_DATA" not in os.environ, reason="BOOSTPLUG_DATA does not name a folder of real data")
+def test_no_feature_of_real_data_is_a_leak(tmp_path):
+    """Nor close to one: at most 70 % of the steps between labels are ordered, where a leak orders 98 %."""
+    folder, n_sets = Path(os.environ["BOOSTPLUG_DATA"]), 0
+    names = [f"{one}/train.txt" for one in ("mq2008/Fold1", "ohsumed/Fold1", "ohsumed_null/Fold1", "mslr_sample")]
+    names += [f"{one}/S1.txt.gz" for one in ("yandex", "nfcorpus", "jester")]
+    for name in names:
+        with pd.io.common.get_handle(folder / name, "rt", compression="infer") as file:
+            (tmp_path / "some.txt").write_text("".join(islice(file.handle, 2500)))
+        data = bp.datasets.load_letor(tmp_path / "some.txt")
+        best = pd.Series(data.y).groupby(data.qid).transform("max")
+        for y in (data.y, (data.y == best) * (best > 0.0) * 1.0, (data.y >= np.quantile(data.y, 0.9)) * 1.0):
+            part = DataPart(data.X, bp.Queries(y, qid=data.qid))
+            assert leaks([[part] * 3], {}, None, bp.NDCG(10), Columns()) == ([], [], []), name
+            steps = LabelSteps(part.queries)
+            assert max(steps.share_in_order(s * X.astype(float)) for X in data.X.T for s in (1, -1)) < 0.7
+            n_sets += 1
+    assert n_sets == 21
+
+
+# --- the verdict, and keep -------------------------------------------------------------------------------------------
+
+
+def test_a_leak_leaves_no_advice_until_it_is_dropped_or_kept():
+    frame = table(clicked=np.maximum(CLICK, chance(0.05)) * 1)
+    given = {"label": "label", **ONE_ROUND}
+    result = bp.compare(frame, **given)
+    (reason,) = result.document["recommendation"]["reasons"]
+    assert reason.startswith("the column 'clicked' is nonzero in 100 % of the ")
+    assert " rows of train with a label above 0, and in " in reason
+    assert reason.endswith(
+        " % of the others; drop it (drop=['clicked'], --drop clicked), or pass keep=['clicked'] (--keep clicked) if it "
+        "is known before the list is shown"
+    )
+    assert result.recommendation.splitlines()[0] == f"Do not rely on this yet: {reason}."
+    assert result.document["recommendation"]["outcome"] == "doubtful"
+    both = bp.compare(frame.assign(sold=CLICK * chance(0.4)), **given).document["recommendation"]["reasons"]
+    assert both[0] == reason.partition(";")[0]
+    assert both[1].startswith("the column 'sold' is nonzero in ")
+    assert "drop them (drop=['clicked', 'sold'], --drop clicked,sold), or pass keep=['clicked', 'sold'] (" in both[1]
+    for some in ({"drop": ["clicked"]}, {"keep": ["clicked"]}):
+        found = bp.compare(frame, **given, **some)
+        assert found.document["recommendation"]["reasons"] == []
+        assert found.document["recommendation"]["outcome"] != "doubtful"
+        assert not [line for key in ("warnings", "notes") for line in found.document[key] if "'clicked'" in line]
+        assert f"{next(iter(some))}=('clicked',)" in found.document["call"]
+
+
+def test_a_kept_column_that_equals_the_label_is_not_warned_of():
+    frame = table().assign(copy=LABELS["click"])
+    for keep in ([], ["copy"]):
+        document = bp.compare(frame, label="label", **ONE_ROUND, keep=keep).document
+        lines = [line for line in document["warnings"] if "copy" in line]
+        assert len(lines) == 2 * (not keep), lines
+        assert (document["recommendation"]["outcome"] == "doubtful") == (not keep)
+
+
+def test_a_kept_column_is_not_noted_as_nearly_as_good_as_the_best_model():
+    frame = table(strong=UTILITY + 0.3 * RNG.normal(size=ROWS))
+    for keep in ([], ["strong"]):
+        notes = " ".join(bp.compare(frame, label="label", **ONE_ROUND, keep=keep).document["notes"])
+        assert ("'strong'" in notes) == (not keep)
+
+
+def test_columns_to_keep_are_named():
+    frame = table()
+    data = bp.RankingData(frame[["match"]].assign(clicked=CLICK + 1), frame["label"], qid=frame["query"])
+    array = bp.RankingData(data.X.to_numpy(), data.y, qid=data.qid)
+    for given, some in ((frame, {"label": "label"}), (data, {"qid": "qid"})):
+        with pytest.raises(ValueError, match=r"there is no column 'clickd' for keep; the columns are .*"):
+            bp.compare(given, **ONE_ROUND | some, keep=["clickd"])
+    with pytest.raises(ValueError, match="keep must be a list of names of columns; got 'clicked'"):
+        bp.compare(frame, label="label", **ONE_ROUND, keep="clicked")
+    with pytest.raises(ValueError, match="there is no column 'a' for keep; X has no named columns"):
+        bp.compare(array, **ONE_ROUND | {"qid": "qid"}, keep=["a"])
+    reasons = [
+        bp.compare(given, **ONE_ROUND | {"qid": "qid"}, keep=keep).document["recommendation"]["reasons"]
+        for given, keep in ((data, []), (data, ["clicked"]), (array, []))
+    ]
+    assert [len(of_one) for of_one in reasons] == [1, 0, 1]
+    assert reasons[2][0].startswith("the column 'number 2' ranks the rows of each query as the label does")
+    assert reasons[2][0].endswith("; leave out what is not known before the list is shown")
+
+
+@pytest.mark.parametrize("drop", [(), ("clicked",)])
+def test_a_score_in_use_that_is_a_leak_is_named_as_such(drop):
+    frame = table(clicked=(np.maximum(CLICK, chance(0.05)) * 1))
+    _, (reason,) = found(frame, today="clicked", drop=drop)
+    assert reason.startswith("the score in use, today='clicked', is nonzero in 100 % of the ")
+    assert reason.endswith("name what ranked the lists before the labels were known")
+    assert found(frame, today="clicked", keep=["clicked"])[1] == []
+
+
+def test_growth_with_time_is_no_reason():
+    frame = table(day=np.repeat(np.arange(N), SIZE), stock=np.arange(ROWS) + RNG.random(ROWS))
+    warnings, reasons = found(frame, split=("time", "day"))
+    assert "grows with the time of the rows" in warnings["stock"]
+    assert reasons == []
+    frame["clicked"] = np.maximum(CLICK, chance(0.05)) * (1 + np.arange(ROWS))
+    warnings, reasons = found(frame, split=("time", "day"))
+    assert len(reasons) == 1
+
+
+def test_a_text_column_of_a_file_is_a_leak(tmp_path):
+    table(status=text(CLICK, "bought", "seen")).to_csv(tmp_path / "shop.csv", index=False)
+    assert read_table_file(tmp_path / "shop.csv")["status"].dtype == "category"
+    warnings, (reason,) = found(tmp_path / "shop.csv")
+    assert "is 'bought' in 100 % of the" in warnings["status"]
+    assert "--keep status" in reason
