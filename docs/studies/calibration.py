@@ -340,18 +340,12 @@ def tables(found: Mapping[str, Sequence[dict[str, Any]]]) -> dict[str, list[str]
 
 def _changes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     """Return the table of complete comparisons, from `studies.verdicts`."""
-    body = [
-        [
-            row["design"],
-            f"{row['queries']:.0f}",
-            with_error(row["promised"]),
-            decimals(row["true"][0], 4, "+"),
-            with_error(row["promised - true"]),
-            f"{row['advised']} of {row['trials']}, {_percent(row['advised'] / row['trials'])}",
-            _percent(row["covered"][0] / row["covered"][1]),
-        ]
-        for row in rows
-    ]
+    body = []
+    for row in rows:
+        means = [decimals(row[name][0], 4, "+") if any(row[name]) else "0" for name in ("promised", "true")]
+        share = f"{row['advised']} of {row['trials']}, {_percent(row['advised'] / row['trials'])}"
+        held = _percent(row["covered"][0] / row["covered"][1])
+        body.append([row["design"], f"{row['queries']:.0f}", *means, with_error(row["promised - true"]), share, held])
     heads = [
         "design",
         "test queries",
@@ -359,7 +353,7 @@ def _changes(rows: Sequence[Mapping[str, Any]]) -> list[str]:
         "true",
         "promised − true",
         "a change is advised",
-        "interval holds it",
+        "the interval holds",
     ]
     return markdown(heads, body, numbers=True)
 

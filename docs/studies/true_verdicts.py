@@ -94,7 +94,7 @@ def by_validation(found: Mapping[str, Any]) -> tuple[float, float]:
     fresh, keys = found["fresh"], [(framework, name) for name, framework, *_ in found["methods"]]
     runs = {key: [run for run in found["runs"] if (run["framework"], run["method"]) == key] for key in keys}
     ours = max(runs, key=lambda key: float(np.mean([run["validation"] for run in runs[key]])))
-    theirs = next((framework, name) for name, framework, _, is_reference, _ in found["methods"] if is_reference)
+    theirs = next((framework, name) for name, framework, _, is_reference in found["methods"] if is_reference)
     gaps = [a["test"]["NDCG@10"] - b["test"]["NDCG@10"] for a, b in zip(runs[ours], runs[theirs], strict=True)]
     return float(np.mean(gaps)), float(np.nanmean(fresh[ours][:-1] - fresh[theirs][:-1]))
 

@@ -28,8 +28,8 @@ from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.summary import Outcome
 from boostplug.comparison.training.frameworks import DataPart, booster_of_text
-from boostplug.comparison.training.runs import Method, Plan, Run
-from boostplug.comparison.training.trees import Trees
+from boostplug.comparison.training.runs import Method, Run
+from boostplug.comparison.training.trees import Plan, Trees
 from boostplug.data.queries import Queries
 from boostplug.losses import SquaredError
 from boostplug.metrics import NDCG
@@ -68,7 +68,7 @@ def record(result: CompareResult, fresh: DataPart | None) -> dict[str, Any]:
     kept = ("framework", "method", "fold", "seed", "rounds", "rounds_trained", "validation", "test", "error")
     found = result.document["recommendation"]
     return {
-        "methods": [(m.name, m.framework, str(m.objective), m.is_reference, m.start) for m in outcomes.methods],
+        "methods": [(m.name, m.framework, str(m.objective), m.is_reference) for m in outcomes.methods],
         "rounds": outcomes.plan.rounds,
         "patience": outcomes.plan.patience,
         "runs": [
@@ -96,7 +96,7 @@ def _on(fresh: DataPart, outcomes: Outcomes, method: Method) -> NDArray[np.float
 
 def decided(found: Mapping[str, Any]) -> Decision:
     """Return the decision of `compare` for a record, or for invented runs in its form."""
-    methods = [Method(name, of, objective, is_ref, start) for name, of, objective, is_ref, start in found["methods"]]
+    methods = [Method(*one) for one in found["methods"]]
     runs = [Run(**run) for run in found["runs"]]
     own = [run.per_query[_METRIC.name][None] for run in runs if (run.framework, run.method) == methods[0].key]
     ids = np.split(np.arange(sum(values.size for values in own)), np.cumsum([values.size for values in own])[:-1])
@@ -127,7 +127,7 @@ class Verdict(NamedTuple):
         if self.interval is None:
             return None
         end = self.interval[0] if self.true < self.promised else self.interval[1]
-        return abs(self.true - self.promised) <= np.hypot(end - self.promised, 1.96 * self.true_error)
+        return bool(abs(self.true - self.promised) <= np.hypot(end - self.promised, 1.96 * self.true_error))
 
 
 def judged(found: Mapping[str, Any]) -> Verdict:
@@ -197,13 +197,12 @@ class Design:
 
 
 _SPLIT = (("split", (0.6, 0.2, 0.2)),)
-_TRUE = "a feature is worth .03"
 DESIGNS = (
-    Design(name="12 unrelated methods; 5 folds", n_queries=60, documents=6, aims=12),
-    Design(name="12 unrelated methods; one split", n_queries=300, documents=6, aims=12, options=_SPLIT),
-    Design(name="default methods; 5 folds", n_queries=60),
-    Design(name="default methods; one split", n_queries=300, options=_SPLIT),
-    Design(name="default methods, lambdarank in use; 5 folds", n_queries=60, in_use=None),
+    Design(name="labels are chance: 12 unrelated methods; 5 folds", n_queries=60, documents=6, aims=12),
+    Design(name="labels are chance: 12 unrelated methods; one split", n_queries=300, documents=6, aims=12, options=_SPLIT),
+    Design(name="labels are chance: default methods; 5 folds", n_queries=60),
+    Design(name="labels are chance: default methods; one split", n_queries=300, options=_SPLIT),
+    Design(name="labels are chance: default methods, lambdarank in use; 5 folds", n_queries=60, in_use=None),
     Design(name="the score in use cannot be beaten; 5 folds", n_queries=300, signal=1.0),
     Design(name="the score in use cannot be beaten; one split", n_queries=2500, signal=1.0, options=_SPLIT),
     Design(name="a feature is worth .03; 5 folds", n_queries=500, signal=1.0, gain=0.48),

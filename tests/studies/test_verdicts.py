@@ -29,7 +29,7 @@ def invented(seed, *, n_methods=12):
         for fold, test in enumerate(folds)
         for j, (framework, name) in enumerate(names)
     ]
-    methods = [(name, framework, name, name == SCORE[1], None) for framework, name in names]
+    methods = [(name, framework, name, name == SCORE[1]) for framework, name in names]
     fresh = {key: np.zeros((FOLDS + 1, 3)) for key in names}
     return {"methods": methods, "rounds": 2, "patience": None, "runs": runs, "fresh": fresh}
 
