@@ -37,19 +37,6 @@ from studies.calibration import Sample, part_of, tables
 from studies.store import finished
 from studies.tables import publish
 
-__all__ = [
-    "DESIGNS",
-    "Design",
-    "Verdict",
-    "decided",
-    "judged",
-    "mean_and_error",
-    "record",
-    "shares",
-    "table",
-    "verdict",
-]
-
 TRIALS, FRESH = 400, 5_000  # comparisons of each design; queries that say what a difference is in truth
 _FEATURES = 6
 _METRIC = NDCG(10)
@@ -196,13 +183,14 @@ class Design:
     options: tuple[tuple[str, Any], ...] = ()
 
 
+_CHANCE = "labels are chance"
 _SPLIT = (("split", (0.6, 0.2, 0.2)),)
 DESIGNS = (
-    Design(name="labels are chance: 12 unrelated methods; 5 folds", n_queries=60, documents=6, aims=12),
-    Design(name="labels are chance: 12 unrelated methods; one split", n_queries=300, documents=6, aims=12, options=_SPLIT),
-    Design(name="labels are chance: default methods; 5 folds", n_queries=60),
-    Design(name="labels are chance: default methods; one split", n_queries=300, options=_SPLIT),
-    Design(name="labels are chance: default methods, lambdarank in use; 5 folds", n_queries=60, in_use=None),
+    Design(name=f"{_CHANCE}: 12 unrelated methods; 5 folds", n_queries=60, documents=6, aims=12),
+    Design(name=f"{_CHANCE}: 12 unrelated methods; one split", n_queries=300, documents=6, aims=12, options=_SPLIT),
+    Design(name=f"{_CHANCE}: default methods; 5 folds", n_queries=60),
+    Design(name=f"{_CHANCE}: default methods; one split", n_queries=300, options=_SPLIT),
+    Design(name=f"{_CHANCE}: default methods, lambdarank in use; 5 folds", n_queries=60, in_use=None),
     Design(name="the score in use cannot be beaten; 5 folds", n_queries=300, signal=1.0),
     Design(name="the score in use cannot be beaten; one split", n_queries=2500, signal=1.0, options=_SPLIT),
     Design(name="a feature is worth .03; 5 folds", n_queries=500, signal=1.0, gain=0.48),
@@ -230,10 +218,8 @@ def _options(design: Design) -> dict[str, Any]:
         losses = {f"aim_{j}": SquaredError().on(f"aim_{j}") for j in range(design.aims)}
         stopped = {"rounds": 5, "early_stopping_rounds": None, "params": {"num_leaves": 4, "learning_rate": 0.3}}
         return {"losses": losses, "labels": [*losses], "baselines": (), "drop": ["old_score"], **stopped}
-    if not design.signal:
-        return {"drop": ["old_score"], "early_stopping_rounds": 10}
     few = {"losses": ["crr", "qbrank"], "baselines": ["lambdarank", "column", "linear"]}
-    return {**few, "early_stopping_rounds": 10}
+    return {"early_stopping_rounds": 10, **(few if design.signal else {"drop": ["old_score"]})}
 
 
 def verdict(design: Design, seed: int) -> dict[str, Any]:
@@ -269,11 +255,9 @@ def summary(store: Path) -> list[dict[str, Any]]:
         found = [finished(store, f"{number}-{seed}", partial(verdict, design, seed)) for seed in range(TRIALS)]
         verdicts = [judged(one) for one in found]
         second = [one for one in verdicts if one.second]
-        rows.append(
-            {"design": design.name, **shares(verdicts)}
-            | {"doubtful": sum(one["outcome"] == "doubtful" for one in found)}
-            | {"second": shares(second) if second else None}
-        )
+        doubtful = sum(one["outcome"] == "doubtful" for one in found)
+        more = {"doubtful": doubtful, "second": shares(second) if second else None}
+        rows.append({"design": design.name, **shares(verdicts), **more})
     return rows
 
 
