@@ -55,7 +55,7 @@ def decide(outcomes: Outcomes) -> Decision | None:
         return Decision(best, None, Outcome.NO_INCUMBENT, among, runs, pairs)
     best, incumbent, pairs, chosen = _chosen(outcomes, list(dict.fromkeys([*among, *references])), references, both)
     is_same = best == incumbent and all(ours == theirs for ours, theirs in pairs.values())
-    contrast = None if is_same else outcomes.contrast_of(pairs)
+    contrast = None if is_same else outcomes.contrast(pairs)
     widening = 1.0 if chosen is None else chosen.widening
     if contrast is not None and chosen is not None:
         contrast = contrast.widened(widening)._replace(p=chosen.p)
@@ -97,7 +97,7 @@ def _second(outcomes: Outcomes, first: Decision) -> Decision:
         return first
     other = outcomes.first(better)
     pairs = dict.fromkeys(first.pairs, (other, incumbent))
-    contrast, p = outcomes.contrast_of(pairs), outcomes.rows[other]["p_holm"]
+    contrast, p = outcomes.contrast(pairs), outcomes.rows[other]["p_holm"]
     n = outcomes.comparisons[incumbent.title]
     return replace(first, challenger=other, outcome=Outcome.BETTER, pairs=pairs, contrast=contrast, p=p, comparisons=n)
 

@@ -45,7 +45,6 @@ class Outcomes:
     """The methods before tuning names them anew and equal ones become one."""
     half: Sequence[Run] = ()
     """Runs of the challenger with the first seed and half of the training queries."""
-    _tested: dict[Any, Pooled] = field(default_factory=dict, init=False)
     _chosen: dict[Any, Chosen] = field(default_factory=dict, init=False)
 
     @property
@@ -83,14 +82,15 @@ class Outcomes:
         ]
 
     def reference_of(self, method: Method) -> Method | None:
-        """Return the reference of a method: what is in use, else its framework's incumbent or LambdaMART, else None.
+        """Return the reference of a method: what is in use, else its framework's incumbent or LambdaMART.
 
-        Without any, a method that needs no framework has that of the first framework.
+        Without any, a method that needs no framework has that of the first framework. None for the reference itself.
         """
         references = [m for m in self.methods if m.is_reference]
         in_use = [m for m in references if not m.is_trained]
         own = [m for m in references if m.framework == method.framework]
-        return next(iter(in_use or own or ([] if method.is_trained else references)), None)
+        reference = next(iter(in_use or own or ([] if method.is_trained else references)), None)
+        return None if reference == method else reference
 
     def n_at_cap(self, method: Method) -> int:
         """Return the number of runs of a method that reached the cap of rounds, so that more rounds might be better."""
@@ -109,16 +109,7 @@ class Outcomes:
         codes = np.concatenate(self.data.codes)
         return len(codes) - len(np.unique(codes))
 
-    def contrast(self, method: Method, reference: Method) -> Pooled | None:
-        """Return the difference of a method and a reference, over the runs that both finished."""
-        if (method, reference) not in self._tested:
-            found = self.contrast_of(dict.fromkeys(range(len(self.data.folds)), (method, reference)))
-            if method == reference or found is None:
-                return None
-            self._tested[method, reference] = found
-        return self._tested[method, reference]
-
-    def contrast_of(self, pairs: Pairs) -> Pooled | None:
+    def contrast(self, pairs: Pairs) -> Pooled | None:
         """Return the difference of the two methods of each fold, over the runs that both finished.
 
         Folds have equal weights, and so have the queries of a fold: the test is of the difference in the table. A query
@@ -133,10 +124,10 @@ class Outcomes:
         `value` returns those of a run, by default the metric on each test query.
         """
         ours, theirs = list[Run](), list[Run]()
-        for fold, both in pairs.items():
-            a, b = ({run: found for run, found in self.finished(m).items() if run[0] == fold} for m in both)
-            ours += [a[run] for run in a if run in b]
-            theirs += [b[run] for run in a if run in b]
+        for fold, (one, other) in pairs.items():
+            a, b = self.finished(one), self.finished(other)
+            both = [run for run in a if run in b and run[0] == fold]
+            ours, theirs = [*ours, *(a[run] for run in both)], [*theirs, *(b[run] for run in both)]
         return self._means(ours, value), self._means(theirs, value)
 
     def _means(self, runs: Sequence[Run], value: Value | None = None) -> dict[int, Floats]:
@@ -256,13 +247,14 @@ class Outcomes:
     def _row(self, method: Method) -> dict[str, Any]:
         """Return a method's means over runs, its difference to its reference, and its runs."""
         done, reference = [*self.finished(method).values()], self.reference_of(method)
-        contrast = None if reference is None else self.contrast(method, reference)
+        folds = range(0 if reference is None else len(self.data.folds))
+        contrast = self.contrast(dict.fromkeys(folds, (method, reference or method)))
         return {
             "framework": method.framework,
             "method": method.name,
             "objective": str(method.objective),
             "built_in": isinstance(method.objective, str),
-            "reference": None if reference is None or reference == method else reference.title,
+            "reference": reference and reference.title,
             "runs_planned": self.n_planned,
             "runs_finished": len(done),
             "runs_at_cap": self.n_at_cap(method),
@@ -271,7 +263,7 @@ class Outcomes:
             "difference": contrast and contrast.difference,
             "interval": contrast and [*contrast.interval],
             "z": contrast and contrast.z,
-            "p": None if reference is None else self.p_of(contrast, method, reference),
+            "p": self.p_of(contrast, method, reference or method),
             "p_holm": None,
             "outcome": None,
             "seconds_per_round": _mean([run.seconds_per_round for run in done if run.seconds_per_round is not None]),

@@ -183,21 +183,20 @@ class CompareResult:
         counts = (None, None) if contrast is None else outcomes.counts(decision.pairs)
         second = [m for m in decision.among if m.is_reference and m.is_trained and m not in (best, old)]
         return {
-            **_name(ours),
+            **self._values(ours, decision),
             "outcome": decision.outcome,
             "reasons": decision.reasons,
-            "incumbent": None if old is None else {**_name(old), **self._values(old, decision)},
-            "challenger": {**_name(best), **self._values(best, decision)},
-            "second": [{**_name(method), **self._values(method, decision)} for method in second],
+            "incumbent": old and self._values(old, decision),
+            "challenger": self._values(best, decision),
+            "second": [self._values(method, decision) for method in second],
             "objective": str(of_estimator["objective"]),
-            **self._values(ours, decision),
             "runs": len(decision.runs),
             "among": len(decision.among),
-            "difference": None if contrast is None else contrast.difference,
-            "interval": None if contrast is None else contrast.interval,
+            "difference": contrast and contrast.difference,
+            "interval": contrast and contrast.interval,
             "p": decision.p,
             "comparisons": decision.comparisons,
-            "queries": None if contrast is None else contrast.n_queries,
+            "queries": contrast and contrast.n_queries,
             "better": counts[0],
             "worse": counts[1],
             "chosen": [_name(method) for method, _ in decision.pairs.values()],
@@ -221,11 +220,12 @@ class CompareResult:
         data, alone = outcomes.data, outcomes.floors.mean_alone
         return leaks(data.folds, alone, best, outcomes.plan.valid_metric, data.columns)
 
-    def _values(self, method: Method, decision: Decision) -> dict[str, float]:
-        """Return the means of a method on validation and test, over those deciding runs that it has finished."""
+    def _values(self, method: Method, decision: Decision) -> dict[str, Any]:
+        """Return a method's names, and means on validation and test over those deciding runs that it has finished."""
         done, metric = self.outcomes.finished(method), self.outcomes.plan.metric.name
         common = [done[run] for run in decision.runs if run in done] or [*done.values()]
         return {
+            **_name(method),
             "validation": float(np.mean([run.validation for run in common])),
             "test": float(np.mean([run.test[metric] for run in common])),
         }

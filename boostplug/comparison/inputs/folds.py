@@ -137,8 +137,7 @@ class LoadedData:
     def features(self) -> list[Any] | None:
         """Names of the features; None unless columns are left out that a fit on the table would take."""
         left_out = self.columns.given().keys() & {"features", "drop", "labels", "weight", "position"}
-        by_column = self.columns.time is not None or isinstance(self.columns.split, str)
-        return column_names(self.folds[0][0].X) if left_out or by_column else None
+        return column_names(self.folds[0][0].X) if left_out or self.columns.by_query.column else None
 
     @property
     def has_categories(self) -> bool:

@@ -71,7 +71,7 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
         is_leak, what = labels.told_by(values, texts.get(name))
         if is_leak and name != in_use:
             leaking[name] = f"the column {name!r} {what}"
-        if columns.time and name not in texts and _grows([of_part[1] for of_part in of_parts]):
+        if columns.by_query.time and name not in texts and _grows([of_part[1] for of_part in of_parts]):
             what = f"{what} and " * bool(what) + "grows with the time of the rows, which later rows exceed"
         value = max((alone[n] for n in (name, f"-{name}") if n in alone), key=lambda v: sign * v, default=None)
         if what:
