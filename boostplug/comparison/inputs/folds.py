@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, shown_order, weighed_by_propensity
-from boostplug.comparison.inputs.contents import Hashes, content_of_queries
+from boostplug.comparison.inputs.contents import content_of_queries
 from boostplug.comparison.inputs.data import code_that_reads, folds_of, is_one_table, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.inputs.ids import doubts_on_columns, n_repeated_places
@@ -157,17 +157,12 @@ class LoadedData:
         return np.split(codes, np.cumsum(sizes)[:-1])
 
     @cached_property
-    def _contents(self) -> list[list[Hashes]]:
-        """A hash of each query of each part, fold by fold."""
-        return [[content_of_queries(part) for part in fold] for fold in self.folds]
-
-    @cached_property
     def _shared(self) -> list[Shared]:
         """The queries that two parts share, by their ids, or by their rows and labels."""
-        found = []
+        found, of_folds = [], [[content_of_queries(part) for part in fold] for fold in self.folds]
         for (i, a), (j, b) in combinations(enumerate(PARTS), 2):
             ids, n_same = list[Any](), 0
-            for fold, contents in zip(self.folds, self._contents, strict=True):
+            for fold, contents in zip(self.folds, of_folds, strict=True):
                 same = np.isin(contents[j], contents[i][contents[i] > 0])
                 known = _known_ids(fold[j], fold[i])
                 shared = same if known is None else same | np.isin(known[0], known[1])
@@ -176,13 +171,6 @@ class LoadedData:
             if ids:
                 found.append(Shared(a, b, ids, n_same))
         return found
-
-    def shared_data(self) -> list[str]:
-        """Return a warning for each two parts with common queries."""
-        return [
-            f"{one.what}: metrics on {one.of} are too high. Split the data by query. {one.remedy.capitalize()}."
-            for one in self._shared
-        ]
 
     @property
     def reasons(self) -> list[str]:
@@ -193,9 +181,9 @@ class LoadedData:
 
     def doubts(self) -> list[str]:
         """Return warnings about columns, labels (places, lists that were shown), weights, and too few test queries."""
-        train = self.folds[0][0]
+        train, queries = self.folds[0][0], self.folds[0][0].queries
         found = doubts_on_columns(train, from_file=self.paths is not None)
-        if n_repeated_places(train.queries.labels, train) is not None and train.queries.labels.min() == 1.0:
+        if n_repeated_places(queries.labels, queries.query_of_row) is not None and queries.labels.min() == 1.0:
             found.append(
                 "The labels number the rows of each query from 1, as places do, and a larger label counts as better. "
                 "If 1 is the best place, pass label = largest place - place."
@@ -204,7 +192,7 @@ class LoadedData:
             f"{name} has {'no ' * (weights is None)}weights, and train has {'some' if weights is None else 'none'}: "
             "give all parts weights, or none."
             for name, weights in zip(PARTS, [part.queries.row_weight for part in self.folds[0]], strict=True)
-            if (weights is None) != (train.queries.row_weight is None)
+            if (weights is None) != (queries.row_weight is None)
         ]
         if self.propensity is None and (clicked := clicked_parts(self.folds)):
             found.append(shown_order(clicked))
@@ -217,14 +205,13 @@ class LoadedData:
         return found
 
     @property
-    def is_weighted(self) -> bool:
-        """Whether a part has weights."""
-        return any(part.queries.row_weight is not None for fold in self.folds for part in fold)
-
-    @property
     def all_warnings(self) -> list[str]:
-        """The warnings of the readers, and those about the data."""
-        return [*self.warnings, *self.doubts(), *self.shared_data()]
+        """The warnings of the readers, those about the data, and one for each two parts with common queries."""
+        shared = [
+            f"{one.what}: metrics on {one.of} are too high. Split the data by query. {one.remedy.capitalize()}."
+            for one in self._shared
+        ]
+        return [*self.warnings, *self.doubts(), *shared]
 
     def summary(self) -> dict[str, Any]:
         """Return the name and the sizes of the data; those of the parts are of all folds together."""
@@ -233,9 +220,10 @@ class LoadedData:
             for name, own in zip(PARTS, zip(*self.folds, strict=True), strict=True)
         }
         n_features = int(self.folds[0][0].X.shape[1])
+        weighted = any(part.queries.row_weight is not None for fold in self.folds for part in fold)
         return {
             "name": self.name, "folds": len(self.folds), "crossed": self.crossed, "features": n_features, **sizes,
-            "weighted": self.is_weighted,
+            "weighted": weighted,
         }  # fmt: skip
 
 
