@@ -21,7 +21,6 @@ from boostplug.losses import Loss
 FoldSeed = tuple[int, int]
 Pairs = Mapping[int, tuple[Method, Method]]
 """Two methods for each fold, of which the first is compared with the second."""
-Done = dict[FoldSeed, Run]
 Value = Callable[[Run], Floats]
 
 FLIPS = 20_000
@@ -66,20 +65,9 @@ class Outcomes:
         """Return the runs of a method."""
         return [run for run in self.runs if (run.framework, run.method) == method.key]
 
-    def finished(self, method: Method) -> Done:
+    def finished(self, method: Method) -> dict[FoldSeed, Run]:
         """Return the runs of a method that did not fail, by fold and seed."""
         return {(run.fold, run.seed): run for run in self.of(method) if run.error is None}
-
-    def not_run(self) -> list[dict[str, Any]]:
-        """Return the planned runs that did not end, by framework, method, fold and seed."""
-        done = {(run.framework, run.method, run.fold, run.seed) for run in self.runs}
-        return [
-            {"framework": method.framework, "method": method.name, "fold": fold, "seed": seed}
-            for fold in range(len(self.data.folds))
-            for seed in self.plan.seeds
-            for method in self.methods
-            if (*method.key, fold, seed) not in done
-        ]
 
     def reference_of(self, method: Method) -> Method | None:
         """Return the reference of a method: what is in use, else its framework's incumbent or LambdaMART.
@@ -250,8 +238,7 @@ class Outcomes:
         folds = range(0 if reference is None else len(self.data.folds))
         contrast = self.contrast(dict.fromkeys(folds, (method, reference or method)))
         return {
-            "framework": method.framework,
-            "method": method.name,
+            **method.names,
             "objective": str(method.objective),
             "built_in": isinstance(method.objective, str),
             "reference": reference and reference.title,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +78,9 @@ class CompareResult:
     @property
     def not_run(self) -> list[dict[str, Any]]:
         """The planned runs that did not end, each by framework, method, fold (from 0) and seed."""
-        return self.outcomes.not_run()
+        outcomes, done = self.outcomes, {(run.framework, run.method, run.fold, run.seed) for run in self.outcomes.runs}
+        keys = product(range(len(outcomes.data.folds)), outcomes.plan.seeds, outcomes.methods)
+        return [{**m.names, "fold": fold, "seed": seed} for fold, seed, m in keys if (*m.key, fold, seed) not in done]
 
     @property
     def runs(self) -> Any:
@@ -199,7 +202,7 @@ class CompareResult:
             "queries": contrast and contrast.n_queries,
             "better": counts[0],
             "worse": counts[1],
-            "chosen": [_name(method) for method, _ in decision.pairs.values()],
+            "chosen": [method.names for method, _ in decision.pairs.values()],
             "counts": None if self._compared is None else plain_counts(outcomes, self._compared),
             "doubled": outcomes.doubled(best),
             "rounds": of_estimator["rounds"],
@@ -225,7 +228,7 @@ class CompareResult:
         done, metric = self.outcomes.finished(method), self.outcomes.plan.metric.name
         common = [done[run] for run in decision.runs if run in done] or [*done.values()]
         return {
-            **_name(method),
+            **method.names,
             "validation": float(np.mean([run.validation for run in common])),
             "test": float(np.mean([run.test[metric] for run in common])),
         }
@@ -390,7 +393,3 @@ class CompareResult:
 
     def __str__(self) -> str:
         return text(self.document)
-
-
-def _name(method: Method) -> dict[str, str]:
-    return {"framework": method.framework, "method": method.name}

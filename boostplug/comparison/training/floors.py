@@ -79,7 +79,7 @@ class Floors:
 
     def runs(self, plan: Plan, method: Method, fold: int) -> Iterator[Run]:
         """Yield the runs of a method on a fold: the same for all seeds."""
-        fields: dict[str, Any] = {"framework": method.framework, "method": method.name, "fold": fold}
+        fields: dict[str, Any] = {**method.names, "fold": fold}
         try:
             valid, test, model = self._scores(method, fold)
             probabilities = bool(model) and self.loss == "softmax"

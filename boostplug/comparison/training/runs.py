@@ -42,6 +42,11 @@ class Method:
         return self.framework, self.name
 
     @property
+    def names(self) -> dict[str, str]:
+        """The framework and the name, as the document has them."""
+        return {"framework": self.framework, "method": self.name}
+
+    @property
     def title(self) -> str:
         """The name, with the framework if there is one."""
         return f"{self.name} in {self.framework}" if self.is_trained else self.name
@@ -147,7 +152,7 @@ class FoldRuns:
 
         Call it within `warnings_of_runs`, which its notes are from.
         """
-        fields = dict[str, Any](framework=method.framework, method=method.name, fold=self._number, seed=seed)
+        fields: dict[str, Any] = {**method.names, "fold": self._number, "seed": seed}
         with _noted() as texts:
             try:
                 fields |= self._trained(method, seed, self._framework(method.framework))
