@@ -11,7 +11,7 @@ from boostplug.comparison.choosing import Chosen, choose_then_use
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.significance import Pooled, holm, pooled_test
 from boostplug.comparison.summary import Outcome
-from boostplug.comparison.training.floors import Floors, LinearLoss
+from boostplug.comparison.training.floors import Floors
 from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.trees import Plan
 from boostplug.core.arrays import Floats
@@ -50,11 +50,6 @@ class Outcomes:
     def sign(self) -> int:
         """1 if higher is better by the metric, -1 if lower is."""
         return 1 if self.plan.metric.greater_is_better else -1
-
-    @property
-    def linear_loss(self) -> LinearLoss:
-        """The loss of the linear model."""
-        return "squared" if self.floors is None else self.floors.loss
 
     @property
     def n_planned(self) -> int:

@@ -65,7 +65,7 @@ def _arguments(outcomes: Outcomes, method: Method, tuned: Setting | None, seed: 
     elif method.objective == LINEAR:
         if data.has_categories:  # which it does not read
             features = [name for name, kind in data.folds[0][0].X.dtypes.items() if not hasattr(kind, "categories")]
-        objective = LinearRanker(loss=outcomes.linear_loss, features=features)
+        objective = LinearRanker(loss=outcomes.floors.loss if outcomes.floors else "squared", features=features)
     return {"framework": method.framework, "objective": objective, "params": params, "rounds": rounds}
 
 

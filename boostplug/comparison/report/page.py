@@ -40,13 +40,9 @@ def template() -> Any:
     def shown(value: Any) -> Any:
         return value if isinstance(value, Markup) else visible("" if value is None else str(value))
 
+    loader = PackageLoader(__package__, ".")
     environment = Environment(
-        loader=PackageLoader(__package__, "."),
-        autoescape=True,
-        finalize=shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
+        loader=loader, autoescape=True, finalize=shown, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     environment.filters["percent"] = lambda place: f"{100 * place:.4g}%"
     environment.globals.update(words=words, formats=formats, split=split)
