@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks, required_metric_of_clicks
+from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks
 from boostplug.comparison.inputs.columns import refuse_infinite
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import PARTS
@@ -176,11 +176,12 @@ def metrics_of(
     main, by_default = Metric.parse(metric), metrics is DEFAULT_METRICS
     wanted = _several(CHOICE_METRICS if by_default and data.has_one_chosen else metrics, "metrics", (str, Metric))
     columns = list(dict.fromkeys([*map(Metric.parse, wanted), main]))
-    choosing, left_out = main, list[str]()
-    if "valid" in data.weighed_clicks:
-        choosing = required_metric_of_clicks(main)
-    if "test" in data.weighed_clicks:
-        main = required_metric_of_clicks(main)
+    weighed, estimated, left_out = data.weighed_clicks, metric_of_clicks(main), list[str]()
+    if weighed and estimated is None:
+        raise ValueError(f"metric={main.name!r}: weighted clicks estimate only DCG; pass metric='DCG@10'")
+    choosing = estimated if estimated and "valid" in weighed else main
+    if estimated and "test" in weighed:
+        main = estimated
         unknown = [one.name for one in columns if metric_of_clicks(one) is None]
         left_out = [f"{name} is left out: weighed clicks do not estimate it." for name in unknown]
         columns = list(dict.fromkeys(filter(None, map(metric_of_clicks, columns))))

@@ -3,11 +3,11 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from boostplug.comparison.choosing import Chosen, choose_then_use
+from boostplug.comparison.choosing import choose_then_use
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.significance import Pooled, holm, pooled_test
 from boostplug.comparison.summary import Outcome
@@ -22,6 +22,19 @@ FoldSeed = tuple[int, int]
 Pairs = Mapping[int, tuple[Method, Method]]
 """Two methods for each fold, of which the first is compared with the second."""
 Value = Callable[[Run], Floats]
+
+
+class Choice(NamedTuple):
+    """The best method and the best of the references, by all folds and for each fold."""
+
+    best: Method
+    incumbent: Method
+    pairs: Pairs
+    p: float | None = None
+    """Of the difference of the pairs, if folds chose; else its test needs to know nothing of the choice."""
+    widening: float = 1.0
+    """Of its interval, for what the choice adds."""
+
 
 FLIPS = 20_000
 LEVEL = 0.95  # of intervals
@@ -44,7 +57,7 @@ class Outcomes:
     """The methods before tuning names them anew and equal ones become one."""
     half: Sequence[Run] = ()
     """Runs of the challenger with the first seed and half of the training queries."""
-    _chosen: dict[Any, Chosen] = field(default_factory=dict, init=False)
+    _choices: dict[Any, Choice] = field(default_factory=dict, init=False)
 
     @property
     def sign(self) -> int:
@@ -184,25 +197,33 @@ class Outcomes:
         """Return the mean of the validation values of each method over runs that it has finished."""
         return {m: float(np.mean([self.finished(m)[run].validation for run in runs])) for m in methods}
 
-    def chosen(self, methods: Sequence[Method], references: Sequence[Method], runs: Sequence[FoldSeed]) -> Chosen:
-        """Return what each fold's other folds choose by test values; `runs` are of several folds.
+    def choice(self, among: Sequence[Method], references: Sequence[Method], runs: Sequence[FoldSeed]) -> Choice:
+        """Return the best method and the best of the references, by runs that all of them finished.
 
-        The models behind these values have neither trained nor stopped on their queries.
+        In one split, validation values choose. With several folds, a fold's methods are chosen by the other folds' test
+        values: the models behind these have neither trained nor stopped on their queries.
         """
-        key = tuple(methods), tuple(references), tuple(runs)
-        if key in self._chosen:
-            return self._chosen[key]
+        key = tuple(among), tuple(references), tuple(runs)
+        if key in self._choices:
+            return self._choices[key]
+        methods = [*dict.fromkeys([*among, *references])]
         values = {m: self._means([self.finished(m)[run] for run in runs]) for m in methods}
         folds, validation = [*values[methods[0]]], self.validation_means(methods, runs)
+        if len(folds) == 1:
+            pair = self.first(validation), self.first({m: validation[m] for m in references})
+            return Choice(*pair, {folds[0]: pair})
         queries = [self.data.tests[f].queries for f in folds]
-        self._chosen[key] = choose_then_use(
+        found = choose_then_use(
             [self.sign * np.array([values[m][f] for m in methods]) for f in folds],
             [np.ones(q.n_queries) if q.query_weight is None else q.query_weight for q in queries],
             [self.data.codes[f] for f in folds],
             [methods.index(m) for m in references],
             self.sign * np.array([validation[m] for m in methods]),
         )
-        return self._chosen[key]
+        pairs = {f: (methods[ours], methods[theirs]) for f, (ours, theirs) in zip(folds, found.pairs, strict=True)}
+        best, incumbent = methods[found.best], methods[found.incumbent]
+        self._choices[key] = Choice(best, incumbent, pairs, found.p, found.widening)
+        return self._choices[key]
 
     def first(self, means: dict[Method, float]) -> Method:
         """Return the method with the best mean; the first one of ties."""

@@ -1,7 +1,7 @@
 """`LoadedData`: the folds of a comparison, and warnings about them, such as queries in several parts."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from os import PathLike
@@ -58,8 +58,8 @@ class LoadedData:
     folds : sequence of (train, valid, test)
     name : str
         Name of the data in the table.
-    paths : mapping, optional
-        Paths by name: data, or train, valid and test; None if the data are not files.
+    paths : sequence of str
+        Of the data, or of train, valid and test; empty if the data are not files.
     columns : Columns
         Columns of DataFrames.
     warnings : sequence of str
@@ -78,7 +78,7 @@ class LoadedData:
 
     folds: Sequence[Sequence[DataPart]]
     name: str = ""
-    paths: Mapping[str, str] | None = None
+    paths: Sequence[str] = ()
     columns: Columns = field(default_factory=Columns)
     warnings: Sequence[str] = ()
     propensity: tuple[float, ...] | None = None
@@ -95,18 +95,15 @@ class LoadedData:
             folds = folds_of(train, valid, test, columns)
             for fold in folds:
                 with_float32_labels(fold[0].queries)
-        given = {"data": train} if valid is None else dict(zip(PARTS, (train, valid, test), strict=True))
-        paths = None
-        if all(isinstance(path, (str, PathLike)) for path in given.values()):
-            paths = {option: str(path) for option, path in given.items()}
-            name = name or (name_of_folder(Path(train)) if valid is None else None)
-        found = list(dict.fromkeys(str(w.message) for w in caught))
-        one_table = valid is None and is_one_table(train)
+        given, one_table = (train,) if valid is None else (train, valid, test), valid is None and is_one_table(train)
         code = "folds" if len(folds) > 1 else "train, valid, test"
         code = ("data" if columns.label is None else "frame") if one_table else code
-        crossed, reading = len(folds) > 1 and one_table, ""
-        if paths is not None:
+        paths, reading = list[str](), ""
+        if all(isinstance(path, (str, PathLike)) for path in given):
+            paths = [*map(str, given)]
+            name = name or (name_of_folder(Path(train)) if valid is None else None)
             reading = f"{code if valid is None else 'train'} = {code_that_reads(train, columns.qid, folds[0][0].X)}\n"
+        found, crossed = list(dict.fromkeys(str(w.message) for w in caught)), len(folds) > 1 and one_table
         return cls(folds, str(name or ""), paths, columns, found, crossed=crossed, name_in_code=code, reading=reading)
 
     def weighed(self, propensity: Any) -> tuple["LoadedData", list[str]]:
@@ -182,7 +179,7 @@ class LoadedData:
     def doubts(self) -> list[str]:
         """Return warnings about columns, labels (places, lists that were shown), weights, and too few test queries."""
         train, queries = self.folds[0][0], self.folds[0][0].queries
-        found = doubts_on_columns(train, from_file=self.paths is not None)
+        found = doubts_on_columns(train, from_file=bool(self.paths))
         if n_repeated_places(queries.labels, queries.query_of_row) is not None and queries.labels.min() == 1.0:
             found.append(
                 "The labels number the rows of each query from 1, as places do, and a larger label counts as better. "
