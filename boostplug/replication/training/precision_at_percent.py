@@ -6,11 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_number, scores_of_rows
 from boostplug.data.queries import Queries
 from boostplug.metrics import Metric
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData
 from boostplug.replication.sources import Loaded, Source, Split
-
-Floats = NDArray[np.float64]
 
 _N_TRAITS = 6
 _N_NOISE = 8

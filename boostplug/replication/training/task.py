@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.summary import to_json
+from boostplug.core.arrays import Floats
 from boostplug.core.best_round import BestRound, rounding
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.queries import Queries
@@ -18,7 +19,6 @@ from boostplug.rankers import ReferenceRanker
 from boostplug.replication.sources import Split
 from boostplug.replication.training.study import PARTS, Learner, Study
 
-Floats = NDArray[np.float64]
 TaskResult = dict[str, Any]
 
 STEADY = "steady climb of "
