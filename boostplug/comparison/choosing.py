@@ -111,7 +111,7 @@ def choose_then_use(
     return Chosen(best, incumbent, pairs, p, max(1.0, widening))
 
 
-def _shares(weight: Floats, fold: NDArray[np.int64]) -> Floats:
+def _shares(weight: Floats, fold: Ints) -> Floats:
     """Return weights that make a sum the mean over folds of the weighted means of each; zeros if all weights are 0."""
     total = np.bincount(fold, weight)
     shares = np.divide(weight, total[fold], out=np.zeros_like(weight), where=total[fold] > 0)
