@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from textwrap import indent
 from typing import Any
 
+from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.report.formats import counted, decimals, interval, is_missing, probability, short, signed
 from boostplug.comparison.training.floors import LINEAR
 from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK
@@ -88,9 +89,7 @@ def _where(method: Document, document: Document) -> str:
 def about_data(document: Document) -> str:
     """Return the sizes of the parts, the weights, and the number of test queries on which the metric is defined."""
     data, test = document["data"], document["test"]
-    sizes = ", ".join(
-        f"{part} {data[part]['queries']:,}/{data[part]['documents']:,}" for part in ("train", "valid", "test")
-    )
+    sizes = ", ".join(f"{part} {data[part]['queries']:,}/{data[part]['documents']:,}" for part in PARTS)
     folds = f" over {data['folds']} folds together" if data["folds"] > 1 else ""
     sentences = [f"Data: {data['name'] or 'given'}; queries/documents{folds}: {sizes}; {data['features']:,} features."]
     if data.get("weighted"):
