@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from boostplug.core.figures import check_suffix, require_matplotlib
 from boostplug.core.files import check_replaceable, is_same_file, write_file
 from boostplug.core.text import visible
 from boostplug.core.version import __version__
@@ -137,9 +138,6 @@ def compare(
 
             template()  # an error before any training if Jinja2 is missing
         if picture is not None:
-            from boostplug.comparison.report.picture import check_suffix
-            from boostplug.core.figures import require_matplotlib
-
             check_suffix(picture, "--picture")
             require_matplotlib()
         files = [path for path in (train, valid, test) if path is not None]
@@ -234,8 +232,6 @@ def replicate(
         from boostplug.replication import replicate as run
 
         if figures is not None:
-            from boostplug.core.figures import require_matplotlib
-
             require_matplotlib()
         result = run(paper, data, json=json, num_processes=processes, keep=keep, progress=True)
         shown = result.full if full else result.summary
