@@ -23,6 +23,10 @@ Pairs = Mapping[int, tuple[Method, Method]]
 """Two methods for each fold, of which the first is compared with the second."""
 Value = Callable[[Run], Floats]
 
+FLIPS = 20_000
+LEVEL = 0.95  # of intervals
+_ROUNDING = 1e-12
+
 
 class Choice(NamedTuple):
     """The best method and the best of the references, by all folds and for each fold."""
@@ -34,11 +38,6 @@ class Choice(NamedTuple):
     """Of the difference of the pairs, if folds chose; else its test needs to know nothing of the choice."""
     widening: float = 1.0
     """Of its interval, for what the choice adds."""
-
-
-FLIPS = 20_000
-LEVEL = 0.95  # of intervals
-_ROUNDING = 1e-12
 
 
 @dataclass(eq=False)

@@ -169,10 +169,9 @@ class CompareResult:
     def _rows(self) -> list[dict[str, Any]]:
         """The rows of the table; the challenger's outcome is that of the decision."""
         rows, decision = dict(self.outcomes.rows), self._decision
-        for method, row in rows.items():
-            doubtful = decision is not None and decision.outcome is Outcome.DOUBTFUL
-            if decision and row["outcome"] and (doubtful or method == decision.challenger):
-                rows[method] = {**row, "outcome": decision.outcome}
+        if decision is not None:
+            decided = [*rows] if decision.outcome is Outcome.DOUBTFUL else [decision.challenger]
+            rows |= {m: {**rows[m], "outcome": decision.outcome} for m in decided if rows[m]["outcome"]}
         return [*rows.values()]
 
     def _recommendation(self, decision: Decision) -> dict[str, Any]:
