@@ -104,10 +104,9 @@ class Watch:
     ) -> None:
         self.metric, self.queries, self.num_threads = metric, queries, num_threads
         self.report, self.pruned = report, False
-        self.values: list[float] = []
+        self.values, self.seconds = list[float](), list[float]()
         self.scores: Floats | None = None
         self.model = ""
-        self.seconds: list[float] = []
         self._best = BestRound(greater_is_better=metric.greater_is_better, patience=patience)
         self._begun = self._start = perf_counter()
         self._processor = thread_time()

@@ -183,19 +183,16 @@ class FoldRuns:
 
     def _trained(self, method: Method, seed: int, framework: Framework) -> dict[str, Any]:
         """Return the fields of a run."""
-        plan = self._plan
+        plan, objective = self._plan, method.objective
         if plan.tune and method not in self.tuned:
             with _noted():  # and dropped
-                self.tuned[method] = tuning.tune(
-                    framework, method.objective, plan, lambda *trial: self._run(framework, *trial)[0]
-                )
-        setting = self.tuned.get(method) or Setting(method.objective)
+                self.tuned[method] = tuning.tune(framework, objective, plan, lambda *t: self._run(framework, *t)[0])
+        setting = self.tuned.get(method) or Setting(objective)
         watch, scores = self._run(framework, setting, seed)
         if not np.isfinite(scores).all():
             return {"error": "its scores on the test part are not finite"}
         assert watch.scores is not None
-        probabilities = method.objective not in _NO_LOGITS
-        return judged(plan, self._parts, watch.scores, scores, probabilities=probabilities) | {
+        return judged(plan, self._parts, watch.scores, scores, probabilities=objective not in _NO_LOGITS) | {
             "rounds": watch.best_round,
             "rounds_trained": len(watch.values),
             "seconds_per_round": watch.seconds_per_round,

@@ -166,9 +166,8 @@ class Trees:
             "num_threads": num_threads,
             "verbosity": -1,
         }
-        return _with_others(
-            LIGHTGBM_ALIASES | {"force_col_wise": ("force_col_wise", "force_row_wise")}, ours, self.lightgbm
-        )
+        names = LIGHTGBM_ALIASES | {"force_col_wise": ("force_col_wise", "force_row_wise")}
+        return _with_others(names, ours, self.lightgbm)
 
     def for_xgboost(self, num_threads: int) -> dict[str, Any]:
         """Return XGBoost's parameters, without its own metric."""
