@@ -74,28 +74,18 @@ def values_alone(part: DataPart, metric: Metric) -> dict[str, float]:
     return {name: value for name, value in found.items() if not np.isnan(value)}
 
 
-class LabelSteps:
-    """The judged rows of queries by label, and the steps from one label of a query to the next.
+def share_in_order(values: Floats, queries: Queries, least: int = 1) -> float:
+    """Return the share of the steps at which all judged rows of the higher label have higher values.
 
-    Parameters
-    ----------
-    queries : Queries
+    A step leads from one label of a query to the next. NaN if there are fewer than `least`.
     """
-
-    def __init__(self, queries: Queries) -> None:
-        rows = np.flatnonzero(queries.judged)
-        self.rows = rows = rows[np.lexsort((queries.labels[rows], queries.query_of_row[rows]))]
-        query, labels = queries.query_of_row[rows], queries.labels[rows]
-        is_start = np.r_[True, (np.diff(query) != 0) | (np.diff(labels) != 0)][: len(rows)]  # of a label
-        self.starts = np.flatnonzero(is_start)
-        self.is_step = np.diff(query[self.starts]) == 0
-        self.n = int(self.is_step.sum())
-
-    def share_in_order(self, values: Floats) -> float:
-        """Return the share of the steps at which all rows of the higher label have higher values."""
-        values = last_where_missing(values)[self.rows]
-        low, high = np.minimum.reduceat(values, self.starts), np.maximum.reduceat(values, self.starts)
-        return float((low[1:] > high[:-1])[self.is_step].mean())
+    groups = queries.grade_groups
+    is_step = np.diff(groups.query_of_group) == 0
+    if is_step.sum() < least:
+        return float("nan")
+    values, starts = last_where_missing(values)[groups.rows], groups.group_start[:-1]
+    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    return float((low[1:] > high[:-1])[is_step].mean())
 
 
 def orders_as_labels(values: Floats, queries: Queries) -> bool:
@@ -104,5 +94,4 @@ def orders_as_labels(values: Floats, queries: Queries) -> bool:
     Rows of equal labels may have different scores; rows of different labels may not be level. False where fewer than 20
     steps from one label of a query to the next were ordered: scores of any kind may be right there.
     """
-    steps = LabelSteps(queries)
-    return steps.n >= _LEAST_STEPS and steps.share_in_order(values) == 1.0
+    return share_in_order(values, queries, _LEAST_STEPS) == 1.0

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.inputs.columns import LabelSteps, columns_of, first_queries, names_of
+from boostplug.comparison.inputs.columns import columns_of, first_queries, names_of, share_in_order
 from boostplug.comparison.inputs.frames import TODAY, Columns
 from boostplug.comparison.report.formats import short
 from boostplug.comparison.training.frameworks import Folds
@@ -143,7 +143,7 @@ class _Labels:
     """The labels of queries, and what columns tell of them."""
 
     def __init__(self, queries: Queries) -> None:
-        self.n_rows, self.steps, self.levels = queries.n_rows, LabelSteps(queries), list[_Level]()
+        self.queries, self.levels = queries, list[_Level]()
         rows = np.flatnonzero(queries.judged)
         query, labels = queries.query_of_row[rows], queries.labels[rows]
         known = np.unique(labels)
@@ -157,13 +157,13 @@ class _Labels:
 
     def told_by(self, values: Floats, texts: Sequence[Any] | None = None) -> tuple[bool, str]:
         """Return whether a column leaks, and what it tells of the labels; values of texts are their places."""
-        values = values[: self.n_rows]
-        for how, scores in (("as the label does", values), ("against the label", -values)):
-            if texts is None and self.steps.n >= _LEAST_STEPS:
-                share = self.steps.share_in_order(scores)
+        values = values[: self.queries.n_rows]
+        orders = {"as the label does": values, "against the label": -values} if texts is None else {}
+        for how, scores in orders.items():
+            share = share_in_order(scores, self.queries, _LEAST_STEPS)
+            if share >= _IN_ORDER:
                 where = f", at {100 * share:.3g} % of the steps from one label to the next" * (share < 1.0)
-                if share >= _IN_ORDER:
-                    return True, f"ranks the rows of each query {how}{where}"
+                return True, f"ranks the rows of each query {how}{where}"
         kinds, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
         unusual = (codes != counts.argmax()).astype(np.int64)
         codes = codes if len(kinds) <= _MOST_KINDS else unusual
