@@ -192,7 +192,7 @@ def metrics_of(
         )
     notes: dict[Metric, str] = {}
     for fold in data.folds:
-        for name, part, needed in (("train", fold[0], ()), ("valid", fold[1], (choosing,)), ("test", fold[2], columns)):
+        for name, part, needed in zip(PARTS, fold, ((), (choosing,), columns), strict=True):
             weight = part.queries.query_weight
             if weight is not None and not np.any(weight):
                 raise ValueError(f"{name}: all weights are 0; give its queries weights, or pass none")

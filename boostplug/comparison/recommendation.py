@@ -168,7 +168,6 @@ def _under_its_names(kind: Any, framework: str, params: Mapping[str, Any]) -> di
         if name not in _NOT_TAKEN:
             group = next((names for names in groups if name in names), (name,))
             words[next((other for other in group if other in own), name)] = value
-    words.pop("objective", None)
     return words
 
 

@@ -95,7 +95,8 @@ class LoadedData:
             folds = folds_of(train, valid, test, columns)
             for fold in folds:
                 with_float32_labels(fold[0].queries)
-        given, one_table = (train,) if valid is None else (train, valid, test), valid is None and is_one_table(train)
+        given = (train,) if valid is None else (train, valid, test)
+        one_table = valid is None and is_one_table(train)
         code = "folds" if len(folds) > 1 else "train, valid, test"
         code = ("data" if columns.label is None else "frame") if one_table else code
         paths, reading = list[str](), ""
@@ -103,7 +104,8 @@ class LoadedData:
             paths = [*map(str, given)]
             name = name or (name_of_folder(Path(train)) if valid is None else None)
             reading = f"{code if valid is None else 'train'} = {code_that_reads(train, columns.qid, folds[0][0].X)}\n"
-        found, crossed = list(dict.fromkeys(str(w.message) for w in caught)), len(folds) > 1 and one_table
+        crossed = len(folds) > 1 and one_table
+        found = list(dict.fromkeys(str(w.message) for w in caught))
         return cls(folds, str(name or ""), paths, columns, found, crossed=crossed, name_in_code=code, reading=reading)
 
     def weighed(self, propensity: Any) -> tuple["LoadedData", list[str]]:

@@ -81,7 +81,7 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
             found.append(f"{what}. Is it known before the list is shown? If not, leave it out{remedy}.")
         elif best is not None and value is not None and name != in_use and sign * (best - value) <= _CLOSE:
             strong.append(f"{name!r} ({short(value)})")
-    if strong and best is not None:
+    if strong:
         note = (
             f"Alone within {_CLOSE:g} of the best model (validation {metric.name} {short(best)}): column "
             f"{', '.join(_first(strong))}. Is it known before the list is shown, as a text match is and clicks are not?"
