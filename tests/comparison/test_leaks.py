@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import boostplug as bp
 from boostplug.comparison.inputs.columns import LabelSteps
@@ -237,8 +238,36 @@ def test_a_score_in_use_that_is_a_leak_is_named_as_such(drop):
     frame = table(clicked=(np.maximum(CLICK, chance(0.05)) * 1))
     _, (reason,) = found(frame, today="clicked", drop=drop)
     assert reason.startswith("the score in use, today='clicked', is nonzero in 100 % of the ")
-    assert reason.endswith("name what ranked the lists before the labels were known")
+    known = "name what ranked the lists before the labels were known"
+    assert reason.endswith(f"{known}, or pass keep=['clicked'] (--keep clicked) if this did")
     assert found(frame, today="clicked", keep=["clicked"])[1] == []
+
+
+@pytest.mark.parametrize("leaking", ["train", "valid", "test"])
+def test_a_leak_in_one_part_of_one_fold_leaves_no_advice(leaking):
+    """As of a column that was logged in one part only: alone it may be best there."""
+    table_of_all = table(clicked=chance(0.1) * 1.0)
+    folds = [
+        [*bp.split_queries(table_of_all.assign(query=table_of_all["query"] + 10_000 * k), qid="query")] for k in (0, 1)
+    ]
+    place = ["train", "valid", "test"].index(leaking)
+    folds[1][place] = folds[1][place].assign(
+        clicked=lambda frame: np.maximum(frame["label"], chance(0.05)[: len(frame)])
+    )
+    given = {name: value for name, value in ONE_ROUND.items() if name != "split"}
+    recommendation = bp.compare(folds, label="label", **given).document["recommendation"]
+    (reason,) = recommendation["reasons"]
+    assert reason.startswith("the column 'clicked' is nonzero in 100 % of the ")
+    assert f" rows of {leaking} with a label above 0" in reason
+    assert recommendation["outcome"] == "doubtful"
+
+
+def test_a_sparse_column_is_a_leak():
+    frame = table(clicked=np.maximum(CLICK, chance(0.05)) * 1, rare=CLICK & (np.arange(ROWS) < 20))
+    X = sparse.csr_matrix(frame[["match", "rare", "clicked"]].to_numpy(float))
+    data = bp.RankingData(X, frame["label"], qid=frame["query"], feature_names=["match", "rare", "clicked"])
+    (reason,) = bp.compare(data, **ONE_ROUND | {"qid": "qid"}).document["recommendation"]["reasons"]
+    assert reason.startswith("the column 'clicked' is nonzero in 100 % of the ")
 
 
 def test_growth_with_time_is_no_reason():
