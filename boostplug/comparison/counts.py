@@ -30,7 +30,7 @@ _FIRST, _SHARE = Precision(1, relevant=ABOVE_0).per_query, Recall(3, relevant=AB
 _GRADE, _RELEVANT = DCG(1, gain="linear").per_query, Precision(3, relevant=ABOVE_0, empty=0).per_query
 _ONE, _SEVERAL, _GRADES = "one choice", "several choices", "grades"
 _COUNTS: list[tuple[str, str, float, int, Values]] = [  # in words, with the factor and the digits of the number #
-    (_ONE, "the chosen document{} is first in # of 1,000 queries", 1000.0, 0, _FIRST),
+    (_ONE, "the chosen document{} is first in # of 1,000 queries that have one", 1000.0, 0, _FIRST),
     (_ONE, "it is in the first three in #", 1000.0, 0, _SHARE),
     (_ONE, "its mean place is #", 1.0, 2, _place),
     (_SEVERAL, "a relevant document{} is first in # of 1,000 queries that have one", 1000.0, 0, _FIRST),
