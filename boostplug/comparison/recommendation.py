@@ -85,6 +85,8 @@ def lines_of(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -> st
         over = f"for seed, n in {of_folds[0]}.items()"
         if len(data.folds) > 1:
             over = f"for (train, _, _), rounds in zip(folds, {of_folds})\n    for seed, n in rounds.items()"
+        if not method.is_trained:
+            over = "for train, _, _ in folds"
         models.append(f"[\n    {fitted}\n    {over}\n]")
     return f"{_lines_of_data(data)}model = " + (f"bp.mean_model({' + '.join(models)})" if several else fitted)
 

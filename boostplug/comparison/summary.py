@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-SCHEMA = "boostplug.compare/4"
+SCHEMA = "boostplug.compare/5"
 SIGNIFICANT = 0.05  # a smaller p is significant
 FEWEST_QUERIES = 30  # on test; with fewer, "no significant difference" has no meaning
 

@@ -160,7 +160,7 @@ def test_what_makes_no_sense_exits_with_2(arguments, message, current):
     assert sorted(path.name for path in current.iterdir()) == ["a.txt", "link.json"]
 
 
-PAGE, RESULT, MODEL = "<!doctype html>", '{\n "schema": "boostplug.compare/4"}', "tree\nversion=v4\n"
+PAGE, RESULT, MODEL = "<!doctype html>", '{\n "schema": "boostplug.compare/5"}', "tree\nversion=v4\n"
 
 
 @pytest.mark.parametrize(

@@ -146,7 +146,7 @@ def test_a_file_of_another_kind_is_not_replaced(result, tmp_path, write):
 def test_json_holds_what_the_table_shows(result, tmp_path):
     result.to_json(tmp_path / "out.json")
     document = json.loads((tmp_path / "out.json").read_text())
-    assert document["schema"] == "boostplug.compare/4"
+    assert document["schema"] == "boostplug.compare/5"
     assert {"boostplug", "python", "lightgbm", "xgboost", "numpy"} <= set(document["versions"])
     assert document["settings"]["seeds"] == [0, 1]
     assert document["settings"]["params"]["num_leaves"] == 6

@@ -66,12 +66,12 @@ CASES = {
     ),
     Outcome.LEVEL: (
         {**IN_USE, (LGB, "a"): (0.6, 0.501)}, {},
-        "Keep lambdarank: a, the best of 2 on validation, does not rank significantly better.",
+        "Keep lambdarank: a does not rank significantly better.",
         "more test queries on which the metric is defined, some",
     ),
     Outcome.WORSE: (
         {**IN_USE, (LGB, "a"): (0.6, 0.4)}, {},
-        "Keep lambdarank: a, the best of 2 on validation, ranks significantly worse.",
+        "Keep lambdarank: a ranks significantly worse.",
         "The validation part misleads here, so choose on more validation queries.",
     ),
     Outcome.AT_CAP: (

@@ -10,7 +10,7 @@ import boostplug as bp
 from boostplug.core.files import write_file
 from boostplug.datasets import save_qrels, save_run
 
-NEW = '{\n "schema": "boostplug.compare/4"}'
+NEW = '{\n "schema": "boostplug.compare/5"}'
 ROWS = {"qid": [1, 1], "doc_ids": ["a", "b"]}
 MODEL = bp.Ensemble([[(bp.weak_rankers.Stump(0, 0.5), 1.0)]], n_features=1)
 OTHERS = {

@@ -202,8 +202,7 @@ def advice(document: Document) -> list[str]:
     if advice is None:
         return ["No recommendation: no run has finished."]
     unfinished = ["The comparison was interrupted: this holds for the finished runs only."] * is_partial(document)
-    model = [] if advice["outcome"] == "doubtful" else model_of(document)
-    return [*sentences(document), *unfinished, *model]
+    return [*sentences(document), *unfinished, *model_of(document)]
 
 
 def headline(document: Document) -> str:
@@ -224,11 +223,11 @@ def _what_to_do(document: Document) -> str:
     in_use = advice["incumbent"] or advice
     challenger, incumbent = _named(advice["challenger"], document), _named(in_use, document)
     best = _best(document)
-    worse = "methods that other folds choose rank" if len(advice["chosen"]) > 1 else f"{challenger}, {best}, ranks"
+    worse = "methods that other folds choose rank" if len(advice["chosen"]) > 1 else f"{challenger} ranks"
     return {
         "doubtful": f"Do not rely on this yet: {'; '.join(advice['reasons'])}.",
         "better": f"Change to {challenger}: it ranks significantly better than {incumbent}.",
-        "level": f"Keep {incumbent}: {challenger}, {best}, does not rank significantly better.",
+        "level": f"Keep {incumbent}: {challenger} does not rank significantly better.",
         "worse": f"Keep {incumbent}: {worse} significantly worse.",
         "at the cap": f"No verdict yet, so keep {incumbent}: trainings ended at the cap of "
         f"{document['settings']['rounds']:,} rounds.",
@@ -338,12 +337,13 @@ def _surer(document: Document) -> list[str]:
 def model_of(document: Document) -> list[str]:
     """Return words and code by which the recommended model is saved and trained again; nothing for a column."""
     advice, metric = document["recommendation"], document["settings"]["metric"]
-    if not advice["code"]:
+    if not advice["code"] or advice["outcome"] == "doubtful":
         return []
     file = "ranker.json" if advice["framework"] == "xgboost" else "ranker.txt"
     option = f", add --model {file} to the command, or in Python" * (document["command"] is not None)
     about = ""
-    if (n := advice["runs"]) > 1:
+    seeds = len(document["settings"]["seeds"]) if advice["framework"] == WITHOUT_FRAMEWORK else 1  # of equal models
+    if (n := advice["runs"] // seeds) > 1:
         about = f"The model is the mean of {n} trained ones, an ordinary booster. "
         if mean := advice["mean_of_seeds"]:
             whose = f"each fold's {mean['models']}" if document["data"]["folds"] > 1 else "them"
