@@ -262,6 +262,24 @@ def test_a_leak_in_one_part_of_one_fold_leaves_no_advice(leaking):
     assert recommendation["outcome"] == "doubtful"
 
 
+def test_the_part_whose_rows_a_column_orders_is_named():
+    parts = list(bp.split_queries(table("grade", copy=chance(0.1) * 1.0), qid="query"))
+    parts[2] = parts[2].assign(copy=parts[2]["label"] + 1)
+    given = {name: value for name, value in ONE_ROUND.items() if name != "split"}
+    (reason,) = bp.compare(*parts, label="label", **given).document["recommendation"]["reasons"]
+    assert reason.startswith("the column 'copy' ranks the rows of each query of test as the label does; drop it")
+
+
+def test_a_leak_of_the_label_that_the_metric_reads_leaves_no_advice():
+    frame = table("grade", sale=chance(0.15) * 1.0).assign(in_cart=lambda of: np.maximum(of["sale"], chance(0.05)))
+    given = {"label": "label", "labels": ["sale"], **ONE_ROUND}
+    assert bp.compare(frame, **given).document["recommendation"]["reasons"] == []
+    found = bp.compare(frame, **given, metric="NDCG@10.on(sale)").document["recommendation"]
+    (reason,) = found["reasons"]
+    assert reason.startswith("the column 'in_cart' is nonzero in 100 % of the ")
+    assert " rows of train with a label 'sale' above 0, and in " in reason
+
+
 def test_a_sparse_column_is_a_leak():
     frame = table(clicked=np.maximum(CLICK, chance(0.05)) * 1, rare=CLICK & (np.arange(ROWS) < 20))
     X = sparse.csr_matrix(frame[["match", "rare", "clicked"]].to_numpy(float))

@@ -1,12 +1,13 @@
 """Leaks: columns that say what the labels are, as those do that are known only after a list was shown."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.comparison.inputs.clicks import IPS
 from boostplug.comparison.inputs.columns import LabelSteps, columns_of, first_queries, names_of
 from boostplug.comparison.inputs.frames import PARTS, TODAY, Columns
 from boostplug.comparison.report.formats import short
@@ -15,6 +16,7 @@ from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import shown
 from boostplug.data.tables import schema_of
 from boostplug.metrics import Metric
+from boostplug.metrics.on_label import MetricOnLabel
 
 # A leak does one of three things. On 75 kinds of labels of 12 data sets the features that come closest order .67 of the
 # steps, mark .94 of the relevant rows and .54 of the others, and have no value of which .95 of the rows are relevant.
@@ -58,7 +60,12 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
     """
     train, found, strong, reasons, leaking = folds[0][0], list[str](), list[str](), list[str](), dict[str, str]()
     parts = [part for fold in folds if fold[0].X.shape[1] == train.X.shape[1] for part in fold]
-    labels = [_Labels(part, PARTS[k % len(PARTS)], _OF_LATER if k else 1.0) for k, part in enumerate(parts)]
+    of_metric = metric.label if isinstance(metric, MetricOnLabel) and metric.label != IPS else None
+    labels = [
+        _Labels(part, PARTS[k % len(PARTS)], _OF_LATER if k else 1.0, label)
+        for label in dict.fromkeys((None, of_metric))
+        for k, part in enumerate(parts)
+    ]
     names, in_use = names_of(train), (columns.today or "").removeprefix("-")
     sign = 1.0 if metric.greater_is_better else -1.0
     if in_use and in_use not in columns.keep:
@@ -71,7 +78,7 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
         name = of_parts[0][0]
         if name in columns.keep:
             continue
-        told = [of_part.told_by(values, name) for of_part, (_, values) in zip(labels, of_parts, strict=True)]
+        told = [of_part.told_by(values, name) for of_part, (_, values) in zip(labels, cycle(of_parts))]
         is_leak, what = next((one for one in told if one[0]), told[0])  # a mere doubt only on the first training part
         if is_leak and name != in_use:
             leaking[name] = f"the column {name!r} {what}"
@@ -121,10 +128,11 @@ class _Level(NamedTuple):
     of_others: Floats
     """Share of the others among the rows of the query of each row."""
     part: str
+    what: str
 
     def told_by(self, values: Floats, texts: Sequence[Any] | None, codes: Ints, of_part: Ints) -> tuple[bool, str]:
         """Return whether a column leaks, and how it marks the relevant rows by its codes, or a part of them."""
-        base, above = float(self.relevant.mean()), f"a label above {self.level:g}"
+        base, above = float(self.relevant.mean()), f"a {self.what} above {self.level:g}"
         marked, of_relevant, of_others = self._marked(codes, base)
         if of_relevant >= _OF_RELEVANT and of_others <= _DOUBTED:
             where = f"{100 * of_relevant:.3g} % of the {self.relevant.sum():,} rows of {self.part} with {above}"
@@ -148,8 +156,10 @@ class _Level(NamedTuple):
 class _Labels:
     """The labels of a part's first queries, and what its columns tell of them."""
 
-    def __init__(self, part: DataPart, where: str, share: float) -> None:
-        queries, categories = first_queries(part, share), schema_of(part.X).categories or {}
+    def __init__(self, part: DataPart, where: str, looked_at: float, label: str | None) -> None:
+        queries, categories = first_queries(part, looked_at), schema_of(part.X).categories or {}
+        queries, self.what = (queries, "label") if label is None else (queries.on(label), f"label {label!r}")
+        self.rows_of = "the rows of each query" + f" of {where}" * (where != PARTS[0])
         self.texts = {name: categories.get(place) for place, name in enumerate(map(str, names_of(part) or ()))}
         self.n_rows, self.steps, self.levels = queries.n_rows, LabelSteps(queries), list[_Level]()
         rows = np.flatnonzero(queries.judged)
@@ -161,19 +171,19 @@ class _Labels:
             has_both = (share > 0.0) & (share < 1.0)
             n = int((relevant & has_both).sum())
             if min(n, has_both.sum() - n) >= _LEAST_ROWS and relevant.mean() <= _MOST_BASE:
-                self.levels.append(_Level(level, rows[has_both], relevant[has_both], share[has_both], where))
+                self.levels.append(_Level(level, rows[has_both], relevant[has_both], share[has_both], where, self.what))
 
     def told_by(self, values: Floats, name: str = "") -> tuple[bool, str]:
         """Return whether a column leaks, and what it tells of the labels; values of texts are their places."""
         values, texts = values[: self.n_rows], self.texts.get(name)
         if np.count_nonzero(values) < _LEAST_ROWS:  # as most columns of sparse features
             return False, ""
-        for how, scores in (("as the label does", values), ("against the label", -values)):
+        for how, scores in ((f"as the {self.what} does", values), (f"against the {self.what}", -values)):
             if texts is None and self.steps.n >= _LEAST_STEPS:
                 share = self.steps.share_in_order(scores)
                 where = f", at {100 * share:.3g} % of the steps from one label to the next" * (share < 1.0)
                 if share >= _IN_ORDER:
-                    return True, f"ranks the rows of each query {how}{where}"
+                    return True, f"ranks {self.rows_of} {how}{where}"
         kinds, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
         unusual = (codes != counts.argmax()).astype(np.int64)
         codes = codes if len(kinds) <= _MOST_KINDS else unusual
