@@ -70,9 +70,8 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
     sign = 1.0 if metric.greater_is_better else -1.0
     if in_use and in_use not in columns.keep:
         is_leak, what = labels[0].told_by(train.queries.labels_by_name[TODAY])
-        remedy = "name what ranked the lists before the labels were known"
-        if in_use != "order":
-            remedy += f", or pass keep=[{in_use!r}] (--keep {in_use}) if this did"
+        keep = f", or pass keep=[{in_use!r}] (--keep {in_use}) if this did" * (in_use != "order")
+        remedy = f"name what ranked the lists before the labels were known{keep}"
         reasons += [f"the score in use, today={columns.today!r}, {what}; {remedy}"] * is_leak
     for of_parts in zip(*(columns_of(part, codes=True) for part in parts), strict=True):
         name = of_parts[0][0]
