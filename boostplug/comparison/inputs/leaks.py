@@ -24,8 +24,9 @@ _IN_ORDER, _LEAST_STEPS = 0.98, 60  # it orders so many of the steps between lab
 _OF_RELEVANT, _OF_OTHERS = 0.95, 0.2  # it marks so many of the relevant rows, and at most so many of the others
 _DOUBTED = 0.5  # of the others: a search engine's features may come to that, so it is only a warning
 _SURE, _RATIO = 0.95, 0.01  # of the rows it marks so many are relevant, and others are so much rarer marked
-_OF_LATER = 0.1  # share of the values that are looked at in a part behind the first one, which saves time
 _LEAST_ROWS = 20  # relevant ones, others, and others that chance would have marked
+_LEAST_LATER = 100  # the same in a part behind the first one: of many looks at few rows, some mislead
+_OF_LATER = 0.1  # share of the values that are looked at there, which saves time
 _MOST_BASE = 0.7  # share of relevant rows beyond which a mark says little
 _MOST_KINDS = 20  # of values that are looked at one by one
 _MOST_LEVELS = 10  # labels above which rows count as relevant
@@ -60,12 +61,8 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
     """
     train, found, strong, reasons, leaking = folds[0][0], list[str](), list[str](), list[str](), dict[str, str]()
     parts = [part for fold in folds if fold[0].X.shape[1] == train.X.shape[1] for part in fold]
-    of_metric = metric.label if isinstance(metric, MetricOnLabel) and metric.label != IPS else None
-    labels = [
-        _Labels(part, PARTS[k % len(PARTS)], _OF_LATER if k else 1.0, label)
-        for label in dict.fromkeys((None, of_metric))
-        for k, part in enumerate(parts)
-    ]
+    of_metric = [metric.label] if isinstance(metric, MetricOnLabel) and metric.label != IPS else []
+    labels = [_Labels(part, k, label) for label in (None, *of_metric) for k, part in enumerate(parts)]
     names, in_use = names_of(train), (columns.today or "").removeprefix("-")
     sign = 1.0 if metric.greater_is_better else -1.0
     if in_use and in_use not in columns.keep:
@@ -126,39 +123,39 @@ class _Level(NamedTuple):
     relevant: NDArray[np.bool_]
     of_others: Floats
     """Share of the others among the rows of the query of each row."""
-    part: str
-    what: str
+    of: "_Labels"
 
     def told_by(self, values: Floats, texts: Sequence[Any] | None, codes: Ints, of_part: Ints) -> tuple[bool, str]:
         """Return whether a column leaks, and how it marks the relevant rows by its codes, or a part of them."""
-        base, above = float(self.relevant.mean()), f"a {self.what} above {self.level:g}"
+        base, above = float(self.relevant.mean()), f"a {self.of.what} above {self.level:g}"
         marked, of_relevant, of_others = self._marked(codes, base)
         if of_relevant >= _OF_RELEVANT and of_others <= _DOUBTED:
-            where = f"{100 * of_relevant:.3g} % of the {self.relevant.sum():,} rows of {self.part} with {above}"
+            where = f"{100 * of_relevant:.3g} % of the {self.relevant.sum():,} rows of {self.of.part} with {above}"
             what = _shown(values[self.rows], marked, texts)
             return of_others <= _OF_OTHERS, f"is {what} in {where}, and in {100 * of_others:.2g} % of the others"
         marked, of_relevant, of_others = self._marked(of_part, _SURE)
-        if self.of_others[marked].sum() < _LEAST_ROWS or of_others > _RATIO * of_relevant:
+        if self.of_others[marked].sum() < self.of.least or of_others > _RATIO * of_relevant:
             return False, ""
         sure = f"{100 * self.relevant[marked].mean():.3g} %"
-        where = f"{marked.sum():,} rows of {self.part}, of which {sure} have {above}"
+        where = f"{marked.sum():,} rows of {self.of.part}, of which {sure} have {above}"
         return True, f"is {_shown(values[self.rows], marked, texts)} in {where} (of all rows {100 * base:.2g} %)"
 
     def _marked(self, codes: Ints, least: float) -> tuple[NDArray[np.bool_], float, float]:
         """Return the rows with values of which more than a share is relevant, as shares of relevant rows and others."""
         codes = codes[self.rows]
         n = np.bincount(codes)
-        marked = ((np.bincount(codes, self.relevant) > least * n) & (n >= _LEAST_ROWS))[codes]
+        marked = ((np.bincount(codes, self.relevant) > least * n) & (n >= self.of.least))[codes]
         return marked, float(marked[self.relevant].mean()), float(marked[~self.relevant].mean())
 
 
 class _Labels:
     """The labels of a part's first queries, and what its columns tell of them."""
 
-    def __init__(self, part: DataPart, where: str, looked_at: float, label: str | None) -> None:
-        queries, categories = first_queries(part, looked_at), schema_of(part.X).categories or {}
+    def __init__(self, part: DataPart, number: int, label: str | None) -> None:
+        queries, categories = first_queries(part, _OF_LATER if number else 1.0), schema_of(part.X).categories or {}
         queries, self.what = (queries, "label") if label is None else (queries.on(label), f"label {label!r}")
-        self.rows_of = "the rows of each query" + f" of {where}" * (where != PARTS[0])
+        self.part, self.least = PARTS[number % len(PARTS)], _LEAST_LATER if number else _LEAST_ROWS
+        self.rows_of = "the rows of each query" + f" of {self.part}" * (self.part != PARTS[0])
         self.texts = {name: categories.get(place) for place, name in enumerate(map(str, names_of(part) or ()))}
         self.n_rows, self.steps, self.levels = queries.n_rows, LabelSteps(queries), list[_Level]()
         rows = np.flatnonzero(queries.judged)
@@ -169,8 +166,8 @@ class _Labels:
             share = (np.bincount(query, ~relevant) / np.maximum(np.bincount(query), 1))[query]
             has_both = (share > 0.0) & (share < 1.0)
             n = int((relevant & has_both).sum())
-            if min(n, has_both.sum() - n) >= _LEAST_ROWS and relevant.mean() <= _MOST_BASE:
-                self.levels.append(_Level(level, rows[has_both], relevant[has_both], share[has_both], where, self.what))
+            if min(n, has_both.sum() - n) >= self.least and relevant.mean() <= _MOST_BASE:
+                self.levels.append(_Level(level, rows[has_both], relevant[has_both], share[has_both], self))
 
     def told_by(self, values: Floats, name: str = "") -> tuple[bool, str]:
         """Return whether a column leaks, and what it tells of the labels; values of texts are their places."""
