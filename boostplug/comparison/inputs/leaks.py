@@ -25,8 +25,8 @@ _OF_RELEVANT, _OF_OTHERS = 0.95, 0.2  # it marks so many of the relevant rows, a
 _DOUBTED = 0.5  # of the others: a search engine's features may come to that, so it is only a warning
 _SURE, _RATIO = 0.95, 0.01  # of the rows it marks so many are relevant, and others are so much rarer marked
 _LEAST_ROWS = 20  # relevant ones, others, and others that chance would have marked
-_LEAST_LATER = 100  # the same in a part behind the first one: of many looks at few rows, some mislead
-_OF_LATER = 0.1  # share of the values that are looked at there, which saves time
+# In a part behind the first one: of many looks at few rows, some mislead; and looking at fewer values saves time.
+_LEAST_LATER, _OF_LATER = 100, 0.1  # rows, and share of the values
 _MOST_BASE = 0.7  # share of relevant rows beyond which a mark says little
 _MOST_KINDS = 20  # of values that are looked at one by one
 _MOST_LEVELS = 10  # labels above which rows count as relevant
