@@ -158,8 +158,10 @@ def compare(
 
         def save(path: Path) -> None:
             try:
+                if (result.document["recommendation"] or {}).get("reasons"):
+                    raise ValueError("the first sentence says why not to rely on this yet")  # noqa: TRY301 (as below)
                 write_file(path, model_content(result.model, path))
-            except ValueError as error:  # a column is recommended
+            except ValueError as error:  # a column is recommended, or the comparison is doubtful
                 check_replaceable(path, _BEGINNINGS["--model"])
                 if path.is_file() and not result.interrupted:
                     path.resolve().unlink()  # of an earlier run

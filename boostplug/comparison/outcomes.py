@@ -93,11 +93,18 @@ class Outcomes:
             return 0
         return sum(run.rounds_trained == self.plan.rounds for run in self.finished(method).values())
 
+    @property
+    def weights(self) -> list[Floats]:
+        """The weights of the test queries of each fold; those of weight 0 count for nothing."""
+        tests = [test.queries for test in self.data.tests]
+        return [np.ones(q.n_queries) if q.query_weight is None else q.query_weight for q in tests]
+
     def n_defined(self) -> int:
         """Return the number of test queries on which the metric is defined; a query in several folds counts once."""
         metric = self.plan.metric
         defined = [~np.isnan(metric.per_query(np.zeros(p.queries.n_rows), p.queries)) for p in self.data.tests]
-        return len(np.unique(np.concatenate([c[d] for c, d in zip(self.data.codes, defined, strict=True)])))
+        found = [c[d & (w > 0)] for c, d, w in zip(self.data.codes, defined, self.weights, strict=True)]
+        return len(np.unique(np.concatenate(found)))
 
     def n_repeated(self) -> int:
         """Return the number of repetitions of test queries in further folds."""
@@ -146,7 +153,7 @@ class Outcomes:
     def counts(self, pairs: Pairs) -> tuple[int, int]:
         """Return on how many test queries the first of two methods has better values, and on how many worse ones."""
         ours, theirs = self.paired(pairs)
-        gains = np.concatenate([self.sign * (ours[f] - theirs[f]) for f in ours])
+        gains = np.concatenate([self.sign * (ours[f] - theirs[f]) * (self.weights[f] > 0) for f in ours])
         return int((gains > _ROUNDING).sum()), int((gains < -_ROUNDING).sum())
 
     def doubled(self, method: Method) -> dict[str, Any] | None:
@@ -211,10 +218,9 @@ class Outcomes:
         if len(folds) == 1:
             pair = self.first(validation), self.first({m: validation[m] for m in references})
             return Choice(*pair, {folds[0]: pair})
-        queries = [self.data.tests[f].queries for f in folds]
         found = choose_then_use(
             [self.sign * np.array([values[m][f] for m in methods]) for f in folds],
-            [np.ones(q.n_queries) if q.query_weight is None else q.query_weight for q in queries],
+            [self.weights[f] for f in folds],
             [self.data.codes[f] for f in folds],
             [methods.index(m) for m in references],
             self.sign * np.array([validation[m] for m in methods]),

@@ -220,7 +220,7 @@ class CompareResult:
         trained = {method: mean for method, mean in means.items() if method.is_trained}
         best = trained[outcomes.first(trained)] if trained else None
         data, alone = outcomes.data, outcomes.floors.mean_alone
-        return leaks(data.folds, alone, best, outcomes.plan.valid_metric, data.columns)
+        return leaks(data.folds[: 1 if data.crossed else None], alone, best, outcomes.plan.valid_metric, data.columns)
 
     def _values(self, method: Method, decision: Decision) -> dict[str, Any]:
         """Return a method's names, and means on validation and test over those deciding runs that it has finished."""

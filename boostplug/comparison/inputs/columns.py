@@ -22,12 +22,17 @@ def names_of(part: DataPart) -> Sequence[Any]:
 
 
 def columns_of(part: DataPart, *, codes: bool = False) -> Iterator[tuple[str, Floats]]:
-    """Yield the name and numbers of each column, without categories or with their codes; nothing if sparse."""
-    if hasattr(part.X, "nnz"):
-        return
-    names = names_of(part)
+    """Yield the name and numbers of each column, without categories or with their codes.
+
+    Of sparse features nothing, or with `codes` the rows of the first queries, 0 where absent.
+    """
+    X, names = part.X, names_of(part)
+    if hasattr(X, "nnz"):
+        if not codes:
+            return
+        X = X.tocsr()[: first_queries(part).n_rows].toarray()
     for j in range(part.X.shape[1]):
-        column = part.X.iloc[:, j] if is_frame(part.X) else part.X[:, j]
+        column = X.iloc[:, j] if is_frame(X) else X[:, j]
         name = str(names[j]) if names else f"number {j + 1}"
         if not hasattr(column, "cat"):
             yield name, np.asarray(column, np.float64)
@@ -55,12 +60,12 @@ def last_where_missing(scores: Floats) -> Floats:
     return np.where(np.isnan(scores), -np.inf, scores)
 
 
-def first_queries(part: DataPart) -> Queries:
-    """Return as many of the first queries as can be judged by all columns in a few seconds."""
+def first_queries(part: DataPart, share: float = 1.0) -> Queries:
+    """Return as many of the first queries as can be judged by all columns in a few seconds, or in a share of them."""
     queries, n_columns = part.queries, part.X.shape[1]
-    if queries.n_rows * n_columns <= _MOST_VALUES:
+    if queries.n_rows * n_columns <= share * _MOST_VALUES:
         return queries
-    n = max(1, int(np.searchsorted(queries.boundaries, _MOST_VALUES // n_columns)))
+    n = max(1, int(np.searchsorted(queries.boundaries, share * _MOST_VALUES // n_columns)))
     return queries.of_rows(np.arange(queries.boundaries[n]), keep_empty=False)
 
 

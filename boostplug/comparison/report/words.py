@@ -231,7 +231,7 @@ def _what_to_do(document: Document) -> str:
         "at the cap": f"No verdict yet, so keep {incumbent}: trainings ended at the cap of "
         f"{document['settings']['rounds']:,} rounds.",
         "too few queries": f"No verdict yet, so keep {incumbent}: {advice['queries'] or 0:,} test queries are too few.",
-        "unchallenged": f"Keep {incumbent}: {'it is ' + best if advice['among'] > 1 else 'nothing else has finished'}.",
+        "unchallenged": f"Keep {incumbent}: it is {best}.",
         "no incumbent": f"Take {challenger}: it is {best}, and nothing in use has a finished run.",
     }[advice["outcome"]]
 
@@ -241,6 +241,8 @@ def _best(document: Document) -> str:
     advice = document["recommendation"]
     if advice["comparisons"]:
         return f"by validation {document['settings']['validation_metric']} the best of those clearly better there"
+    if advice["among"] == 1:
+        return "the only method" + " that has finished" * (len(document["methods"]) > 1)
     return f"the best of {advice['among']} {'over all folds' if len(advice['chosen']) > 1 else 'on validation'}"
 
 
