@@ -25,7 +25,7 @@ from boostplug.data.tables import schema_of
 from boostplug.estimators.inputs import with_float32_labels
 
 _MOST_NAMED = 3
-_FEW_SHARED = 0.01  # share of the test queries that moves no verdict
+_FEW_SHARED = 0.02  # share of the test queries that moves no verdict
 
 
 class Shared(NamedTuple):
@@ -173,7 +173,7 @@ class LoadedData:
 
     @property
     def reasons(self) -> list[str]:
-        """Why nothing can be relied on: the score in use, or another part has more than 1 % of the test queries too."""
+        """Why nothing can be relied on: the score in use, or another part has more than 2 % of the test queries too."""
         least = _FEW_SHARED * sum(test.queries.n_queries for test in self.tests)
         shared = [one for one in self._shared if one.of == PARTS[2] and len(one.ids) > least]
         return [*self.of_score, *(f"{one.what}: split the data by query, and {one.remedy}" for one in shared)]
