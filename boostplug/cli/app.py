@@ -14,6 +14,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from boostplug.core.figures import check_suffix, require_matplotlib
 from boostplug.core.files import check_replaceable, is_same_file, write_file
 from boostplug.core.text import visible
 from boostplug.core.version import __version__
@@ -137,9 +138,6 @@ def compare(
 
             template()  # an error before any training if Jinja2 is missing
         if picture is not None:
-            from boostplug.comparison.report.picture import check_suffix
-            from boostplug.core.figures import require_matplotlib
-
             check_suffix(picture, "--picture")
             require_matplotlib()
         files = [path for path in (train, valid, test) if path is not None]
@@ -160,8 +158,10 @@ def compare(
 
         def save(path: Path) -> None:
             try:
+                if (result.document["recommendation"] or {}).get("reasons"):
+                    raise ValueError("the first sentence says why not to rely on this yet")  # noqa: TRY301 (as below)
                 write_file(path, model_content(result.model, path))
-            except ValueError as error:  # a column is recommended
+            except ValueError as error:  # a column is recommended, or the comparison is doubtful
                 check_replaceable(path, _BEGINNINGS["--model"])
                 if path.is_file() and not result.interrupted:
                     path.resolve().unlink()  # of an earlier run
@@ -234,8 +234,6 @@ def replicate(
         from boostplug.replication import replicate as run
 
         if figures is not None:
-            from boostplug.core.figures import require_matplotlib
-
             require_matplotlib()
         result = run(paper, data, json=json, num_processes=processes, keep=keep, progress=True)
         shown = result.full if full else result.summary

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks, required_metric_of_clicks
+from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks
 from boostplug.comparison.inputs.columns import refuse_infinite
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.frames import PARTS
@@ -46,34 +46,25 @@ _MOST_THREADS = 1024  # LightGBM hangs on tens of thousands
 
 
 def trees_of(params: Mapping[str, Any] | None, folds: Folds) -> Trees:
-    """Return the trees that `params` describes, checked; by default they are small where few queries train."""
-    trees = Trees.from_params(params)
-    return Trees.from_params({**SMALL_TREES, **(params or {})}) if n_informative(folds) < FEW_FOR_TREES else trees
+    """Return the trees that `params` describes, checked; by default small where few queries with pairs train."""
+    trees, training = Trees.from_params(params), [fold[0].queries for fold in folds]
+    n_with_pairs = min(len(q.grade_groups.query if q.pairs is None else q.listed_pairs.query) for q in training)
+    return Trees.from_params({**SMALL_TREES, **(params or {})}) if n_with_pairs < FEW_FOR_TREES else trees
 
 
-def rounds_of(rounds: int, early_stopping_rounds: int | None) -> tuple[int, int | None]:
-    """Return the largest number of rounds, and the patience of early stopping, checked."""
+def budget_of(rounds: int, early_stopping_rounds: int | None, tune: int) -> tuple[int, int | None, int]:
+    """Return the most rounds, the patience of early stopping, and the number of settings to try, checked."""
     rounds = check_integer("rounds", rounds, 1, remedy="1000 is the default", most=_MOST_ROUNDS)
     if early_stopping_rounds is not None:
         otherwise = ", or None for no early stopping"
         early_stopping_rounds = check_integer("early_stopping_rounds", early_stopping_rounds, 1, otherwise)
-    return rounds, early_stopping_rounds
-
-
-def trials_of(tune: int) -> int:
-    """Return the number of settings to try, checked."""
-    return check_integer("tune", tune, 0, remedy="20 settings are a good start", most=_MOST_TRIALS)
+    trials = check_integer("tune", tune, 0, remedy="20 settings are a good start", most=_MOST_TRIALS)
+    return rounds, early_stopping_rounds, trials
 
 
 def is_small(folds: Folds) -> bool:
     """Return whether one thread trains as fast as several: so few values that threads wait for each other."""
     return all(fold[0].queries.n_rows * int(fold[0].X.shape[1]) <= _SMALL for fold in folds)
-
-
-def n_informative(folds: Folds) -> int:
-    """Return the number of training queries that hold a pair, of the fold with the fewest."""
-    training = [fold[0].queries for fold in folds]
-    return min(len(q.grade_groups.query if q.pairs is None else q.listed_pairs.query) for q in training)
 
 
 def threads_of(num_threads: int | None, jobs: int | None, folds: Folds) -> tuple[int, int]:
@@ -91,10 +82,10 @@ def store_of(store: str | PathLike[str] | None, *, resume: bool) -> Path | None:
     """Return the file that keeps finished trainings, checked."""
     if check_flag("resume", resume) and store is None:
         raise ValueError("resume goes on from the results in a file; name it as store")
-    if store is not None and not isinstance(store, (str, PathLike)):
-        raise TypeError(f"store must be the path of a file; got {shown(store)}")
     if store is None:
         return None
+    if not isinstance(store, (str, PathLike)):
+        raise TypeError(f"store must be the path of a file; got {shown(store)}")
     path = Path(store)
     return path / "compare.jsonl" if path.is_dir() else path
 
@@ -185,11 +176,12 @@ def metrics_of(
     main, by_default = Metric.parse(metric), metrics is DEFAULT_METRICS
     wanted = _several(CHOICE_METRICS if by_default and data.has_one_chosen else metrics, "metrics", (str, Metric))
     columns = list(dict.fromkeys([*map(Metric.parse, wanted), main]))
-    choosing, left_out = main, list[str]()
-    if "valid" in data.weighed_clicks:
-        choosing = required_metric_of_clicks(main)
-    if "test" in data.weighed_clicks:
-        main = required_metric_of_clicks(main)
+    weighed, estimated, left_out = data.weighed_clicks, metric_of_clicks(main), list[str]()
+    if weighed and estimated is None:
+        raise ValueError(f"metric={main.name!r}: weighted clicks estimate only DCG; pass metric='DCG@10'")
+    choosing = estimated if estimated and "valid" in weighed else main
+    if estimated and "test" in weighed:
+        main = estimated
         unknown = [one.name for one in columns if metric_of_clicks(one) is None]
         left_out = [f"{name} is left out: weighed clicks do not estimate it." for name in unknown]
         columns = list(dict.fromkeys(filter(None, map(metric_of_clicks, columns))))
@@ -200,7 +192,7 @@ def metrics_of(
         )
     notes: dict[Metric, str] = {}
     for fold in data.folds:
-        for name, part, needed in (("train", fold[0], ()), ("valid", fold[1], (choosing,)), ("test", fold[2], columns)):
+        for name, part, needed in zip(PARTS, fold, ((), (choosing,), columns), strict=True):
             weight = part.queries.query_weight
             if weight is not None and not np.any(weight):
                 raise ValueError(f"{name}: all weights are 0; give its queries weights, or pass none")

@@ -73,7 +73,7 @@ def choose_then_use(
     shares = np.array([_shares(v * (fold == f), fold) for f in np.unique(fold)])
     others = np.array([_shares(v * (fold != f) * ~np.isin(code, code[fold == f]), fold) for f in np.unique(fold)])
     overall = np.nan_to_num(x) @ shares.mean(axis=0)
-    best, incumbent = int(overall.argmax()), _best_of(references, overall)
+    best, incumbent = int(overall.argmax()), max(references, key=overall.__getitem__)
     d = np.nan_to_num(x - x[incumbent])
     is_blind = ~others.any(axis=1)
 
@@ -111,12 +111,8 @@ def choose_then_use(
     return Chosen(best, incumbent, pairs, p, max(1.0, widening))
 
 
-def _shares(weight: Floats, fold: NDArray[np.int64]) -> Floats:
+def _shares(weight: Floats, fold: Ints) -> Floats:
     """Return weights that make a sum the mean over folds of the weighted means of each; zeros if all weights are 0."""
     total = np.bincount(fold, weight)
     shares = np.divide(weight, total[fold], out=np.zeros_like(weight), where=total[fold] > 0)
     return np.asarray(shares / max(1, (total > 0).sum()))
-
-
-def _best_of(references: Sequence[int], means: Floats) -> int:
-    return int(references[int(means[list(references)].argmax())])

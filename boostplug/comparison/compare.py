@@ -224,8 +224,8 @@ def compare(
     loaded = judged_by_score(loaded, main)
     given = loaded.folds
     threads, jobs = arguments.threads_of(num_threads, jobs, given)
-    rounds, patience = arguments.rounds_of(rounds, early_stopping_rounds)
-    trees, trials, seeds = arguments.trees_of(params, given), arguments.trials_of(tune), arguments.seeds_of(seeds)
+    rounds, patience, trials = arguments.budget_of(rounds, early_stopping_rounds, tune)
+    trees, seeds = arguments.trees_of(params, given), arguments.seeds_of(seeds)
     plan = Plan(main, choosing, table_metrics, trees, rounds, patience, threads, trials, seeds)
     names, absent = arguments.frameworks_of(frameworks)
     arguments.check_trainable(given, names, plan)

@@ -42,8 +42,7 @@ _COUNTS: list[tuple[str, str, float, int, Values]] = [  # in words, with the fac
 
 def judging_queries(outcomes: Outcomes, fold: int) -> Queries:
     """Return the test queries of a fold with the label by which the metric judges."""
-    metric, queries = outcomes.plan.metric, outcomes.data.tests[fold].queries
-    return metric.reads(queries) if isinstance(metric, MetricOnLabel) else queries
+    return outcomes.plan.metric.reads(outcomes.data.tests[fold].queries)
 
 
 def plain_counts(outcomes: Outcomes, decision: Decision) -> dict[str, Any] | None:

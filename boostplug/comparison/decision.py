@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from boostplug.comparison.choosing import Chosen
 from boostplug.comparison.outcomes import FoldSeed, Outcomes, Pairs
 from boostplug.comparison.significance import Pooled
 from boostplug.comparison.summary import SIGNIFICANT, Outcome
@@ -51,34 +50,19 @@ def decide(outcomes: Outcomes) -> Decision | None:
     references = _references(outcomes, among)
     both = [run for run in runs if all(run in outcomes.finished(m) for m in references)]
     if not references or not both:
-        best, _, pairs, _ = _chosen(outcomes, among, among, runs)
+        best, _, pairs, *_ = outcomes.choice(among, among, runs)
         return Decision(best, None, Outcome.NO_INCUMBENT, among, runs, pairs)
-    best, incumbent, pairs, chosen = _chosen(outcomes, list(dict.fromkeys([*among, *references])), references, both)
+    best, incumbent, pairs, p_of_choice, widening = outcomes.choice(among, references, both)
     is_same = best == incumbent and all(ours == theirs for ours, theirs in pairs.values())
-    contrast = None if is_same else outcomes.contrast_of(pairs)
-    widening = 1.0 if chosen is None else chosen.widening
-    if contrast is not None and chosen is not None:
-        contrast = contrast.widened(widening)._replace(p=chosen.p)
+    contrast = None if is_same else outcomes.contrast(pairs)
+    if contrast is not None and p_of_choice is not None:
+        contrast = contrast.widened(widening)._replace(p=p_of_choice)
     p = outcomes.p_of(contrast, best, *(method for pair in pairs.values() for method in pair))
     if contrast is None or best == incumbent:
         return Decision(best, incumbent, Outcome.UNCHALLENGED, among, runs, pairs, contrast, p)
     outcome = Outcome.from_test(contrast.difference, p, outcomes.sign, contrast.n_queries)
     first = Decision(best, incumbent, outcome, among, runs, pairs, contrast, p, widening=widening)
     return first if outcome is Outcome.BETTER or len(pairs) > 1 else _second(outcomes, first)
-
-
-def _chosen(
-    outcomes: Outcomes, methods: Sequence[Method], references: Sequence[Method], runs: Sequence[FoldSeed]
-) -> tuple[Method, Method, dict[int, tuple[Method, Method]], Chosen | None]:
-    """Return the challenger and the incumbent, by all folds and for each fold."""
-    folds = sorted({fold for fold, _ in runs})
-    if len(folds) == 1:
-        means = outcomes.validation_means(methods, runs)
-        pair = outcomes.first(means), outcomes.first({m: means[m] for m in references})
-        return *pair, {folds[0]: pair}, None
-    chosen = outcomes.chosen(methods, references, runs)
-    pairs = {f: (methods[ours], methods[theirs]) for f, (ours, theirs) in zip(folds, chosen.pairs, strict=True)}
-    return methods[chosen.best], methods[chosen.incumbent], pairs, chosen
 
 
 def _second(outcomes: Outcomes, first: Decision) -> Decision:
@@ -97,7 +81,7 @@ def _second(outcomes: Outcomes, first: Decision) -> Decision:
         return first
     other = outcomes.first(better)
     pairs = dict.fromkeys(first.pairs, (other, incumbent))
-    contrast, p = outcomes.contrast_of(pairs), outcomes.rows[other]["p_holm"]
+    contrast, p = outcomes.contrast(pairs), outcomes.rows[other]["p_holm"]
     n = outcomes.comparisons[incumbent.title]
     return replace(first, challenger=other, outcome=Outcome.BETTER, pairs=pairs, contrast=contrast, p=p, comparisons=n)
 

@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from boostplug.comparison.choosing import Chosen, choose_then_use
+from boostplug.comparison.choosing import choose_then_use
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.significance import Pooled, holm, pooled_test
 from boostplug.comparison.summary import Outcome
-from boostplug.comparison.training.floors import Floors, LinearLoss
+from boostplug.comparison.training.floors import Floors
 from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.trees import Plan
 from boostplug.core.arrays import Floats
@@ -21,12 +21,23 @@ from boostplug.losses import Loss
 FoldSeed = tuple[int, int]
 Pairs = Mapping[int, tuple[Method, Method]]
 """Two methods for each fold, of which the first is compared with the second."""
-Done = dict[FoldSeed, Run]
 Value = Callable[[Run], Floats]
 
 FLIPS = 20_000
 LEVEL = 0.95  # of intervals
 _ROUNDING = 1e-12
+
+
+class Choice(NamedTuple):
+    """The best method and the best of the references, by all folds and for each fold."""
+
+    best: Method
+    incumbent: Method
+    pairs: Pairs
+    p: float | None = None
+    """Of the difference of the pairs, if folds chose; else its test needs to know nothing of the choice."""
+    widening: float = 1.0
+    """Of its interval, for what the choice adds."""
 
 
 @dataclass(eq=False)
@@ -45,18 +56,12 @@ class Outcomes:
     """The methods before tuning names them anew and equal ones become one."""
     half: Sequence[Run] = ()
     """Runs of the challenger with the first seed and half of the training queries."""
-    _tested: dict[Any, Pooled] = field(default_factory=dict, init=False)
-    _chosen: dict[Any, Chosen] = field(default_factory=dict, init=False)
+    _choices: dict[Any, Choice] = field(default_factory=dict, init=False)
 
     @property
     def sign(self) -> int:
         """1 if higher is better by the metric, -1 if lower is."""
         return 1 if self.plan.metric.greater_is_better else -1
-
-    @property
-    def linear_loss(self) -> LinearLoss:
-        """The loss of the linear model."""
-        return "squared" if self.floors is None else self.floors.loss
 
     @property
     def n_planned(self) -> int:
@@ -67,30 +72,20 @@ class Outcomes:
         """Return the runs of a method."""
         return [run for run in self.runs if (run.framework, run.method) == method.key]
 
-    def finished(self, method: Method) -> Done:
+    def finished(self, method: Method) -> dict[FoldSeed, Run]:
         """Return the runs of a method that did not fail, by fold and seed."""
         return {(run.fold, run.seed): run for run in self.of(method) if run.error is None}
 
-    def not_run(self) -> list[dict[str, Any]]:
-        """Return the planned runs that did not end, by framework, method, fold and seed."""
-        done = {(run.framework, run.method, run.fold, run.seed) for run in self.runs}
-        return [
-            {"framework": method.framework, "method": method.name, "fold": fold, "seed": seed}
-            for fold in range(len(self.data.folds))
-            for seed in self.plan.seeds
-            for method in self.methods
-            if (*method.key, fold, seed) not in done
-        ]
-
     def reference_of(self, method: Method) -> Method | None:
-        """Return the reference of a method: what is in use, else its framework's incumbent or LambdaMART, else None.
+        """Return the reference of a method: what is in use, else its framework's incumbent or LambdaMART.
 
-        Without any, a method that needs no framework has that of the first framework.
+        Without any, a method that needs no framework has that of the first framework. None for the reference itself.
         """
         references = [m for m in self.methods if m.is_reference]
         in_use = [m for m in references if not m.is_trained]
         own = [m for m in references if m.framework == method.framework]
-        return next(iter(in_use or own or ([] if method.is_trained else references)), None)
+        reference = next(iter(in_use or own or ([] if method.is_trained else references)), None)
+        return None if reference == method else reference
 
     def n_at_cap(self, method: Method) -> int:
         """Return the number of runs of a method that reached the cap of rounds, so that more rounds might be better."""
@@ -98,27 +93,25 @@ class Outcomes:
             return 0
         return sum(run.rounds_trained == self.plan.rounds for run in self.finished(method).values())
 
+    @property
+    def weights(self) -> list[Floats]:
+        """The weights of the test queries of each fold; those of weight 0 count for nothing."""
+        tests = [test.queries for test in self.data.tests]
+        return [np.ones(q.n_queries) if q.query_weight is None else q.query_weight for q in tests]
+
     def n_defined(self) -> int:
         """Return the number of test queries on which the metric is defined; a query in several folds counts once."""
         metric = self.plan.metric
         defined = [~np.isnan(metric.per_query(np.zeros(p.queries.n_rows), p.queries)) for p in self.data.tests]
-        return len(np.unique(np.concatenate([c[d] for c, d in zip(self.data.codes, defined, strict=True)])))
+        found = [c[d & (w > 0)] for c, d, w in zip(self.data.codes, defined, self.weights, strict=True)]
+        return len(np.unique(np.concatenate(found)))
 
     def n_repeated(self) -> int:
         """Return the number of repetitions of test queries in further folds."""
         codes = np.concatenate(self.data.codes)
         return len(codes) - len(np.unique(codes))
 
-    def contrast(self, method: Method, reference: Method) -> Pooled | None:
-        """Return the difference of a method and a reference, over the runs that both finished."""
-        if (method, reference) not in self._tested:
-            found = self.contrast_of(dict.fromkeys(range(len(self.data.folds)), (method, reference)))
-            if method == reference or found is None:
-                return None
-            self._tested[method, reference] = found
-        return self._tested[method, reference]
-
-    def contrast_of(self, pairs: Pairs) -> Pooled | None:
+    def contrast(self, pairs: Pairs) -> Pooled | None:
         """Return the difference of the two methods of each fold, over the runs that both finished.
 
         Folds have equal weights, and so have the queries of a fold: the test is of the difference in the table. A query
@@ -133,10 +126,10 @@ class Outcomes:
         `value` returns those of a run, by default the metric on each test query.
         """
         ours, theirs = list[Run](), list[Run]()
-        for fold, both in pairs.items():
-            a, b = ({run: found for run, found in self.finished(m).items() if run[0] == fold} for m in both)
-            ours += [a[run] for run in a if run in b]
-            theirs += [b[run] for run in a if run in b]
+        for fold, (one, other) in pairs.items():
+            a, b = self.finished(one), self.finished(other)
+            both = [run for run in a if run in b and run[0] == fold]
+            ours, theirs = [*ours, *(a[run] for run in both)], [*theirs, *(b[run] for run in both)]
         return self._means(ours, value), self._means(theirs, value)
 
     def _means(self, runs: Sequence[Run], value: Value | None = None) -> dict[int, Floats]:
@@ -160,7 +153,7 @@ class Outcomes:
     def counts(self, pairs: Pairs) -> tuple[int, int]:
         """Return on how many test queries the first of two methods has better values, and on how many worse ones."""
         ours, theirs = self.paired(pairs)
-        gains = np.concatenate([self.sign * (ours[f] - theirs[f]) for f in ours])
+        gains = np.concatenate([self.sign * (ours[f] - theirs[f]) * (self.weights[f] > 0) for f in ours])
         return int((gains > _ROUNDING).sum()), int((gains < -_ROUNDING).sum())
 
     def doubled(self, method: Method) -> dict[str, Any] | None:
@@ -210,25 +203,32 @@ class Outcomes:
         """Return the mean of the validation values of each method over runs that it has finished."""
         return {m: float(np.mean([self.finished(m)[run].validation for run in runs])) for m in methods}
 
-    def chosen(self, methods: Sequence[Method], references: Sequence[Method], runs: Sequence[FoldSeed]) -> Chosen:
-        """Return what each fold's other folds choose by test values; `runs` are of several folds.
+    def choice(self, among: Sequence[Method], references: Sequence[Method], runs: Sequence[FoldSeed]) -> Choice:
+        """Return the best method and the best of the references, by runs that all of them finished.
 
-        The models behind these values have neither trained nor stopped on their queries.
+        In one split, validation values choose. With several folds, a fold's methods are chosen by the other folds' test
+        values: the models behind these have neither trained nor stopped on their queries.
         """
-        key = tuple(methods), tuple(references), tuple(runs)
-        if key in self._chosen:
-            return self._chosen[key]
+        key = tuple(among), tuple(references), tuple(runs)
+        if key in self._choices:
+            return self._choices[key]
+        methods = [*dict.fromkeys([*among, *references])]
         values = {m: self._means([self.finished(m)[run] for run in runs]) for m in methods}
         folds, validation = [*values[methods[0]]], self.validation_means(methods, runs)
-        queries = [self.data.tests[f].queries for f in folds]
-        self._chosen[key] = choose_then_use(
+        if len(folds) == 1:
+            pair = self.first(validation), self.first({m: validation[m] for m in references})
+            return Choice(*pair, {folds[0]: pair})
+        found = choose_then_use(
             [self.sign * np.array([values[m][f] for m in methods]) for f in folds],
-            [np.ones(q.n_queries) if q.query_weight is None else q.query_weight for q in queries],
+            [self.weights[f] for f in folds],
             [self.data.codes[f] for f in folds],
             [methods.index(m) for m in references],
             self.sign * np.array([validation[m] for m in methods]),
         )
-        return self._chosen[key]
+        pairs = {f: (methods[ours], methods[theirs]) for f, (ours, theirs) in zip(folds, found.pairs, strict=True)}
+        best, incumbent = methods[found.best], methods[found.incumbent]
+        self._choices[key] = Choice(best, incumbent, pairs, found.p, found.widening)
+        return self._choices[key]
 
     def first(self, means: dict[Method, float]) -> Method:
         """Return the method with the best mean; the first one of ties."""
@@ -256,13 +256,13 @@ class Outcomes:
     def _row(self, method: Method) -> dict[str, Any]:
         """Return a method's means over runs, its difference to its reference, and its runs."""
         done, reference = [*self.finished(method).values()], self.reference_of(method)
-        contrast = None if reference is None else self.contrast(method, reference)
+        folds = range(0 if reference is None else len(self.data.folds))
+        contrast = self.contrast(dict.fromkeys(folds, (method, reference or method)))
         return {
-            "framework": method.framework,
-            "method": method.name,
+            **method.names,
             "objective": str(method.objective),
             "built_in": isinstance(method.objective, str),
-            "reference": None if reference is None or reference == method else reference.title,
+            "reference": reference and reference.title,
             "runs_planned": self.n_planned,
             "runs_finished": len(done),
             "runs_at_cap": self.n_at_cap(method),
@@ -271,7 +271,7 @@ class Outcomes:
             "difference": contrast and contrast.difference,
             "interval": contrast and [*contrast.interval],
             "z": contrast and contrast.z,
-            "p": None if reference is None else self.p_of(contrast, method, reference),
+            "p": self.p_of(contrast, method, reference or method),
             "p_holm": None,
             "outcome": None,
             "seconds_per_round": _mean([run.seconds_per_round for run in done if run.seconds_per_round is not None]),

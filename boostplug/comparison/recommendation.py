@@ -65,7 +65,7 @@ def _arguments(outcomes: Outcomes, method: Method, tuned: Setting | None, seed: 
     elif method.objective == LINEAR:
         if data.has_categories:  # which it does not read
             features = [name for name, kind in data.folds[0][0].X.dtypes.items() if not hasattr(kind, "categories")]
-        objective = LinearRanker(loss=outcomes.linear_loss, features=features)
+        objective = LinearRanker(loss=outcomes.floors.loss if outcomes.floors else "squared", features=features)
     return {"framework": method.framework, "objective": objective, "params": params, "rounds": rounds}
 
 
@@ -93,11 +93,10 @@ def lines_of(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -> st
 
 def _lines_of_data(data: LoadedData) -> str:
     """Return the lines of code that read and divide the data as the comparison has."""
-    columns, names = data.columns, dict[str, Any]()
     if data.name_in_code not in ("frame", "data"):
         return data.reading
-    if data.name_in_code == "frame":
-        names["qid"] = columns.qid
+    columns = data.columns
+    names: dict[str, Any] = {"qid": columns.qid if data.name_in_code == "frame" else None}
     names |= {"label": columns.label, "folds": len(data.folds)} if data.crossed else {"split": columns.split}
     given = "".join(f", {name}={value!r}" for name, value in names.items() if value is not None)
     parts = "folds" if data.crossed else "train, valid, test"
@@ -169,7 +168,6 @@ def _under_its_names(kind: Any, framework: str, params: Mapping[str, Any]) -> di
         if name not in _NOT_TAKEN:
             group = next((names for names in groups if name in names), (name,))
             words[next((other for other in group if other in own), name)] = value
-    words.pop("objective", None)
     return words
 
 
@@ -223,7 +221,7 @@ def call(outcomes: Outcomes) -> str:
         "propensity": data.propensity and list(data.propensity),
     }
     defaults: dict[str, Any] = {"incumbent": None, "params": {}, "tune": 0, "propensity": None}
-    given = [data.name_in_code] if data.paths is None else [*map(repr, data.paths.values())]
+    given = [*map(repr, data.paths)] or [data.name_in_code]
     for name, value in arguments.items():
         if name not in defaults or value != defaults[name]:
             given.append(f"{name}={in_python(value)}")

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,7 +78,9 @@ class CompareResult:
     @property
     def not_run(self) -> list[dict[str, Any]]:
         """The planned runs that did not end, each by framework, method, fold (from 0) and seed."""
-        return self.outcomes.not_run()
+        outcomes, done = self.outcomes, {(run.framework, run.method, run.fold, run.seed) for run in self.outcomes.runs}
+        keys = product(range(len(outcomes.data.folds)), outcomes.plan.seeds, outcomes.methods)
+        return [{**m.names, "fold": fold, "seed": seed} for fold, seed, m in keys if (*m.key, fold, seed) not in done]
 
     @property
     def runs(self) -> Any:
@@ -166,10 +169,9 @@ class CompareResult:
     def _rows(self) -> list[dict[str, Any]]:
         """The rows of the table; the challenger's outcome is that of the decision."""
         rows, decision = dict(self.outcomes.rows), self._decision
-        for method, row in rows.items():
-            doubtful = decision is not None and decision.outcome is Outcome.DOUBTFUL
-            if decision and row["outcome"] and (doubtful or method == decision.challenger):
-                rows[method] = {**row, "outcome": decision.outcome}
+        if decision is not None:
+            decided = [*rows] if decision.outcome is Outcome.DOUBTFUL else [decision.challenger]
+            rows |= {m: {**rows[m], "outcome": decision.outcome} for m in decided if rows[m]["outcome"]}
         return [*rows.values()]
 
     def _recommendation(self, decision: Decision) -> dict[str, Any]:
@@ -183,24 +185,23 @@ class CompareResult:
         counts = (None, None) if contrast is None else outcomes.counts(decision.pairs)
         second = [m for m in decision.among if m.is_reference and m.is_trained and m not in (best, old)]
         return {
-            **_name(ours),
+            **self._values(ours, decision),
             "outcome": decision.outcome,
             "reasons": decision.reasons,
-            "incumbent": None if old is None else {**_name(old), **self._values(old, decision)},
-            "challenger": {**_name(best), **self._values(best, decision)},
-            "second": [{**_name(method), **self._values(method, decision)} for method in second],
+            "incumbent": old and self._values(old, decision),
+            "challenger": self._values(best, decision),
+            "second": [self._values(method, decision) for method in second],
             "objective": str(of_estimator["objective"]),
-            **self._values(ours, decision),
             "runs": len(decision.runs),
             "among": len(decision.among),
-            "difference": None if contrast is None else contrast.difference,
-            "interval": None if contrast is None else contrast.interval,
+            "difference": contrast and contrast.difference,
+            "interval": contrast and contrast.interval,
             "p": decision.p,
             "comparisons": decision.comparisons,
-            "queries": None if contrast is None else contrast.n_queries,
+            "queries": contrast and contrast.n_queries,
             "better": counts[0],
             "worse": counts[1],
-            "chosen": [_name(method) for method, _ in decision.pairs.values()],
+            "chosen": [method.names for method, _ in decision.pairs.values()],
             "counts": None if self._compared is None else plain_counts(outcomes, self._compared),
             "doubled": outcomes.doubled(best),
             "rounds": of_estimator["rounds"],
@@ -219,13 +220,14 @@ class CompareResult:
         trained = {method: mean for method, mean in means.items() if method.is_trained}
         best = trained[outcomes.first(trained)] if trained else None
         data, alone = outcomes.data, outcomes.floors.mean_alone
-        return leaks(data.folds, alone, best, outcomes.plan.valid_metric, data.columns)
+        return leaks(data.folds[: 1 if data.crossed else None], alone, best, outcomes.plan.valid_metric, data.columns)
 
-    def _values(self, method: Method, decision: Decision) -> dict[str, float]:
-        """Return the means of a method on validation and test, over those deciding runs that it has finished."""
+    def _values(self, method: Method, decision: Decision) -> dict[str, Any]:
+        """Return a method's names, and means on validation and test over those deciding runs that it has finished."""
         done, metric = self.outcomes.finished(method), self.outcomes.plan.metric.name
         common = [done[run] for run in decision.runs if run in done] or [*done.values()]
         return {
+            **method.names,
             "validation": float(np.mean([run.validation for run in common])),
             "test": float(np.mean([run.test[metric] for run in common])),
         }
@@ -390,7 +392,3 @@ class CompareResult:
 
     def __str__(self) -> str:
         return text(self.document)
-
-
-def _name(method: Method) -> dict[str, str]:
-    return {"framework": method.framework, "method": method.name}

@@ -128,7 +128,7 @@ class Pooled(NamedTuple):
     interval : tuple of two floats
         Confidence interval with the sets as strata; NaN if a set has fewer than two queries.
     n_queries : int
-        Number of defined queries.
+        Number of defined queries with a weight above 0.
     """
 
     difference: float
@@ -221,7 +221,7 @@ def pooled_test(
         difference / spread if spread > 0 else 0.0,
         randomisation_test(d, np.zeros_like(d), weight=v, flips=flips, random_state=random_state),
         ends if np.isfinite(ends).all() else (float("nan"), float("nan")),
-        len(d),
+        int((v > 0).sum()),
     )
 
 

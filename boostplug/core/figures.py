@@ -22,6 +22,12 @@ def require_matplotlib() -> tuple[Any, Any]:
     return Figure, rc_context
 
 
+def check_suffix(path: str | Path, name: str = "path") -> None:
+    """Raise for a file that is neither SVG nor PNG."""
+    if Path(path).suffix not in (".svg", ".png"):
+        raise ValueError(f"{name} must end with .svg or .png; got {path}")
+
+
 def save_figure(figure: Any, path: Path) -> None:
     """Write a figure in the format that the suffix names; ``svg.hashsalt`` must be set, or each SVG differs."""
     content, form = BytesIO(), path.suffix[1:]

@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from boostplug.core.arrays import Floats
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import refuse_where, scores_of_rows, vector
 from boostplug.data.boundaries import boundaries_of
 from boostplug.data.queries import Queries
@@ -15,9 +15,7 @@ from boostplug.metrics.metric import Metric
 _FAR = 1e300  # scores beyond it are cut: differences stay finite
 
 
-def choice_probabilities(
-    scores: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None
-) -> NDArray[np.float64]:
+def choice_probabilities(scores: ArrayLike, *, qid: ArrayLike | None = None, group: ArrayLike | None = None) -> Floats:
     r"""Return the probability that each document is the one chosen of its list: the softmax of the list's scores.
 
     .. math:: p_i = e^{F_i} / \sum_j e^{F_j}
@@ -103,7 +101,7 @@ class ChoiceLogLoss(Metric):
         return values
 
 
-def _below_best(scores: Floats, boundaries: NDArray[np.int64]) -> Floats:
+def _below_best(scores: Floats, boundaries: Ints) -> Floats:
     """Return the scores less the best score of their list; lists may be empty."""
     sizes = np.diff(boundaries)
     filled = sizes > 0

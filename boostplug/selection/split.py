@@ -65,10 +65,12 @@ class QuerySplit(NamedTuple):
         qid : str
             Name of the column of ids, in messages.
         """
-        if self.split is None and (blocks := _blocks(y, ids, self.folds)):
+        _, first, query = np.unique(ids.astype(str), return_index=True, return_inverse=True)
+        order = np.argsort(first[query], kind="stable")  # queries by first row, their rows adjacent
+        if self.split is None and (block := _drawn_blocks(y, query, self.folds)) is not None:
+            blocks = [order[block[query][order] == k] for k in range(block.max() + 1)]
             turned = [[*blocks[f:], *blocks[:f]] for f in range(len(blocks))]
             return [[np.concatenate(training), valid, test] for test, valid, *training in turned]
-        _, first, query = np.unique(ids.astype(str), return_index=True, return_inverse=True)
         if values is None:
             part = _drawn_parts(len(first), DEFAULT_SPLIT if self.split is None else self.split, qid)[query]
         elif self.time is not None:
@@ -76,7 +78,6 @@ class QuerySplit(NamedTuple):
             part = blocks_by_time(times, DEFAULT_SPLIT, "a training, validation and test part by time")[query]
         else:
             part = _named_parts(vector("split", values), query, first, self.split)
-        order = np.argsort(first[query], kind="stable")  # queries by first row, their rows adjacent
         return [[order[part[order] == k] for k in range(3)]]
 
 
@@ -89,13 +90,13 @@ def _are_shares(split: Any) -> bool:
     )
 
 
-def _blocks(y: Floats, ids: NDArray[Any], folds: int | None) -> list[Ints]:
-    """Return the rows of each block of queries, those of a query together; none if one split is to do.
+def _drawn_blocks(y: Floats, query: Ints, folds: int | None) -> Ints | None:
+    """Return the block of each query, None if one split is to do.
 
     The blocks have equally many queries that hold a pair, as far as possible.
     """
-    _, first, query = np.unique(ids.astype(str), return_index=True, return_inverse=True)
-    low, high = np.full(len(first), np.inf), np.full(len(first), -np.inf)
+    n_queries = query.max(initial=-1) + 1
+    low, high = np.full(n_queries, np.inf), np.full(n_queries, -np.inf)
     np.minimum.at(low, query, y)
     np.maximum.at(high, query, y)
     n_pairs = int((low < high).sum())
@@ -104,13 +105,12 @@ def _blocks(y: Floats, ids: NDArray[Any], folds: int | None) -> list[Ints]:
     elif folds > n_pairs:
         raise ValueError(f"folds={folds}, but only {n_pairs} queries hold two different labels; pass fewer folds")
     if folds == 1:
-        return []
-    drawn = np.random.default_rng(_SEED).permutation(len(first))
+        return None
+    drawn = np.random.default_rng(_SEED).permutation(n_queries)
     drawn = drawn[np.argsort((low == high)[drawn], kind="stable")]
-    block = np.empty(len(first), np.int64)
-    block[drawn] = np.arange(len(first)) % folds
-    order = np.argsort(first[query], kind="stable")
-    return [order[block[query][order] == k] for k in range(folds)]
+    block = np.empty(n_queries, np.int64)
+    block[drawn] = np.arange(n_queries) % folds
+    return block
 
 
 def _drawn_parts(n_queries: int, shares: Any, qid: str) -> Ints:

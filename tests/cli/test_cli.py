@@ -238,6 +238,20 @@ def test_a_model_that_nothing_trained_leaves_no_file_and_exits_with_1(current):
     assert Path(os.devnull).exists()
 
 
+def test_a_model_not_to_rely_on_leaves_no_file_and_exits_with_1(current):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"qid": np.arange(900) // 6, "some": rng.random(900), "sold": rng.random(900) > 0.7})
+    frame.assign(label=frame["sold"] * 1).to_csv("shop.csv", index=False)
+    Path("earlier.txt").write_text(MODEL)
+    data = ["--data", "shop.csv", "--label", "label", "--split", "0.6,0.2,0.2", "--model", "earlier.txt"]
+    outcome = runner.invoke(cli.app, ["compare", *data, *ONE])
+    assert outcome.exit_code == 1
+    assert "why not to rely on this yet; no file is left there" in outcome.stderr
+    assert [path.name for path in current.iterdir()] == ["shop.csv"]
+    assert runner.invoke(cli.app, ["compare", *data, *ONE, "--keep", "sold"]).exit_code == 0
+    assert Path("earlier.txt").exists()
+
+
 def test_an_output_that_fails_at_the_end_loses_nothing_else(folder, monkeypatch):
     def fail(*args):
         raise OSError(28, "No space left on device")

@@ -132,6 +132,19 @@ def test_weights_count_in_training_and_metrics(weighted, of_weighted):
     assert runs["lightgbm", "RankNet"]["validation"] == pytest.approx(on_valid, abs=1e-12)
 
 
+def test_queries_of_weight_0_are_not_counted(weighted):
+    train, valid, test = weighted
+    odd = test.qid % 2 == 1
+    some = bp.RankingData(test.X, test.y, qid=test.qid, weight=np.where(odd, test.weight, 0.0))
+    result = bp.compare(train, valid, some, losses=[bp.RankNet()], baselines=["lambdarank"], **QUICK)
+    only = bp.RankingData(test.X[odd], test.y[odd], qid=test.qid[odd], weight=test.weight[odd])
+    expected = bp.compare(train, valid, only, losses=[bp.RankNet()], baselines=["lambdarank"], **QUICK)
+    keys = ("queries", "better", "worse")
+    ours, theirs = (one.document["recommendation"] for one in (result, expected))
+    assert {key: ours[key] for key in keys} == {key: theirs[key] for key in keys}
+    assert result.document["test"]["queries"] == expected.document["test"]["queries"]
+
+
 def test_differences_weigh_queries(weighted, of_weighted):
     weights = weighted[2].queries.query_weight
     values = of_weighted.per_query

@@ -141,8 +141,8 @@ def test_where_folds_choose_differently_the_counts_are_of_what_each_tests(divide
 
 
 SENTENCES = {
-    "one": f"the chosen document ('booked') is first in # of # queries that have one {BESIDE}; it is in the first three in # "
-    "(#, # [#, #]); its mean place is # (#, # [#, #]).",
+    "one": f"the chosen document ('booked') is first in # of # queries that have one {BESIDE}; it is in the first "
+    "three in # (#, # [#, #]); its mean place is # (#, # [#, #]).",
     "several": f"a relevant document ('booked') is first in # of # queries that have one {BESIDE}; # % of a query's "
     "relevant documents are in the first three (#, # [#, #]).",
     "grades": f"the mean label ('booked') of the first document is # {BESIDE}; the first three of # queries hold # "

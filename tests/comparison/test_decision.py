@@ -204,6 +204,16 @@ def test_an_incumbent_that_has_not_finished_is_none():
     assert chosen(found) == ("a", "a", "no incumbent")
 
 
+@pytest.mark.parametrize(
+    ("name", "verdict"), [("lambdarank", "Keep lambdarank: it is {}."), ("a", "Take a: it is {}, and")]
+)
+def test_the_only_method_is_not_the_best_of_several(name, verdict):
+    found = made({(LGB, name): (0.6, 0.6)})
+    assert found.recommendation.startswith(verdict.format("the only method"))
+    found = made({(LGB, name): (0.6, 0.6), (LGB, "b"): "failed"})
+    assert found.recommendation.startswith(verdict.format("the only method that has finished"))
+
+
 def test_what_failed_in_part_is_not_recommended():
     whole, half = [(0.5, 0.5), (0.5, 0.5)], [(0.9, 0.9), "failed"]
     found = made({(LGB, "lambdarank"): whole, (LGB, "a"): half, (LGB, "b"): [(0.6, 0.6)] * 2}, seeds=(0, 1))

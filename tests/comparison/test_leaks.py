@@ -7,9 +7,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import boostplug as bp
-from boostplug.comparison.inputs.columns import LabelSteps
+from boostplug.comparison.inputs.columns import share_in_order
 from boostplug.comparison.inputs.frames import Columns
 from boostplug.comparison.inputs.leaks import leaks
 from boostplug.comparison.training.frameworks import DataPart
@@ -162,8 +163,8 @@ def test_no_feature_of_real_data_is_a_leak(tmp_path):
         for y in (data.y, (data.y == best) * (best > 0.0) * 1.0, (data.y >= np.quantile(data.y, 0.9)) * 1.0):
             part = DataPart(data.X, bp.Queries(y, qid=data.qid))
             assert leaks([[part] * 3], {}, None, bp.NDCG(10), Columns()) == ([], [], []), name
-            steps = LabelSteps(part.queries)
-            assert max(steps.share_in_order(s * X.astype(float)) for X in data.X.T for s in (1, -1)) < 0.7
+            orders = [share_in_order(s * X.astype(float), part.queries) for X in data.X.T for s in (1, -1)]
+            assert max(orders) < 0.7
             n_sets += 1
     assert n_sets == 21
 
@@ -237,8 +238,56 @@ def test_a_score_in_use_that_is_a_leak_is_named_as_such(drop):
     frame = table(clicked=(np.maximum(CLICK, chance(0.05)) * 1))
     _, (reason,) = found(frame, today="clicked", drop=drop)
     assert reason.startswith("the score in use, today='clicked', is nonzero in 100 % of the ")
-    assert reason.endswith("name what ranked the lists before the labels were known")
+    known = "name what ranked the lists before the labels were known"
+    assert reason.endswith(f"{known}, or pass keep=['clicked'] (--keep clicked) if this did")
     assert found(frame, today="clicked", keep=["clicked"])[1] == []
+
+
+def part_of_chance(first, n=70, size=10):
+    query = np.repeat(np.arange(n) + first, size)
+    values = np.random.default_rng(first).random((n * size, 3))
+    clicked, label = (values[:, 1:] < (0.1, 0.2)).T * 1.0
+    return pd.DataFrame({"some": values[:, 0], "clicked": clicked, "label": label, "query": query})
+
+
+@pytest.mark.parametrize("leaking", ["train", "valid", "test"])
+def test_a_leak_in_one_part_of_one_fold_leaves_no_advice(leaking):
+    """As of a column that was logged in one part only: alone it may be best there."""
+    folds = [[part_of_chance(1000 * (3 * k + j)) for j in range(3)] for k in (0, 1)]
+    place = ["train", "valid", "test"].index(leaking)
+    folds[1][place] = folds[1][place].assign(clicked=lambda frame: np.maximum(frame["label"], frame["clicked"]))
+    given = {name: value for name, value in ONE_ROUND.items() if name != "split"}
+    recommendation = bp.compare(folds, label="label", **given).document["recommendation"]
+    (reason,) = recommendation["reasons"]
+    assert reason.startswith("the column 'clicked' is nonzero in 100 % of the ")
+    assert f" rows of {leaking} with a label above 0" in reason
+    assert recommendation["outcome"] == "doubtful"
+
+
+def test_the_part_whose_rows_a_column_orders_is_named():
+    parts = list(bp.split_queries(table("grade", copy=chance(0.1) * 1.0), qid="query"))
+    parts[2] = parts[2].assign(copy=parts[2]["label"] + 1)
+    given = {name: value for name, value in ONE_ROUND.items() if name != "split"}
+    (reason,) = bp.compare(*parts, label="label", **given).document["recommendation"]["reasons"]
+    assert reason.startswith("the column 'copy' ranks the rows of each query of test as the label does; drop it")
+
+
+def test_a_leak_of_the_label_that_the_metric_reads_leaves_no_advice():
+    frame = table("grade", sale=chance(0.15) * 1.0).assign(in_cart=lambda of: np.maximum(of["sale"], chance(0.05)))
+    given = {"label": "label", "labels": ["sale"], **ONE_ROUND}
+    assert bp.compare(frame, **given).document["recommendation"]["reasons"] == []
+    found = bp.compare(frame, **given, metric="NDCG@10.on(sale)").document["recommendation"]
+    (reason,) = found["reasons"]
+    assert reason.startswith("the column 'in_cart' is nonzero in 100 % of the ")
+    assert " rows of train with a label 'sale' above 0, and in " in reason
+
+
+def test_a_sparse_column_is_a_leak():
+    frame = table(clicked=np.maximum(CLICK, chance(0.05)) * 1, rare=CLICK & (np.arange(ROWS) < 20))
+    X = sparse.csr_matrix(frame[["match", "rare", "clicked"]].to_numpy(float))
+    data = bp.RankingData(X, frame["label"], qid=frame["query"], feature_names=["match", "rare", "clicked"])
+    (reason,) = bp.compare(data, **ONE_ROUND | {"qid": "qid"}).document["recommendation"]["reasons"]
+    assert reason.startswith("the column 'clicked' is nonzero in 100 % of the ")
 
 
 def test_growth_with_time_is_no_reason():
@@ -257,3 +306,14 @@ def test_a_text_column_of_a_file_is_a_leak(tmp_path):
     warnings, (reason,) = found(tmp_path / "shop.csv")
     assert "is 'bought' in 100 % of the" in warnings["status"]
     assert "--keep status" in reason
+
+
+def test_a_strong_mark_on_few_rows_of_a_later_part_is_no_leak():
+    """By chance it marks 95 % of some 50 rows; of the first training part it marks 88 %."""
+    folds = [[part_of_chance(1000 * (3 * k + j), n=25 if j else 150) for j in range(3)] for k in range(3)]
+    for fold in folds:
+        for k, part in enumerate(fold):
+            mark = np.where(part["label"] > 0, np.arange(len(part)) % 50 < (48 if k else 44), part["clicked"])
+            fold[k] = part.assign(match=mark)
+    given = {name: value for name, value in ONE_ROUND.items() if name != "split"}
+    assert bp.compare(folds, label="label", **given).document["recommendation"]["reasons"] == []

@@ -103,14 +103,6 @@ def metric_of_clicks(metric: Metric) -> Metric | None:
     return metric if isinstance(metric, MetricOnLabel) else None
 
 
-def required_metric_of_clicks(metric: Metric) -> Metric:
-    """Return `metric_of_clicks`, refusing a metric that weighed clicks cannot estimate."""
-    found = metric_of_clicks(metric)
-    if found is None:
-        raise ValueError(f"metric={metric.name!r}: weighted clicks estimate only DCG; pass metric='DCG@10'")
-    return found
-
-
 def shown_order(parts: Sequence[str]) -> str:
     """Return a warning that the labels of some parts favour the order that users saw, and what to pass."""
     named = " and ".join(parts)

@@ -22,12 +22,17 @@ def names_of(part: DataPart) -> Sequence[Any]:
 
 
 def columns_of(part: DataPart, *, codes: bool = False) -> Iterator[tuple[str, Floats]]:
-    """Yield the name and numbers of each column, without categories or with their codes; nothing if sparse."""
-    if hasattr(part.X, "nnz"):
-        return
-    names = names_of(part)
+    """Yield the name and numbers of each column, without categories or with their codes.
+
+    Of sparse features nothing, or with `codes` the rows of the first queries, 0 where absent.
+    """
+    X, names = part.X, names_of(part)
+    if hasattr(X, "nnz"):
+        if not codes:
+            return
+        X = X.tocsr()[: first_queries(part).n_rows].toarray()
     for j in range(part.X.shape[1]):
-        column = part.X.iloc[:, j] if is_frame(part.X) else part.X[:, j]
+        column = X.iloc[:, j] if is_frame(X) else X[:, j]
         name = str(names[j]) if names else f"number {j + 1}"
         if not hasattr(column, "cat"):
             yield name, np.asarray(column, np.float64)
@@ -55,12 +60,12 @@ def last_where_missing(scores: Floats) -> Floats:
     return np.where(np.isnan(scores), -np.inf, scores)
 
 
-def first_queries(part: DataPart) -> Queries:
-    """Return as many of the first queries as can be judged by all columns in a few seconds."""
+def first_queries(part: DataPart, share: float = 1.0) -> Queries:
+    """Return as many of the first queries as can be judged by all columns in a few seconds, or in a share of them."""
     queries, n_columns = part.queries, part.X.shape[1]
-    if queries.n_rows * n_columns <= _MOST_VALUES:
+    if queries.n_rows * n_columns <= share * _MOST_VALUES:
         return queries
-    n = max(1, int(np.searchsorted(queries.boundaries, _MOST_VALUES // n_columns)))
+    n = max(1, int(np.searchsorted(queries.boundaries, share * _MOST_VALUES // n_columns)))
     return queries.of_rows(np.arange(queries.boundaries[n]), keep_empty=False)
 
 
@@ -74,28 +79,18 @@ def values_alone(part: DataPart, metric: Metric) -> dict[str, float]:
     return {name: value for name, value in found.items() if not np.isnan(value)}
 
 
-class LabelSteps:
-    """The judged rows of queries by label, and the steps from one label of a query to the next.
+def share_in_order(values: Floats, queries: Queries, least: int = 1) -> float:
+    """Return the share of the steps at which all judged rows of the higher label have higher values.
 
-    Parameters
-    ----------
-    queries : Queries
+    A step leads from one label of a query to the next. NaN if there are fewer than `least`.
     """
-
-    def __init__(self, queries: Queries) -> None:
-        rows = np.flatnonzero(queries.judged)
-        self.rows = rows = rows[np.lexsort((queries.labels[rows], queries.query_of_row[rows]))]
-        query, labels = queries.query_of_row[rows], queries.labels[rows]
-        is_start = np.r_[True, (np.diff(query) != 0) | (np.diff(labels) != 0)][: len(rows)]  # of a label
-        self.starts = np.flatnonzero(is_start)
-        self.is_step = np.diff(query[self.starts]) == 0
-        self.n = int(self.is_step.sum())
-
-    def share_in_order(self, values: Floats) -> float:
-        """Return the share of the steps at which all rows of the higher label have higher values."""
-        values = last_where_missing(values)[self.rows]
-        low, high = np.minimum.reduceat(values, self.starts), np.maximum.reduceat(values, self.starts)
-        return float((low[1:] > high[:-1])[self.is_step].mean())
+    groups = queries.grade_groups
+    is_step = np.diff(groups.query_of_group) == 0
+    if is_step.sum() < least:
+        return float("nan")
+    values, starts = last_where_missing(values)[groups.rows], groups.group_start[:-1]
+    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
+    return float((low[1:] > high[:-1])[is_step].mean())
 
 
 def orders_as_labels(values: Floats, queries: Queries) -> bool:
@@ -104,5 +99,4 @@ def orders_as_labels(values: Floats, queries: Queries) -> bool:
     Rows of equal labels may have different scores; rows of different labels may not be level. False where fewer than 20
     steps from one label of a query to the next were ordered: scores of any kind may be right there.
     """
-    steps = LabelSteps(queries)
-    return steps.n >= _LEAST_STEPS and steps.share_in_order(values) == 1.0
+    return share_in_order(values, queries, _LEAST_STEPS) == 1.0

@@ -152,7 +152,6 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema
         data = dict(zip(("X", "y", "qid"), data, strict=True))
     if isinstance(data, Mapping):
         data = RankingData(**data)
-    if isinstance(data, RankingData):
         if given := columns._replace(qid="qid", keep=(), split=None, folds=None, today=None).given():
             what = "a RankingData, as a LETOR file is read, has no columns of labels, weights and the like"
             raise ValueError(f"{what}; leave out {next(iter(given))}")

@@ -1,7 +1,7 @@
 """`LoadedData`: the folds of a comparison, and warnings about them, such as queries in several parts."""
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from os import PathLike
@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, shown_order, weighed_by_propensity
-from boostplug.comparison.inputs.contents import Hashes, content_of_queries
+from boostplug.comparison.inputs.contents import content_of_queries
 from boostplug.comparison.inputs.data import code_that_reads, folds_of, is_one_table, name_of_folder
 from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.inputs.ids import doubts_on_columns, n_repeated_places
@@ -25,7 +25,7 @@ from boostplug.data.tables import schema_of
 from boostplug.estimators.inputs import with_float32_labels
 
 _MOST_NAMED = 3
-_FEW_SHARED = 0.01  # share of the test queries that moves no verdict
+_FEW_SHARED = 0.02  # share of the test queries that moves no verdict
 
 
 class Shared(NamedTuple):
@@ -58,8 +58,8 @@ class LoadedData:
     folds : sequence of (train, valid, test)
     name : str
         Name of the data in the table.
-    paths : mapping, optional
-        Paths by name: data, or train, valid and test; None if the data are not files.
+    paths : sequence of str
+        Of the data, or of train, valid and test; empty if the data are not files.
     columns : Columns
         Columns of DataFrames.
     warnings : sequence of str
@@ -78,7 +78,7 @@ class LoadedData:
 
     folds: Sequence[Sequence[DataPart]]
     name: str = ""
-    paths: Mapping[str, str] | None = None
+    paths: Sequence[str] = ()
     columns: Columns = field(default_factory=Columns)
     warnings: Sequence[str] = ()
     propensity: tuple[float, ...] | None = None
@@ -95,18 +95,17 @@ class LoadedData:
             folds = folds_of(train, valid, test, columns)
             for fold in folds:
                 with_float32_labels(fold[0].queries)
-        given = {"data": train} if valid is None else dict(zip(PARTS, (train, valid, test), strict=True))
-        paths = None
-        if all(isinstance(path, (str, PathLike)) for path in given.values()):
-            paths = {option: str(path) for option, path in given.items()}
-            name = name or (name_of_folder(Path(train)) if valid is None else None)
-        found = list(dict.fromkeys(str(w.message) for w in caught))
+        given = (train,) if valid is None else (train, valid, test)
         one_table = valid is None and is_one_table(train)
         code = "folds" if len(folds) > 1 else "train, valid, test"
         code = ("data" if columns.label is None else "frame") if one_table else code
-        crossed, reading = len(folds) > 1 and one_table, ""
-        if paths is not None:
+        paths, reading = list[str](), ""
+        if all(isinstance(path, (str, PathLike)) for path in given):
+            paths = [*map(str, given)]
+            name = name or (name_of_folder(Path(train)) if valid is None else None)
             reading = f"{code if valid is None else 'train'} = {code_that_reads(train, columns.qid, folds[0][0].X)}\n"
+        crossed = len(folds) > 1 and one_table
+        found = list(dict.fromkeys(str(w.message) for w in caught))
         return cls(folds, str(name or ""), paths, columns, found, crossed=crossed, name_in_code=code, reading=reading)
 
     def weighed(self, propensity: Any) -> tuple["LoadedData", list[str]]:
@@ -137,8 +136,7 @@ class LoadedData:
     def features(self) -> list[Any] | None:
         """Names of the features; None unless columns are left out that a fit on the table would take."""
         left_out = self.columns.given().keys() & {"features", "drop", "labels", "weight", "position"}
-        by_column = self.columns.time is not None or isinstance(self.columns.split, str)
-        return column_names(self.folds[0][0].X) if left_out or by_column else None
+        return column_names(self.folds[0][0].X) if left_out or self.columns.by_query.column else None
 
     @property
     def has_categories(self) -> bool:
@@ -158,17 +156,12 @@ class LoadedData:
         return np.split(codes, np.cumsum(sizes)[:-1])
 
     @cached_property
-    def _contents(self) -> list[list[Hashes]]:
-        """A hash of each query of each part, fold by fold."""
-        return [[content_of_queries(part) for part in fold] for fold in self.folds]
-
-    @cached_property
     def _shared(self) -> list[Shared]:
         """The queries that two parts share, by their ids, or by their rows and labels."""
-        found = []
+        found, of_folds = [], [[content_of_queries(part) for part in fold] for fold in self.folds]
         for (i, a), (j, b) in combinations(enumerate(PARTS), 2):
             ids, n_same = list[Any](), 0
-            for fold, contents in zip(self.folds, self._contents, strict=True):
+            for fold, contents in zip(self.folds, of_folds, strict=True):
                 same = np.isin(contents[j], contents[i][contents[i] > 0])
                 known = _known_ids(fold[j], fold[i])
                 shared = same if known is None else same | np.isin(known[0], known[1])
@@ -178,25 +171,18 @@ class LoadedData:
                 found.append(Shared(a, b, ids, n_same))
         return found
 
-    def shared_data(self) -> list[str]:
-        """Return a warning for each two parts with common queries."""
-        return [
-            f"{one.what}: metrics on {one.of} are too high. Split the data by query. {one.remedy.capitalize()}."
-            for one in self._shared
-        ]
-
     @property
     def reasons(self) -> list[str]:
-        """Why nothing can be relied on: the score in use, or another part has more than 1 % of the test queries too."""
+        """Why nothing can be relied on: the score in use, or another part has more than 2 % of the test queries too."""
         least = _FEW_SHARED * sum(test.queries.n_queries for test in self.tests)
         shared = [one for one in self._shared if one.of == PARTS[2] and len(one.ids) > least]
         return [*self.of_score, *(f"{one.what}: split the data by query, and {one.remedy}" for one in shared)]
 
     def doubts(self) -> list[str]:
         """Return warnings about columns, labels (places, lists that were shown), weights, and too few test queries."""
-        train = self.folds[0][0]
-        found = doubts_on_columns(train, from_file=self.paths is not None)
-        if n_repeated_places(train.queries.labels, train) is not None and train.queries.labels.min() == 1.0:
+        train, queries = self.folds[0][0], self.folds[0][0].queries
+        found = doubts_on_columns(train, from_file=bool(self.paths))
+        if n_repeated_places(queries.labels, queries.query_of_row) is not None and queries.labels.min() == 1.0:
             found.append(
                 "The labels number the rows of each query from 1, as places do, and a larger label counts as better. "
                 "If 1 is the best place, pass label = largest place - place."
@@ -205,7 +191,7 @@ class LoadedData:
             f"{name} has {'no ' * (weights is None)}weights, and train has {'some' if weights is None else 'none'}: "
             "give all parts weights, or none."
             for name, weights in zip(PARTS, [part.queries.row_weight for part in self.folds[0]], strict=True)
-            if (weights is None) != (train.queries.row_weight is None)
+            if (weights is None) != (queries.row_weight is None)
         ]
         if self.propensity is None and (clicked := clicked_parts(self.folds)):
             found.append(shown_order(clicked))
@@ -218,14 +204,13 @@ class LoadedData:
         return found
 
     @property
-    def is_weighted(self) -> bool:
-        """Whether a part has weights."""
-        return any(part.queries.row_weight is not None for fold in self.folds for part in fold)
-
-    @property
     def all_warnings(self) -> list[str]:
-        """The warnings of the readers, and those about the data."""
-        return [*self.warnings, *self.doubts(), *self.shared_data()]
+        """The warnings of the readers, those about the data, and one for each two parts with common queries."""
+        shared = [
+            f"{one.what}: metrics on {one.of} are too high. Split the data by query. {one.remedy.capitalize()}."
+            for one in self._shared
+        ]
+        return [*self.warnings, *self.doubts(), *shared]
 
     def summary(self) -> dict[str, Any]:
         """Return the name and the sizes of the data; those of the parts are of all folds together."""
@@ -234,9 +219,10 @@ class LoadedData:
             for name, own in zip(PARTS, zip(*self.folds, strict=True), strict=True)
         }
         n_features = int(self.folds[0][0].X.shape[1])
+        weighted = any(part.queries.row_weight is not None for fold in self.folds for part in fold)
         return {
             "name": self.name, "folds": len(self.folds), "crossed": self.crossed, "features": n_features, **sizes,
-            "weighted": self.is_weighted,
+            "weighted": weighted,
         }  # fmt: skip
 
 

@@ -35,9 +35,9 @@ class Columns(NamedTuple):
     today: str | None = None
 
     @property
-    def time(self) -> str | None:
-        """The column of times by which the table is split, if any."""
-        return QuerySplit(self.split).time
+    def by_query(self) -> QuerySplit:
+        """The split."""
+        return QuerySplit(self.split, self.folds)
 
     def given(self) -> dict[str, Any]:
         """Return the fields that differ from the defaults."""
@@ -51,7 +51,7 @@ class Columns(NamedTuple):
             names = given.get(what, ())
             if isinstance(names, str) or not all(isinstance(name, str) for name in names):
                 raise ValueError(f"{what} must be a list of names of columns; got {shown(names)}")
-        QuerySplit(self.split, self.folds).check()
+        self.by_query.check()
 
     def inputs(self, frame: Any, source: Source) -> Inputs:
         """Return the features, labels, ids and weights of a DataFrame, without the columns that are left out."""
@@ -64,7 +64,7 @@ class Columns(NamedTuple):
         for what in ("features", "drop", "keep"):
             for name in getattr(self, what) or ():
                 refuse_absent(name, what, available)
-        no_features = (self.label, self.qid, self.weight, self.position, self.time or self.split, *self.labels)
+        no_features = (self.label, self.qid, self.weight, self.position, self.by_query.column, *self.labels)
         kept, left_out = available if self.features is None else self.features, {*no_features, *self.drop}
         labels: dict[str, Any] = {name: name for name in self.labels}
         if self.today is not None:
@@ -141,16 +141,15 @@ def split_by_query(data: Any, columns: Columns, source: Source) -> list[list[Any
         If a column is missing or cannot be read, or a query is in several parts.
     """
     given: Any = RankingData(**data) if isinstance(data, Mapping) else columns.inputs(data, source)
-    column, values = columns.time or columns.split, None
-    if isinstance(column, str):
-        refuse_absent(column, "split", column_names(given.X))
-        values = given.X[column]
+    split, values = columns.by_query, None
+    if split.column is not None:
+        refuse_absent(split.column, "split", column_names(given.X))
+        values = given.X[split.column]
     if isinstance(given, Inputs):
         given = given.take_columns()
         given = replace(given, y=given.labels_of_rows(), qid=given.ids_of_rows())
         given = replace(given, X=read_features(given.X, source.file or "train"))
     elif values is not None:
-        given = replace(given, X=without_columns(given.X, [column]), feature_names=None)
-    split = QuerySplit(columns.split, columns.folds)
+        given = replace(given, X=without_columns(given.X, [split.column]), feature_names=None)
     folds = split.rows(given.qid, given.y, values, columns.qid)
     return [[given.of_rows(r) if isinstance(given, Inputs) else part_of(given, r) for r in fold] for fold in folds]

@@ -6,7 +6,7 @@ import numpy as np
 
 from boostplug.comparison.inputs.columns import columns_of
 from boostplug.comparison.training.frameworks import DataPart
-from boostplug.core.arrays import Floats
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import shown
 from boostplug.data.tables import is_frame, is_number, is_whole, schema_of
 
@@ -25,22 +25,8 @@ def doubts_on_columns(train: DataPart, *, from_file: bool) -> list[str]:
 
     Categories of a DataFrame are the user's own, and no warning; those of a file, with `from_file`, were text.
     """
-    found, numbers = list[str](), _row_numbers(train)
-    for name in numbers:
-        found.append(
-            f"Column {name!r} numbers the rows of the table, as an index does that was written with it. If it is not a "
-            f"measurement, drop=[{name!r}] (--drop {name})."
-        )
-    for name, n_repeated in _places(train).items():
-        repeated = f" In {n_repeated:,} rows the number stands in its query twice: are these rows repeated?" * bool(
-            n_repeated
-        )
-        found.append(
-            f"Column {name!r} numbers the rows of each query, as the places where users saw them do. If they are, pass "
-            f"position={name!r} (--position {name}); else, if it is not a measurement, drop=[{name!r}] (--drop {name})."
-            f"{repeated}"
-        )
-    ids, samples, least = list[str](), list[str](), _ID_SHARE * train.queries.n_queries
+    found, ids, samples = list[str](), list[str](), list[str]()
+    least, query = _ID_SHARE * train.queries.n_queries, train.queries.query_of_row
     for place, known in (schema_of(train.X).categories or {}).items() if from_file else ():
         name, sample = str(train.X.columns[place]), shown(min(known, key=is_number, default=None))
         named = bool(_ID_NAME.search(name))
@@ -56,8 +42,20 @@ def doubts_on_columns(train: DataPart, *, from_file: bool) -> list[str]:
         samples.append(f"{name} ({sample}{f', {len(known):,} values' * many})")
     for name, values in columns_of(train):
         whole = values[~np.isnan(values)]
-        if _ID_NAME.search(name) and name not in numbers and is_whole(whole):
-            ids += [name] * (len(np.unique(whole)) > min(least, _ID_VALUES))
+        if _are_row_numbers(values, query):
+            found.append(
+                f"Column {name!r} numbers the rows of the table, as an index does that was written with it. If it is "
+                f"not a measurement, drop=[{name!r}] (--drop {name})."
+            )
+        elif _ID_NAME.search(name) and is_whole(whole) and len(np.unique(whole)) > min(least, _ID_VALUES):
+            ids.append(name)
+        if is_frame(train.X) and (n_repeated := n_repeated_places(values, query)) is not None:
+            repeated = f" In {n_repeated:,} rows the number stands in its query twice: are these rows repeated?"
+            found.append(
+                f"Column {name!r} numbers the rows of each query, as the places where users saw them do. If they are, "
+                f"pass position={name!r} (--position {name}); else, if it is not a measurement, drop=[{name!r}] "
+                f"(--drop {name}).{repeated * bool(n_repeated)}"
+            )
     said = [f"Read as categories: {', '.join(samples)}."] * bool(samples)
     if ids:
         like, kind = ", ".join(map(repr, ids)), "looks like an id" if len(ids) == 1 else "look like ids"
@@ -65,31 +63,21 @@ def doubts_on_columns(train: DataPart, *, from_file: bool) -> list[str]:
     return [*found, " ".join(said)] if said else found
 
 
-def _row_numbers(part: DataPart) -> list[str]:
-    """Return the columns of whole numbers, another in each row, that are dense, or sorted in each query.
+def _are_row_numbers(values: Floats, query: Ints) -> bool:
+    """Return whether values are whole numbers, another in each row, that are dense, or sorted in each query.
 
     Rows that were left out, or went to another part, leave gaps.
     """
-    query, n, found = part.queries.query_of_row, part.queries.n_rows, list[str]()
-    for name, values in columns_of(part) if n >= _LEAST_ROWS else ():
-        span = float(values.max()) - float(values.min()) + 1.0
-        if not n <= span <= _MOST_GAPS * n or not is_whole(values) or len(np.unique(values)) < n:
-            continue
-        steps = np.diff(values)[query[1:] == query[:-1]]
-        if span <= 2 * n or (steps > 0).all() or (steps < 0).all():
-            found.append(name)
-    return found
+    n, span = len(values), float(values.max(initial=-np.inf)) - float(values.min(initial=np.inf)) + 1.0
+    if n < _LEAST_ROWS or not n <= span <= _MOST_GAPS * n or not is_whole(values) or len(np.unique(values)) < n:
+        return False
+    steps = np.diff(values)[query[1:] == query[:-1]]
+    return bool(span <= 2 * n or (steps > 0).all() or (steps < 0).all())
 
 
-def _places(part: DataPart) -> dict[str, int]:
-    """Return the columns that number the rows of each query from 0 or 1, and how many rows repeat a number."""
-    repeated = {name: n_repeated_places(values, part) for name, values in columns_of(part) if is_frame(part.X)}
-    return {name: n for name, n in repeated.items() if n is not None}
-
-
-def n_repeated_places(values: Floats, part: DataPart) -> int | None:
+def n_repeated_places(values: Floats, query: Ints) -> int | None:
     """Return how many rows repeat a number where values number the rows of each query from 0 or 1, else None."""
-    query, lowest = part.queries.query_of_row, values.min(initial=np.inf)
+    lowest = values.min(initial=np.inf)
     if len(query) < _LEAST_ROWS or lowest not in (0, 1) or not 1 < values.max() < np.inf or not is_whole(values):
         return None
     places = np.unique(np.column_stack([query, values]), axis=0)

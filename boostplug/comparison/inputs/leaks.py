@@ -1,21 +1,22 @@
 """Leaks: columns that say what the labels are, as those do that are known only after a list was shown."""
 
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from itertools import cycle, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.inputs.columns import LabelSteps, columns_of, first_queries, names_of
-from boostplug.comparison.inputs.frames import TODAY, Columns
+from boostplug.comparison.inputs.clicks import IPS
+from boostplug.comparison.inputs.columns import columns_of, first_queries, names_of, share_in_order
+from boostplug.comparison.inputs.frames import PARTS, TODAY, Columns
 from boostplug.comparison.report.formats import short
-from boostplug.comparison.training.frameworks import Folds
+from boostplug.comparison.training.frameworks import DataPart, Folds
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import shown
-from boostplug.data.queries import Queries
 from boostplug.data.tables import schema_of
 from boostplug.metrics import Metric
+from boostplug.metrics.on_label import MetricOnLabel
 
 # A leak does one of three things. On 75 kinds of labels of 12 data sets the features that come closest order .67 of the
 # steps, mark .94 of the relevant rows and .54 of the others, and have no value of which .95 of the rows are relevant.
@@ -24,6 +25,8 @@ _OF_RELEVANT, _OF_OTHERS = 0.95, 0.2  # it marks so many of the relevant rows, a
 _DOUBTED = 0.5  # of the others: a search engine's features may come to that, so it is only a warning
 _SURE, _RATIO = 0.95, 0.01  # of the rows it marks so many are relevant, and others are so much rarer marked
 _LEAST_ROWS = 20  # relevant ones, others, and others that chance would have marked
+# In a part behind the first one: of many looks at few rows, some mislead; and looking at fewer values saves time.
+_LEAST_LATER, _OF_LATER = 100, 0.1  # rows, and share of the values
 _MOST_BASE = 0.7  # share of relevant rows beyond which a mark says little
 _MOST_KINDS = 20  # of values that are looked at one by one
 _MOST_LEVELS = 10  # labels above which rows count as relevant
@@ -57,21 +60,26 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
         Has the columns to keep, the score in use, and whether the parts follow each other in time.
     """
     train, found, strong, reasons, leaking = folds[0][0], list[str](), list[str](), list[str](), dict[str, str]()
-    labels, names, in_use = _Labels(first_queries(train)), names_of(train), (columns.today or "").removeprefix("-")
-    texts = {str(names[place]): known for place, known in (schema_of(train.X).categories or {}).items()}
+    parts = [part for fold in folds if fold[0].X.shape[1] == train.X.shape[1] for part in fold]
+    of_metric = [metric.label] if isinstance(metric, MetricOnLabel) and metric.label != IPS else []
+    labels = [_Labels(part, k, label) for label in (None, *of_metric) for k, part in enumerate(parts)]
+    names, in_use = names_of(train), (columns.today or "").removeprefix("-")
     sign = 1.0 if metric.greater_is_better else -1.0
     if in_use and in_use not in columns.keep:
-        is_leak, what = labels.told_by(train.queries.labels_by_name[TODAY])
-        remedy = "name what ranked the lists before the labels were known"
+        is_leak, what = labels[0].told_by(train.queries.labels_by_name[TODAY])
+        keep = f", or pass keep=[{in_use!r}] (--keep {in_use}) if this did" * (in_use != "order")
+        remedy = f"name what ranked the lists before the labels were known{keep}"
         reasons += [f"the score in use, today={columns.today!r}, {what}; {remedy}"] * is_leak
-    for of_parts in zip(*(columns_of(part, codes=True) for part in folds[0]), strict=True):
-        name, values = of_parts[0]
+    for of_parts in zip(*(columns_of(part, codes=True) for part in parts), strict=True):
+        name = of_parts[0][0]
         if name in columns.keep:
             continue
-        is_leak, what = labels.told_by(values, texts.get(name))
+        told = [of_part.told_by(values, name) for of_part, (_, values) in zip(labels, cycle(of_parts))]
+        is_leak, what = next((one for one in told if one[0]), told[0])  # a mere doubt only on the first training part
         if is_leak and name != in_use:
             leaking[name] = f"the column {name!r} {what}"
-        if columns.time and name not in texts and _grows([of_part[1] for of_part in of_parts]):
+        by_time = columns.by_query.time and not labels[0].texts.get(name)
+        if by_time and _grows([values for _, values in of_parts[:3]]):
             what = f"{what} and " * bool(what) + "grows with the time of the rows, which later rows exceed"
         value = max((alone[n] for n in (name, f"-{name}") if n in alone), key=lambda v: sign * v, default=None)
         if what:
@@ -81,7 +89,7 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
             found.append(f"{what}. Is it known before the list is shown? If not, leave it out{remedy}.")
         elif best is not None and value is not None and name != in_use and sign * (best - value) <= _CLOSE:
             strong.append(f"{name!r} ({short(value)})")
-    if strong and best is not None:
+    if strong:
         note = (
             f"Alone within {_CLOSE:g} of the best model (validation {metric.name} {short(best)}): column "
             f"{', '.join(_first(strong))}. Is it known before the list is shown, as a text match is and clicks are not?"
@@ -116,34 +124,41 @@ class _Level(NamedTuple):
     relevant: NDArray[np.bool_]
     of_others: Floats
     """Share of the others among the rows of the query of each row."""
+    of: "_Labels"
 
     def told_by(self, values: Floats, texts: Sequence[Any] | None, codes: Ints, of_part: Ints) -> tuple[bool, str]:
         """Return whether a column leaks, and how it marks the relevant rows by its codes, or a part of them."""
-        base, above = float(self.relevant.mean()), f"a label above {self.level:g}"
+        base, above = float(self.relevant.mean()), f"a {self.of.what} above {self.level:g}"
         marked, of_relevant, of_others = self._marked(codes, base)
         if of_relevant >= _OF_RELEVANT and of_others <= _DOUBTED:
-            where = f"{100 * of_relevant:.3g} % of the {self.relevant.sum():,} rows of train with {above}"
+            where = f"{100 * of_relevant:.3g} % of the {self.relevant.sum():,} rows of {self.of.part} with {above}"
             what = _shown(values[self.rows], marked, texts)
             return of_others <= _OF_OTHERS, f"is {what} in {where}, and in {100 * of_others:.2g} % of the others"
         marked, of_relevant, of_others = self._marked(of_part, _SURE)
-        if self.of_others[marked].sum() < _LEAST_ROWS or of_others > _RATIO * of_relevant:
+        if self.of_others[marked].sum() < self.of.least or of_others > _RATIO * of_relevant:
             return False, ""
-        where = f"{marked.sum():,} rows of train, of which {100 * self.relevant[marked].mean():.3g} % have {above}"
+        sure = f"{100 * self.relevant[marked].mean():.3g} %"
+        where = f"{marked.sum():,} rows of {self.of.part}, of which {sure} have {above}"
         return True, f"is {_shown(values[self.rows], marked, texts)} in {where} (of all rows {100 * base:.2g} %)"
 
     def _marked(self, codes: Ints, least: float) -> tuple[NDArray[np.bool_], float, float]:
         """Return the rows with values of which more than a share is relevant, as shares of relevant rows and others."""
         codes = codes[self.rows]
         n = np.bincount(codes)
-        marked = ((np.bincount(codes, self.relevant) > least * n) & (n >= _LEAST_ROWS))[codes]
+        marked = ((np.bincount(codes, self.relevant) > least * n) & (n >= self.of.least))[codes]
         return marked, float(marked[self.relevant].mean()), float(marked[~self.relevant].mean())
 
 
 class _Labels:
-    """The labels of queries, and what columns tell of them."""
+    """The labels of a part's first queries, and what its columns tell of them."""
 
-    def __init__(self, queries: Queries) -> None:
-        self.n_rows, self.steps, self.levels = queries.n_rows, LabelSteps(queries), list[_Level]()
+    def __init__(self, part: DataPart, number: int, label: str | None) -> None:
+        queries, categories = first_queries(part, _OF_LATER if number else 1.0), schema_of(part.X).categories or {}
+        queries, self.what = (queries, "label") if label is None else (queries.on(label), f"label {label!r}")
+        self.part, self.least = PARTS[number % len(PARTS)], _LEAST_LATER if number else _LEAST_ROWS
+        self.rows_of = "the rows of each query" + f" of {self.part}" * (self.part != PARTS[0])
+        self.texts = {name: categories.get(place) for place, name in enumerate(map(str, names_of(part) or ()))}
+        self.queries, self.levels = queries, list[_Level]()
         rows = np.flatnonzero(queries.judged)
         query, labels = queries.query_of_row[rows], queries.labels[rows]
         known = np.unique(labels)
@@ -152,18 +167,20 @@ class _Labels:
             share = (np.bincount(query, ~relevant) / np.maximum(np.bincount(query), 1))[query]
             has_both = (share > 0.0) & (share < 1.0)
             n = int((relevant & has_both).sum())
-            if min(n, has_both.sum() - n) >= _LEAST_ROWS and relevant.mean() <= _MOST_BASE:
-                self.levels.append(_Level(level, rows[has_both], relevant[has_both], share[has_both]))
+            if min(n, has_both.sum() - n) >= self.least and relevant.mean() <= _MOST_BASE:
+                self.levels.append(_Level(level, rows[has_both], relevant[has_both], share[has_both], self))
 
-    def told_by(self, values: Floats, texts: Sequence[Any] | None = None) -> tuple[bool, str]:
+    def told_by(self, values: Floats, name: str = "") -> tuple[bool, str]:
         """Return whether a column leaks, and what it tells of the labels; values of texts are their places."""
-        values = values[: self.n_rows]
-        for how, scores in (("as the label does", values), ("against the label", -values)):
-            if texts is None and self.steps.n >= _LEAST_STEPS:
-                share = self.steps.share_in_order(scores)
+        values, texts = values[: self.queries.n_rows], self.texts.get(name)
+        if np.count_nonzero(values) < _LEAST_ROWS:  # as most columns of sparse features
+            return False, ""
+        orders = {f"as the {self.what} does": values, f"against the {self.what}": -values} if texts is None else {}
+        for how, scores in orders.items():
+            share = share_in_order(scores, self.queries, _LEAST_STEPS)
+            if share >= _IN_ORDER:
                 where = f", at {100 * share:.3g} % of the steps from one label to the next" * (share < 1.0)
-                if share >= _IN_ORDER:
-                    return True, f"ranks the rows of each query {how}{where}"
+                return True, f"ranks {self.rows_of} {how}{where}"
         kinds, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
         unusual = (codes != counts.argmax()).astype(np.int64)
         codes = codes if len(kinds) <= _MOST_KINDS else unusual

@@ -40,13 +40,9 @@ def template() -> Any:
     def shown(value: Any) -> Any:
         return value if isinstance(value, Markup) else visible("" if value is None else str(value))
 
+    loader = PackageLoader(__package__, ".")
     environment = Environment(
-        loader=PackageLoader(__package__, "."),
-        autoescape=True,
-        finalize=shown,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=StrictUndefined,
+        loader=loader, autoescape=True, finalize=shown, trim_blocks=True, lstrip_blocks=True, undefined=StrictUndefined
     )
     environment.filters["percent"] = lambda place: f"{100 * place:.4g}%"
     environment.globals.update(words=words, formats=formats, split=split)
@@ -95,19 +91,18 @@ def methods_of(document: Document) -> list[dict[str, Any]]:
     if advice and advice["incumbent"]:
         referred.add(words.title(advice["incumbent"]))
     advised = words.title(advice) if advice and advice["outcome"] != "doubtful" else None
-    methods = []
-    for number, method in enumerate(document["methods"]):
-        methods.append(
-            {
-                **method,
-                "number": number,
-                "shape": [*frameworks, method["framework"]].index(method["framework"]) % 2,
-                "recommended": words.title(method) == advised,
-                "is_reference": words.title(method) in referred,
-                "is_zero": False,
-                "colour": _NO_COLOUR,
-            }
-        )
+    methods = [
+        {
+            **method,
+            "number": number,
+            "shape": [*frameworks, method["framework"]].index(method["framework"]) % 2,
+            "recommended": words.title(method) == advised,
+            "is_reference": words.title(method) in referred,
+            "is_zero": False,
+            "colour": _NO_COLOUR,
+        }
+        for number, method in enumerate(document["methods"])
+    ]
     sign = 1 if document["settings"]["greater_is_better"] else -1
     known = [m for m in methods if not formats.is_missing(m["validation"]["mean"])]
     best_first = sorted(known, key=lambda m: -sign * m["validation"]["mean"])

@@ -7,7 +7,7 @@ from typing import Any
 from boostplug.comparison.report import formats, words
 from boostplug.comparison.report.page import differences_of, methods_of
 from boostplug.comparison.report.words import Document
-from boostplug.core.figures import require_matplotlib, save_figure
+from boostplug.core.figures import check_suffix, require_matplotlib, save_figure
 from boostplug.core.text import visible
 
 _INK, _SOFT, _GRID, _OURS = "#1b1f24", "#555d68", "#e6e9ed", "#0072b2"
@@ -15,12 +15,6 @@ _WIDTH, _NAME, _LEFT, _PLOT, _DELTA, _P = 10.0, 0.25, 3.45, 3.35, 9.05, 9.75  # 
 _LINE = 0.3  # inches
 _LETTERS = {"name": 36, "headline": 78, "counts": 116}  # of a line
 _STYLE = {"svg.hashsalt": "boostplug", "font.size": 10, "text.color": _INK, "text.parse_math": False}
-
-
-def check_suffix(path: str | Path, name: str = "path") -> None:
-    """Raise for a file that is neither SVG nor PNG."""
-    if Path(path).suffix not in (".svg", ".png"):
-        raise ValueError(f"{name} must end with .svg or .png; got {path}")
 
 
 def picture(document: Document, path: str | Path | None = None) -> Any:

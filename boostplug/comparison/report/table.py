@@ -24,16 +24,8 @@ Frame = Any  # pandas' DataFrame
 _COPIED = ("z", "p", "p_holm", "seconds_per_round", "rounds", "runs_finished", "runs_planned", "runs_at_cap", "outcome")
 _STYLES = {"best": "bold", "better": "bold green", "worse": "red"}  # rich's
 _WORDS = ("framework", "method")
-_LOUD = (
-    "INCOMPLETE",
-    "WARNING",
-    "FAILED",
-    "Change to",
-    "Keep ",
-    "Take ",
-    "No verdict yet",
-    "Do not rely",
-)  # starts of bold lines
+# Starts of bold lines.
+_LOUD = ("INCOMPLETE", "WARNING", "FAILED", "Change to", "Keep ", "Take ", "No verdict yet", "Do not rely")
 _LEAST_NAME = 16  # characters of the folded column of names
 _UNLIMITED = 10_000  # characters
 _NEEDED = "tables of a comparison need"

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from textwrap import indent
 from typing import Any
 
+from boostplug.comparison.inputs.frames import PARTS
 from boostplug.comparison.report.formats import counted, decimals, interval, is_missing, probability, short, signed
 from boostplug.comparison.training.floors import LINEAR
 from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK
@@ -88,9 +89,7 @@ def _where(method: Document, document: Document) -> str:
 def about_data(document: Document) -> str:
     """Return the sizes of the parts, the weights, and the number of test queries on which the metric is defined."""
     data, test = document["data"], document["test"]
-    sizes = ", ".join(
-        f"{part} {data[part]['queries']:,}/{data[part]['documents']:,}" for part in ("train", "valid", "test")
-    )
+    sizes = ", ".join(f"{part} {data[part]['queries']:,}/{data[part]['documents']:,}" for part in PARTS)
     folds = f" over {data['folds']} folds together" if data["folds"] > 1 else ""
     sentences = [f"Data: {data['name'] or 'given'}; queries/documents{folds}: {sizes}; {data['features']:,} features."]
     if data.get("weighted"):
@@ -232,7 +231,7 @@ def _what_to_do(document: Document) -> str:
         "at the cap": f"No verdict yet, so keep {incumbent}: trainings ended at the cap of "
         f"{document['settings']['rounds']:,} rounds.",
         "too few queries": f"No verdict yet, so keep {incumbent}: {advice['queries'] or 0:,} test queries are too few.",
-        "unchallenged": f"Keep {incumbent}: {'it is ' + best if advice['among'] > 1 else 'nothing else has finished'}.",
+        "unchallenged": f"Keep {incumbent}: it is {best}.",
         "no incumbent": f"Take {challenger}: it is {best}, and nothing in use has a finished run.",
     }[advice["outcome"]]
 
@@ -242,6 +241,8 @@ def _best(document: Document) -> str:
     advice = document["recommendation"]
     if advice["comparisons"]:
         return f"by validation {document['settings']['validation_metric']} the best of those clearly better there"
+    if advice["among"] == 1:
+        return "the only method" + " that has finished" * (len(document["methods"]) > 1)
     return f"the best of {advice['among']} {'over all folds' if len(advice['chosen']) > 1 else 'on validation'}"
 
 

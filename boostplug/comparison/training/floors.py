@@ -79,7 +79,7 @@ class Floors:
 
     def runs(self, plan: Plan, method: Method, fold: int) -> Iterator[Run]:
         """Yield the runs of a method on a fold: the same for all seeds."""
-        fields: dict[str, Any] = {"framework": method.framework, "method": method.name, "fold": fold}
+        fields: dict[str, Any] = {**method.names, "fold": fold}
         try:
             valid, test, model = self._scores(method, fold)
             probabilities = bool(model) and self.loss == "softmax"
@@ -90,26 +90,21 @@ class Floors:
 
     def _scores(self, method: Method, fold: int) -> tuple[Floats, Floats, str]:
         """Return the scores of the validation and the test part, and the model as LightGBM's text, if there is one."""
-        train, valid, test = self.folds[fold]
+        (train, *judging), text = self.folds[fold], ""
         if method.objective == TODAY:
-            a, b = (last_where_missing(part.queries.labels_by_name[TODAY]) for part in (valid, test))
-            return a, b, ""
-        if method.objective == COLUMN:
-            return score_of(self.columns[fold], valid), score_of(self.columns[fold], test), ""
-        ranker = LinearRanker(loss=self.loss)
-        queries = with_float32_labels(train.queries, warn=False)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ranker.fit(
-                dense(train.X),
-                queries.labels,
-                group=train.group,
-                sample_weight=queries.row_weight,
-                labelled=queries.labelled,
-            )
-        a, b = (ranker.predict(dense(part.X)) for part in (valid, test))
-        text = as_booster(ranker.model_, "lightgbm").model_to_string() if is_installed("lightgbm") else ""
-        return a, b, text
+            valid, test = (last_where_missing(part.queries.labels_by_name[TODAY]) for part in judging)
+        elif method.objective == COLUMN:
+            valid, test = (score_of(self.columns[fold], part) for part in judging)
+        else:
+            ranker, q = LinearRanker(loss=self.loss), with_float32_labels(train.queries, warn=False)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                X = dense(train.X)
+                ranker.fit(X, q.labels, group=train.group, sample_weight=q.row_weight, labelled=q.labelled)
+            valid, test = (ranker.predict(dense(part.X)) for part in judging)
+            if is_installed("lightgbm"):
+                text = as_booster(ranker.model_, "lightgbm").model_to_string()
+        return valid, test, text
 
 
 def title_of_column(name: str) -> str:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from boostplug.adapters.reading import assign
 from boostplug.comparison.training.trees import NAMES_IN_LIGHTGBM, NAMES_IN_XGBOOST, Setting, Trees
-from boostplug.core.arrays import Floats
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.best_round import BestRound
 from boostplug.core.extras import imported
 from boostplug.core.threads import threads_of_framework
@@ -40,7 +40,7 @@ class DataPart:
     """The ids of the part of which it holds some queries."""
 
     @property
-    def group(self) -> NDArray[np.int64]:
+    def group(self) -> Ints:
         """Sizes of the queries."""
         return np.diff(self.queries.boundaries)
 
@@ -104,10 +104,9 @@ class Watch:
     ) -> None:
         self.metric, self.queries, self.num_threads = metric, queries, num_threads
         self.report, self.pruned = report, False
-        self.values: list[float] = []
+        self.values, self.seconds = list[float](), list[float]()
         self.scores: Floats | None = None
         self.model = ""
-        self.seconds: list[float] = []
         self._best = BestRound(greater_is_better=metric.greater_is_better, patience=patience)
         self._begun = self._start = perf_counter()
         self._processor = thread_time()

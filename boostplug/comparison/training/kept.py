@@ -110,9 +110,8 @@ class KeptRuns:
         tuned = stored["tuned"] and Setting(**stored["tuned"])
         if tuned and isinstance(method.objective, Loss):
             tuned = replace(tuned, objective=Loss.parse(str(tuned.objective))[0])
-        names = {"framework": method.framework, "method": method.name}
         of_rows = {"per_query": arrays, "scores": np.array(stored["scores"], np.float64)}
-        return Run(**{**stored, **names, **of_rows, "tuned": tuned})
+        return Run(**{**stored, **method.names, **of_rows, "tuned": tuned})
 
     def add(self, method: Method, run: Run, *, half: bool = False) -> None:
         """Store a run; failed runs are tried again by the next comparison."""

@@ -42,6 +42,11 @@ class Method:
         return self.framework, self.name
 
     @property
+    def names(self) -> dict[str, str]:
+        """The framework and the name, as the document has them."""
+        return {"framework": self.framework, "method": self.name}
+
+    @property
     def title(self) -> str:
         """The name, with the framework if there is one."""
         return f"{self.name} in {self.framework}" if self.is_trained else self.name
@@ -147,7 +152,7 @@ class FoldRuns:
 
         Call it within `warnings_of_runs`, which its notes are from.
         """
-        fields = dict[str, Any](framework=method.framework, method=method.name, fold=self._number, seed=seed)
+        fields: dict[str, Any] = {**method.names, "fold": self._number, "seed": seed}
         with _noted() as texts:
             try:
                 fields |= self._trained(method, seed, self._framework(method.framework))
@@ -178,19 +183,16 @@ class FoldRuns:
 
     def _trained(self, method: Method, seed: int, framework: Framework) -> dict[str, Any]:
         """Return the fields of a run."""
-        plan = self._plan
+        plan, objective = self._plan, method.objective
         if plan.tune and method not in self.tuned:
             with _noted():  # and dropped
-                self.tuned[method] = tuning.tune(
-                    framework, method.objective, plan, lambda *trial: self._run(framework, *trial)[0]
-                )
-        setting = self.tuned.get(method) or Setting(method.objective)
+                self.tuned[method] = tuning.tune(framework, objective, plan, lambda *t: self._run(framework, *t)[0])
+        setting = self.tuned.get(method) or Setting(objective)
         watch, scores = self._run(framework, setting, seed)
         if not np.isfinite(scores).all():
             return {"error": "its scores on the test part are not finite"}
         assert watch.scores is not None
-        probabilities = method.objective not in _NO_LOGITS
-        return judged(plan, self._parts, watch.scores, scores, probabilities=probabilities) | {
+        return judged(plan, self._parts, watch.scores, scores, probabilities=objective not in _NO_LOGITS) | {
             "rounds": watch.best_round,
             "rounds_trained": len(watch.values),
             "seconds_per_round": watch.seconds_per_round,

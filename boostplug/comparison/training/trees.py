@@ -24,17 +24,6 @@ _OURS: dict[str, tuple[str, ...]] = {
     "num_threads": (*LIGHTGBM_ALIASES["num_threads"], *XGBOOST_ALIASES["nthread"]),
     "": (*LIGHTGBM_ALIASES["num_class"], "base_score", *LIGHTGBM_ALIASES["device_type"], "gpu_id"),
 }
-_LIMITS: dict[str, dict[str, Any]] = {
-    "learning_rate": {"above": 0.0},
-    "num_leaves": {"least": 2, "most": 131_072},  # LightGBM's limit
-    "max_depth": {"least": 0},
-    "max_bin": {"least": 2},
-    "min_rows": {"least": 0},
-    "min_hessian": {"least": 0.0},
-    "l2": {"least": 0.0},
-    "row_fraction": {"above": 0.0, "most": 1.0},
-    "column_fraction": {"above": 0.0, "most": 1.0},
-}
 NAMES_IN_LIGHTGBM = {
     "learning_rate": "learning_rate",
     "num_leaves": "num_leaves",
@@ -53,6 +42,11 @@ NAMES_IN_XGBOOST = {
     "column_fraction": "colsample_bytree",
 }
 _TAKEN = {name: ours for ours, names in _OURS.items() for name in names}
+
+
+def _limited(default: float, **limits: float) -> Any:
+    """Return a field for a number within limits, as `check_integer` and `check_number` take them."""
+    return field(default=default, metadata=limits)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,24 +98,24 @@ class Trees:
         If a value is out of its range.
     """
 
-    learning_rate: float = 0.1
-    num_leaves: int = 15
-    max_depth: int = 0
-    max_bin: int = 255
-    min_rows: int = 20
-    min_hessian: float = 1e-3
-    l2: float = 1.0
-    row_fraction: float = 0.9
-    column_fraction: float = 0.9
+    learning_rate: float = _limited(0.1, above=0.0)
+    num_leaves: int = _limited(15, least=2, most=131_072)  # LightGBM's limit
+    max_depth: int = _limited(0, least=0)
+    max_bin: int = _limited(255, least=2)
+    min_rows: int = _limited(20, least=0)
+    min_hessian: float = _limited(1e-3, least=0.0)
+    l2: float = _limited(1.0, least=0.0)
+    row_fraction: float = _limited(0.9, above=0.0, most=1.0)
+    column_fraction: float = _limited(0.9, above=0.0, most=1.0)
     lightgbm: Mapping[str, Any] = field(default_factory=dict)
     xgboost: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, limits in _LIMITS.items():
-            default = getattr(Trees, name)
-            check = check_integer if isinstance(default, int) else check_number
-            value = check(name, getattr(self, name), **limits, remedy=f"the default is {default}")
-            object.__setattr__(self, name, value)
+        for f in fields(self):
+            if f.metadata:
+                check = check_integer if isinstance(f.default, int) else check_number
+                value = check(f.name, getattr(self, f.name), **f.metadata, remedy=f"the default is {f.default}")
+                object.__setattr__(self, f.name, value)
         for name in ("lightgbm", "xgboost"):
             given = getattr(self, name)
             if not isinstance(given, Mapping) or not all(isinstance(key, str) for key in given):
@@ -172,9 +166,8 @@ class Trees:
             "num_threads": num_threads,
             "verbosity": -1,
         }
-        return _with_others(
-            LIGHTGBM_ALIASES | {"force_col_wise": ("force_col_wise", "force_row_wise")}, ours, self.lightgbm
-        )
+        names = LIGHTGBM_ALIASES | {"force_col_wise": ("force_col_wise", "force_row_wise")}
+        return _with_others(names, ours, self.lightgbm)
 
     def for_xgboost(self, num_threads: int) -> dict[str, Any]:
         """Return XGBoost's parameters, without its own metric."""

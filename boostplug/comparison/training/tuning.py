@@ -102,9 +102,8 @@ def tune(
         settings.append(setting)
         return sign * float(watch.best_value)
 
-    pruner = optuna.pruners.PercentilePruner(
-        100.0 - _HOPELESS, n_startup_trials=_FIRST_JUDGED, n_warmup_steps=max(1, plan.rounds // _WARM_UP)
-    )
+    warm_up = max(1, plan.rounds // _WARM_UP)
+    pruner = optuna.pruners.PercentilePruner(100.0 - _HOPELESS, n_startup_trials=_FIRST_JUDGED, n_warmup_steps=warm_up)
     study = optuna.create_study(direction="maximize", sampler=optuna.samplers.TPESampler(seed=seed), pruner=pruner)
     with suppress(Exception):  # an invalid setting; if all are, the method's run reports why
         value_of()  # optuna did not draw it

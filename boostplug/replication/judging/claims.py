@@ -12,14 +12,12 @@ from itertools import pairwise
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.replication.judging.rounding import above
 from boostplug.replication.judging.study_results import StudyResults
 from boostplug.replication.judging.verdicts import LEVEL, Difference, Verdict, interval, positive, worst
 from boostplug.replication.training.task import marks
-
-Floats = NDArray[np.float64]
 
 _SLACK = 1e-9  # rounding error of a share times a number of measures
 

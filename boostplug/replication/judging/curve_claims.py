@@ -7,6 +7,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.replication.judging.rounding import above
 from boostplug.replication.judging.study_results import StudyResults
 from boostplug.replication.judging.verdicts import (
@@ -21,7 +22,6 @@ from boostplug.replication.judging.verdicts import (
 )
 from boostplug.replication.training.task import marks
 
-Floats = NDArray[np.float64]
 Shown = NDArray[np.bool_]
 
 _SAMPLES = 1000

@@ -6,16 +6,15 @@ from dataclasses import KW_ONLY, dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import stats
 
+from boostplug.core.arrays import Floats
 from boostplug.data.queries import Queries
 from boostplug.metrics import Metric, PairError
 from boostplug.metrics.grades import grades_of
 from boostplug.replication.judging.study_results import StudyResults
 from boostplug.replication.judging.verdicts import LEVEL, Difference, Verdict, interval, worst
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.core.best_round import ROUNDING
-
-Floats = NDArray[np.float64]
 
 
 def above(a: Floats, b: Floats) -> NDArray[np.bool_]:

@@ -4,14 +4,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy import stats
 
+from boostplug.core.arrays import Floats
 from boostplug.replication.sources import Loaded
 from boostplug.replication.training.study import PARTS, Learner, Study
 from boostplug.replication.training.task import TaskResult, by_block, marks, pools_queries
-
-Floats = NDArray[np.float64]
 
 _LEVEL = 0.05
 _EQUAL = 10  # decimals; values that differ only by rounding share a rank

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from boostplug.comparison.significance import Interval, t_interval
+from boostplug.core.arrays import Floats
 from boostplug.core.best_round import rounding
 from boostplug.replication.judging.study_results import fold_weights
 
-Floats = NDArray[np.float64]
 Holds = Literal["holds", "level", "does not hold"]
 
 LEVEL = 0.95

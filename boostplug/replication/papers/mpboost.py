@@ -6,8 +6,8 @@ from functools import partial
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats
 from boostplug.data.queries import Queries
 from boostplug.losses import BinaryDistance, LinearDistance, LogDistance, LogisticDistance
 from boostplug.metrics import DCG, NDCG
@@ -37,8 +37,6 @@ from boostplug.replication.protocol import (
 from boostplug.replication.sources import BundledFolds, Fifths, OwnSplit, QueryFolds, Source
 from boostplug.replication.training.study import Learner, Measure, Study
 from boostplug.replication.training.task import marks
-
-Floats = NDArray[np.float64]
 
 _CUTOFFS = range(1, 11)
 _AT = tuple(f"NDCG@{k}" for k in _CUTOFFS)

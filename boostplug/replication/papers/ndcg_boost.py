@@ -4,9 +4,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.tree import DecisionTreeClassifier
 
+from boostplug.core.arrays import Floats
 from boostplug.data.queries import Queries
 from boostplug.metrics import NDCG, Metric
 from boostplug.rankers import NDCGBoostRanker
@@ -52,7 +52,7 @@ _PRINTED: dict[str, dict[str, dict[str, float]]] = {
 class NoChoice(Metric):
     """A metric that is undefined everywhere, so that the last round is chosen, without validation."""
 
-    def compute_per_query(self, scores: NDArray[np.float64], queries: Queries) -> NDArray[np.float64]:  # noqa: ARG002
+    def compute_per_query(self, scores: Floats, queries: Queries) -> Floats:  # noqa: ARG002
         """Return NaN for each query."""
         return np.full(queries.n_queries, np.nan)
 

@@ -6,12 +6,11 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from boostplug.core.arrays import Floats
 from boostplug.losses import QBRank
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.critical_pairs import refuse_no_pairs
 from boostplug.weak_rankers import Feature
-
-Floats = NDArray[np.float64]
 
 
 class OneFeature(ReferenceRanker):

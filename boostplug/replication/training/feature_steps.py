@@ -4,15 +4,13 @@ from itertools import count
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.optimize import minimize
 
+from boostplug.core.arrays import Floats
 from boostplug.losses import QBRank
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 from boostplug.rankers.quadratic_bound import line_search
 from boostplug.weak_rankers import Feature
-
-Floats = NDArray[np.float64]
 
 _PENALTIES = (0.5, 0.2, 0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4)  # of the 1-norm, as shares of the steepest slope at h = 0
 

@@ -4,13 +4,12 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import check_number, scores_of_rows
 from boostplug.data.queries import Queries
 from boostplug.metrics import Metric
-
-Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True)
@@ -78,7 +77,7 @@ class PrecisionAtPercent(Metric):
         return float((weight[beyond & right].sum() + part * weight[tied & right].sum()) / wanted)
 
 
-def _gaps(scores: Floats, queries: Queries) -> tuple[Floats, NDArray[np.int64]]:
+def _gaps(scores: Floats, queries: Queries) -> tuple[Floats, Ints]:
     """Return the difference of scores of all pairs of different grades, the higher grade's first, and their queries."""
     groups = queries.grade_groups
     pairs = [np.array(block) for block in groups.pairs()]

@@ -7,12 +7,11 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData
 from boostplug.replication.sources import Loaded, Source, Split
-
-Floats = NDArray[np.float64]
 
 _N_TRAITS = 6
 _N_NOISE = 8
@@ -53,7 +52,7 @@ def _has_pairs(part: RankingData) -> NDArray[np.bool_]:
     return np.isin(np.arange(part.n_queries), part.queries.grade_groups.query)
 
 
-def _preferences(y: Floats, group: NDArray[np.int64]) -> Pairs:
+def _preferences(y: Floats, group: Ints) -> Pairs:
     """Return all pairs of different grades within queries, by winner and then loser, with the grade gap as margin."""
     runs = Queries(y, group=group).grade_groups
     blocks = list(runs.pairs())
@@ -113,13 +112,13 @@ def _mean_size(name: str, parts: list[RankingData], l2: bool) -> str:
     return f"{name} of {queries:.0f} queries, {documents:.0f} documents"
 
 
-def _few_of_one_grade(rng: np.random.Generator, rows: NDArray[np.int64], y: Floats) -> NDArray[np.int64]:
+def _few_of_one_grade(rng: np.random.Generator, rows: Ints, y: Floats) -> Ints:
     grade = y[rows].max() if rng.random() < 0.5 else y[rows].min()
-    kept: NDArray[np.int64] = np.sort(rng.permutation(rows[y[rows] == grade])[:_FEW])
+    kept: Ints = np.sort(rng.permutation(rows[y[rows] == grade])[:_FEW])
     return kept
 
 
-def _of_queries(X: NDArray[np.float32], y: Floats, queries: list[NDArray[np.int64]], size: int) -> RankingData:
+def _of_queries(X: NDArray[np.float32], y: Floats, queries: list[Ints], size: int) -> RankingData:
     rows = np.concatenate(queries)
     return RankingData(X=X[rows], y=y[rows], qid=rows // size, group=np.array([len(query) for query in queries]))
 

@@ -8,10 +8,11 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.linalg import solve_triangular
 from scipy.optimize import brentq
 
+from boostplug.core.arrays import Floats, Ints
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled
@@ -21,9 +22,6 @@ from boostplug.rankers.rankboost_plus import NO_EDGE, Descent, Step
 from boostplug.weak_rankers import Cuts
 from boostplug.weak_rankers.independent import TOLERANCE, IndependentSet
 from boostplug.weak_rankers.stump import first_best
-
-Floats = NDArray[np.float64]
-Ints = NDArray[np.int64]
 
 _LOG_LARGEST = float(np.log(np.finfo(np.float64).max))
 

@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostplug.comparison.summary import to_json
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.best_round import BestRound, rounding
 from boostplug.core.threads import threads_of_framework
 from boostplug.data.queries import Queries
@@ -18,7 +18,6 @@ from boostplug.rankers import ReferenceRanker
 from boostplug.replication.sources import Split
 from boostplug.replication.training.study import PARTS, Learner, Study
 
-Floats = NDArray[np.float64]
 TaskResult = dict[str, Any]
 
 STEADY = "steady climb of "
@@ -132,7 +131,7 @@ def by_block(values: Floats) -> Floats:
     return sums * (len(sums) / defined.sum()) if defined.any() else np.full(len(sums), np.nan)
 
 
-def _blocks(n_queries: int) -> NDArray[np.int64]:
+def _blocks(n_queries: int) -> Ints:
     """Return the block of each query."""
     return np.arange(n_queries) % min(_BLOCKS, n_queries)
 
