@@ -118,6 +118,7 @@ def _row(found: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "by validation, promised - true": mean_and_error(before[:, 0] - before[:, 1]),
         "came true": sum(verdicts[number].true > 0.0 for number in advised),
         "advised, promised": mean_and_error([verdicts[number].promised for number in advised]),
+        "advised, lower end": mean_and_error([(verdicts[number].interval or (np.nan,))[0] for number in advised]),
         "advised, true": mean_and_error([verdicts[number].true for number in advised]),
         "advised, model": mean_and_error([_of_model(found[number]) for number in advised]),
     }
@@ -140,10 +141,12 @@ def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
         errors = [with_error(row[name]) for name in ("promised - true", "by validation, promised - true")]
         means = [decimals(row[name][0], 4, "+") for name in ("promised", "true")]
         promises.append([row["set"], f"{row['trials']:,}", f"{row['others']:,.0f}", *means, *errors, f"{share:.1f} %"])
-        of_advised = [decimals(row[f"advised, {name}"][0], 4, "+") for name in ("promised", "true", "model")]
+        of_advised = [
+            decimals(row[f"advised, {name}"][0], 4, "+") for name in ("promised", "lower end", "true", "model")
+        ]
         advised.append([row["set"], f"{row['advised']} of {row['trials']:,}", str(row["came true"]), *of_advised])
-    first = ["set", "draws", "others", "promised", "true", "promised − true", "the same, by validation", "holds"]
-    second = ["set", "a change is advised", "it is better", "promised", "true", "with `result.model`"]
+    first = ["set", "draws", "others", "promised", "true", "promised − true", "by validation", "holds"]
+    second = ["set", "a change is advised", "it is better", "promised", "lower end", "true", "`result.model`"]
     return {"promises": markdown(first, promises, numbers=True), "advised": markdown(second, advised, numbers=True)}
 
 
