@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from boostplug.comparison.compare import compare
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.outcomes import Outcomes
-from boostplug.comparison.result import CompareResult
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.trees import Plan, Trees
@@ -98,8 +97,7 @@ def estimate(folds: Sequence[Sample]) -> Estimate:
                 named = {"framework": method.framework, "method": method.name, "fold": number, "seed": seed}
                 on_test = {"test": mean, "per_query": {_METRIC.name: values[seed]}}
                 runs.append(Run(**named, rounds=1, **on_test))
-    result = CompareResult(Outcomes(data, plan, _METHODS, runs))
-    found = result.document["methods"][1]
+    found = Outcomes(data, plan, _METHODS, runs).rows[_METHODS[1]]
     low, high = found["interval"]
     return Estimate(found["difference"], low, high, found["p"], found["z"])
 
