@@ -10,6 +10,7 @@ from itertools import pairwise
 import pytest
 from browser import chromium
 
+import boostplug as bp
 from boostplug.comparison.report.formats import probability
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.table import markdown
@@ -193,8 +194,15 @@ def test_the_forest_has_the_recommended_row_first_then_what_is_in_use_then_the_o
         assert '<span class="n">0 <small></small></span>' in zero
 
 
-def test_a_doubtful_verdict_recommends_and_counts_nothing(document):
-    document = deepcopy(document)
+@pytest.fixture(scope="module")
+def beside_chance(parts):
+    """A comparison in which any model is ahead of what is in use."""
+    some = {"losses": [bp.MPBoost()], "baselines": "lambdarank", "frameworks": "lightgbm", "rounds": 4, "seeds": 1}
+    return bp.compare(*parts, **some, early_stopping_rounds=None, num_threads=1, today="order")
+
+
+def test_a_doubtful_verdict_recommends_and_counts_nothing(beside_chance):
+    document = beside_chance.document
     assert document["recommendation"]["counts"]
     assert "of 1,000 queries" in page(document)
     document["recommendation"] |= {"outcome": "doubtful", "reasons": ["the column a is a leak"]}
@@ -233,13 +241,17 @@ def test_each_value_stands_in_its_place_with_and_without_times(document, timed):
     assert sorted(of_p) == sorted([*shown, *["–"] * (len(rows) - len(tested))])
 
 
-def test_a_comparison_writes_its_page_with_all_sections(result, tmp_path):
-    result.to_html(tmp_path / "report.html")
-    read = Read((tmp_path / "report.html").read_text())
-    sections = [attributes["id"] for attributes in read.of_tag("section")]
-    assert sections == ["recommendation", "model", "examples", "methods", "curves", "setup"]
-    assert "Made on 20" in read.text
-    assert f"result = {result.document['call']}" in read.text
+def test_a_comparison_writes_its_page_with_all_sections(result, beside_chance, tmp_path):
+    """Examples where a challenger is beside what is in use, a model where one is recommended."""
+    for one, open_section in ((result, "examples"), (beside_chance, "model")):
+        path = tmp_path / f"{open_section}.html"
+        one.to_html(path)
+        read = Read(path.read_text())
+        sections = [attributes["id"] for attributes in read.of_tag("section")]
+        wanted = ["recommendation", "model", "examples", "methods", "curves", "setup"]
+        assert [s for s in sections if s != open_section] == [s for s in wanted if s != open_section]
+        assert "Made on 20" in read.text
+        assert f"result = {one.document['call']}" in read.text
 
 
 @pytest.mark.ci
