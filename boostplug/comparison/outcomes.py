@@ -166,7 +166,7 @@ class Outcomes:
         whole = [done[run.fold, run.seed] for run in half if (run.fold, run.seed) in done]
         if not half or len(whole) < len(self.data.folds) or self.n_at_cap(method):
             return None
-        test = self.test(self._means(whole), self._means(half))
+        test = self.test(self._means(whole), self._means(half), flips=1)  # without its p
         return {"difference": test.difference, "interval": test.interval}
 
     def mean_of_seeds(self, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any] | None:
@@ -212,12 +212,12 @@ class Outcomes:
         key = tuple(among), tuple(references), tuple(runs)
         if key in self._choices:
             return self._choices[key]
-        methods = [*dict.fromkeys([*among, *references])]
-        values = {m: self._means([self.finished(m)[run] for run in runs]) for m in methods}
-        folds, validation = [*values[methods[0]]], self.validation_means(methods, runs)
+        methods, folds = [*dict.fromkeys([*among, *references])], sorted({fold for fold, _ in runs})
+        validation = self.validation_means(methods, runs)
         if len(folds) == 1:
             pair = self.first(validation), self.first({m: validation[m] for m in references})
             return Choice(*pair, {folds[0]: pair})
+        values = {m: self._means([self.finished(m)[run] for run in runs]) for m in methods}
         found = choose_then_use(
             [self.sign * np.array([values[m][f] for m in methods]) for f in folds],
             [self.weights[f] for f in folds],

@@ -138,7 +138,8 @@ def test_another_that_is_clearly_better_takes_the_place_of_the_best_on_validatio
 
 def test_a_difference_that_is_just_significant_is_said_to_promise_too_much():
     """Where only large differences are significant, those that are come from luck too: docs/results/verdicts.md."""
-    words = "A difference that is just significant is too large on average, so expect one in the lower half of its"
+    words = "A difference that is just significant is too large on average, so expect one in the half of its interval "
+    words += "that is nearer to 0."
     for value, is_just in ((0.53, True), (0.6, False)):
         found = made({**IN_USE, (LGB, "a"): (0.6, value)}, spread=0.05)
         assert chosen(found)[2] == "better"

@@ -322,8 +322,8 @@ def _surer(document: Document) -> list[str]:
         steps.append(_next_step(document))
     elif advice["outcome"] == "better" and 2.0 * min(map(abs, advice["interval"])) < abs(advice["difference"]):
         steps.append(
-            "a difference that is just significant is too large on average, so expect one in the lower half of its "
-            "interval"
+            "a difference that is just significant is too large on average, so expect one in the half of its interval "
+            "that is nearer to 0"
         )
     if (doubled := advice["doubled"]) and advice["outcome"] != "doubtful":
         less = sign * doubled["difference"]
