@@ -14,7 +14,7 @@ from boostplug.datasets import RankingData, load_fold
 from boostplug.replication.movielens import load_movielens
 from boostplug.replication.sources import N_FOLDS, Fifths, LetorFolds, Source, Split, joined, rotated
 
-__all__ = ["SETS", "DataSet", "Fold", "movielens", "share_of", "with_one_relevant"]
+__all__ = ["SETS", "DataSet", "Fold", "cut", "movielens", "share_of", "with_one_relevant"]
 
 Fold = tuple[DataPart, DataPart, DataPart]
 
@@ -96,7 +96,7 @@ def _parts(splits: Sequence[Split]) -> list[Fold]:
     return [(part(split.train), part(split.vali), part(split.test)) for split in splits]
 
 
-def _cut(data: RankingData) -> list[Fold]:
+def cut(data: RankingData) -> list[Fold]:
     """Return the folds of queries that are cut here into five parts of a like number, drawn at random."""
     of_query = np.random.default_rng(_CUT_SEED).permutation(data.n_queries) % N_FOLDS
     of_row = np.repeat(of_query, data.group)
@@ -108,7 +108,7 @@ def _cut(data: RankingData) -> list[Fold]:
 
 
 def _mslr(folder: Path) -> list[Fold]:
-    return _cut(joined(load_fold(folder / "mslr_sample")))
+    return cut(joined(load_fold(folder / "mslr_sample")))
 
 
 _LEAST_RATINGS = 100  # of a user who is a query
@@ -139,7 +139,7 @@ def movielens(folder: Path, least: int = _LEAST_RATINGS) -> list[Fold]:
         X.append(of_films)
         y.append(table[u, rated].astype(np.float64))
     group = np.array([len(labels) for labels in y])
-    return _cut(RankingData(X=np.concatenate(X), y=np.concatenate(y), group=group))
+    return cut(RankingData(X=np.concatenate(X), y=np.concatenate(y), group=group))
 
 
 _YANDEX = _from(Fifths(("yandex",), edges=(0.07, 0.14, 0.41, 0.61)))

@@ -1,0 +1,344 @@
+"""Trees that fit the labels: how much a tree should learn from graded queries and from single choices, by their number.
+
+``python -m studies.fitting_trees train FOLDER STORE HALF KIND SIZE`` trains what STORE lacks; halves are tune and look,
+kinds are graded and choice. ``python -m studies.fitting_trees page STORE RESULT.json PAGE.md`` fills the page. FOLDER
+holds the data sets.
+
+The protocol, fixed before the first training
+---------------------------------------------
+Sets, in two halves by name. Tune: Jester, LightGBM's example, MovieLens, MQ2008. Look: MSLR sample, NFCorpus, OHSUMED,
+Yandex; and for choices a simulation with a known conditional logit. Each in five folds: three fifths train, one stops,
+one tests. A MovieLens user's films are cut into lists of 20. `starting_params` is made from the first half alone; the
+second half is trained once, with what it returns.
+
+Draws: draw k, of three, takes fold k, and n of its queries at random; two seeds each, one at 2,000 queries and 6,000
+lists. Queries whose documents all have one grade are left out before drawing. A set with fewer queries has no row. Test
+parts are complete. Judged by NDCG@10 of each test query with a relevant document, its mean over seeds; pooled: every
+query of every draw counts the same; z is the mean difference over its standard error.
+
+Graded queries: n is 30, 100, 400 and 2,000 in all. *one*: three quarters train, one quarter stops. *folds*: the mean of
+five models, each trained without a fold and stopped by it.
+
+Choices: one of the best documents of each query is the chosen one. n lists train, n/2 more stop; n is 300, 1,500 and
+6,000. Also measured is the log loss of the choice. In one training the best rounds by NDCG@10 and by the log loss are
+both found, and both models are judged. Lists for 6,000: Jester's users in three lists each, and the simulation.
+
+Trainings have at most 1,000 rounds, and stop 50 after the best value of the judge. As they come: lambdarank and
+rank:ndcg with the framework's own trees, CatBoost's QueryRMSE, YetiRank and QuerySoftMax, stopped in the same way by
+CatBoost's own NDCG or log loss. Time is that of the processor, one thread.
+"""
+
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache, partial
+from pathlib import Path
+from time import process_time
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import boostplug as bp
+from boostplug.comparison.training.frameworks import DataPart
+from boostplug.core.best_round import BestRound
+from studies.quality.sets import SETS, Fold, with_one_relevant
+from studies.store import all_finished
+
+Floats = NDArray[np.float64]
+
+HALVES = {
+    "tune": ("jester", "lightgbm_example", "movielens", "mq2008"),
+    "look": ("mslr", "nfcorpus", "ohsumed", "yandex", "simulated"),
+}
+SIZES = {"graded": (30, 100, 400, 2000), "choice": (300, 1500, 6000)}
+N_DRAWS, N_FOLDS, ROUNDS, PATIENCE = 3, 5, 1000, 50
+JUDGES: dict[str, Any] = {"NDCG": bp.NDCG(10), "log loss": bp.ChoiceLogLoss()}
+_SEED = 2029
+
+
+class Job(NamedTuple):
+    """What is trained together: all methods on one draw of a set, with one seed."""
+
+    kind: str
+    data: str
+    size: int
+    draw: int
+    seed: int
+
+    @property
+    def name(self) -> str:
+        """The name of the file that keeps it."""
+        return "-".join(map(str, self))
+
+
+class Method(NamedTuple):
+    """An objective with trees in a framework; `how` is one training or the mean of folds."""
+
+    framework: str
+    objective: Any
+    params: Mapping[str, Any] = {}
+    how: str = "one"
+
+
+def jobs(half: str, kind: str, size: int) -> Iterator[Job]:
+    """Yield the jobs of a size, set by set within a draw."""
+    for seed in range(1 if size >= 2000 else 2):
+        for draw in range(N_DRAWS):
+            for data in HALVES[half]:
+                if (data == "simulated") <= (kind == "choice"):
+                    yield Job(kind, data, size, draw, seed)
+
+
+# The data
+
+
+@cache
+def folds_of(folder: Path, data: str, kind: str, lists: int) -> list[Fold]:
+    """Return the folds of a set, with one chosen document in each list for choices."""
+    if data == "simulated":
+        return _simulated()
+    found = _lightgbm_example(folder) if data == "lightgbm_example" else SETS[data].load_all(folder)
+    if data == "movielens":
+        found = [tuple(_in_lists(part, most=20) for part in fold) for fold in found]  # type: ignore[misc]
+    if kind == "choice" and data == "jester" and lists > 1500:
+        found = [(_in_lists(train, most=13), _in_lists(valid, most=13), test) for train, valid, test in found]
+    if kind == "graded":
+        return found
+    rng = np.random.default_rng(_SEED)
+    return [with_one_relevant(fold, rng) for fold in found]
+
+
+def _in_lists(part: DataPart, most: int) -> DataPart:
+    """Return a part with each query's documents, in random order, in lists of at most some length."""
+    rng = np.random.default_rng(_SEED)
+    rows, sizes = [], []
+    for first, last in zip(part.queries.boundaries[:-1], part.queries.boundaries[1:], strict=True):
+        lists = np.array_split(rng.permutation(np.arange(first, last)), -(-(last - first) // most))
+        rows += lists
+        sizes += map(len, lists)
+    at = np.concatenate(rows)
+    return DataPart(np.asarray(part.X)[at], bp.Queries(part.queries.labels[at], group=sizes))
+
+
+def _lightgbm_example(folder: Path) -> list[Fold]:
+    """Return LightGBM's own example of ranking, training and test queries together, in five folds."""
+    from studies.quality.sets import cut
+
+    train, test = (
+        bp.datasets.load_letor(folder / "lightgbm_example" / f"rank.{part}", n_features=300)
+        for part in ("train", "test")
+    )
+    return cut(
+        bp.RankingData(
+            np.concatenate([np.nan_to_num(train.X), np.nan_to_num(test.X)]),
+            np.concatenate([train.y, test.y]),
+            group=np.concatenate([train.group, test.group]),
+        )
+    )
+
+
+def _simulated() -> list[Fold]:
+    """Return 15,000 lists of 12: utilities with steps, interactions and a saturation, and Gumbel noise."""
+    rng = np.random.default_rng(_SEED)
+    X = rng.normal(size=(15_000, 12, 8))
+    utility = np.tanh(2.0 * X[..., 0]) + 0.8 * X[..., 1] * (X[..., 2] > 0) - 0.6 * np.abs(X[..., 3]) + 0.4 * X[..., 4]
+    y = np.eye(12)[(utility + rng.gumbel(size=utility.shape)).argmax(axis=1)]
+
+    def part(*fifths: int) -> DataPart:
+        rows = np.concatenate([np.arange(3000) + 3000 * (k % N_FOLDS) for k in fifths])
+        return DataPart(X[rows].reshape(-1, 8), bp.Queries(y[rows].ravel(), group=np.full(len(rows), 12)))
+
+    return [(part(k, k + 1, k + 2), part(k + 3), part(k + 4)) for k in range(N_FOLDS)]
+
+
+def _with_pairs(part: DataPart) -> NDArray[np.int64]:
+    """Return the queries whose documents have different grades."""
+    starts, labels = part.queries.boundaries[:-1], part.queries.labels
+    return np.flatnonzero(np.maximum.reduceat(labels, starts) > np.minimum.reduceat(labels, starts))
+
+
+def _joined(a: DataPart, b: DataPart) -> DataPart:
+    labels = np.concatenate([a.queries.labels, b.queries.labels])
+    return DataPart(np.concatenate([a.X, b.X]), bp.Queries(labels, group=np.r_[a.group, b.group]))
+
+
+def drawn_of(
+    folder: Path, job: Job
+) -> tuple[list[tuple[DataPart, DataPart]], list[tuple[DataPart, DataPart]], DataPart] | None:
+    """Return training and validation part of the one training, those of the folds, and the test part.
+
+    None where the set is too small.
+    """
+    train, valid, test = folds_of(folder, job.data, job.kind, job.size)[job.draw]
+    rng = np.random.default_rng([_SEED, job.draw])
+    if job.kind == "graded":
+        whole = _joined(train, valid)
+        drawn = rng.permutation(_with_pairs(whole))[: job.size]
+        if len(drawn) < job.size:
+            return None
+        n_valid = job.size // 4
+        one = [(whole.of_queries(drawn[n_valid:]), whole.of_queries(drawn[:n_valid]))]
+        of_query = np.arange(job.size) % N_FOLDS
+        folds = [
+            (whole.of_queries(drawn[of_query != k]), whole.of_queries(drawn[of_query == k])) for k in range(N_FOLDS)
+        ]
+        return one, folds, test
+    known, held = rng.permutation(_with_pairs(train)), rng.permutation(_with_pairs(valid))
+    if len(known) < job.size:
+        return None
+    return [(train.of_queries(known[: job.size]), valid.of_queries(held[: job.size // 2]))], [], test
+
+
+# The trainings
+
+
+class Followed:
+    """The best round of a training by each judge."""
+
+    def __init__(self, judges: Mapping[str, Any], valid: DataPart) -> None:
+        self.valid = valid
+        self.best = {
+            name: (one, BestRound(greater_is_better=one.greater_is_better, patience=PATIENCE))
+            for name, one in judges.items()
+        }
+
+    def add(self, scores: Any) -> None:
+        """Take the validation scores of a round."""
+        scores = np.asarray(scores, np.float64)
+        for metric, best in self.best.values():
+            best.add(float(metric(scores, self.valid.queries)))
+
+    @property
+    def stops(self) -> bool:
+        """Whether no judge waits for more."""
+        return all(best.stops for _, best in self.best.values())
+
+    @property
+    def rounds(self) -> dict[str, int]:
+        """The best round by judge."""
+        return {name: best.number for name, (_, best) in self.best.items()}
+
+
+def _lightgbm(method: Method, train: DataPart, valid: DataPart, test: DataPart, seed: int, judges: Any) -> Any:
+    import lightgbm as lgb
+
+    params = {
+        "num_threads": 1,
+        "verbosity": -1,
+        "seed": seed,
+        "metric": "None",
+        "force_col_wise": True,
+        **method.params,
+    }
+    data = lgb.Dataset(train.X, train.queries.labels, group=train.group, params=params)
+    held = data.create_valid(valid.X, valid.queries.labels, group=valid.group)
+    followed = Followed(judges, valid)
+
+    def feval(scores: Any, _: Any) -> tuple[str, float, bool]:
+        followed.add(scores)
+        return "watched", 0.0, True
+
+    def stop(env: Any) -> None:
+        if followed.stops:
+            raise lgb.callback.EarlyStopException(env.iteration, [])
+
+    booster = lgb.train({**params, "objective": method.objective}, data, ROUNDS, [held], feval=feval, callbacks=[stop])
+    return followed.rounds, lambda n: booster.predict(test.X, raw_score=True, num_iteration=n, num_threads=1)
+
+
+def _xgboost(method: Method, train: DataPart, valid: DataPart, test: DataPart, seed: int, judges: Any) -> Any:
+    import xgboost as xgb
+
+    data = xgb.QuantileDMatrix(train.X, train.queries.labels, group=train.group, nthread=1)
+    held = xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, nthread=1)
+    followed, ours = Followed(judges, valid), not isinstance(method.objective, str)
+    params = {"nthread": 1, "seed": seed, "disable_default_eval_metric": True, **method.params}
+    params |= {"base_score": 0.0} if ours else {"objective": method.objective}
+
+    class Stop(xgb.callback.TrainingCallback):  # type: ignore[misc]
+        def after_iteration(self, *_: Any) -> bool:
+            return followed.stops
+
+    def judge(scores: Any, _: Any) -> tuple[str, float]:
+        followed.add(scores)
+        return "watched", 0.0
+
+    booster = xgb.train(
+        params, data, ROUNDS, evals=[(held, "valid")], obj=method.objective if ours else None, custom_metric=judge,
+        callbacks=[Stop()], verbose_eval=False,
+    )  # fmt: skip
+    tested = xgb.DMatrix(test.X, nthread=1)
+    return followed.rounds, lambda n: booster.predict(tested, output_margin=True, iteration_range=(0, n))
+
+
+def _catboost(method: Method, train: DataPart, valid: DataPart, test: DataPart, seed: int, judges: Any) -> Any:
+    import catboost
+
+    train_pool, valid_pool, test_pool = (
+        catboost.Pool(p.X, p.queries.labels, group_id=p.queries.query_of_row, thread_count=1)
+        for p in (train, valid, test)
+    )
+    own = {} if "log loss" in judges else {"eval_metric": "NDCG:top=10;type=Exp"}
+    model = catboost.CatBoost(
+        {"loss_function": method.objective, "iterations": ROUNDS, "random_seed": seed, "thread_count": 1}
+        | {
+            "allow_writing_files": False,
+            "verbose": False,
+            "od_type": "Iter",
+            "od_wait": PATIENCE,
+            **own,
+            **method.params,
+        }
+    ).fit(train_pool, eval_set=valid_pool, use_best_model=True)
+    best = dict.fromkeys(judges, model.tree_count_)
+    return best, lambda n: model.predict(test_pool, ntree_end=n)
+
+
+def _linear(method: Method, train: DataPart, valid: DataPart, test: DataPart, seed: int, judges: Any) -> Any:
+    ranker = bp.LinearRanker(**method.params).fit(train.X, train.queries.labels, group=train.group)
+    return dict.fromkeys(judges, 1), lambda n: ranker.predict(test.X)
+
+
+_TRAINED: dict[str, Callable[..., Any]] = {
+    "lightgbm": _lightgbm, "xgboost": _xgboost, "catboost": _catboost, "linear": _linear,
+}  # fmt: skip
+
+
+def scores_of(method: Method, parts: list[tuple[DataPart, DataPart]], test: DataPart, seed: int, judges: Any) -> Any:
+    """Return the mean of the test scores of trainings, and the mean best round, by judge."""
+    found = [_TRAINED[method.framework](method, train, valid, test, seed, judges) for train, valid in parts]
+    return {
+        judge: (
+            np.mean([np.asarray(predict(rounds[judge]), np.float64) for rounds, predict in found], axis=0),
+            float(np.mean([rounds[judge] for rounds, _ in found])),
+        )
+        for judge in judges
+    }
+
+
+def trained(folder: Path, job: Job, methods: Mapping[str, Method]) -> dict[Any, Any]:
+    """Train the methods of a job, and return what is measured of each; nothing where the set is too small."""
+    drawn = drawn_of(folder, job)
+    if drawn is None:
+        return {}
+    one, folds, test = drawn
+    judges = JUDGES if job.kind == "choice" else {"NDCG": JUDGES["NDCG"]}
+    found: dict[str, Any] = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, method in methods.items():
+            begin = process_time()
+            scores = scores_of(method, folds if method.how == "folds" else one, test, job.seed, judges)
+            found[name] = {
+                judge: {
+                    "values": {
+                        key: metric.per_query(of_judge, test.queries).astype(np.float32)
+                        for key, metric in judges.items()
+                    },
+                    "rounds": rounds,
+                    "spread": float(of_judge.std()),
+                }
+                for judge, (of_judge, rounds) in scores.items()
+            } | {"seconds": process_time() - begin}
+    return found
