@@ -308,13 +308,23 @@ _TRAINED: dict[str, Callable[..., Any]] = {
 def scores_of(method: Method, parts: list[tuple[DataPart, DataPart]], test: DataPart, seed: int, judges: Any) -> Any:
     """Return the mean of the test scores of trainings, and the mean best round, by judge."""
     found = [_TRAINED[method.framework](method, train, valid, test, seed, judges) for train, valid in parts]
-    return {
-        judge: (
-            np.mean([np.asarray(predict(rounds[judge]), np.float64) for rounds, predict in found], axis=0),
-            float(np.mean([rounds[judge] for rounds, _ in found])),
-        )
+    scores = {
+        judge: np.mean([np.asarray(predict(rounds[judge]), np.float64) for rounds, predict in found], axis=0)
         for judge in judges
     }
+    if method.how == "folds and linear":  # one part linear model, two parts trees, standardised within queries
+        linear = scores_of(Method("linear", None, how="folds"), parts, test, seed, judges)
+        scores = {
+            judge: 2 * _standardised(scores[judge], test) + _standardised(linear[judge][0], test) for judge in judges
+        }
+    return {judge: (scores[judge], float(np.mean([rounds[judge] for rounds, _ in found]))) for judge in judges}
+
+
+def _standardised(scores: Floats, part: DataPart) -> Floats:
+    """Return scores over the standard deviation within queries."""
+    query = part.queries.query_of_row
+    centred = scores - (np.bincount(query, scores) / np.bincount(query))[query]
+    return centred / (centred.std() or 1.0)
 
 
 def trained(folder: Path, job: Job, methods: Mapping[str, Method]) -> dict[Any, Any]:
@@ -329,7 +339,7 @@ def trained(folder: Path, job: Job, methods: Mapping[str, Method]) -> dict[Any, 
         warnings.simplefilter("ignore")
         for name, method in methods.items():
             begin = process_time()
-            scores = scores_of(method, folds if method.how == "folds" else one, test, job.seed, judges)
+            scores = scores_of(method, folds if method.how.startswith("folds") else one, test, job.seed, judges)
             found[name] = {
                 judge: {
                     "values": {
