@@ -20,7 +20,6 @@ from boostplug.data.queries import Queries as Queries
 from boostplug.datasets import RankingData as RankingData
 from boostplug.estimators.folds import fit_folds as fit_folds
 from boostplug.estimators.lightgbm import LGBMRanker as LGBMRanker
-from boostplug.estimators.start import linear_start as linear_start
 from boostplug.estimators.xgboost import XGBRanker as XGBRanker
 from boostplug.losses import (
     CRR as CRR,

@@ -173,7 +173,6 @@ LOG = bp.datasets.ClickLog([0, 1], group=[2], position=[1, 2])
 CLICKED = bp.datasets.ClickLog([1, 0], group=[2], position=[1, 2])
 NO_CLICKS = bp.datasets.ClickLog([0, 0], group=[2], position=[1, 2])
 GAP = bp.datasets.ClickLog([1, 0], group=[1, 1], position=[1, 3])
-LINEAR = {"objective": LOSS, "framework": "lightgbm"}
 SCORER = bp.make_scorer(bp.NDCG())
 METRIC_IN_XGB = bp.XGBRanker(eval_metric=bp.NDCG())
 TWO_QUERIES = pd.DataFrame({"qid": list("aabbb")})
@@ -426,11 +425,6 @@ CASES = {
         Case("code in a text", lambda: bp.Loss.parse("RankNet(sigmoid=min(1, 2))")),
     ],
     "Metrics, folds, threads": [
-        Case("a start without queries", lambda: bp.linear_start(X, Y, objective=LOSS, framework="lightgbm")),
-        Case("a start on a sparse table", lambda: bp.linear_start(csr_matrix(X), Y, qid=QID, **LINEAR)),
-        Case(
-            "a start for another objective", lambda: bp.linear_start(X, Y, qid=QID, **LINEAR | {"objective": "poisson"})
-        ),
         Case("a request of a scorer, without routing", lambda: SCORER.set_score_request(qid=True)),
         Case("a request of a scorer for a word that it does not take", requested),
         Case("a single fold", lambda: bp.group_folds(QID, 1)),

@@ -9,7 +9,7 @@ from boostplug.adapters.adapter import Adapter, Fields
 from boostplug.adapters.workers import Workers
 from boostplug.core.arrays import Floats
 
-MAXIMISED = ("auc", "pre", "map", "ndcg")  # prefixes of the metrics that XGBoost maximises
+_MAXIMISED = ("auc", "pre", "map", "ndcg")  # prefixes of the metrics that XGBoost maximises
 
 
 class XGBoost(Adapter):
@@ -36,7 +36,7 @@ class XGBoost(Adapter):
         """Return name and value for `xgb.train`, which maximises only names that start with auc, pre, map or ndcg."""
         if greater_is_better:
             return f"pre_{name}", value
-        return (f"error_{name}" if name.startswith(MAXIMISED) else name), value
+        return (f"error_{name}" if name.startswith(_MAXIMISED) else name), value
 
     def threads(self, dataset: Any) -> int | None:
         """Return `nthread` of the DMatrix."""

@@ -122,7 +122,7 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
         LightGBMError
             If a worker is lost; then LightGBM cannot train on the others again until ``client.restart()``.
         """
-        self._refuse(refused | {"start": self.start})
+        self._refuse(refused)
         objective, loss = self._objective_of_fit([])
         params = self._params_of_workers(objective, loss)
         given = self._given(X=X, y=y, qid=qid, weight=sample_weight, labels=labels, position=position)

@@ -138,7 +138,7 @@ class XGBRanker(RankerOnCollections, LocalRanker):  # type: ignore[misc]  # posi
         xgboost.core.XGBoostError
             If a worker left the cluster.
         """
-        self._refuse(refused | {"start": self.start})
+        self._refuse(refused)
         stop = self.early_stopping_rounds
         loss, metrics = self._objective_and_metrics(self.eval_metric)
         self._refuse_local_options(

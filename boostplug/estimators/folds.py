@@ -89,7 +89,7 @@ def fit_folds(
     --------
     >>> import boostplug as bp
     >>> data = bp.datasets.make_ranking(n_queries=40, random_state=0)
-    >>> ranker = bp.LGBMRanker(objective=bp.CRR(), start="linear", num_leaves=6, n_estimators=20, n_jobs=1, verbose=-1)
+    >>> ranker = bp.LGBMRanker(objective=bp.CRR(), num_leaves=6, n_estimators=20, n_jobs=1, verbose=-1)
     >>> mean = bp.fit_folds(ranker, data.X, data.y, qid=data.qid)
     >>> len(mean.fold_rankers_), mean.out_of_fold_scores_.shape == data.y.shape
     (5, True)

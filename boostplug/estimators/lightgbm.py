@@ -38,7 +38,6 @@ from boostplug.estimators.inputs import (
 from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN, refuse_options, refuse_unknown_parameters
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES as ALIASES
 from boostplug.estimators.parameters import for_framework, given_names, nested, resolved
-from boostplug.estimators.start import as_booster, refuse_two_starts, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import export
@@ -58,13 +57,6 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     ----------
     objective : Loss, str or callable, optional
         One of our losses, or anything the parent takes; None is LightGBM's lambdarank.
-    start : str, Booster or ranker, optional
-        Where training begins, in place of scores of 0. "linear": a linear model of the features' quantiles, fitted to
-        the training set (`LinearRanker`), which gains most where few queries are judged. The name of a feature: the
-        score in use; "-name" where less is better. Or a fitted ranker or booster of either framework on the same
-        columns, or a reference ranker, which is fitted first if it is not. It is scaled to where the loss is least,
-        and its trees are the first of the model's. `n_estimators`, early stopping and `best_iteration_` count the
-        rounds after it; with `best_iteration_` 0, none of them was better on the validation set, and it is the model.
     features : list of str, optional
         Columns of a DataFrame that are features; all others are ignored, in `predict` and validation sets too. Labels,
         ids and weights that `fit` gets by name need not be listed. Default: all other columns.
@@ -80,9 +72,9 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
     True
     """
 
-    def __init__(self, *, start: Any = None, features: Any = None, **lightgbm_params: Any) -> None:
+    def __init__(self, *, features: Any = None, **lightgbm_params: Any) -> None:
         super().__init__(**lightgbm_params)
-        self.start, self.features = start, features
+        self.features = features
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name, with `deep` those of a loss too: ``objective__distance__lam``."""
@@ -99,7 +91,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             ``__`` go to LightGBM as they are.
         """
         super().set_params(**resolved(self, params, any_name=True))
-        for name in ("start", "features", *lgb.LGBMRanker._get_param_names()):  # noqa: SLF001
+        for name in ("features", *lgb.LGBMRanker._get_param_names()):  # noqa: SLF001
             self._other_params.pop(name, None)  # where it would hide an attribute that is set later
         return self
 
@@ -187,14 +179,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         )
         train = starting_from("init_score", init_score, checked_set(given))
         check_uses(objective, loss, given)
-        refuse_two_starts(self.start, init_model=init_model, init_score=init_score)
         init_model, features = model_and_features(init_model, train.X, feature_name)
         train = train._replace(X=features, queries=with_float32_labels(train.queries))
         if feature_name == "auto":
             names = [name.replace(" ", "_") for name in train.schema.names or ()]
             refuse_repeated(names, "X, in whose names LightGBM writes a blank as _,")
-        if self.start is not None:
-            init_model = as_booster(start_of(self.start, train, objective), "lightgbm")
         sets = validation_sets(
             eval_set, given, train, partial(checked_set, fitted=train.schema), "eval_sample_weight",
             qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=eval_sample_weight,
@@ -206,8 +195,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         if init_model is not None and (init_score is not None or eval_init_score is not None):
             raise ValueError("LightGBM starts from init_model, not from init_score or eval_init_score; leave one out")
         warn_of_idle_part(loss, train.queries)
-        own = [metric for metric in metrics if isinstance(metric, Metric)]
-        assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)], own)
+        assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)])
         self._counted = partial(counting_features, X=X, taken=train.columns.values(), features=self.features)
         try:
             super().fit(
@@ -235,8 +223,6 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             raise ValueError(cause or GAINS_REMEDY) from error
         finally:
             del self._counted
-        if self.start is not None:
-            self._count_from(init_model.num_trees(), assign_queries.at_start)
         self._keep(X, train, loss)
         if not self.booster_.feature_importance("split").any():
             warn_of_constant_model(loss, train.queries, self._too_few_rows(train.queries.n_rows))
@@ -334,16 +320,6 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             f"as {name}={max(1, n_rows // 10)}, or more rows"
         )
 
-    def _count_from(self, n_rounds: int, at_start: Sequence[tuple[str, str, float, bool]]) -> None:
-        """Count rounds after those of `start`, and take it for the model where training has not improved on it."""
-        if self.booster_.best_iteration <= 0:  # no early stopping
-            return
-        best = [(self._best_score.get(of, {}).get(name), value, higher) for of, name, value, higher in at_start]
-        known = [(now <= before) if higher else (now >= before) for now, before, higher in best if now is not None]
-        if known and all(known):
-            self.booster_.best_iteration = n_rounds
-        self._best_iteration = self.booster_.best_iteration - n_rounds
-
     def _named_metrics(self) -> list[Any]:
         """Return what LightGBM's own parameter `metric` holds, under each of its aliases that is given."""
         return [value for alias in ALIASES["metric"] if (value := self.get_params().get(alias)) is not None]
@@ -362,22 +338,18 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 class _AssignQueries:
     """Callback before each round: the loss and the metrics get the queries in full precision, with their pairs.
 
-    `sets` holds the training set and each other one, in LightGBM's order. `at_start` are the values of `metrics` and
-    LightGBM's own on the others before the first round: set, name, value, and whether higher is better.
+    `sets` holds the training set and each other one, in LightGBM's order.
     """
 
     before_iteration = True
 
-    def __init__(self, sets: Sequence[CheckedInputs], metrics: Sequence[Metric] = ()) -> None:
-        self.sets, self.metrics, self.datasets = sets, metrics, list[Any]()
-        self.at_start: list[tuple[str, str, float, bool]] = []
+    def __init__(self, sets: Sequence[CheckedInputs]) -> None:
+        self.sets, self.datasets = sets, list[Any]()
 
     def __call__(self, env: Any) -> None:
         self.datasets = [env.model.train_set, *env.model.valid_sets]
         for dataset, one in zip(self.datasets, self.sets, strict=True):
             assign(dataset, one.queries)
-        if env.iteration == env.begin_iteration:
-            self.at_start = env.model.eval_valid([*self.metrics])
 
     def __deepcopy__(self, _memo: Any) -> "_AssignQueries":
         return self  # the parent copies the metrics, which hold it

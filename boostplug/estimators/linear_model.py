@@ -1,4 +1,4 @@
-"""A linear model of the features' quantiles, fitted to labels within queries: `LinearRanker`, and a start for trees."""
+"""A linear model of the features' quantiles, fitted to labels within queries, for `LinearRanker`."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -26,34 +26,18 @@ _STILL, _NEARLY = 1e-10, 0.03  # change of coefficients, as a share of them, tha
 _MOST_GRADE = 30.0  # to which NDCG counts by exponential gains
 
 
-class LinearModel(NamedTuple):
-    """A fitted model.
-
-    Attributes
-    ----------
-    alpha : float
-    coefficients : ndarray of shape (n_features,)
-    trees : list of Tree
-        Of the features whose coefficient is not 0.
-    """
-
-    alpha: float
-    coefficients: Floats
-    trees: list[Tree]
-
-
 def linear_model(
-    X: NDArray[np.float32], queries: Queries, *, softmax: bool, alpha: float | None = None, n_bins: int = 64
-) -> LinearModel:
-    """Return the fitted model; see `LinearRanker`."""
-    steps = [Steps.of(column, n_bins) for column in X[queries.judged].T]
+    X: NDArray[np.float32], queries: Queries, *, softmax: bool, alpha: float | None, n_bins: int
+) -> tuple[float, Floats, list[Tree]]:
+    """Return the penalty, the coefficients, and a tree for each that is not 0; see `LinearRanker`."""
+    steps = [_Steps.of(column, n_bins) for column in X[queries.judged].T]
     data = (_Logit if softmax else _Ridge)(X, queries, steps)
     alpha = data.best_alpha() if alpha is None else float(alpha)
     c = data.coefficients(np.arange(data.queries.n_rows), [alpha])[:, 0]
-    return LinearModel(alpha, c, [step.tree(j, c[j]) for j, step in enumerate(steps) if c[j]])
+    return alpha, c, [step.tree(j, c[j]) for j, step in enumerate(steps) if c[j]]
 
 
-class Steps(NamedTuple):
+class _Steps(NamedTuple):
     """The quantile of a feature, from -1 to 1, as a step function."""
 
     thresholds: Floats
@@ -93,7 +77,7 @@ class Steps(NamedTuple):
 class _Data(ABC):
     """Quantiles and labels of the judged rows."""
 
-    def __init__(self, X: NDArray[np.float32], queries: Queries, steps: Sequence[Steps]) -> None:
+    def __init__(self, X: NDArray[np.float32], queries: Queries, steps: Sequence[_Steps]) -> None:
         rows = self.learnt(queries)
         self.queries = queries.of_rows(rows, keep_empty=False)
         self.values = [step.values for step in steps]

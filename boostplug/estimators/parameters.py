@@ -8,8 +8,6 @@ from sklearn.base import clone
 from boostplug.core.checks import shown
 from boostplug.core.values import invalid_parameter, is_value, no_parameters, parameters_of, replaced, split_names
 
-_OURS = ("start", "features")
-
 
 def nested(parameters: dict[str, Any]) -> dict[str, Any]:
     """Return an estimator's own parameters and those of its parts, values and estimators alike."""
@@ -25,8 +23,8 @@ def nested(parameters: dict[str, Any]) -> dict[str, Any]:
 
 
 def for_framework(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """Return parameters without those of parts, whose names have ``__``, and without those of our rankers only."""
-    return {name: value for name, value in parameters.items() if "__" not in name and name not in _OURS}
+    """Return parameters without those of parts, whose names have ``__``, and without our rankers' own, `features`."""
+    return {name: value for name, value in parameters.items() if "__" not in name and name != "features"}
 
 
 def given_names(parameters: Mapping[str, Any]) -> list[str]:

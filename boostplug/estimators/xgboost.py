@@ -2,7 +2,6 @@
 
 import copy
 import json
-import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
@@ -10,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from boostplug.adapters.reading import assign
-from boostplug.adapters.xgboost import MAXIMISED
 from boostplug.core.checks import check_integer, native, refuse_other_order
 from boostplug.core.extras import needed_by
 from boostplug.data.inputs import CheckedInputs
@@ -44,7 +42,6 @@ from boostplug.estimators.inputs import (
 )
 from boostplug.estimators.parameter_names import POINTWISE, is_dart, refuse_options, refuse_unknown_parameters
 from boostplug.estimators.parameters import for_framework, given_names, nested, resolved
-from boostplug.estimators.start import as_booster, refuse_two_starts, start_of
 from boostplug.losses import Loss
 from boostplug.metrics import NDCG, Metric
 from boostplug.model.export import plain_booster
@@ -67,9 +64,6 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         row.
     eval_metric : Metric, str, callable or list of them, optional
         Our metrics, or what the parent takes. Default with our losses: ``NDCG(10)``.
-    start : str, Booster or ranker, optional
-        Where training begins, as for `LGBMRanker`. All its trees are the model's round 0, so `best_iteration` counts
-        the rounds after it, and is 0 where none of them was better on the validation set.
     features : list of str, optional
         Columns of a DataFrame that are features, as for `LGBMRanker`. Default: all without another use.
     **xgboost_params
@@ -84,15 +78,13 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
     True
     """
 
-    def __init__(
-        self, *, objective: Loss | str = "rank:ndcg", start: Any = None, features: Any = None, **xgboost_params: Any
-    ) -> None:
+    def __init__(self, *, objective: Loss | str = "rank:ndcg", features: Any = None, **xgboost_params: Any) -> None:
         own = isinstance(objective, str) and loss_of(objective) is None
         if own and not str(objective).startswith(("rank:", POINTWISE)):
             what = f"objective={objective!r} is no ranking objective of XGBoost's"
             raise ValueError(f"{what}; pass 'rank:ndcg', or a loss such as boostplug.LambdaRank()")
         super().__init__(objective="rank:pairwise", **for_framework(xgboost_params))
-        self.objective, self.start, self.features = objective, start, features
+        self.objective, self.features = objective, features
         self.set_params(**{name: value for name, value in xgboost_params.items() if "__" in name})
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
@@ -196,13 +188,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         if "qid" in (train.schema.names or ()):
             raise ValueError("X has a feature 'qid', which XGBoost's predict leaves out; rename it, or drop it")
         train = train._replace(queries=with_float32_labels(train.queries))
-        refuse_two_starts(self.start, xgb_model=xgb_model, base_margin=base_margin)
-        if self.start is not None:
-            if self.missing is not None and not np.isnan(self.missing):
-                raise ValueError(f"start reads NaN as missing, and missing={self.missing!r}; put NaN in its place in X")
-            xgb_model = as_booster(start_of(self.start, train, self.objective), "xgboost")
         model, known = model_and_columns(xgb_model, self.get_xgb_params())
-        if known is not None and self.start is None:
+        if known is not None:
             name = "X beside xgb_model"
             refuse_unknown_categories(train.schema, known, name)
             train = train._replace(X=align(train.X, known, name, new="refused"))
@@ -225,8 +212,6 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         ]
         params, custom = self._training_parameters(loss, metrics, evaluates=has_labels(sets), model=model)
         params = counting_features(params, X, train.columns.values(), self.features)
-        named = [(valid, f"validation_{i}") for i, valid in enumerate(evals)]
-        metric = self._custom_metric(custom)
         results: dict[str, Any] = {}
         verbosity = self.verbosity if self.verbosity is not None else 1
         with xgb.config_context(verbosity=verbosity):
@@ -234,17 +219,15 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
                 params,
                 matrix,
                 num_boost_round=self.get_num_boosting_rounds(),
-                evals=named,
+                evals=[(valid, f"validation_{i}") for i, valid in enumerate(evals)],
                 obj=loss,
-                custom_metric=metric,
+                custom_metric=self._custom_metric(custom),
                 evals_result=results,
                 early_stopping_rounds=self.early_stopping_rounds,
                 verbose_eval=verbose,
                 xgb_model=model,
                 callbacks=callbacks,
             )
-            if self.start is not None and self._Booster.attr("best_iteration"):
-                self._keep_start(xgb.Booster(params, [matrix, *evals], model).eval_set(named, 0, metric))
         if not self._Booster.get_score():
             warn_of_constant_model(loss, train.queries)
         self._set_evaluation_result(results)
@@ -421,13 +404,6 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         elif loss is not None and params.get("base_score") is None:
             params["base_score"] = 0.0
         return params, custom
-
-    def _keep_start(self, at_start: str) -> None:
-        """Take `start` for the model where training has not improved on it; `at_start` is XGBoost's line of values."""
-        name, value = re.findall(r"-([^\t]*):(\S+)", at_start)[-1]
-        best = float(self._Booster.attr("best_score"))
-        if best <= float(value) if name.startswith(MAXIMISED) else best >= float(value):
-            self._Booster.set_attr(best_iteration="0", best_score=value)
 
     def _custom_metric(self, metrics: list[Any]) -> Callable[..., Any] | None:
         """Return one function for all metrics that are none of XGBoost's own."""

@@ -60,13 +60,11 @@ class TreeModel:
         return cls(trees, 0.0, learnt)
 
     @classmethod
-    def from_lightgbm(
-        cls, booster: Any, categorical: Collection[int] = (), names: Sequence[str] | None = None
-    ) -> "TreeModel":
+    def from_lightgbm(cls, booster: Any, categorical: Collection[int], names: Sequence[str]) -> "TreeModel":
         """Return the trees of a `lightgbm.Booster`, which reads NaN as 0 where training data had none.
 
         `categorical` holds the indices of categorical columns: LightGBM splits ordered ones by code, like numbers.
-        `names` are those of the features in messages, by default the booster's.
+        `names` are those of the features in messages.
 
         Raises
         ------
@@ -75,7 +73,7 @@ class TreeModel:
         """
         head, fields, splits = lightgbm_text(booster)
         split = {k for k, kind in splits if kind & CATEGORICAL or k in categorical}
-        refuse_categories(names or names_of(booster), split)
+        refuse_categories(names, split)
         scale = 1.0 / len(fields) if "average_output" in head else 1.0  # a random forest
         trees = [_lightgbm_tree(of_tree, scale) for of_tree in fields]
         return cls(trees, 0.0, any(kind >> _MISSING_TYPE == _MISSING_IS_NAN for _, kind in splits))

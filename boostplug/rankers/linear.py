@@ -16,7 +16,7 @@ _MOST_BINS = 65536
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class LinearRanker(ReferenceRanker):
-    r"""A linear model of the features' quantiles: a strong ranker where few queries are judged, and a start for trees.
+    r"""A linear model of the features' quantiles: a strong ranker where few queries are judged.
 
     The score is :math:`\sum_j c_j\, q_j(x_j)`. The quantile q_j of a feature rises from -1 to 1 in at most `n_bins`
     steps, so outliers and units do not matter. With ``loss="squared"`` c minimises
@@ -98,7 +98,8 @@ class LinearRanker(ReferenceRanker):
         if why := why_nothing_is_learnt(queries):
             message = f"LinearRanker has nothing to learn from: {why}; the model stays constant"
             warnings.warn(message, UserWarning, stacklevel=3)
-        fitted = linear_model(training.X, queries, softmax=self.loss == "softmax", alpha=self.alpha, n_bins=self.n_bins)
-        self.alpha_, self.coef_ = fitted.alpha, fitted.coefficients
-        yield Round(tuple((tree, 1.0) for tree in fitted.trees), {"alpha": self.alpha_})
+        self.alpha_, self.coef_, trees = linear_model(
+            training.X, queries, softmax=self.loss == "softmax", alpha=self.alpha, n_bins=self.n_bins
+        )
+        yield Round(tuple((tree, 1.0) for tree in trees), {"alpha": self.alpha_})
         return "the model is one round"

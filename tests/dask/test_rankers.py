@@ -299,7 +299,6 @@ def test_wrong_values_are_refused_before_training(client, name, column, value, m
     [
         *((name, {}, {"pairs": bp.Pairs([0], [1])}, f"{name} takes no pairs; see the guide") for name in PARAMS),
         *((name, {}, {"X": TRAIN[FEATURES]}, f"use boostplug.{name}, which trains on one machine") for name in PARAMS),
-        *((name, {"start": "linear"}, {}, f"{name} takes no start; see the guide") for name in PARAMS),
         ("LGBMRanker", {}, {"eval_set": [(TRAIN, TRAIN)]}, "LGBMRanker takes no eval_set"),
         ("LGBMRanker", {"early_stopping_round": 5}, {}, "LGBMRanker takes no early_stopping_round"),
         (

@@ -29,17 +29,16 @@ def data():
 
 
 @both
-@pytest.mark.parametrize("start", [None, "linear"])
-def test_model_is_the_mean_and_each_row_is_scored_unseen(framework, start, data):
+def test_model_is_the_mean_and_each_row_is_scored_unseen(framework, data):
     X, y, qid = data
-    ranker = RANKERS[framework](start=start)
+    ranker = RANKERS[framework]()
     mean = bp.fit_folds(ranker, X, y, qid=qid, n_splits=4)
     scores = np.mean([one.predict(X) for one in mean.fold_rankers_], axis=0)
     np.testing.assert_allclose(mean.predict(X), scores, atol=1e-12 if framework == "lightgbm" else 1e-5)
     folds = bp.group_folds(bp.Queries(y, qid=qid), 4, shuffle=True, random_state=0)
     for one, (train, held) in zip(mean.fold_rankers_, folds, strict=True):
         np.testing.assert_array_equal(mean.out_of_fold_scores_[held], one.predict(X[held]))
-        again = RANKERS[framework](start=start)
+        again = RANKERS[framework]()
         given = {"qid": qid[train], "eval_set": [(X[held], y[held])], "eval_qid": [qid[held]]}
         if framework == "lightgbm":
             given["callbacks"] = [lgb.early_stopping(50, verbose=False)]

@@ -138,7 +138,6 @@ OF_FUNCTION = {  # arguments with another meaning than elsewhere: names of colum
         "folds": ("None",),
         "label": ("None",),
     },
-    "linear_start": {"objective": ("bp.CRR()", "'lambdarank'"), "group": ("None",), "framework": ("'xgboost'",)},
     "mean_model": {"models": ("[booster(), booster()]",)},
     "export": {"model": ("booster()",), "to": ("None", "'treelite'"), "feature_names": ("None",), "X": ("None",)},
     "make_ranking": {"mean_list_size": ("2.5",), "missing": ("0", "0.05"), "empty_queries": ("0", "0.5")},

@@ -4,6 +4,8 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
+import numpy as np
+
 from boostplug.comparison.inputs.columns import columns_of, last_where_missing, score_of, values_alone
 from boostplug.comparison.inputs.frames import TODAY
 from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK, Folds
@@ -11,8 +13,8 @@ from boostplug.comparison.training.runs import Method, Run, judged, reason
 from boostplug.comparison.training.trees import Plan
 from boostplug.core.arrays import Floats
 from boostplug.core.extras import is_installed
+from boostplug.data.tables import is_frame
 from boostplug.estimators.inputs import with_float32_labels
-from boostplug.estimators.start import as_booster, dense
 from boostplug.metrics import Metric
 from boostplug.rankers.linear import LinearRanker
 
@@ -21,6 +23,7 @@ LinearLoss = Literal["squared", "softmax"]
 COLUMN, LINEAR = "column", "linear"
 FLOORS = (COLUMN, LINEAR)
 """Baselines without a framework."""
+_LARGEST = 3.4e38  # of single precision
 
 
 class Floors:
@@ -99,12 +102,21 @@ class Floors:
             ranker, q = LinearRanker(loss=self.loss), with_float32_labels(train.queries, warn=False)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                X = dense(train.X)
+                X = _numbers(train.X)
                 ranker.fit(X, q.labels, group=train.group, sample_weight=q.row_weight, labelled=q.labelled)
-            valid, test = (ranker.predict(dense(part.X)) for part in judging)
+            valid, test = (ranker.predict(_numbers(part.X)) for part in judging)
             if is_installed("lightgbm"):
-                text = as_booster(ranker.model_, "lightgbm").model_to_string()
+                text = ranker.model_.to_lightgbm().model_to_string()
         return valid, test, text
+
+
+def _numbers(X: Any) -> Any:
+    """Return features as the linear model reads them: without categories, and within single precision."""
+    if is_frame(X):
+        X = X.copy()
+        X[X.columns[[hasattr(kind, "categories") for kind in X.dtypes]]] = np.nan
+        return X.astype(np.float64).clip(-_LARGEST, _LARGEST)
+    return np.clip(np.asarray(X, np.float64), -_LARGEST, _LARGEST)
 
 
 def title_of_column(name: str) -> str:
