@@ -183,5 +183,6 @@ from boostplug.selection.folds import (
 from boostplug.selection.scorer import make_scorer as make_scorer
 from boostplug.selection.search import suggest as suggest
 from boostplug.selection.split import split_queries as split_queries
+from boostplug.selection.starting import starting_params as starting_params
 
 __version__: str

@@ -32,6 +32,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
+from itertools import chain
 from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
@@ -73,12 +74,32 @@ class Job(NamedTuple):
 
 
 class Method(NamedTuple):
-    """An objective with trees in a framework; `how` is one training or the mean of folds."""
+    """An objective with trees in a framework."""
 
     framework: str
-    objective: Any
+    objective: Any = None
+    """Default: that of `starting_params`."""
     params: Mapping[str, Any] = {}
+    fits: bool = False
+    """Whether the parameters are added to those of `starting_params` for the training set."""
     how: str = "one"
+    """One training, or the mean of "folds", or of "folds and linear", or "three times folds"."""
+
+
+def grown(method: Method, train: DataPart) -> tuple[Any, dict[str, Any]]:
+    """Return objective and parameters of a method on a training set."""
+    given: dict[str, Any] = {}
+    if method.fits:
+        sizes = {"group": train.group, "n_features": train.X.shape[1], "framework": method.framework}
+        given = bp.starting_params(train.queries.labels, **sizes)
+    objective = method.objective or given["objective"]
+    own = {
+        name: value
+        for name, value in given.items()
+        if name not in {"objective", "n_estimators", "metric", "eval_metric", "verbose"}
+    }
+    changed = {name: value(own[name]) if callable(value) else value for name, value in method.params.items()}
+    return objective, {name: value for name, value in (own | changed).items() if value is not None}
 
 
 def jobs(half: str, kind: str, size: int) -> Iterator[Job]:
@@ -163,31 +184,97 @@ def _joined(a: DataPart, b: DataPart) -> DataPart:
     return DataPart(np.concatenate([a.X, b.X]), bp.Queries(labels, group=np.r_[a.group, b.group]))
 
 
-def drawn_of(
-    folder: Path, job: Job
-) -> tuple[list[tuple[DataPart, DataPart]], list[tuple[DataPart, DataPart]], DataPart] | None:
-    """Return training and validation part of the one training, those of the folds, and the test part.
+Parts = list[tuple[DataPart, DataPart]]
+
+
+def drawn_of(folder: Path, job: Job) -> tuple[Parts, list[Parts], DataPart] | None:
+    """Return training and validation part of one training, those of three divisions into folds, and the test part.
 
     None where the set is too small.
     """
     train, valid, test = folds_of(folder, job.data, job.kind, job.size)[job.draw]
     rng = np.random.default_rng([_SEED, job.draw])
-    if job.kind == "graded":
+    if job.kind == "choice":
+        known, held = rng.permutation(_with_pairs(train)), rng.permutation(_with_pairs(valid))
+        if len(known) < job.size:
+            return None
+        one = train.of_queries(known[: job.size]), valid.of_queries(held[: job.size // 2])
+        whole = _joined(*one)
+        drawn = rng.permutation(whole.queries.n_queries)
+    else:
         whole = _joined(train, valid)
         drawn = rng.permutation(_with_pairs(whole))[: job.size]
         if len(drawn) < job.size:
             return None
-        n_valid = job.size // 4
-        one = [(whole.of_queries(drawn[n_valid:]), whole.of_queries(drawn[:n_valid]))]
-        of_query = np.arange(job.size) % N_FOLDS
-        folds = [
-            (whole.of_queries(drawn[of_query != k]), whole.of_queries(drawn[of_query == k])) for k in range(N_FOLDS)
-        ]
-        return one, folds, test
-    known, held = rng.permutation(_with_pairs(train)), rng.permutation(_with_pairs(valid))
-    if len(known) < job.size:
-        return None
-    return [(train.of_queries(known[: job.size]), valid.of_queries(held[: job.size // 2]))], [], test
+        one = whole.of_queries(drawn[job.size // 4 :]), whole.of_queries(drawn[: job.size // 4])
+    folds, numbers = [], np.arange(len(drawn)) % N_FOLDS
+    for of_query in (numbers, rng.permutation(numbers), rng.permutation(numbers)):
+        cuts = [(drawn[of_query != k], drawn[of_query == k]) for k in range(N_FOLDS)]
+        folds.append([(whole.of_queries(most), whole.of_queries(rest)) for most, rest in cuts])
+    return [one], folds, test
+
+
+# The methods
+
+CRR, LISTNET = bp.CRR(), bp.ListNet(target="labels")
+
+
+def _beside(framework: str, **more: Any) -> Iterator[tuple[str, Method]]:
+    """Yield what `starting_params` returns, and trees that differ from it in one thing."""
+    leaves, random = {
+        "lightgbm": ("num_leaves", {"extra_trees": None}),
+        "xgboost": ("max_leaves", {"colsample_bynode": None}),
+    }[framework]
+    changes: dict[str, dict[str, Any]] = {
+        "": {},
+        ", half the leaves": {leaves: lambda n: max(2, n // 2)},
+        ", twice the leaves": {leaves: lambda n: 2 * n},
+        ", not random": random,
+        ", all rows and columns": dict.fromkeys(("subsample", "subsample_freq", "colsample_bytree")),
+    }
+    for name, params in changes.items():
+        yield name, Method(framework, params=params, fits=True, **more)
+
+
+def methods_of(job: Job) -> dict[str, Method]:
+    """Return the methods of a job by name."""
+    ours = partial(Method, "lightgbm", fits=True)
+    found = {"lambdarank": Method("lightgbm", "lambdarank"), "rank:ndcg": Method("xgboost", "rank:ndcg")}
+    if job.kind == "graded":
+        found |= {"lambdarank, folds": Method("lightgbm", "lambdarank", how="folds"), "ours": ours()}
+        found |= {f"ours, folds{name}": method for name, method in _beside("lightgbm", how="folds")}
+        found |= {f"XGBoost, folds{name}": method for name, method in _beside("xgboost", how="folds")}
+        found["XGBoost"] = Method("xgboost", fits=True)
+        found["linear, folds"] = Method("linear", how="folds")
+        found["ours, folds and linear"] = ours(how="folds and linear")
+        losses: dict[str, Any] = {"lambdarank": "lambdarank", "QBRank": bp.QBRank()}
+        found |= {f"{name}, the same trees, folds": ours(loss, how="folds") for name, loss in losses.items()}
+        if job.size <= 100:
+            found["ours, folds three times"] = ours(how="three times folds")
+        for loss in ("QueryRMSE", "YetiRank")[: 2 if job.size <= 400 else 1]:
+            found |= {loss: Method("catboost", loss), f"{loss}, folds": Method("catboost", loss, how="folds")}
+        return found
+    found["lambdarank(norm=False)"] = Method("lightgbm", "lambdarank", {"lambdarank_norm": False})
+    found["rank_xendcg"] = Method("lightgbm", "rank_xendcg")
+    found |= {f"ours{name}": method for name, method in _beside("lightgbm")}
+    found |= {f"XGBoost{name}": method for name, method in _beside("xgboost")}
+    losses = {
+        "lambdarank(norm=False)": ("lambdarank", {"lambdarank_norm": False}),
+        "RankNet": (bp.RankNet(), {}),
+        "QBRank": (bp.QBRank(), {}),
+        "NDCGBoost": (bp.NDCGBoost(), {}),
+        "LambdaRank(MRR)": (bp.LambdaRank(metric=bp.MRR()), {}),
+    }
+    found |= {f"{name}, the same trees": ours(*pair) for name, pair in losses.items()}
+    old = {"num_leaves": 24, "learning_rate": 0.08, "bagging_fraction": 0.8, "bagging_freq": 1, "feature_fraction": 0.8}
+    for loss in (LISTNET, bp.RankNet(), bp.NDCGBoost()):
+        found[f"{type(loss).__name__}, 24 leaves"] = Method("lightgbm", loss, old)
+    found["QuerySoftMax"] = Method("catboost", "QuerySoftMax")
+    if job.size < 6000:
+        found["ours, folds"] = ours(how="folds")
+    if job.size < 6000 and (job.size < 1500 or job.seed == 0):
+        found["QuerySoftMax, folds"] = Method("catboost", "QuerySoftMax", how="folds")
+    return found
 
 
 # The trainings
@@ -223,14 +310,8 @@ class Followed:
 def _lightgbm(method: Method, train: DataPart, valid: DataPart, test: DataPart, seed: int, judges: Any) -> Any:
     import lightgbm as lgb
 
-    params = {
-        "num_threads": 1,
-        "verbosity": -1,
-        "seed": seed,
-        "metric": "None",
-        "force_col_wise": True,
-        **method.params,
-    }
+    objective, own = grown(method, train)
+    params = {"num_threads": 1, "verbosity": -1, "seed": seed, "metric": "None", "force_col_wise": True, **own}
     data = lgb.Dataset(train.X, train.queries.labels, group=train.group, params=params)
     held = data.create_valid(valid.X, valid.queries.labels, group=valid.group)
     followed = Followed(judges, valid)
@@ -243,7 +324,7 @@ def _lightgbm(method: Method, train: DataPart, valid: DataPart, test: DataPart, 
         if followed.stops:
             raise lgb.callback.EarlyStopException(env.iteration, [])
 
-    booster = lgb.train({**params, "objective": method.objective}, data, ROUNDS, [held], feval=feval, callbacks=[stop])
+    booster = lgb.train({**params, "objective": objective}, data, ROUNDS, [held], feval=feval, callbacks=[stop])
     return followed.rounds, lambda n: booster.predict(test.X, raw_score=True, num_iteration=n, num_threads=1)
 
 
@@ -252,9 +333,10 @@ def _xgboost(method: Method, train: DataPart, valid: DataPart, test: DataPart, s
 
     data = xgb.QuantileDMatrix(train.X, train.queries.labels, group=train.group, nthread=1)
     held = xgb.DMatrix(valid.X, valid.queries.labels, group=valid.group, nthread=1)
-    followed, ours = Followed(judges, valid), not isinstance(method.objective, str)
-    params = {"nthread": 1, "seed": seed, "disable_default_eval_metric": True, **method.params}
-    params |= {"base_score": 0.0} if ours else {"objective": method.objective}
+    objective, own = grown(method, train)
+    followed, ours = Followed(judges, valid), not isinstance(objective, str)
+    params = {"nthread": 1, "seed": seed, "disable_default_eval_metric": True, **own}
+    params |= {"base_score": 0.0} if ours else {"objective": objective}
 
     class Stop(xgb.callback.TrainingCallback):  # type: ignore[misc]
         def after_iteration(self, *_: Any) -> bool:
@@ -265,7 +347,7 @@ def _xgboost(method: Method, train: DataPart, valid: DataPart, test: DataPart, s
         return "watched", 0.0
 
     booster = xgb.train(
-        params, data, ROUNDS, evals=[(held, "valid")], obj=method.objective if ours else None, custom_metric=judge,
+        params, data, ROUNDS, evals=[(held, "valid")], obj=objective if ours else None, custom_metric=judge,
         callbacks=[Stop()], verbose_eval=False,
     )  # fmt: skip
     tested = xgb.DMatrix(test.X, nthread=1)
@@ -305,7 +387,7 @@ _TRAINED: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def scores_of(method: Method, parts: list[tuple[DataPart, DataPart]], test: DataPart, seed: int, judges: Any) -> Any:
+def scores_of(method: Method, parts: Parts, test: DataPart, seed: int, judges: Any) -> Any:
     """Return the mean of the test scores of trainings, and the mean best round, by judge."""
     found = [_TRAINED[method.framework](method, train, valid, test, seed, judges) for train, valid in parts]
     scores = {
@@ -313,7 +395,7 @@ def scores_of(method: Method, parts: list[tuple[DataPart, DataPart]], test: Data
         for judge in judges
     }
     if method.how == "folds and linear":  # one part linear model, two parts trees, standardised within queries
-        linear = scores_of(Method("linear", None, how="folds"), parts, test, seed, judges)
+        linear = scores_of(Method("linear", how="folds"), parts, test, seed, judges)
         scores = {
             judge: 2 * _standardised(scores[judge], test) + _standardised(linear[judge][0], test) for judge in judges
         }
@@ -327,7 +409,7 @@ def _standardised(scores: Floats, part: DataPart) -> Floats:
     return centred / (centred.std() or 1.0)
 
 
-def trained(folder: Path, job: Job, methods: Mapping[str, Method]) -> dict[Any, Any]:
+def trained(folder: Path, job: Job) -> dict[Any, Any]:
     """Train the methods of a job, and return what is measured of each; nothing where the set is too small."""
     drawn = drawn_of(folder, job)
     if drawn is None:
@@ -337,18 +419,19 @@ def trained(folder: Path, job: Job, methods: Mapping[str, Method]) -> dict[Any, 
     found: dict[str, Any] = {}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        for name, method in methods.items():
+        for name, method in methods_of(job).items():
             begin = process_time()
-            scores = scores_of(method, folds if method.how.startswith("folds") else one, test, job.seed, judges)
-            found[name] = {
-                judge: {
-                    "values": {
-                        key: metric.per_query(of_judge, test.queries).astype(np.float32)
-                        for key, metric in judges.items()
-                    },
-                    "rounds": rounds,
-                    "spread": float(of_judge.std()),
-                }
+            parts = {"one": one, "three times folds": [*chain(*folds)]}.get(method.how, folds[0])
+            scores = scores_of(method, parts, test, job.seed, judges)
+            found[name] = {"seconds": process_time() - begin} | {
+                judge: {"rounds": rounds}
+                | {key: metric.per_query(of_judge, test.queries).astype(np.float32) for key, metric in judges.items()}
                 for judge, (of_judge, rounds) in scores.items()
-            } | {"seconds": process_time() - begin}
+            }
     return found
+
+
+def train(folder: str, store: str, half: str, kind: str, *sizes: str) -> None:
+    """Train what is missing in the store, on all cores."""
+    wanted = [job for size in sizes or SIZES[kind] for job in jobs(half, kind, int(size))]
+    all_finished(Path(store), {job.name: partial(trained, Path(folder), job) for job in wanted})
