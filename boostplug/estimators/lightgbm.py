@@ -69,7 +69,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         Columns of a DataFrame that are features; all others are ignored, in `predict` and validation sets too. Labels,
         ids and weights that `fit` gets by name need not be listed. Default: all other columns.
     **lightgbm_params
-        As for `lightgbm.LGBMRanker`; and the loss's parameters, such as ``objective__distance__lam``.
+        As for `lightgbm.LGBMRanker`, and the loss's parameters, such as ``objective__distance__lam``. `metric` may hold
+        our metrics, which judge validation sets where `fit` gets no `eval_metric`: ``metric=bp.ChoiceLogLoss()``.
 
     Examples
     --------
@@ -166,8 +167,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             The model that the training continues. Categories of a DataFrame go by content. Its trees read new ones as
             missing values, and new trees learn them.
         eval_metric : Metric, str, callable or list of them, optional
-            Our metrics, or what the parent takes. Default with our losses, where validation sets have labels: `NDCG` at
-            each cut-off of `eval_at`, or ``NDCG(10)`` without it.
+            Our metrics, or what the parent takes. Default: those in the parameter `metric`; without any, and with our
+            losses where validation sets have labels, `NDCG` at each cut-off of `eval_at`, or ``NDCG(10)`` without it.
 
         Returns
         -------
@@ -178,7 +179,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         ValueError
             If labels, queries, weights, features or parameters are wrong; before any training.
         """
-        metrics = metrics_of([eval_metric, *self._named_metrics()], "lightgbm")
+        metrics, named = metrics_of(eval_metric, "lightgbm"), self._named_metrics()
+        metrics += [metric for metric in named if isinstance(metric, str) or not metrics]
         objective, loss = self._objective_of_fit(metrics)
         if loss is not None:
             refuse_machines(self.get_params())
@@ -207,6 +209,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             raise ValueError("LightGBM starts from init_model, not from init_score or eval_init_score; leave one out")
         warn_of_idle_part(loss, train.queries)
         own = [metric for metric in metrics if isinstance(metric, Metric)]
+        if named and not any(isinstance(metric, str) for metric in metrics):
+            metrics.append("None")  # else LightGBM evaluates the objective's default beside them
         assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)], own)
         self._counted = partial(counting_features, X=X, taken=train.columns.values(), features=self.features)
         try:
@@ -282,8 +286,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         given = [params.pop(alias) for alias in ALIASES["objective"] if alias in params]
         objective = next((name for name in given if name is not None), None)
         known = objective is None or isinstance(objective, str)
-        metrics = metrics_of([params.pop(alias, None) for alias in ALIASES["metric"]], "lightgbm")
-        if names := [metric for metric in metrics if isinstance(metric, str)]:
+        params = {name: value for name, value in params.items() if name not in ALIASES["metric"]}
+        if names := [metric for metric in self._named_metrics() if isinstance(metric, str)]:
             params["metric"] = names
         plain = lgb.LGBMRanker(**params, objective=objective if known else "lambdarank")
         parents = vars(plain).keys() - plain.get_params().keys() - {"_Booster", "_objective", "_other_params"}
@@ -345,8 +349,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         self._best_iteration = self.booster_.best_iteration - n_rounds
 
     def _named_metrics(self) -> list[Any]:
-        """Return what LightGBM's own parameter `metric` holds, under each of its aliases that is given."""
-        return [value for alias in ALIASES["metric"] if (value := self.get_params().get(alias)) is not None]
+        """Return the metrics in LightGBM's own parameter `metric`, under each of its aliases that is given."""
+        return metrics_of([self.get_params().get(alias) for alias in ALIASES["metric"]], "lightgbm")
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Hand LightGBM the loss itself, as logs show it, and no default metric, which may refuse our labels."""
@@ -354,8 +358,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         params = self._counted(params) if stage == "fit" else params
         if stage == "fit" and isinstance(self._objective, Loss):
             params["objective"] = self._objective
-        if stage == "fit" and (isinstance(self._objective, Loss) or self._named_metrics()):
-            params["metric"] = None  # `fit` passes them all
+        if isinstance(self._objective, Loss) or self._named_metrics():
+            params["metric"] = None  # `fit` passes them all, and `predict` needs none
         return params
 
 
