@@ -129,6 +129,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         eval_pairs: Any = None,
         labels: Mapping[str, ArrayLike | str] | None = None,
         eval_labels: Any = None,
+        labelled: ArrayLike | None = None,
+        eval_labelled: Any = None,
         position: ArrayLike | str | None = None,
     ) -> "LGBMRanker":
         """Fit the ranker. Takes the parent's parameters and these.
@@ -161,6 +163,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             row has no such label.
         eval_labels : list of mapping or None, optional
             Those of each validation set.
+        labelled : array-like of bool of shape (n_rows,), optional
+            False where a row has no label in `y`, whatever `y` holds there: losses do not learn from it, and metrics
+            count it as not judged. For losses and metrics of ours.
+        eval_labelled : list of array-like or None, optional
+            That of each validation set.
         position : array-like of int of shape (n_rows,), optional
             Where users saw each row, from 1; for losses that learn from clicks (`Unbiased`). Validation needs none.
         init_model : Booster, LGBMModel, str or path, optional
@@ -185,10 +192,11 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         if loss is not None:
             refuse_machines(self.get_params())
         given = self._given(
-            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position
-        )
+            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
+            position=position,
+        )  # fmt: skip
         train = starting_from("init_score", init_score, checked_set(given))
-        check_uses(objective, loss, given)
+        check_uses(objective, loss, given, metrics, eval_labelled)
         refuse_two_starts(self.start, init_model=init_model, init_score=init_score)
         init_model, features = model_and_features(init_model, train.X, feature_name)
         train = train._replace(X=features, queries=with_float32_labels(train.queries))
@@ -199,7 +207,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             init_model = as_booster(start_of(self.start, train, objective), "lightgbm")
         sets = validation_sets(
             eval_set, given, train, partial(checked_set, fitted=train.schema), "eval_sample_weight",
-            qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=eval_sample_weight,
+            qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, labelled=eval_labelled,
+            weight=eval_sample_weight,
         )  # fmt: skip
         sets = each_starting_from("eval_init_score", eval_init_score, sets, train)
         metrics = self._evaluated(metrics, eval_at, default=loss is not None and has_labels(sets))
