@@ -137,9 +137,10 @@ def fit_folds(
     if (n_pairs := len(given.queries.grade_groups.query)) < n_splits and labels is None:
         raise ValueError(f"n_splits={n_splits}, but {n_pairs} queries hold two different labels; pass fewer folds")
     parameters = ranker.get_params(deep=False)
-    refuse_unknown_parameters(framework, given_names(parameters))  # catches warnings, which threads must not
+    # Here, as it catches warnings, which threads must not; XGBoost keeps unknown names as kwargs.
+    refuse_unknown_parameters(framework, given_names(getattr(ranker, "kwargs", None) or {}))
     threads = next((alias for alias in _THREADS[framework] if parameters.get(alias) is not None), "n_jobs")
-    given_threads = parameters[threads] or -1
+    given_threads = parameters.get(threads) or -1
     n_threads = given_threads if given_threads > 0 else max(1, get_num_threads() + 1 + given_threads)
     n_workers = 1 if more.get("callbacks") else min(n_threads, len(folds))
     part, ended = partial(_part, given, name_of_start), Event()

@@ -196,6 +196,11 @@ def test_more_repeats_draw_other_folds_after_those_of_one(framework, data):
     np.testing.assert_allclose(three.out_of_fold_scores_, unseen.mean(axis=0), rtol=1e-6, atol=1e-7)
     expected = np.mean([ranker.predict(X) for ranker in three.fold_rankers_], axis=0)
     np.testing.assert_allclose(three.predict(X), expected, atol=1e-5)
+    if framework == "lightgbm":
+        assert three.booster_.num_trees() == sum(ranker.best_iteration_ for ranker in three.fold_rankers_)
+    else:
+        rounds = sum(ranker.best_iteration + 1 for ranker in three.fold_rankers_)
+        assert three.get_booster().num_boosted_rounds() == rounds
 
 
 @both
