@@ -186,8 +186,10 @@ class LGBMRanker(RankerOnCollections, local.LGBMRanker):  # type: ignore[misc]  
         params = {
             name: value
             for name, value in for_framework(self._local_params()).items()
-            if name not in ALIASES["objective"]
+            if name not in {*ALIASES["objective"], *ALIASES["metric"]}
         }
+        if named := self._named_metrics():  # of which ours would judge validation sets, and there are none
+            params["metric"] = [metric for metric in named if isinstance(metric, str)] or "None"
         params |= {"objective": objective, "time_out": check_integer("time_out", self.time_out, 1, " (minutes)")}
         boosting = next((str(params[alias]).lower() for alias in ALIASES["boosting"] if params.get(alias)), "")
         if loss is not None and boosting in {"rf", "random_forest"}:  # LightGBM's own error would leave workers waiting

@@ -1,17 +1,21 @@
 """`fit_folds`: the mean of models of several folds, each stopped on the fold that it has not seen."""
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from functools import partial
+from threading import Event
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from boostplug.core.arrays import Ints
 from boostplug.core.checks import check_integer, shown
 from boostplug.core.extras import imported
-from boostplug.core.randomness import RandomState
+from boostplug.core.randomness import RandomState, generator
+from boostplug.core.threads import get_num_threads
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
 from boostplug.data.tables import rows_of
@@ -24,12 +28,14 @@ from boostplug.estimators.inputs import (
     refuse_infinite_labels,
     starting_from,
 )
-from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES, refuse_unknown_parameters
+from boostplug.estimators.parameters import given_names
 from boostplug.model.mean import mean_model
 from boostplug.selection.folds import group_folds
 
 _BASES = {"lightgbm": "LGBMModel", "xgboost": "XGBModel"}
 _START = {"lightgbm": "init_score", "xgboost": "base_margin"}
+_THREADS = {"lightgbm": LIGHTGBM_ALIASES["num_threads"], "xgboost": XGBOOST_ALIASES["nthread"]}
 _OF_ALL_SETS = ("eval_metric", "eval_at", "eval_names")
 
 
@@ -43,47 +49,60 @@ def fit_folds(
     sample_weight: ArrayLike | str | None = None,
     pairs: Pairs | None = None,
     labels: Mapping[str, ArrayLike | str] | None = None,
+    labelled: ArrayLike | None = None,
     position: ArrayLike | str | None = None,
     n_splits: int = 5,
+    n_repeats: int = 1,
     random_state: RandomState = 0,
     early_stopping_rounds: int = 50,
     **fit_params: Any,
 ) -> Any:
-    """Return a fitted ranker whose model is the mean of models of several folds: what to call with few judged queries.
+    """Return a fitted ranker whose model is the mean of models of several folds: for up to several thousand queries.
 
     The queries are divided into folds. One model is trained without each fold, and stopped early on it; so every query
     trains models, and every query stops one. The mean of these models ranks better than one model that was trained on
-    most of the queries and stopped on the others.
+    most of the queries and stopped on the others. It costs `n_splits` × `n_repeats` trainings, and the mean holds the
+    trees of all, so a prediction takes as many times as long as that of one model.
 
     Parameters
     ----------
     ranker : LGBMRanker or XGBRanker
-        Of boostplug; it stays as it is, and a clone is fitted on each fold.
-    X, y, qid, group, sample_weight, pairs, labels, position
+        Of boostplug; it stays as it is, and a clone is fitted on each fold. Its `n_jobs` threads are shared: as many
+        trainings as there are threads run at once, each with an equal share of at least one.
+    X, y, qid, group, sample_weight, pairs, labels, labelled, position
         The data, as for the ranker's `fit`; `y` is needed. Pairs of queries in different folds are left out.
     n_splits : int, default 5
         Number of folds, from 2 to the number of queries with different labels, of which each fold has its share.
+    n_repeats : int, default 1
+        Number of times that the folds are drawn.
     random_state : int, Generator or RandomState, default 0
-        Draws the folds: ``group_folds(Queries(y, qid=qid), n_splits, shuffle=True, random_state=random_state)``.
+        Draws the folds: ``group_folds(Queries(y, qid=qid), n_splits, shuffle=True, random_state=random_state)``, and
+        those of more repeats from the same generator after them.
     early_stopping_rounds : int, default 50
         Rounds without a better value on the fold that ends a training; a number given to the ranker has precedence.
     **fit_params
         More arguments of the ranker's `fit`, the same for each fold, such as `eval_metric`. Scores to start from
-        (`init_score`, `base_margin`) are divided among the folds; validation sets are refused.
+        (`init_score`, `base_margin`) are divided among the folds; validation sets are refused. With `callbacks`, which
+        may keep a state, the folds are trained one after another.
 
     Returns
     -------
     LGBMRanker or XGBRanker
         Its booster is `mean_model` of the folds' models, an ordinary one. These attributes come on top:
-        ``out_of_fold_scores_``, of shape (n_rows,), the scores of each row by the trees that have not seen it, so
-        ``metric.score(y, ranker.out_of_fold_scores_, qid=qid)`` is the quality of the single models without a test set,
-        except that each was stopped on its fold; the mean is better than they are. ``fold_rankers_``, the rankers of
-        the folds.
+        ``out_of_fold_scores_``, of shape (n_rows,), the scores of each row by the trees that have not seen it, over
+        repeats their mean, so ``metric.score(y, ranker.out_of_fold_scores_, qid=qid)`` is the quality of the single
+        models without a test set, except that each was stopped on its fold; the mean is better than they are.
+        ``fold_rankers_``, the rankers of the folds.
 
     Raises
     ------
     ValueError
         If the ranker is none of ours, or an argument is wrong.
+
+    Notes
+    -----
+    The model is the same for any `n_jobs` up to `n_splits` × `n_repeats`, with which each training has one thread.
+    With more threads, sums of the framework may differ in their last digits, as in its own `fit`.
 
     Examples
     --------
@@ -99,6 +118,7 @@ def fit_folds(
     if not (framework and "RankingScore" in classes):
         raise ValueError(f"ranker must be a boostplug.LGBMRanker or XGBRanker; got {shown(ranker)}")
     check_integer("early_stopping_rounds", early_stopping_rounds, 1)
+    check_integer("n_repeats", n_repeats, 1)
     if y is None:
         raise ValueError("fit_folds stops each training by labels, and y is None; pass y, or call the ranker's fit")
     more = dict(fit_params)
@@ -106,24 +126,60 @@ def fit_folds(
         if ("eval_" in name or name.endswith("_eval_set")) and name not in _OF_ALL_SETS:
             raise ValueError(f"fit_folds evaluates each model on the fold that it has not seen; leave out {name}")
     inputs = Inputs(
-        X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position,
-        features=ranker.features, arguments=FIT,
+        X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
+        position=position, features=ranker.features, arguments=FIT,
     )  # fmt: skip
     name_of_start = _START[framework]
     given = starting_from(name_of_start, more.pop(name_of_start, None), checked_set(inputs))
     refuse_infinite_labels(given.queries)
-    folds = group_folds(given.queries, n_splits, shuffle=True, random_state=random_state)
+    draw = partial(group_folds, given.queries, n_splits, shuffle=True, random_state=generator(random_state))
+    folds = [fold for _ in range(n_repeats) for fold in draw()]
     if (n_pairs := len(given.queries.grade_groups.query)) < n_splits and labels is None:
         raise ValueError(f"n_splits={n_splits}, but {n_pairs} queries hold two different labels; pass fewer folds")
-    part = partial(_part, given, name_of_start)
-    fitted, scores = [], np.empty(given.queries.n_rows)
-    for train, held in folds:
-        one = clone(ranker)
+    parameters = ranker.get_params(deep=False)
+    # Here, as it catches warnings, which threads must not; XGBoost keeps unknown names as kwargs.
+    refuse_unknown_parameters(framework, given_names(getattr(ranker, "kwargs", None) or {}))
+    threads = next((alias for alias in _THREADS[framework] if parameters.get(alias) is not None), "n_jobs")
+    given_threads = parameters.get(threads) or -1
+    n_threads = given_threads if given_threads > 0 else max(1, get_num_threads() + 1 + given_threads)
+    n_workers = 1 if more.get("callbacks") else min(n_threads, len(folds))
+    part, ended = partial(_part, given, name_of_start), Event()
+
+    def trained(fold: tuple[Ints, Ints]) -> tuple[Any, Any]:
+        train, held = fold
+        one = clone(ranker).set_params(**{threads: n_threads // n_workers})
         evaluation = {_of_sets(framework, name): [value] for name, value in part(held).items() if name != "position"}
         evaluation["eval_set"] = [(evaluation.pop("eval_X")[0], evaluation.pop("eval_y")[0])]
-        one.fit(**part(train), **evaluation, **_stopping(one, framework, early_stopping_rounds, more))
-        scores[held] = one.predict(rows_of(given.X, held))
+        one.fit(**part(train), **evaluation, **_stopping(one, framework, early_stopping_rounds, more, ended))
+        return one, one.predict(rows_of(given.X, held))
+
+    fitted, scores = [], np.zeros(given.queries.n_rows)
+    for (_, held), (one, of_held) in zip(folds, _each_trained(trained, folds, n_workers, ended), strict=True):
+        scores[held] += of_held / n_repeats
         fitted.append(one)
+    for one in fitted:
+        one.set_params(**{name: parameters[name] for name in ({threads, "callbacks"} & parameters.keys())})
+    mean = _mean_ranker(ranker, fitted, given)
+    mean.out_of_fold_scores_, mean.fold_rankers_ = scores, fitted
+    return mean
+
+
+def _each_trained(train: Callable[[Any], Any], folds: Sequence[Any], n_workers: int, ended: Event) -> list[Any]:
+    """Return the training of each fold, several at once in threads; after an error in one of them all end."""
+    if n_workers == 1:
+        return [train(fold) for fold in folds]
+    with ThreadPoolExecutor(n_workers) as pool:
+        try:
+            trainings = [pool.submit(train, fold) for fold in folds]
+            wait(trainings, return_when=FIRST_EXCEPTION)
+            return [training.result() for training in trainings if training.done()]
+        finally:
+            ended.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _mean_ranker(ranker: Any, fitted: Sequence[Any], given: CheckedInputs) -> Any:
+    """Return a ranker with the parameters of `ranker` whose booster is the mean of the fitted ones."""
     mean = copy.copy(fitted[0])
     vars(mean).update({name: value for name, value in vars(ranker).items() if name in ranker.get_params()})
     mean._Booster = mean_model(fitted)  # noqa: SLF001
@@ -131,10 +187,8 @@ def fit_folds(
         if name in vars(mean):
             vars(mean)[name] = -1 if name == "_best_iteration" else {}
     mean._columns_by_role = {"qid": "qid", **given.columns}  # noqa: SLF001
-    mean.position_bias_ = fitted_position_bias(
-        loss_of(getattr(mean, "_objective", ranker.objective)), mean.predict, given
-    )
-    mean.out_of_fold_scores_, mean.fold_rankers_ = scores, fitted
+    loss = loss_of(getattr(mean, "_objective", ranker.objective))
+    mean.position_bias_ = fitted_position_bias(loss, mean.predict, given)
     return mean
 
 
@@ -154,19 +208,35 @@ def _part(given: CheckedInputs, name_of_start: str, rows: NDArray[np.int64]) -> 
         "sample_weight": queries.row_weight,
         "pairs": None if pairs is None else pairs.of_rows(rows, given.queries.n_rows)[0],
         "labels": dict(queries.labels_by_name) or None,
+        "labelled": queries.labelled,
         "position": queries.position,
         name_of_start: None if given.start is None else given.start[rows],
     }
     return {name: value for name, value in arguments.items() if value is not None}
 
 
-def _stopping(one: Any, framework: str, rounds: int, fit_params: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments of fit with early stopping, unless the ranker stops by a number of its own."""
+def _stopping(one: Any, framework: str, rounds: int, fit_params: Mapping[str, Any], ended: Event) -> dict[str, Any]:
+    """Return arguments of fit with early stopping, unless the ranker stops by a number of its own.
+
+    A training also stops once `ended` is set.
+    """
+    module = imported(framework, "fit_folds needs")
     if framework == "xgboost":
+
+        class Ending(module.callback.TrainingCallback):  # type: ignore[name-defined]
+            def after_iteration(self, *_: Any) -> bool:
+                return ended.is_set()
+
         if one.early_stopping_rounds is None:
             one.set_params(early_stopping_rounds=rounds)
+        one.set_params(callbacks=[*callbacks_of(one.callbacks), Ending()])
         return {"verbose": False, **fit_params}
-    if any(one.get_params().get(alias) for alias in LIGHTGBM_ALIASES["early_stopping_round"]):
-        return dict(fit_params)
-    stop = imported("lightgbm", "fit_folds needs").early_stopping(rounds, verbose=False)
-    return {**fit_params, "callbacks": [stop, *callbacks_of(fit_params.get("callbacks"))]}
+
+    def ending(round_: Any) -> None:
+        if ended.is_set():
+            raise module.callback.EarlyStopException(round_.iteration, round_.evaluation_result_list)
+
+    given = [ending, *callbacks_of(fit_params.get("callbacks"))]
+    if not any(one.get_params().get(alias) for alias in LIGHTGBM_ALIASES["early_stopping_round"]):
+        given.append(module.early_stopping(rounds, verbose=False))
+    return {**fit_params, "callbacks": given}

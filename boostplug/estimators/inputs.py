@@ -283,8 +283,12 @@ def has_labels(sets: list[CheckedInputs]) -> bool:
     return bool(sets) and all(bool(one.queries.labelled_rows.any()) for one in sets)
 
 
-def check_uses(objective: Any, loss: Loss | None, given: Inputs) -> None:
-    """Raise for pairs that the objective could not use, and warn of positions that it does not read."""
+def check_uses(objective: Any, loss: Loss | None, given: Inputs, metrics: Sequence[Any], eval_labelled: Any) -> None:
+    """Raise for pairs and rows without label that are beyond the objective; warn of positions that it does not read."""
+    others = [objective] if loss is None else [metric for metric in metrics if not isinstance(metric, Metric)]
+    if others and not (given.labelled is None and eval_labelled is None):
+        what = f"labelled has no effect on {shown(others[0])}, which reads every label"
+        raise ValueError(f"{what}; pass a loss and metrics of boostplug, or leave those rows out")
     if given.pairs is not None and (loss is None or not loss.takes_pairs):
         raise ValueError(f"pairs cannot be used by objective {objective!r}; pass a loss that takes them, as MPBoost()")
     if given.position is not None and (loss is None or not loss.needs_position):

@@ -61,7 +61,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         Columns of a DataFrame that are features; all others are ignored, in `predict` and validation sets too. Labels,
         ids and weights that `fit` gets by name need not be listed. Default: all other columns.
     **lightgbm_params
-        As for `lightgbm.LGBMRanker`; and the loss's parameters, such as ``objective__distance__lam``.
+        As for `lightgbm.LGBMRanker`, and the loss's parameters, such as ``objective__distance__lam``. `metric` may hold
+        our metrics, which judge validation sets where `fit` gets no `eval_metric`: ``metric=bp.ChoiceLogLoss()``.
 
     Examples
     --------
@@ -120,6 +121,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         eval_pairs: Any = None,
         labels: Mapping[str, ArrayLike | str] | None = None,
         eval_labels: Any = None,
+        labelled: ArrayLike | None = None,
+        eval_labelled: Any = None,
         position: ArrayLike | str | None = None,
     ) -> "LGBMRanker":
         """Fit the ranker. Takes the parent's parameters and these.
@@ -152,14 +155,19 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             row has no such label.
         eval_labels : list of mapping or None, optional
             Those of each validation set.
+        labelled : array-like of bool of shape (n_rows,), optional
+            False where a row has no label in `y`, whatever `y` holds there: losses do not learn from it, and metrics
+            count it as not judged. For losses and metrics of ours.
+        eval_labelled : list of array-like or None, optional
+            That of each validation set.
         position : array-like of int of shape (n_rows,), optional
             Where users saw each row, from 1; for losses that learn from clicks (`Unbiased`). Validation needs none.
         init_model : Booster, LGBMModel, str or path, optional
             The model that the training continues. Categories of a DataFrame go by content. Its trees read new ones as
             missing values, and new trees learn them.
         eval_metric : Metric, str, callable or list of them, optional
-            Our metrics, or what the parent takes. Default with our losses, where validation sets have labels: `NDCG` at
-            each cut-off of `eval_at`, or ``NDCG(10)`` without it.
+            Our metrics, or what the parent takes. Default: those in the parameter `metric`; without any, and with our
+            losses where validation sets have labels, `NDCG` at each cut-off of `eval_at`, or ``NDCG(10)`` without it.
 
         Returns
         -------
@@ -170,15 +178,17 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         ValueError
             If labels, queries, weights, features or parameters are wrong; before any training.
         """
-        metrics = metrics_of([eval_metric, *self._named_metrics()], "lightgbm")
+        metrics, named = metrics_of(eval_metric, "lightgbm"), self._named_metrics()
+        metrics += [metric for metric in named if isinstance(metric, str) or not metrics]
         objective, loss = self._objective_of_fit(metrics)
         if loss is not None:
             refuse_machines(self.get_params())
         given = self._given(
-            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position
-        )
+            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
+            position=position,
+        )  # fmt: skip
         train = starting_from("init_score", init_score, checked_set(given))
-        check_uses(objective, loss, given)
+        check_uses(objective, loss, given, metrics, eval_labelled)
         init_model, features = model_and_features(init_model, train.X, feature_name)
         train = train._replace(X=features, queries=with_float32_labels(train.queries))
         if feature_name == "auto":
@@ -186,7 +196,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
             refuse_repeated(names, "X, in whose names LightGBM writes a blank as _,")
         sets = validation_sets(
             eval_set, given, train, partial(checked_set, fitted=train.schema), "eval_sample_weight",
-            qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=eval_sample_weight,
+            qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, labelled=eval_labelled,
+            weight=eval_sample_weight,
         )  # fmt: skip
         sets = each_starting_from("eval_init_score", eval_init_score, sets, train)
         metrics = self._evaluated(metrics, eval_at, default=loss is not None and has_labels(sets))
@@ -195,6 +206,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         if init_model is not None and (init_score is not None or eval_init_score is not None):
             raise ValueError("LightGBM starts from init_model, not from init_score or eval_init_score; leave one out")
         warn_of_idle_part(loss, train.queries)
+        if named and not any(isinstance(metric, str) for metric in metrics):
+            metrics.append("None")  # else LightGBM evaluates the objective's default beside them
         assign_queries = _AssignQueries([train, *(one for one in sets if one.queries is not train.queries)])
         self._counted = partial(counting_features, X=X, taken=train.columns.values(), features=self.features)
         try:
@@ -268,8 +281,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         given = [params.pop(alias) for alias in ALIASES["objective"] if alias in params]
         objective = next((name for name in given if name is not None), None)
         known = objective is None or isinstance(objective, str)
-        metrics = metrics_of([params.pop(alias, None) for alias in ALIASES["metric"]], "lightgbm")
-        if names := [metric for metric in metrics if isinstance(metric, str)]:
+        params = {name: value for name, value in params.items() if name not in ALIASES["metric"]}
+        if names := [metric for metric in self._named_metrics() if isinstance(metric, str)]:
             params["metric"] = names
         plain = lgb.LGBMRanker(**params, objective=objective if known else "lambdarank")
         parents = vars(plain).keys() - plain.get_params().keys() - {"_Booster", "_objective", "_other_params"}
@@ -321,8 +334,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         )
 
     def _named_metrics(self) -> list[Any]:
-        """Return what LightGBM's own parameter `metric` holds, under each of its aliases that is given."""
-        return [value for alias in ALIASES["metric"] if (value := self.get_params().get(alias)) is not None]
+        """Return the metrics in LightGBM's own parameter `metric`, under each of its aliases that is given."""
+        return metrics_of([self.get_params().get(alias) for alias in ALIASES["metric"]], "lightgbm")
 
     def _process_params(self, stage: str) -> dict[str, Any]:
         """Hand LightGBM the loss itself, as logs show it, and no default metric, which may refuse our labels."""
@@ -330,8 +343,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         params = self._counted(params) if stage == "fit" else params
         if stage == "fit" and isinstance(self._objective, Loss):
             params["objective"] = self._objective
-        if stage == "fit" and (isinstance(self._objective, Loss) or self._named_metrics()):
-            params["metric"] = None  # `fit` passes them all
+        if isinstance(self._objective, Loss) or self._named_metrics():
+            params["metric"] = None  # `fit` passes them all, and `predict` needs none
         return params
 
 

@@ -131,6 +131,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         eval_pairs: Any = None,
         labels: Mapping[str, ArrayLike | str] | None = None,
         eval_labels: Any = None,
+        labelled: ArrayLike | None = None,
+        eval_labelled: Any = None,
         position: ArrayLike | str | None = None,
     ) -> "XGBRanker":
         """Fit the ranker. Takes the parent's parameters, of which these go further.
@@ -160,6 +162,11 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
             row has no such label.
         eval_labels : list of mapping or None, optional
             Those of each validation set.
+        labelled : array-like of bool of shape (n_rows,), optional
+            False where a row has no label in `y`, whatever `y` holds there: losses do not learn from it, and metrics
+            count it as not judged. For losses and metrics of ours.
+        eval_labelled : list of array-like or None, optional
+            That of each validation set.
         position : array-like of int of shape (n_rows,), optional
             Where users saw each row, from 1; for losses that learn from clicks (`Unbiased`). Validation needs none.
         sample_weight : array-like of shape (n_queries,) or (n_rows,), or str, optional
@@ -181,10 +188,11 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         """
         loss, metrics = self._objective_and_metrics(self.eval_metric)
         given = self._given(
-            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, position=position
-        )
+            X=X, y=y, qid=qid, group=group, weight=sample_weight, pairs=pairs, labels=labels, labelled=labelled,
+            position=position,
+        )  # fmt: skip
         train = starting_from("base_margin", base_margin, checked_set(given))
-        check_uses(self.objective, loss, given)
+        check_uses(self.objective, loss, given, metrics, eval_labelled)
         if "qid" in (train.schema.names or ()):
             raise ValueError("X has a feature 'qid', which XGBoost's predict leaves out; rename it, or drop it")
         train = train._replace(queries=with_float32_labels(train.queries))
@@ -197,7 +205,8 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         columns = train.schema
         sets = validation_sets(
             eval_set, given, train, lambda one: checked_set(one, columns), "sample_weight_eval_set",
-            qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, weight=sample_weight_eval_set,
+            qid=eval_qid, group=eval_group, pairs=eval_pairs, labels=eval_labels, labelled=eval_labelled,
+            weight=sample_weight_eval_set,
         )  # fmt: skip
         for one in sets:
             self._refuse_other_kind(one.schema, columns, f"{one.where}X")

@@ -72,7 +72,7 @@ def arguments(frame, loss=None, *, weighted=False, **changed):
     given = {"X": frame[FEATURES], "y": frame["y"], "qid": frame["query"]}
     if "on(" in repr(loss):
         given["labels"] = {"click": frame["click"], "sale": frame["sale"]}
-    if loss is not None and loss.needs_position:
+    if isinstance(loss, bp.Loss) and loss.needs_position:
         given["position"] = frame["position"]
     if weighted:
         given["sample_weight"] = frame["weight"]
@@ -395,6 +395,14 @@ def test_metrics_and_early_stopping_are_those_of_all_workers(client):
     assert_same_values(ranker, other)
     assert ranker.best_iteration == other.best_iteration < 56
     assert_same(ranker, other)
+
+
+@pytest.mark.parametrize("objective", ["lambdarank", bp.RankNet()])
+def test_a_metric_of_ours_as_a_parameter_of_lightgbm_changes_no_training(client, objective):
+    """There is no validation set that it could judge."""
+    ranker = fit(client, "LGBMRanker", objective, on_workers(client, TRAIN), metrics=bp.ChoiceLogLoss(), n_estimators=2)
+    assert_same(ranker, alone("LGBMRanker", objective, n_estimators=2))
+    assert ranker.to_local().get_params()["metrics"] == bp.ChoiceLogLoss()
 
 
 @pytest.mark.ci

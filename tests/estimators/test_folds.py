@@ -1,11 +1,14 @@
 """`fit_folds`: the mean of the folds' models, and scores of models that have not seen a row."""
 
 import pickle
+from dataclasses import dataclass
+from threading import Barrier, get_ident
 
 import numpy as np
 import pytest
 
 import boostplug as bp
+from boostplug.core.threads import get_num_threads
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -170,3 +173,205 @@ def test_refused(data):
             bp.fit_folds(wrong, X, y, qid=qid)
     with pytest.raises(ValueError, match="n_splits"):
         bp.fit_folds(RANKERS["lightgbm"](), X, y, qid=qid, n_splits=1)
+
+
+# --- repeats and rows without label -------------------------------------------------------------------------------
+
+
+@both
+def test_more_repeats_draw_other_folds_after_those_of_one(framework, data):
+    X, y, qid = data
+    one = bp.fit_folds(RANKERS[framework](), X, y, qid=qid, n_splits=3)
+    three = bp.fit_folds(RANKERS[framework](), X, y, qid=qid, n_splits=3, n_repeats=3)
+    assert len(three.fold_rankers_) == 9
+    for first, again in zip(one.fold_rankers_, three.fold_rankers_[:3], strict=True):
+        np.testing.assert_array_equal(again.predict(X), first.predict(X))
+    random, unseen = np.random.default_rng(0), np.zeros((3, len(y)))
+    for repeat in range(3):
+        folds = bp.group_folds(bp.Queries(y, qid=qid), 3, shuffle=True, random_state=random)
+        for ranker, (_, held) in zip(three.fold_rankers_[3 * repeat :], folds, strict=False):
+            unseen[repeat, held] = ranker.predict(X[held])
+    assert not np.array_equal(unseen[0], unseen[1])
+    np.testing.assert_allclose(three.out_of_fold_scores_, unseen.mean(axis=0), rtol=1e-6, atol=1e-7)
+    expected = np.mean([ranker.predict(X) for ranker in three.fold_rankers_], axis=0)
+    np.testing.assert_allclose(three.predict(X), expected, atol=1e-5)
+    if framework == "lightgbm":
+        assert three.booster_.num_trees() == sum(ranker.best_iteration_ for ranker in three.fold_rankers_)
+    else:
+        rounds = sum(ranker.best_iteration + 1 for ranker in three.fold_rankers_)
+        assert three.get_booster().num_boosted_rounds() == rounds
+
+
+@both
+def test_rows_without_label_are_trained_and_stopped_without(framework, data):
+    X, y, qid = data
+    labelled = np.random.default_rng(1).random(len(y)) < 0.6
+    few = {"n_estimators": 40, "learning_rate": 0.5}
+    given = {"qid": qid, "n_splits": 3, "early_stopping_rounds": 3}
+    mean = bp.fit_folds(RANKERS[framework](**few), X, y, labelled=labelled, **given)
+    other = bp.fit_folds(RANKERS[framework](**few), X, np.where(labelled, y, 9.0 - y), labelled=labelled, **given)
+    assert mean.fold_rankers_[0].evals_result_ == other.fold_rankers_[0].evals_result_
+    np.testing.assert_array_equal(mean.predict(X), other.predict(X))
+    assert not np.array_equal(mean.predict(X), bp.fit_folds(RANKERS[framework](**few), X, y, **given).predict(X))
+
+
+@both
+def test_each_fold_has_its_share_of_queries_with_different_labels_where_few_have_any(framework):
+    rng = np.random.default_rng(0)
+    X, qid, y = rng.normal(size=(400, 2)), np.repeat(np.arange(100), 4), np.tile([0.0, 1.0], 200)
+    labelled = np.isin(qid, rng.choice(100, 6, replace=False))
+    for seed in range(3):
+        given = {"qid": qid, "labelled": labelled, "random_state": seed, "n_splits": 6}
+        mean = bp.fit_folds(RANKERS[framework](n_estimators=2), X, y, **given)
+        judged = np.nan_to_num([next(iter(one.evals_result_.values())).popitem()[1] for one in mean.fold_rankers_])
+        assert (judged > 0.0).all()
+    with pytest.raises(ValueError, match="n_splits=7, but 6 queries hold two different labels; pass fewer folds"):
+        bp.fit_folds(RANKERS[framework](), X, y, qid=qid, labelled=labelled, n_splits=7)
+
+
+# --- several trainings at once ------------------------------------------------------------------------------------
+
+
+@both
+def test_the_model_is_the_same_for_any_number_of_threads_up_to_the_number_of_trainings(framework):
+    made = bp.datasets.make_ranking(n_queries=60, random_state=2)
+    more = {"lightgbm": {"extra_trees": True, "subsample": 0.8, "subsample_freq": 1}, "xgboost": {"subsample": 0.8}}
+    means = [
+        bp.fit_folds(
+            RANKERS[framework](n_jobs=n_jobs, **more[framework]), made.X, made.y, qid=made.qid, n_splits=3, n_repeats=2
+        )
+        for n_jobs in (1, 2, 4, 6)
+    ]
+    for n_jobs, mean in zip((1, 2, 4, 6), means, strict=True):
+        np.testing.assert_array_equal(mean.predict(made.X), means[0].predict(made.X))
+        np.testing.assert_array_equal(mean.out_of_fold_scores_, means[0].out_of_fold_scores_)
+        assert mean.get_params()["n_jobs"] == n_jobs
+        assert [one.get_params()["n_jobs"] for one in mean.fold_rankers_] == [n_jobs] * 6
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(mean)).predict(made.X), mean.predict(made.X))
+
+
+SEEN = []
+"""Thread and number of threads of each gradient."""
+BOTH_THERE = Barrier(2, timeout=60)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Seen(bp.RankNet):
+    """RankNet, whose gradients are recorded; with `together` the first rounds of two trainings wait for each other."""
+
+    together: bool = False
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        SEEN.append((get_ident(), get_num_threads()))
+        if self.together and not scores.any():
+            BOTH_THERE.wait()
+        return super().compute_gradient_hessian(scores, queries, scale)
+
+
+@both
+@pytest.mark.parametrize(("n_jobs", "each"), [(1, 1), (2, 1), (3, 1), (4, 2), (5, 2)])
+def test_threads_are_shared_among_the_folds(framework, n_jobs, each, data):
+    X, y, qid = data
+    SEEN.clear()
+    ranker = RANKERS[framework](objective=Seen(together=n_jobs > 1), n_jobs=n_jobs, n_estimators=3)
+    bp.fit_folds(ranker, X, y, qid=qid, n_splits=2)
+    assert len({thread for thread, _ in SEEN}) == min(n_jobs, 2)
+    assert {number for _, number in SEEN} == {each}
+
+
+@both
+@pytest.mark.parametrize(("n_jobs", "each"), [(None, 3), (-1, 3), (-2, 2)])
+def test_all_threads_are_those_of_losses(framework, n_jobs, each, data):
+    X, y, qid = data
+    SEEN.clear()
+    bp.set_num_threads(6)
+    try:
+        ranker = RANKERS[framework](objective=Seen(together=True), n_jobs=n_jobs, n_estimators=3)
+        bp.fit_folds(ranker, X, y, qid=qid, n_splits=2)
+    finally:
+        bp.set_num_threads(None)
+    assert {number for _, number in SEEN} == {each}
+    assert ranker.get_params()["n_jobs"] == n_jobs
+
+
+def test_any_alias_gives_the_number_of_threads(data):
+    X, y, qid = data
+    SEEN.clear()
+    ranker = bp.LGBMRanker(objective=Seen(), n_estimators=2, num_threads=4, verbose=-1)
+    assert bp.fit_folds(ranker, X, y, qid=qid, n_splits=2).get_params()["num_threads"] == 4
+    assert {number for _, number in SEEN} == {2}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fails(bp.RankNet):
+    """Fails on training sets of so many queries, once another training has begun."""
+
+    n_queries: int
+
+    def compute_gradient_hessian(self, scores, queries, scale):
+        if queries.n_queries == self.n_queries:
+            BOTH_THERE.wait()
+            raise KeyError("the loss of one fold")
+        if not scores.any():
+            BOTH_THERE.wait()
+        SEEN.append(queries.n_queries)
+        return super().compute_gradient_hessian(scores, queries, scale)
+
+
+@both
+@pytest.mark.parametrize("failing", [33, 34])
+def test_an_error_in_one_fold_is_raised_and_the_others_end(framework, failing):
+    made = bp.datasets.make_ranking(n_queries=67, random_state=0)
+    SEEN.clear()
+    ranker = RANKERS[framework](objective=Fails(n_queries=failing), n_jobs=2, n_estimators=20_000)
+    with pytest.raises(KeyError, match="the loss of one fold"):
+        bp.fit_folds(ranker, made.X, made.y, qid=made.qid, n_splits=2, early_stopping_rounds=20_000)
+    assert len(SEEN) < 10_000
+
+
+def test_callbacks_see_one_training_after_the_other(data):
+    X, y, qid = data
+    rounds, history = [], {}
+    given = {
+        "qid": qid,
+        "n_splits": 3,
+        "callbacks": [lgb.record_evaluation(history), lambda env: rounds.append(env.iteration)],
+    }
+    ranker = RANKERS["lightgbm"](n_jobs=3, objective=Seen())
+    SEEN.clear()
+    mean = bp.fit_folds(ranker, X, y, **given)
+    assert rounds == [*range(10)] * 3
+    assert history == mean.fold_rankers_[-1].evals_result_
+    assert {number for _, number in SEEN} == {3}
+
+
+class Counting(xgb.callback.TrainingCallback):
+    """Counts rounds, in each copy."""
+
+    rounds = 0
+
+    def after_iteration(self, model, epoch, evals_log):
+        self.rounds += 1
+        assert epoch + 1 == self.rounds
+        return False
+
+
+def test_callbacks_of_xgboost_are_copied_for_each_fold(data):
+    X, y, qid = data
+    ranker = RANKERS["xgboost"](n_jobs=2, callbacks=[Counting()])
+    mean = bp.fit_folds(ranker, X, y, qid=qid, n_splits=2)
+    assert mean.callbacks == ranker.callbacks == mean.fold_rankers_[0].callbacks
+    assert ranker.callbacks[0].rounds == 0
+
+
+@both
+@pytest.mark.filterwarnings("error")
+def test_warnings_of_the_folds_arrive(framework, data):
+    X, y, qid = data
+    ranker = RANKERS[framework](n_jobs=2, n_estimators=2)
+    idle = {"qid": qid, "n_splits": 2, "position": np.ones(len(y), int)}
+    with pytest.warns(UserWarning, match="position is not used by objective") as caught:
+        bp.fit_folds(ranker, X, y, **idle)
+    assert len(caught) == 2
+    with pytest.raises(UserWarning, match="position is not used by objective"):
+        bp.fit_folds(ranker, X, y, **idle)
