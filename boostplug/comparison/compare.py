@@ -90,7 +90,7 @@ def compare(
         A name is one loss at its defaults, or an expression that `Loss.parse` reads: ".7*NDCGBoost() + .3*QBRank()",
         "QBRank(preference_weight=.5)". "all": every variant in the registry that takes the labels. Default: the
         recommended losses `CRR`, `QBRank` and `MPBoost`; where no query has more than one relevant document,
-        `NDCGBoost`, `QBRank`, `RankNet` and ``ListNet(target="labels")``; for clicks see `propensity`.
+        ``ListNet(target="labels")``, `QBRank` and `RankNet`; for clicks see `propensity`.
     baselines : name or iterable of names, optional
         LightGBM has ``lambdarank``, ``rank_xendcg``, ``regression``; XGBoost has ``rank:ndcg``, ``rank:pairwise``,
         ``reg:squarederror``. Without a framework, for dense features: ``column``, the single column that ranks the
@@ -119,9 +119,15 @@ def compare(
         Training stops after this number of rounds without a better validation value; the model of the best round is
         used. None: use all rounds.
     params : mapping, optional
-        Parameters of `boostplug.comparison.training.trees.Trees`: ``learning_rate``, ``num_leaves``, … Where fewer
-        than 300 training queries hold a pair of documents with different labels, the defaults of these two are .05 and
-        6, in place of .1 and 15.
+        Parameters of `boostplug.comparison.training.trees.Trees`: ``learning_rate``, ``num_leaves``, … By default all
+        methods grow the trees of `starting_params` for the training labels, in the fold with the fewest queries that
+        hold a pair. What `params` names has its value, also under a framework's name:
+        ``{"num_leaves": 15, "lightgbm": {"extra_trees": False}}``.
+
+        Where the metric has a value on at least 500 validation queries of every fold, and neither `params` nor `tune`
+        chooses ``num_leaves``, half and twice as many leaves are tried first: by `CRR`, or ``ListNet(target="labels")``
+        for choices, in the first framework, with the first fold and seed. All methods then have the number that is best
+        on validation. ``result.document["settings"]`` has the reasons for the trees, and the values.
     tune : int, default 0
         Number of settings tried per method and fold before its runs, the same for built-in objectives. A setting draws
         the trees from one space for all methods (`boostplug.comparison.training.tuning.TREE_SPACE`), and the parameters
