@@ -58,7 +58,7 @@ def sizes_to_try(
 ) -> dict[int, Method]:
     """Return the method that tries each number of leaves: the first default loss in the methods' first framework.
 
-    None if `params` or tuning choose the leaves, or if a fold has few validation queries.
+    Empty if `params` or tuning choose the leaves, or if a fold has few validation queries.
     """
     given, framework = params or {}, next((m.framework for m in methods if m.is_trained), "")
     names = {*given, *given.get("lightgbm", {}), *given.get("xgboost", {})}

@@ -287,13 +287,13 @@ def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple
 
 
 def _sized(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> tuple[Outcomes, list[str]]:
-    """Return the outcomes with the number of leaves that validates best on the first fold and seed, and a note."""
+    """Return the outcomes with the number of leaves that is best on the first fold's validation part, and a note."""
     plan, parts, tries, ended = outcomes.plan, outcomes.data.folds[0], outcomes.tries, Event()
     plans = {n: replace(plan, trees=replace(plan.trees, num_leaves=n)) for n in tries}
     runs = {n: kept.find(method, 0, plan.seeds[0], n) for n, method in tries.items()}
     left = [n for n, run in runs.items() if run is None]
     jobs = ((FoldRuns(plans[n], 0, parts, ended=ended), tries[n], [*plan.seeds[:1]]) for n in left)
-    advance(f"trees of {' or '.join(map(str, tries))} leaves", len(tries) - len(left))
+    advance(" or ".join(f"{n} leaves" for n in tries), len(tries) - len(left))
     for (fold, method, _), (new,) in in_parallel(_runs, jobs, outcomes.jobs, ended=ended):
         n = fold.plan.trees.num_leaves
         kept.add(method, new, n)

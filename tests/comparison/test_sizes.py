@@ -87,6 +87,12 @@ def test_of_choices_one_loss_of_choices_tries_and_lower_may_be_better():
     assert result.document["settings"]["params"]["num_leaves"] == min(values, key=values.__getitem__)
 
 
+def test_of_several_folds_the_first_one_tells(parts, result, trained):
+    folds = bp.compare([parts, (part(3, 70), part(4, 600), part(5, 40))], **SOME)
+    assert tried(folds) == tried(result)
+    assert [loss for _, loss in trained].count("CRR") == len(tried(result))
+
+
 def test_the_result_is_the_same_for_any_number_of_jobs(parts, result):
     several = bp.compare(*parts, **SOME, jobs=3)
     assert several.per_query.equals(result.per_query)
