@@ -24,10 +24,11 @@ from boostplug.core.extras import install, is_installed
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
 from boostplug.data.tables import refuse_sparse_beside_dense, schema_of
-from boostplug.estimators.parameter_names import is_dart, refuse_unknown_parameters
+from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, is_dart, refuse_unknown_parameters
 from boostplug.losses import LOSSES, Loss
 from boostplug.losses.composite.sums import CombinedLoss
 from boostplug.metrics import ChoiceLogLoss, Metric
+from boostplug.selection.starting import n_with_pair, trees_for
 
 ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
@@ -39,17 +40,35 @@ _LARGEST_SEED = 2**31 - 1
 _MOST_SEEDS = 10_000  # each a training of every method; from some tens on, the mean stands still
 _MOST_ROUNDS = 1_000_000
 _MOST_TRIALS = 10_000
-SMALL_TREES = {"num_leaves": 6, "learning_rate": 0.05}
-FEW_FOR_TREES = 300  # training queries with a pair: docs/results/few_queries.md
+_LEAST_LEAVES = 3
+_ENOUGH_QUERIES = 500  # of validation, to tell which size of the trees ranks better
 _SMALL = 5_000_000  # values of features: measured with 2 threads, LightGBM 4.7 and XGBoost 3.2
 _MOST_THREADS = 1024  # LightGBM hangs on tens of thousands
 
 
-def trees_of(params: Mapping[str, Any] | None, folds: Folds) -> Trees:
-    """Return the trees that `params` describes, checked; by default small where few queries with pairs train."""
-    trees, training = Trees.from_params(params), [fold[0].queries for fold in folds]
-    n_with_pairs = min(len(q.grade_groups.query if q.pairs is None else q.listed_pairs.query) for q in training)
-    return Trees.from_params({**SMALL_TREES, **(params or {})}) if n_with_pairs < FEW_FOR_TREES else trees
+def trees_of(params: Mapping[str, Any] | None, folds: Folds) -> tuple[Trees, str]:
+    """Return the trees that `params` describes, checked, by default those that fit the labels, and the reasons."""
+    defaults, why = trees_for(min((fold[0].queries for fold in folds), key=n_with_pair))
+    trees = Trees.from_params(params, defaults)
+    return trees, f"{why}; params set {', '.join(params)}" if params else why
+
+
+def sizes_to_try(
+    plan: Plan, params: Mapping[str, Any] | None, folds: Folds, methods: Sequence[Method], *, one_chosen: bool
+) -> dict[int, Method]:
+    """Return the method that tries each number of leaves: the first default loss in the methods' first framework.
+
+    Empty if `params` or tuning choose the leaves, or if a fold has few validation queries.
+    """
+    given, framework = params or {}, next((m.framework for m in methods if m.is_trained), "")
+    names = {*given, *given.get("lightgbm", {}), *given.get("xgboost", {})}
+    zeros = [(np.zeros(valid.queries.n_rows), valid.queries) for _, valid, _ in folds]
+    n_defined = min(np.isfinite(plan.valid_metric.per_query(*of_fold)).sum() for of_fold in zeros)
+    if plan.tune or names & {*LIGHTGBM_ALIASES["num_leaves"]} or n_defined < _ENOUGH_QUERIES or not framework:
+        return {}
+    own, loss = plan.trees.num_leaves, (CHOICE_LOSSES if one_chosen else DEFAULT_LOSSES)[0]
+    sizes = own, max(_LEAST_LEAVES, own // 2), 2 * own
+    return dict.fromkeys(sizes, Method(distinct_names([loss])[0], framework, loss))
 
 
 def budget_of(rounds: int, early_stopping_rounds: int | None, tune: int) -> tuple[int, int | None, int]:

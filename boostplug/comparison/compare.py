@@ -16,6 +16,7 @@ from boostplug.comparison.inputs.frames import Columns, as_tuple
 from boostplug.comparison.inputs.today import judged_by_score
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.recommendation import DEFAULT_METRICS
+from boostplug.comparison.report.formats import short
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.rows import named_by_tuning, without_equal
 from boostplug.comparison.training.floors import Floors
@@ -45,7 +46,7 @@ def compare(
     seeds: int | Iterable[int] = 3,
     metrics: Metric | str | Iterable[Metric | str] = DEFAULT_METRICS,
     metric: Metric | str = "NDCG@10",
-    early_stopping_rounds: int | None = 30,
+    early_stopping_rounds: int | None = 50,
     params: Mapping[str, Any] | None = None,
     tune: int = 0,
     num_threads: int | None = None,
@@ -89,7 +90,7 @@ def compare(
         A name is one loss at its defaults, or an expression that `Loss.parse` reads: ".7*NDCGBoost() + .3*QBRank()",
         "QBRank(preference_weight=.5)". "all": every variant in the registry that takes the labels. Default: the
         recommended losses `CRR`, `QBRank` and `MPBoost`; where no query has more than one relevant document,
-        `NDCGBoost`, `QBRank`, `RankNet` and ``ListNet(target="labels")``; for clicks see `propensity`.
+        ``ListNet(target="labels")``, `QBRank` and `RankNet`; for clicks see `propensity`.
     baselines : name or iterable of names, optional
         LightGBM has ``lambdarank``, ``rank_xendcg``, ``regression``; XGBoost has ``rank:ndcg``, ``rank:pairwise``,
         ``reg:squarederror``. Without a framework, for dense features: ``column``, the single column that ranks the
@@ -114,13 +115,19 @@ def compare(
         more than one relevant document, the default is NDCG@10, MRR and ChoiceLogLoss.
     metric : Metric or name, default "NDCG@10"
         Stops training early. The difference, its interval and its p-value are of this metric.
-    early_stopping_rounds : int or None, default 30
+    early_stopping_rounds : int or None, default 50
         Training stops after this number of rounds without a better validation value; the model of the best round is
         used. None: use all rounds.
     params : mapping, optional
-        Parameters of `boostplug.comparison.training.trees.Trees`: ``learning_rate``, ``num_leaves``, … Where fewer
-        than 300 training queries hold a pair of documents with different labels, the defaults of these two are .05 and
-        6, in place of .1 and 15.
+        Parameters of `boostplug.comparison.training.trees.Trees`: ``learning_rate``, ``num_leaves``, … By default all
+        methods grow the trees of `starting_params` for the training labels, in the fold with the fewest queries that
+        hold a pair. What `params` names has its value, also under a framework's name:
+        ``{"num_leaves": 15, "lightgbm": {"extra_trees": False}}``.
+
+        Where the metric has a value on at least 500 validation queries of every fold, and neither `params` nor `tune`
+        chooses ``num_leaves``, half and twice as many leaves are tried first: by `CRR`, or ``ListNet(target="labels")``
+        for choices, in the first framework, with the first fold and seed. All methods then have the number that is best
+        on validation. ``result.document["settings"]`` has the reasons for the trees, and the values.
     tune : int, default 0
         Number of settings tried per method and fold before its runs, the same for built-in objectives. A setting draws
         the trees from one space for all methods (`boostplug.comparison.training.tuning.TREE_SPACE`), and the parameters
@@ -225,8 +232,8 @@ def compare(
     given = loaded.folds
     threads, jobs = arguments.threads_of(num_threads, jobs, given)
     rounds, patience, trials = arguments.budget_of(rounds, early_stopping_rounds, tune)
-    trees, seeds = arguments.trees_of(params, given), arguments.seeds_of(seeds)
-    plan = Plan(main, choosing, table_metrics, trees, rounds, patience, threads, trials, seeds)
+    (trees, why), seeds = arguments.trees_of(params, given), arguments.seeds_of(seeds)
+    plan = Plan(main, choosing, table_metrics, trees, rounds, patience, threads, trials, seeds, why)
     names, absent = arguments.frameworks_of(frameworks)
     arguments.check_trainable(given, names, plan)
     if today is not None and incumbent is not None:
@@ -238,24 +245,28 @@ def compare(
         methods = arguments.referred_to(incumbent, methods)
     methods, unsuited = arguments.suited_losses(methods, losses, given)
     path = arguments.store_of(store, resume=resume)
-    kept = KeptRuns(path, given, plan, [method for method in methods if method.is_trained], resume=resume)
+    tries = arguments.sizes_to_try(plan, params, given, methods, one_chosen=one_chosen)
+    kept = KeptRuns(path, given, plan, [*methods, *tries.values()], resume=resume)
     about_choices = arguments.notes_on_one_chosen(losses, methods, table_metrics) if one_chosen else []
     notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited, *floors.notes(today)]
-    outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent, floors=floors)
-    outcomes, equal = _trained(outcomes, kept, progress)
-    return CompareResult(outcomes, [*notes, *equal], kept)
+    outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent, floors=floors, tries=tries)
+    outcomes, found = _trained(outcomes, kept, progress)
+    return CompareResult(outcomes, [*notes, *found], kept)
 
 
 def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple[Outcomes, list[str]]:
     """Return the outcomes with all runs, by fold, seed and method, and notes; Ctrl-C leaves those finished so far."""
-    runs, interrupted = list[Run](), False
+    runs, about_sizes, interrupted = list[Run](), list[str](), False
     plan, folds, methods = outcomes.plan, outcomes.data.folds, outcomes.methods
-    with progress_bar(progress is not False, outcomes.n_planned * len(methods) + len(folds)) as advance:
+    n_steps = len(outcomes.tries) + outcomes.n_planned * len(methods) + len(folds)
+    with progress_bar(progress is not False, n_steps) as advance:
         try:
             for method, fold in product(methods, range(len(folds))):
                 if not method.is_trained and outcomes.floors is not None:
                     runs += outcomes.floors.runs(plan, method, fold)
                     advance("", len(plan.seeds))
+            with warnings_of_runs():
+                outcomes, about_sizes = _sized(outcomes, kept, advance)
             with warnings_of_runs(), closing(runs_of(outcomes, kept, advance)) as new_runs:
                 for run in new_runs:
                     runs.append(run)
@@ -272,7 +283,31 @@ def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple
                 outcomes.half = _half(outcomes, kept, dict(zip(named, methods, strict=True)), advance)
             except KeyboardInterrupt:
                 outcomes.interrupted = True
-    return outcomes, notes
+    return outcomes, about_sizes + notes
+
+
+def _sized(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> tuple[Outcomes, list[str]]:
+    """Return the outcomes with the number of leaves that is best on the first fold's validation part, and a note."""
+    plan, parts, tries, ended = outcomes.plan, outcomes.data.folds[0], outcomes.tries, Event()
+    plans = {n: replace(plan, trees=replace(plan.trees, num_leaves=n)) for n in tries}
+    runs = {n: kept.find(method, 0, plan.seeds[0], n) for n, method in tries.items()}
+    left = [n for n, run in runs.items() if run is None]
+    jobs = ((FoldRuns(plans[n], 0, parts, ended=ended), tries[n], [*plan.seeds[:1]]) for n in left)
+    advance(" or ".join(f"{n} leaves" for n in tries), len(tries) - len(left))
+    for (fold, method, _), (new,) in in_parallel(_runs, jobs, outcomes.jobs, ended=ended):
+        n = fold.plan.trees.num_leaves
+        kept.add(method, new, n)
+        runs[n] = new
+        advance("", 1)
+    values = {n: run.validation for n, run in runs.items() if run is not None and run.error is None}
+    if not values:
+        return outcomes, []
+    best = (max if plan.valid_metric.greater_is_better else min)(values, key=values.__getitem__)
+    listed = ", ".join(f"{short(value)} with {n}" for n, value in sorted(values.items()))
+    name, metric = tries[best].title, plan.valid_metric.name
+    note = f"{name} has {metric} on validation {listed} leaves, so the trees of all methods have {best}."
+    plan = replace(plans[best], about_trees=f"{plan.about_trees}; validation chose {best} leaves")
+    return replace(outcomes, plan=plan, sizes=values), [note]
 
 
 def _half(outcomes: Outcomes, kept: KeptRuns, asked: Mapping[Method, Method], advance: Advance) -> list[Run]:
@@ -280,17 +315,17 @@ def _half(outcomes: Outcomes, kept: KeptRuns, asked: Mapping[Method, Method], ad
     decision, runs = decide(outcomes), list[Run]()
     if decision is None or not decision.challenger.is_trained:
         return runs
-    method, seed = decision.challenger, outcomes.plan.seeds[0]
+    method, seed, leaves = decision.challenger, outcomes.plan.seeds[0], outcomes.plan.trees.num_leaves
     for number, (train, *judging) in enumerate(outcomes.data.folds):
         advance(f"{method.title}, half of the training queries, fold {number + 1}", 0)
-        run = kept.find(asked[method], number, seed, half=True)
+        run = kept.find(asked[method], number, seed, leaves, half=True)
         if run is None:
             fold = FoldRuns(outcomes.plan, number, [train.half(), *judging])
             first = outcomes.finished(method).get((number, seed))
             fold.tuned[method] = None if first is None else first.tuned
             with warnings_of_runs():
                 run = fold.outcome(method, seed)
-            kept.add(asked[method], run, half=True)
+            kept.add(asked[method], run, leaves, half=True)
         runs.append(replace(run, method=method.name))
         advance("", 1)
     return runs
@@ -301,7 +336,7 @@ def runs_of(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> Generator[R
     plan, folds, ended = outcomes.plan, outcomes.data.folds, Event()
     methods = [method for method in outcomes.methods if method.is_trained]
     keys = product(methods, range(len(folds)), plan.seeds)
-    stored = {key: run for key in keys if (run := kept.find(*key)) is not None}
+    stored = {key: run for key in keys if (run := kept.find(*key, plan.trees.num_leaves)) is not None}
     yield from stored.values()
 
     def jobs() -> Iterator[Job]:
@@ -318,7 +353,7 @@ def runs_of(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> Generator[R
 
     for (_, method, _), runs in in_parallel(_runs, jobs(), outcomes.jobs, ended=ended):
         for run in runs:
-            kept.add(method, run)
+            kept.add(method, run, plan.trees.num_leaves)
             yield run
 
 

@@ -52,6 +52,10 @@ class Outcomes:
     incumbent: str | Loss | None = None  # argument of `compare`
     interrupted: bool = False
     floors: Floors | None = None
+    tries: Mapping[int, Method] = field(default_factory=dict)
+    """The method that tries each number of leaves before all trainings."""
+    sizes: Mapping[int, float] = field(default_factory=dict)
+    """Values on validation of the numbers of leaves that were tried."""
     asked: Sequence[Method] = ()
     """The methods before tuning names them anew and equal ones become one."""
     half: Sequence[Run] = ()

@@ -18,9 +18,10 @@ from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.core.naming import distinct_names
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, POINTWISE, XGBOOST_ALIASES
-from boostplug.losses import CRR, LOSSES, ClickLogLoss, ListNet, Loss, MPBoost, NDCGBoost, QBRank, RankNet
+from boostplug.losses import CRR, LOSSES, ClickLogLoss, ListNet, Loss, MPBoost, QBRank, RankNet
 from boostplug.metrics import Metric
 from boostplug.rankers.linear import LinearRanker
+from boostplug.selection.starting import SHARED
 
 _SEEDS = {"objective_seed": "rank_xendcg", "extra_seed": "extra_trees", "drop_seed": "dart"}  # shown with these only
 _NOT_TAKEN = {"metric", "disable_default_eval_metric"}  # not for training without evaluation
@@ -193,7 +194,7 @@ DEFAULT_METRICS = ("NDCG@5", "NDCG@10", "MAP", "KendallTau")
 DEFAULT_LOSSES = (CRR(), QBRank(), MPBoost())
 """The losses that `compare` trains by default: see docs/guides/which_loss.md."""
 CHOICE_METRICS = ("NDCG@10", "MRR", "ChoiceLogLoss")
-CHOICE_LOSSES = (NDCGBoost(), QBRank(), RankNet(), ListNet(target="labels"))
+CHOICE_LOSSES = (ListNet(target="labels"), QBRank(), RankNet())
 """The same where no query has more than one relevant document."""
 
 
@@ -213,14 +214,14 @@ def call(outcomes: Outcomes) -> str:
         "metrics": [*map(_name_or_metric, plan.metrics)],
         "metric": _name_or_metric(plan.metric),
         "early_stopping_rounds": plan.patience,
-        "params": {name: value for name, value in asdict(plan.trees).items() if value != default[name]},
+        "params": {n: value for n, value in asdict(plan.trees).items() if n in SHARED or value != default[n]},
         "tune": plan.tune,
         "num_threads": plan.num_threads * outcomes.jobs,
         "jobs": outcomes.jobs,
         **data.columns.given(),
         "propensity": data.propensity and list(data.propensity),
     }
-    defaults: dict[str, Any] = {"incumbent": None, "params": {}, "tune": 0, "propensity": None}
+    defaults: dict[str, Any] = {"incumbent": None, "tune": 0, "propensity": None}
     given = [*map(repr, data.paths)] or [data.name_in_code]
     for name, value in arguments.items():
         if name not in defaults or value != defaults[name]:

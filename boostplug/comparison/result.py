@@ -140,6 +140,8 @@ class CompareResult:
                 "rounds": plan.rounds,
                 "early_stopping_rounds": plan.patience,
                 "params": asdict(plan.trees),
+                "trees": plan.about_trees,
+                "leaves_tried": [{"num_leaves": n, "validation": value} for n, value in outcomes.sizes.items()],
                 "tune": plan.tune,
                 "num_threads": plan.num_threads,
                 "jobs": outcomes.jobs,

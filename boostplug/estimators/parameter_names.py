@@ -26,6 +26,7 @@ LIGHTGBM_ALIASES: dict[str, tuple[str, ...]] = {
         "device_type": ("device",),
         "early_stopping_round": ("early_stopping", "early_stopping_rounds", "n_iter_no_change"),
         "eval_at": ("map_at", "map_eval_at", "ndcg_at", "ndcg_eval_at"),
+        "extra_trees": ("extra_tree",),
         "feature_contri": ("fc", "feature_contrib", "feature_penalty", "fp"),
         "feature_fraction": ("colsample_bytree", "sub_feature"),
         "interaction_constraints": (),

@@ -11,6 +11,8 @@ from boostplug.losses import CRR, ListNet
 from boostplug.metrics import NDCG, ChoiceLogLoss
 
 ROUNDS = 1000
+SHARED = ("num_leaves", "learning_rate", "row_fraction", "column_fraction")
+"""Those that `trees_for` gives both frameworks."""
 _RARE = 0.15  # share of labels above 0, below which sampled rows and columns cost more than they gain
 
 
@@ -38,18 +40,23 @@ SIZES = (
 )
 
 
-def has_one_chosen(queries: Queries) -> bool:
+def has_one_chosen(*parts: Queries) -> bool:
     """Return whether labels are choices: none is below 0, and no query has more than one above."""
-    labels = queries.labels[queries.labelled_rows]
-    n_chosen = np.bincount(queries.query_of_row[queries.labelled_rows], labels > 0.0).max(initial=0.0)
-    return bool(labels.min(initial=0.0) >= 0.0 and n_chosen == 1.0)
+    known = [(part.query_of_row[part.labelled_rows], part.labels[part.labelled_rows]) for part in parts]
+    n_chosen = max(np.bincount(query, labels > 0.0).max(initial=0.0) for query, labels in known)
+    return bool(n_chosen == 1.0 and all(labels.min(initial=0.0) >= 0.0 for _, labels in known))
+
+
+def n_with_pair(queries: Queries) -> int:
+    """Return the number of queries with a preference pair."""
+    return len((queries.grade_groups if queries.pairs is None else queries.listed_pairs).query)
 
 
 def size_for(queries: Queries, labels: str = "auto") -> tuple[Size, str]:
     """Return the trees for the labels of a training set, and why, in a sentence."""
     if labels == "auto":
         labels = "choice" if has_one_chosen(queries) else "graded"
-    n = len((queries.grade_groups if queries.pairs is None else queries.listed_pairs).query)
+    n = n_with_pair(queries)
     size = next(size for size in reversed(SIZES) if size.labels == labels and size.least <= n)
     what = "one choice each" if labels == "choice" else "documents with different labels"
     why = f"{n} queries hold {what}: {size.num_leaves} leaves, rate {size.learning_rate:g}"
@@ -65,8 +72,7 @@ def trees_for(queries: Queries) -> tuple[dict[str, Any], str]:
     size, why = size_for(queries)
     own: dict[str, Any] = {"lightgbm": {"extra_trees": True}} if size.extra_trees else {}
     own |= {"xgboost": {"colsample_bynode": size.by_node}} if size.by_node < 1.0 else {}
-    names = ("num_leaves", "learning_rate", "row_fraction", "column_fraction")
-    return {name: getattr(size, name) for name in names} | own, why
+    return {name: getattr(size, name) for name in SHARED} | own, why
 
 
 def starting_params(

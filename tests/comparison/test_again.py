@@ -25,6 +25,9 @@ EVERY = [
     *((one, "lightgbm") for one in (LOSS, "lambdarank", "rank_xendcg", "regression")),
     *((one, "xgboost") for one in (LOSS, "rank:ndcg", "reg:squarederror")),
 ]
+TREES = {"num_leaves": 6, "learning_rate": 0.05, "row_fraction": 0.9, "column_fraction": 0.9}
+TREES["lightgbm"] = {"extra_trees": False}
+"""Trees that tuning improves in each fold."""
 SOME = [(LOSS, "lightgbm"), ("reg:squarederror", "xgboost")]
 WEIGHED = [(LOSS, "xgboost"), EVERY[1], *EVERY[-2:]]
 
@@ -173,7 +176,7 @@ def test_of_files(frame, tmp_path, monkeypatch):
 
 def test_of_tuned_folds_and_of_the_linear_model(frame):
     pytest.importorskip("optuna")
-    tuned = compared(frame, method=(bp.QBRank(), "lightgbm"), **without(), folds=3, tune=3)
+    tuned = compared(frame, method=(bp.QBRank(), "lightgbm"), **without(), folds=3, tune=3, params=TREES)
     assert tuned.document["recommendation"]["code"].count("LGBMRanker(") == 3  # one for each fold's setting
     same(tuned, frame, frame=frame)
     linear = bp.compare(frame, losses=(), baselines="linear", **without(), **FEW, folds=3)

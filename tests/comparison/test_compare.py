@@ -20,6 +20,7 @@ from boostplug.comparison.significance import holm, randomisation_test
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
 from boostplug.comparison.training.trees import Trees
 from boostplug.datasets import Fold
+from boostplug.selection.starting import trees_for
 
 BUILT_IN = ["lambdarank", "rank_xendcg", "regression", "rank:ndcg", "rank:pairwise", "reg:squarederror"]
 QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False}
@@ -73,9 +74,11 @@ def test_options_of_built_in_objectives_go_to_these_alone(parts):
 def test_numbers_are_those_of_plain_training(parts, result):
     """One cell of each framework by hand, with the frameworks alone."""
     train, valid, test = parts
-    tree = {"learning_rate": 0.05, "num_leaves": 6, "max_bin": 255, "min_data_in_leaf": 20, "lambda_l2": 1.0}
-    sample = {"bagging_fraction": 0.9, "bagging_freq": 1, "feature_fraction": 0.9}
-    seeds = dict.fromkeys(("bagging_seed", "feature_fraction_seed"), 1)
+    found, _ = trees_for(train.queries)
+    rate, leaves, rows, columns = (found[n] for n in ("learning_rate", "num_leaves", "row_fraction", "column_fraction"))
+    tree = {"learning_rate": rate, "num_leaves": leaves, "max_bin": 255, "min_data_in_leaf": 20, "lambda_l2": 1.0}
+    sample = {"bagging_fraction": rows, "bagging_freq": 1, "feature_fraction": columns, **found.get("lightgbm", {})}
+    seeds = dict.fromkeys(("bagging_seed", "feature_fraction_seed", "extra_seed"), 1)
     params = {"objective": bp.MPBoost(), "metric": "None", "verbosity": -1, "num_threads": 1, **tree, **sample, **seeds}
     booster = lgb.train(params, lgb.Dataset(train.X, train.y, group=train.group), 4)
     by_round = [bp.NDCG(10)(booster.predict(valid.X, num_iteration=r), valid.queries) for r in (1, 2, 3, 4)]
@@ -94,9 +97,10 @@ def test_numbers_are_those_of_plain_training(parts, result):
     assert ours["test"]["NDCG@10"] == pytest.approx(test_value, abs=1e-12)
 
     params = {
-        "objective": "rank:ndcg", "base_score": 0, "tree_method": "hist", "grow_policy": "lossguide", "max_leaves": 6,
-        "max_depth": 0, "max_bin": 255, "learning_rate": 0.05, "min_child_weight": 1e-3, "reg_lambda": 1.0,
-        "subsample": 0.9, "colsample_bytree": 0.9, "seed": 0, "nthread": 1,
+        "objective": "rank:ndcg", "base_score": 0, "tree_method": "hist", "grow_policy": "lossguide",
+        "max_leaves": leaves, "max_depth": 0, "max_bin": 255, "learning_rate": rate, "min_child_weight": 1e-3,
+        "reg_lambda": 1.0, "subsample": rows, "colsample_bytree": columns, "seed": 0, "nthread": 1,
+        **found.get("xgboost", {}),
     }  # fmt: skip
     booster = xgb.train(params, xgb.QuantileDMatrix(train.X, train.y, group=train.group, max_bin=255), 4)
     ours = next(row for row in result.document["methods"] if row["method"] == "rank:ndcg")["runs"][0]
@@ -143,13 +147,13 @@ def test_a_file_of_another_kind_is_not_replaced(result, tmp_path, write):
     assert path.read_text() == "a,b\n1,2\n"
 
 
-def test_json_holds_what_the_table_shows(result, tmp_path):
+def test_json_holds_what_the_table_shows(parts, result, tmp_path):
     result.to_json(tmp_path / "out.json")
     document = json.loads((tmp_path / "out.json").read_text())
     assert document["schema"] == "boostplug.compare/5"
     assert {"boostplug", "python", "lightgbm", "xgboost", "numpy"} <= set(document["versions"])
     assert document["settings"]["seeds"] == [0, 1]
-    assert document["settings"]["params"]["num_leaves"] == 6
+    assert document["settings"]["params"].items() >= trees_for(parts[0].queries)[0].items()
     assert document["data"]["test"] == {"queries": 25, "documents": len(result.outcomes.data.tests[0].X)}
     table = result.to_frame()
     for row, (_, shown) in zip(document["methods"], table.iterrows(), strict=True):

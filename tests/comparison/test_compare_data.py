@@ -14,6 +14,7 @@ import boostplug as bp
 from boostplug.comparison.inputs.data import folds_of
 from boostplug.comparison.inputs.frames import Columns, split_by_query
 from boostplug.comparison.training.frameworks import booster_of_text
+from boostplug.comparison.training.trees import NAMES_IN_LIGHTGBM
 from boostplug.data.inputs import Source
 from boostplug.datasets import Fold
 
@@ -118,11 +119,12 @@ def test_weights_count_in_training_and_metrics(weighted, of_weighted):
     train, valid, test = weighted
     assert not of_weighted.failed
     runs = {(m["framework"], m["method"]): m["runs"][0] for m in of_weighted.document["methods"]}
-    tree = {"learning_rate": 0.05, "num_leaves": 6, "min_data_in_leaf": 20, "lambda_l2": 1.0, "num_threads": 1}
-    sample = {"bagging_fraction": 0.9, "bagging_freq": 1, "feature_fraction": 0.9, "verbosity": -1, "metric": "None"}
-    seeds = dict.fromkeys(("bagging_seed", "feature_fraction_seed"), 0)
+    found = of_weighted.document["settings"]["params"]
+    own = {name: found[ours] for ours, name in NAMES_IN_LIGHTGBM.items()}
+    params = {"objective": bp.RankNet(), "num_threads": 1, "bagging_freq": 1, "verbosity": -1, "metric": "None"}
+    params |= {**own, **found["lightgbm"], **dict.fromkeys(("bagging_seed", "feature_fraction_seed", "extra_seed"), 0)}
     dataset = lgb.Dataset(train.X, train.y, group=train.group, weight=train.weight)
-    booster = lgb.train({"objective": bp.RankNet(), **tree, **sample, **seeds}, dataset, 3)
+    booster = lgb.train(params, dataset, 3)
     rounds = runs["lightgbm", "RankNet"]["rounds"]
     scores = booster.predict(test.X, num_iteration=rounds)
     value = bp.NDCG(5)(scores, test.queries)

@@ -171,6 +171,8 @@ def test_labels_that_may_be_logged_are_said_once_to_favour_the_old_order(compare
 def test_clicks_that_are_weighed_and_labels_below_zero_have_no_counts_and_a_label_by_name_has_its_own():
     frame = searches("one").assign(position=np.tile(np.arange(1, 9), 60))
     split = {**QUICK, "split": (0.4, 0.2, 0.4), "rounds": 3, "seeds": 1}
+    split["params"] = {"num_leaves": 6, "learning_rate": 0.05, "row_fraction": 0.9, "column_fraction": 0.9}
+    split["params"]["lightgbm"] = {"extra_trees": False}
     positions = bp.compare(frame, **split, position="position")
     assert not positions.document["recommendation"]["counts"]["logged"]  # a warning says so already
     weighed = bp.compare(frame, **split, position="position", propensity=1 / np.arange(1, 9))

@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import boostplug as bp
+from boostplug.comparison.report.page import page
+from boostplug.selection.starting import trees_for
 
 lgb = pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -22,19 +24,43 @@ def result():
     return bp.compare(*parts(), **TWO)
 
 
-def test_few_queries_have_small_trees_unless_told_otherwise(result):
-    found = result.document["settings"]["params"]
-    assert (found["num_leaves"], found["learning_rate"]) == (6, 0.05)
+def settings(*data, **more):
     one = {"losses": "RankNet", "baselines": (), "rounds": 1, "seeds": 1, "progress": False}
-    told = bp.compare(*parts(), **one, frameworks="lightgbm", params={"num_leaves": 9})
-    found = told.document["settings"]["params"]
-    assert (found["num_leaves"], found["learning_rate"]) == (9, 0.05)
-    many = bp.compare(*parts(400, mean_list_size=5), **one, frameworks="xgboost")
-    assert many.document["settings"]["params"]["num_leaves"] == 15
+    return bp.compare(*data, **one, **more).document["settings"]
 
 
-def test_the_call_repeats_it(result):
-    assert "'num_leaves': 6" in result.document["call"]
+def test_trees_fit_the_labels_of_the_fold_with_the_fewest_queries_that_hold_a_pair(result):
+    expected, why = trees_for(parts()[0].queries)
+    found = result.document["settings"]
+    assert found["params"].items() >= expected.items()
+    assert found["trees"] == why
+    for text in (" ".join(str(result).split()), page(result.document)):
+        assert f"Trees: {why}." in text
+    many = parts(2000, mean_list_size=3)
+    assert trees_for(many[0].queries)[0]["num_leaves"] > expected["num_leaves"]
+    assert settings([many, parts()])["params"] == found["params"] == settings([parts(), many])["params"]
+
+
+def test_params_win_under_any_name():
+    expected, why = trees_for(parts()[0].queries)
+    found = settings(*parts(), params={"num_leaves": 9, "lightgbm": {"extra_tree": False}})
+    assert found["params"].items() >= {**expected, "num_leaves": 9, "lightgbm": {"extra_tree": False}}.items()
+    assert found["trees"] == f"{why}; params set num_leaves, lightgbm"
+    found = settings(*parts(), params={"xgboost": {"colsample_bynode": 1}})
+    assert found["params"].items() >= {**expected, "xgboost": {"colsample_bynode": 1}}.items()
+    found = settings(*parts(), params={"xgboost": {"gamma": 1}})
+    assert found["params"]["xgboost"] == {**expected.get("xgboost", {}), "gamma": 1}
+
+
+def test_a_call_and_the_lines_of_code_name_the_trees(result):
+    expected, _ = trees_for(parts()[0].queries)
+    again = eval(result.document["call"], {"bp": bp, **dict(zip(("train", "valid", "test"), parts(), strict=True))})  # noqa: S307
+    assert again.document["settings"]["params"] == result.document["settings"]["params"]
+    for name in ("lightgbm", "xgboost"):
+        best = bp.compare(*parts(), **TWO, frameworks=name)
+        for parameter, value in expected.get(name, {}).items():
+            assert best.best.get_params()[parameter] == value
+            assert f"{parameter}={value}" in best.recommendation
 
 
 def test_model_is_the_mean_of_the_seeds(result, tmp_path):

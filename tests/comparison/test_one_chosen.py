@@ -29,7 +29,7 @@ def methods(result):
 def test_lambdarank_stands_without_its_norm_too_and_probabilities_are_judged():
     pytest.importorskip("xgboost")
     result = bp.compare(part(0), part(1), part(2), **QUICK | {"frameworks": None})
-    ours = ["NDCGBoost", "QBRank", "RankNet", "ListNet(labels)"]
+    ours = ["ListNet(labels)", "QBRank", "RankNet"]
     built_in = ["lambdarank", "rank_xendcg", "regression", "lambdarank(norm=False)"]
     floors = ["column number 1", "linear"]
     assert methods(result) == [*built_in, *ours, "rank:ndcg", "rank:pairwise", "reg:squarederror", *ours, *floors]

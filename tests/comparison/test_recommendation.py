@@ -8,11 +8,11 @@ import xgboost as xgb
 
 import boostplug as bp
 from boostplug.comparison import recommendation
-from boostplug.comparison.arguments import SMALL_TREES
 from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
 from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.core.values import Range
 from boostplug.losses import LOSSES
+from boostplug.selection.starting import trees_for
 
 QUICK = {"rounds": 4, "num_threads": 1, "progress": False}
 BUILT_IN = [(kind.name, name) for kind in FRAMEWORKS.values() for name in kind.baselines]
@@ -40,12 +40,26 @@ def test_the_best_grows_the_trees_of_the_comparison(parts, framework, objective)
     assert best.n_estimators == run["rounds"]
     scores = fitted(best, train).predict(test.X)
     pieces = [DataPart(part.X, part.queries) for part in parts]
-    trained = FRAMEWORKS[framework](*pieces, Trees.from_params(SMALL_TREES), 1)
+    trained = FRAMEWORKS[framework](*pieces, Trees.from_params(trees_for(train.queries)[0]), 1)
     watch = Watch(bp.NDCG(10), parts[1].queries, patience=None, num_threads=1)
     theirs = trained.run(Setting(objective), 3, run["rounds"], watch)
     np.testing.assert_allclose(scores, theirs, rtol=1e-6, atol=1e-6)
     assert np.ptp(scores) > 0
     assert run["test"]["NDCG@10"] == pytest.approx(bp.NDCG(10)(scores, test.queries), abs=1e-12)
+
+
+def test_a_round_in_which_lightgbm_finds_no_split_adds_no_tree(parts):
+    """LightGBM leaves out such a tree, so after it the model has fewer trees than rounds."""
+    rows = [(np.arange(part.n_rows) == 0)[:, None] for part in parts]  # a column that no leaf of 20 rows can use
+    pieces = [
+        bp.RankingData(np.hstack([part.X[:, :1], of]), part.y, qid=part.qid)
+        for part, of in zip(parts, rows, strict=True)
+    ]
+    given = {"rounds": 30, "params": {"column_fraction": 0.5, "min_rows": 20}}
+    for result in (alone(pieces, "lightgbm", loss, **given) for loss in (bp.RankNet(), "lambdarank")):
+        model, (run,) = fitted(result.best, pieces[0]), result.document["methods"][0]["runs"]
+        assert model.booster_.num_trees() < run["rounds"]
+        np.testing.assert_array_equal(result.model.predict(pieces[2].X), model.predict(pieces[2].X))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +90,9 @@ def test_tuned_parameters_are_in_it(parts, tmp_path, objective):
 
 def test_of_folds_that_chose_other_settings_the_first_ones_are_in_it(parts):
     pytest.importorskip("optuna")
+    trees = {"num_leaves": 6, "learning_rate": 0.05, "row_fraction": 0.9, "column_fraction": 0.9}
     given = {**QUICK, "losses": bp.QBRank(), "baselines": (), "frameworks": "lightgbm", "seeds": 1, "tune": 4}
+    given["params"] = {**trees, "lightgbm": {"extra_trees": False}}
     result = bp.compare([parts, parts[::-1]], **given)
     first, second = (run["tuned"]["parameters"] for run in result.document["methods"][0]["runs"])
     assert first != second

@@ -74,8 +74,9 @@ def test_more_losses_and_seeds_are_added(tiny, trained, tmp_path):
     trained.clear()
     more = {**SMALL, "seeds": [1, 7], "losses": ["ranknet", bp.MPBoost(hessian="bound")]}
     result = bp.compare(*tiny, **more, store=tmp_path / "kept.jsonl", resume=True)
-    assert [name.partition("(")[0] for name, seed in trained if seed == 1] == ["MPBoost", "RankNet"]  # half
-    assert len(trained) == 1 + 3 + 1
+    *of_all, (_, of_half) = trained
+    assert [name.partition("(")[0] for name, seed in of_all if seed == 1] == ["MPBoost"]
+    assert (len(of_all), of_half) == (1 + 3, 1)
     assert without_times(result) == without_times(bp.compare(*tiny, **more))
 
 
@@ -87,7 +88,9 @@ def test_what_failed_is_tried_again(tiny, trained, tmp_path, monkeypatch):
     trained.clear()
     again = bp.compare(*tiny, **SMALL, store=tmp_path / "kept.jsonl", resume=True)
     assert not again.failed
-    assert [name.partition("(")[0] for name, _ in trained] == ["RankNet", "RankNet", "RankNet"]
+    of_all = trained[: SMALL["seeds"]]
+    assert {name.partition("(")[0] for name, _ in of_all} == {"RankNet"}
+    assert len(trained) - len(of_all) <= 1  # on half of the queries
 
 
 OTHERS = "holds no results of this comparison, only of one with other data, settings, files, versions or code; name"
@@ -99,8 +102,8 @@ def test_results_of_other_settings_are_not_taken(tiny, trained, tmp_path):
     for changed in (
         {"rounds": 3},
         {"early_stopping_rounds": None},
-        {"params": {"num_leaves": 4}},
-        {"params": {"lightgbm": {"extra_trees": True}}},
+        {"params": {"num_leaves": 40}},
+        {"params": {"lightgbm": {"path_smooth": 1.0}}},
         {"metric": "MAP"},
         {"metrics": ["NDCG@5", "MAP"]},
         {"metric": bp.NDCG(10, gain="linear")},

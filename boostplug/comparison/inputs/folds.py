@@ -23,6 +23,7 @@ from boostplug.core.checks import column_names
 from boostplug.data.positions import propensities_of
 from boostplug.data.tables import schema_of
 from boostplug.estimators.inputs import with_float32_labels
+from boostplug.selection.starting import has_one_chosen
 
 _MOST_NAMED = 3
 _FEW_SHARED = 0.02  # share of the test queries that moves no verdict
@@ -122,10 +123,7 @@ class LoadedData:
     @cached_property
     def has_one_chosen(self) -> bool:
         """Whether no query has more than one relevant document, as where one was bought; False for weighted clicks."""
-        queries = [part.queries for fold in self.folds for part in fold]
-        n_relevant = [np.bincount(q.query_of_row, q.labels > 0.0).max(initial=0.0) for q in queries]
-        least = min(q.labels.min(initial=0.0) for q in queries)
-        return self.propensity is None and bool(least == 0.0 and max(n_relevant) == 1.0)
+        return self.propensity is None and has_one_chosen(*(part.queries for fold in self.folds for part in fold))
 
     @property
     def tests(self) -> list[DataPart]:

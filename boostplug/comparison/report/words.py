@@ -32,6 +32,7 @@ def below_table(document: Document) -> list[str]:
         about_means(document),
         *about_differences(document),
         about_times(document),
+        f"Trees: {document['settings']['trees']}.",
         f"All methods: {'; '.join(f'{name} {value}' for name, value in parameters(document))}.",
         *tuned(document),
         "Versions: " + ", ".join(f"{name} {number}" for name, number in document["versions"].items()) + ".",

@@ -201,7 +201,10 @@ class LightGBM:
 
         begin.before_iteration = True  # type: ignore[attr-defined]
 
-        def stop(_: Any) -> None:
+        n_trees = list[int]()  # fewer than rounds if a round finds no split, which LightGBM then leaves out
+
+        def stop(env: Any) -> None:
+            n_trees.append(env.model.current_iteration())
             if watch.stop:  # LightGBM leaves out the trees after the best iteration
                 raise self.lgb.callback.EarlyStopException(watch.best_round - 1, [])
 
@@ -215,10 +218,9 @@ class LightGBM:
             feval=lambda scores, _: ("watched", watch.measure(scores), watch.metric.greater_is_better),
             callbacks=[begin, stop],
         )
-        watch.model = booster.model_to_string(num_iteration=watch.best_round)
-        scores = booster.predict(
-            self.test.X, raw_score=True, num_iteration=watch.best_round, num_threads=self.params["num_threads"]
-        )
+        best, n_threads = n_trees[watch.best_round - 1], self.params["num_threads"]
+        watch.model = booster.model_to_string(num_iteration=best)
+        scores = booster.predict(self.test.X, raw_score=True, num_iteration=best, num_threads=n_threads)
         return np.asarray(scores, dtype=np.float64)
 
 

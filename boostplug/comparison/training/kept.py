@@ -101,9 +101,9 @@ class KeptRuns:
         """The file, if it holds runs."""
         return self._store.path if self._store.results.keys() - {_DIGEST} else None
 
-    def find(self, method: Method, fold: int, seed: int, *, half: bool = False) -> Run | None:
-        """Return a finished run, of all or `half` of the training queries, or None."""
-        stored = self._store.get(self._key(method, fold, seed, half))
+    def find(self, method: Method, fold: int, seed: int, leaves: int, *, half: bool = False) -> Run | None:
+        """Return a finished run of trees with some leaves, of all or `half` of the training queries, or None."""
+        stored = self._store.get(self._key(method, fold, seed, leaves, half))
         if stored is None:
             return None
         arrays = {name: np.array(values, np.float64) for name, values in stored["per_query"].items()}
@@ -113,13 +113,13 @@ class KeptRuns:
         of_rows = {"per_query": arrays, "scores": np.array(stored["scores"], np.float64)}
         return Run(**{**stored, **method.names, **of_rows, "tuned": tuned})
 
-    def add(self, method: Method, run: Run, *, half: bool = False) -> None:
+    def add(self, method: Method, run: Run, leaves: int, *, half: bool = False) -> None:
         """Store a run; failed runs are tried again by the next comparison."""
         if method in self._names and run.error is None:
-            self._store.add(self._key(method, run.fold, run.seed, half), to_json(run.to_store()))
+            self._store.add(self._key(method, run.fold, run.seed, leaves, half), to_json(run.to_store()))
 
-    def _key(self, method: Method, fold: int, seed: int, half: bool) -> str:
-        return f"{self._names.get(method)} | fold {fold + 1} | seed {seed}{' | half' * half}"
+    def _key(self, method: Method, fold: int, seed: int, leaves: int, half: bool) -> str:
+        return f"{self._names.get(method)} | fold {fold + 1} | seed {seed} | {leaves} leaves{' | half' * half}"
 
 
 def _names(methods: Sequence[Method], plan: Plan) -> dict[Method, str]:

@@ -143,7 +143,7 @@ class FoldRuns:
     """
 
     def __init__(self, plan: Plan, number: int, parts: Sequence[DataPart], *, ended: Event | None = None) -> None:
-        self._plan, self._number, self._parts, self._ended = plan, number, parts, ended or Event()
+        self.plan, self._number, self._parts, self._ended = plan, number, parts, ended or Event()
         self._binned: dict[tuple[str, int], Framework] = {}
         self.tuned: dict[Method, Setting | None] = {}
 
@@ -164,14 +164,14 @@ class FoldRuns:
         key = name, get_ident()  # a training changes the datasets of its framework
         if key not in self._binned:
             train, valid, test = self._parts
-            self._binned[key] = FRAMEWORKS[name](train, valid, test, self._plan.trees, self._plan.num_threads)
+            self._binned[key] = FRAMEWORKS[name](train, valid, test, self.plan.trees, self.plan.num_threads)
         return self._binned[key]
 
     def _run(
         self, framework: Framework, setting: Setting, seed: int, report: Report | None = None
     ) -> tuple[Watch, Floats]:
         """Return a training that was followed, and the scores of the test part."""
-        plan, valid = self._plan, self._parts[1].queries
+        plan, valid = self.plan, self._parts[1].queries
 
         def stops(number: int, value: float) -> bool:
             if self._ended.is_set():
@@ -183,7 +183,7 @@ class FoldRuns:
 
     def _trained(self, method: Method, seed: int, framework: Framework) -> dict[str, Any]:
         """Return the fields of a run."""
-        plan, objective = self._plan, method.objective
+        plan, objective = self.plan, method.objective
         if plan.tune and method not in self.tuned:
             with _noted():  # and dropped
                 self.tuned[method] = tuning.tune(framework, objective, plan, lambda *t: self._run(framework, *t)[0])

@@ -136,8 +136,8 @@ class Trees:
             object.__setattr__(self, name, lists)
 
     @classmethod
-    def from_params(cls, params: Mapping[str, Any] | None) -> "Trees":
-        """Return the trees that `params` describes; raise for unknown names."""
+    def from_params(cls, params: Mapping[str, Any] | None, defaults: Mapping[str, Any] | None = None) -> "Trees":
+        """Return the trees that `params` describes, with `defaults` for other names; raise for unknown names."""
         names = [f.name for f in fields(cls)]
         if params is not None and not isinstance(params, Mapping):
             raise ValueError(f"params must be a dict with keys of {', '.join(names)}; got {params!r}")
@@ -149,7 +149,10 @@ class Trees:
                 '(the last two: dicts of further parameters of that framework, as {"lightgbm": {"extra_trees": True}})'
                 f"{did_you_mean(unknown[0], names)}"
             )
-        return cls(**(params or {}))
+        given, ours = cls(**(params or {})), {"lightgbm": {}, "xgboost": {}, **(defaults or {})}
+        of_lightgbm = _with_others(LIGHTGBM_ALIASES, ours["lightgbm"], given.lightgbm)
+        of_xgboost = _with_others(XGBOOST_ALIASES, ours["xgboost"], given.xgboost)
+        return cls(**{**ours, **(params or {}), "lightgbm": of_lightgbm, "xgboost": of_xgboost})
 
     def for_lightgbm(self, num_threads: int) -> dict[str, Any]:
         """Return LightGBM's parameters: deterministic, and without its own metric."""
@@ -205,6 +208,8 @@ class Plan:
     num_threads: int
     tune: int
     seeds: Sequence[int]
+    about_trees: str = ""
+    """What the trees follow from."""
 
 
 @dataclass(frozen=True)
