@@ -48,7 +48,10 @@ _MOST_THREADS = 1024  # LightGBM hangs on tens of thousands
 
 def trees_of(params: Mapping[str, Any] | None, folds: Folds) -> tuple[Trees, str]:
     """Return the trees that `params` describes, checked, by default those that fit the labels, and the reasons."""
-    defaults, why = trees_for(min((fold[0].queries for fold in folds), key=n_with_pair))
+    fewest = min((fold[0] for fold in folds), key=lambda train: n_with_pair(train.queries))
+    defaults, why = trees_for(fewest.queries, int(fewest.X.shape[1]))
+    if isinstance(params, Mapping) and "column_fraction" in params:
+        del defaults["xgboost"]["colsample_bytree"]  # in whose place XGBoost draws columns for each split
     trees = Trees.from_params(params, defaults)
     return trees, f"{why}; params set {', '.join(params)}" if params else why
 

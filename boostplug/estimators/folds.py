@@ -11,13 +11,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from boostplug.core.arrays import Ints
-from boostplug.core.checks import check_integer, shown
+from boostplug.core.arrays import Floats, Ints
+from boostplug.core.checks import check_flag, check_integer, shown
 from boostplug.core.extras import imported
 from boostplug.core.randomness import RandomState, generator
 from boostplug.core.threads import get_num_threads
 from boostplug.data.inputs import CheckedInputs, Inputs
 from boostplug.data.pairs import Pairs
+from boostplug.data.queries import Queries
 from boostplug.data.tables import rows_of
 from boostplug.estimators.inputs import (
     FIT,
@@ -28,10 +29,13 @@ from boostplug.estimators.inputs import (
     refuse_infinite_labels,
     starting_from,
 )
+from boostplug.estimators.linear_model import N_BINS, linear_model, without_categories
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, XGBOOST_ALIASES, refuse_unknown_parameters
 from boostplug.estimators.parameters import given_names
-from boostplug.model.mean import mean_model
+from boostplug.losses import Loss
+from boostplug.model.mean import mean_model, plus_trees
 from boostplug.selection.folds import group_folds
+from boostplug.selection.starting import has_one_chosen
 
 _BASES = {"lightgbm": "LGBMModel", "xgboost": "XGBModel"}
 _START = {"lightgbm": "init_score", "xgboost": "base_margin"}
@@ -55,6 +59,7 @@ def fit_folds(
     n_repeats: int = 1,
     random_state: RandomState = 0,
     early_stopping_rounds: int = 50,
+    linear: bool = False,
     **fit_params: Any,
 ) -> Any:
     """Return a fitted ranker whose model is the mean of models of several folds: for up to several thousand queries.
@@ -80,6 +85,12 @@ def fit_folds(
         those of more repeats from the same generator after them.
     early_stopping_rounds : int, default 50
         Rounds without a better value on the fold that ends a training; a number given to the ranker has precedence.
+    linear : bool, default False
+        Add the linear model of `LinearRanker`, which learns from all queries. It is one part of the scores and the
+        trees are two parts, each over its standard deviation within queries; the trees' scale stays. This gained
+        .002 to .003 in NDCG@10 with 30 to 100 queries (docs/results/fitting_trees.md). Its trees are ordinary ones,
+        one for each feature. It reads dense features, leaves categories to the other trees, and keeps no monotone
+        constraints.
     **fit_params
         More arguments of the ranker's `fit`, the same for each fold, such as `eval_metric`. Scores to start from
         (`init_score`, `base_margin`) are divided among the folds; validation sets are refused. With `callbacks`, which
@@ -119,6 +130,7 @@ def fit_folds(
         raise ValueError(f"ranker must be a boostplug.LGBMRanker or XGBRanker; got {shown(ranker)}")
     check_integer("early_stopping_rounds", early_stopping_rounds, 1)
     check_integer("n_repeats", n_repeats, 1)
+    check_flag("linear", linear)
     if y is None:
         raise ValueError("fit_folds stops each training by labels, and y is None; pass y, or call the ranker's fit")
     more = dict(fit_params)
@@ -132,6 +144,8 @@ def fit_folds(
     name_of_start = _START[framework]
     given = starting_from(name_of_start, more.pop(name_of_start, None), checked_set(inputs))
     refuse_infinite_labels(given.queries)
+    if linear:
+        _refuse_beside_linear(ranker, name_of_start, given)
     draw = partial(group_folds, given.queries, n_splits, shuffle=True, random_state=generator(random_state))
     folds = [fold for _ in range(n_repeats) for fold in draw()]
     if (n_pairs := len(given.queries.grade_groups.query)) < n_splits and labels is None:
@@ -159,7 +173,10 @@ def fit_folds(
         fitted.append(one)
     for one in fitted:
         one.set_params(**{name: parameters[name] for name in ({threads, "callbacks"} & parameters.keys())})
-    mean = _mean_ranker(ranker, fitted, given)
+    booster = mean_model(fitted)
+    if linear:
+        booster, scores = _with_linear(booster, scores, given, loss_of(ranker.objective), folds)
+    mean = _mean_ranker(ranker, fitted, booster, given)
     mean.out_of_fold_scores_, mean.fold_rankers_ = scores, fitted
     return mean
 
@@ -178,11 +195,51 @@ def _each_trained(train: Callable[[Any], Any], folds: Sequence[Any], n_workers: 
             pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _mean_ranker(ranker: Any, fitted: Sequence[Any], given: CheckedInputs) -> Any:
-    """Return a ranker with the parameters of `ranker` whose booster is the mean of the fitted ones."""
+def _refuse_beside_linear(ranker: Any, name_of_start: str, given: CheckedInputs) -> None:
+    """Raise for what a linear model of the labels does not keep."""
+    parameters = ranker.get_params()
+    constraints = [name for name in LIGHTGBM_ALIASES["monotone_constraints"] if parameters.get(name) is not None]
+    loss = loss_of(ranker.objective)
+    refused = {
+        "X, which is sparse": hasattr(given.X, "nnz"),
+        "pairs": given.queries.pairs is not None,
+        name_of_start: given.start is not None,
+        f"an objective that corrects positions, {shown(ranker.objective)}": loss is not None and loss.needs_position,
+        **dict.fromkeys(constraints, True),
+    }
+    for what, there in refused.items():
+        if there:
+            raise ValueError(f"linear=True adds a linear model of the labels, and cannot keep {what}; leave out linear")
+
+
+def _with_linear(
+    booster: Any, scores: Floats, given: CheckedInputs, loss: Loss | None, folds: Sequence[tuple[Ints, Ints]]
+) -> tuple[Any, Floats]:
+    """Return a booster, and scores of rows that it has not seen, with a third of a linear model."""
+    queries = given.queries if loss is None else loss.reads(given.queries)
+    X = np.asarray(without_categories(given.X), np.float32)
+    fit = partial(linear_model, softmax=has_one_chosen(queries), alpha=None, n_bins=N_BINS)
+    of_linear = np.zeros(len(scores))
+    for train, held in folds:
+        _, _, trees = fit(X[train], queries.of_rows(train, keep_empty=False))
+        of_linear[held] += sum((tree.predict(X[held]) for tree in trees), np.zeros(len(held)))
+    spread, own = (_spread(part, queries) for part in (scores, of_linear))
+    factor = spread / own / 3.0 if own else 0.0
+    booster = plus_trees(booster, 2.0 / 3.0, [tree.times(factor) for tree in fit(X, queries)[2]])
+    return booster, 2.0 / 3.0 * scores + factor * of_linear
+
+
+def _spread(scores: Floats, queries: Queries) -> float:
+    """Return the standard deviation of scores within queries."""
+    query = queries.query_of_row
+    return float((scores - (np.bincount(query, scores) / np.maximum(np.bincount(query), 1))[query]).std())
+
+
+def _mean_ranker(ranker: Any, fitted: Sequence[Any], booster: Any, given: CheckedInputs) -> Any:
+    """Return a ranker with the parameters of `ranker` and the mean of the fitted ones as its booster."""
     mean = copy.copy(fitted[0])
     vars(mean).update({name: value for name, value in vars(ranker).items() if name in ranker.get_params()})
-    mean._Booster = mean_model(fitted)  # noqa: SLF001
+    mean._Booster = booster  # noqa: SLF001
     for name in ("_best_iteration", "_best_score", "_evals_result", "evals_result_"):
         if name in vars(mean):
             vars(mean)[name] = -1 if name == "_best_iteration" else {}

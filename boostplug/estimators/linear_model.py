@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,15 @@ from numpy.typing import NDArray
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import refuse_where
 from boostplug.data.queries import Queries
+from boostplug.data.tables import is_frame
 from boostplug.metrics import NDCG
 from boostplug.metrics.choice import choice_probabilities
 from boostplug.selection.folds import group_folds
 from boostplug.weak_rankers import Tree
 from boostplug.weak_rankers.stump import rounding_edges
 
+N_BINS = 64
+_LARGEST = 3.4e38  # of single precision
 _ALPHAS = 10.0 ** np.arange(1.0, -4.25, -0.5)  # as shares of the mean diagonal of the normal equations
 _FOLDS = 5
 _LEVEL = 1e-9  # difference in NDCG below which the larger penalty wins
@@ -35,6 +38,15 @@ def linear_model(
     alpha = data.best_alpha() if alpha is None else float(alpha)
     c = data.coefficients(np.arange(data.queries.n_rows), [alpha])[:, 0]
     return alpha, c, [step.tree(j, c[j]) for j, step in enumerate(steps) if c[j]]
+
+
+def without_categories(X: Any) -> Any:
+    """Return features as the linear model reads them: without categories, and within single precision."""
+    if is_frame(X):
+        X = X.copy()
+        X[X.columns[[hasattr(kind, "categories") for kind in X.dtypes]]] = np.nan
+        return X.astype(np.float64).clip(-_LARGEST, _LARGEST)
+    return np.clip(np.asarray(X, np.float64), -_LARGEST, _LARGEST)
 
 
 class _Steps(NamedTuple):

@@ -107,8 +107,11 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         return self
 
     def get_xgb_params(self) -> dict[str, Any]:
-        """Return the parameters that the training gets."""
-        return for_framework(super().get_xgb_params())
+        """Return the parameters that the training gets; of metrics the names alone, which a booster knows."""
+        params = for_framework(super().get_xgb_params())
+        if isinstance(params.get("eval_metric"), list):
+            params["eval_metric"] = [one for one in params["eval_metric"] if isinstance(one, str)] or None
+        return params
 
     def fit(
         self,

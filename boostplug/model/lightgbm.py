@@ -22,7 +22,7 @@ def lightgbm_model(
     names = allowed_names(feature_names, r'[\s"\[\]{}:,\x00-\x1f]') or [f"Column_{k}" for k in range(n_features)]
     if not (trees or lines):
         trees = [Tree.from_steps(0, (), (0.0,))]
-    blocks = [_tree(tree) for tree in trees] + [_line(feature, slope) for feature, slope in lines.items()]
+    blocks = [block_of(tree) for tree in trees] + [_line(feature, slope) for feature, slope in lines.items()]
     blocks = [f"Tree={i}\n{block}\n\n" for i, block in enumerate(blocks)]
     head = _lines(
         version="v4",
@@ -75,7 +75,8 @@ def leaves_below(tree: Tree) -> NDArray[np.int64]:
     return below
 
 
-def _tree(tree: Tree) -> str:
+def block_of(tree: Tree) -> str:
+    """Return a tree's lines in the model."""
     inner, leaf = np.flatnonzero(~tree.leaf), np.flatnonzero(tree.leaf)
     number = np.empty(len(tree.value), np.int64)  # inner nodes and leaves are counted apart, leaves as -1, -2, …
     number[inner], number[leaf] = np.arange(len(inner)), ~np.arange(len(leaf))
@@ -108,7 +109,7 @@ def _line(feature: int, slope: float) -> str:
     linear = _lines(
         is_linear=1, leaf_const="0 0", num_features="0 1", leaf_features=f"{feature} ", leaf_coeff=f"{slope!r} "
     )
-    return _tree(tree).replace("is_linear=0\n", linear)
+    return block_of(tree).replace("is_linear=0\n", linear)
 
 
 def _lines(**entries: Any) -> str:

@@ -10,8 +10,9 @@ import numpy as np
 from boostplug.core.checks import shown
 from boostplug.model.export import plain_booster
 from boostplug.model.formats import fitted_model
-from boostplug.model.lightgbm import booster_of
-from boostplug.model.xgboost import booster_of_document, change_leaves, document_of
+from boostplug.model.lightgbm import block_of, booster_of
+from boostplug.model.xgboost import booster_of_document, change_leaves, document_of, entry_of
+from boostplug.weak_rankers import Tree
 
 _LEAVES = re.compile(r"^(leaf_value|internal_value|leaf_const|leaf_coeff)=(.*)$", re.MULTILINE)
 
@@ -60,7 +61,12 @@ def mean_model(models: Iterable[Any]) -> Any:
     frameworks = {type(booster).__module__.partition(".")[0] for booster in plain}
     if len(frameworks) > 1:
         raise ValueError(f"models are of {' and '.join(sorted(frameworks))}; pass models of one framework")
-    return _MEANS[frameworks.pop()](plain)
+    return _SUMS[frameworks.pop()](plain, 1.0 / len(plain), ())
+
+
+def plus_trees(booster: Any, weight: float, trees: Sequence[Tree]) -> Any:
+    """Return a plain booster with its scores times `weight`, and with more trees."""
+    return _SUMS[type(booster).__module__.partition(".")[0]]([booster], weight, trees)
 
 
 def _refuse_others(what: str, values: Sequence[Any]) -> None:
@@ -73,7 +79,7 @@ def _refuse_others(what: str, values: Sequence[Any]) -> None:
             )
 
 
-def _lightgbm(boosters: Sequence[Any]) -> Any:
+def _lightgbm(boosters: Sequence[Any], weight: float, more: Sequence[Tree]) -> Any:
     texts = [booster.model_to_string() for booster in boosters]
     if any("\naverage_output\n" in text for text in texts):
         raise ValueError("models hold a random forest, which averages its trees by itself; pass boosted trees")
@@ -81,13 +87,14 @@ def _lightgbm(boosters: Sequence[Any]) -> Any:
     _refuse_others("objective", [re.findall(r"^objective=(.*)$", text, re.MULTILINE) for text in texts])
     _refuse_others("categories", [booster.pandas_categorical for booster in boosters])
 
-    def divided(match: re.Match[str]) -> str:
-        return f"{match[1]}=" + re.sub(r"\S+", lambda number: repr(float(number[0]) / len(texts)), match[2])
+    def weighed(match: re.Match[str]) -> str:
+        return f"{match[1]}=" + re.sub(r"\S+", lambda number: repr(float(number[0]) * weight), match[2])
 
     blocks = []
     for text in texts:
         _, *trees = re.split(r"^Tree=\d+\n", text.partition("\nend of trees\n")[0], flags=re.MULTILINE)
-        blocks += [_LEAVES.sub(divided, tree).rstrip("\n") for tree in trees]
+        blocks += [_LEAVES.sub(weighed, tree).rstrip("\n") for tree in trees]
+    blocks += [block_of(tree).rstrip("\n") for tree in more]
     blocks = [f"Tree={i}\n{block}\n\n\n" for i, block in enumerate(blocks)]
     head = texts[0].partition("\n\n")[0]
     sizes = " ".join(str(len(block.encode())) for block in blocks)
@@ -96,7 +103,7 @@ def _lightgbm(boosters: Sequence[Any]) -> Any:
     return booster_of(f"{head}\n\n{''.join(blocks)}end of trees\n{end}")
 
 
-def _xgboost(boosters: Sequence[Any]) -> Any:
+def _xgboost(boosters: Sequence[Any], weight: float, more: Sequence[Tree]) -> Any:
     documents = [document_of(booster) for booster in boosters]
     learners = [document["learner"] for document in documents]
     boosted = [learner["gradient_booster"] for learner in learners]
@@ -114,15 +121,17 @@ def _xgboost(boosters: Sequence[Any]) -> Any:
     mean = models[0]
     trees = [tree for model in models for tree in model["trees"]]
     for number, tree in enumerate(trees):
-        change_leaves(tree, lambda values: values / len(models))
+        change_leaves(tree, lambda values: values * weight)
         tree["id"] = number
+    n_boosted, step = len(trees), int(mean["gbtree_model_param"]["num_parallel_tree"])
+    n_features = int(learners[0]["learner_model_param"]["num_feature"])
+    trees += [entry_of(tree, 0.0, n_boosted + number, n_features) for number, tree in enumerate(more)]
     mean["trees"], mean["tree_info"] = trees, [0] * len(trees)
     mean["gbtree_model_param"]["num_trees"] = str(len(trees))
-    step = int(mean["gbtree_model_param"]["num_parallel_tree"])
-    mean["iteration_indptr"] = list(range(0, len(trees) + 1, step))
+    mean["iteration_indptr"] = [*range(0, n_boosted + 1, step), *range(n_boosted + 1, len(trees) + 1)]
     learners[0]["learner_model_param"]["base_score"] = str(float(np.mean(base)))
     learners[0]["attributes"] = {}
     return booster_of_document(documents[0])
 
 
-_MEANS = {"lightgbm": _lightgbm, "xgboost": _xgboost}
+_SUMS = {"lightgbm": _lightgbm, "xgboost": _xgboost}

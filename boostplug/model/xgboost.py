@@ -46,12 +46,13 @@ def _gbtree(trees: Sequence[Tree], n_features: int) -> dict[str, Any]:
         "gbtree_model_param": {"num_parallel_tree": "1", "num_trees": str(len(trees))},
         "iteration_indptr": list(range(len(trees) + 1)),
         "tree_info": [0] * len(trees),
-        "trees": [_tree(trees[at], shifts[at], i, n_features) for i, at in enumerate(order)],
+        "trees": [entry_of(trees[at], shifts[at], i, n_features) for i, at in enumerate(order)],
     }
     return {"name": "gbtree", "model": model}
 
 
-def _tree(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:
+def entry_of(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, Any]:
+    """Return a tree as an entry of the model, its leaves moved by `shift`."""
     # XGBoost goes left where float32(x) < condition.
     with np.errstate(over="ignore"):
         condition = np.nextafter(largest_single(tree.threshold), np.float32(np.inf))

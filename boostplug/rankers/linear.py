@@ -8,7 +8,7 @@ from typing import Any, Literal
 from boostplug.core.checks import check_choice, check_integer, check_number
 from boostplug.core.extras import imported
 from boostplug.data.queries import why_nothing_is_learnt
-from boostplug.estimators.linear_model import linear_model
+from boostplug.estimators.linear_model import N_BINS, linear_model
 from boostplug.rankers.base import ReferenceRanker, Round, Rounds, Training
 
 _MOST_BINS = 65536
@@ -71,7 +71,7 @@ class LinearRanker(ReferenceRanker):
     """
 
     alpha: float | None = None
-    n_bins: int = 64
+    n_bins: int = N_BINS
     loss: Literal["squared", "softmax"] = "squared"
     features: Sequence[Any] | None = None
 

@@ -1,42 +1,39 @@
 """`starting_params`: parameters of a ranker that fit the kind and the number of its labels."""
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from boostplug.core.checks import check_choice, check_flag
+from boostplug.core.checks import check_choice, check_flag, check_integer
 from boostplug.data.queries import Queries
 from boostplug.losses import CRR, ListNet
-from boostplug.metrics import NDCG, ChoiceLogLoss
+from boostplug.metrics import ChoiceLogLoss, Metric, SpearmanRho
 
 ROUNDS = 1000
 SHARED = ("num_leaves", "learning_rate", "row_fraction", "column_fraction")
 """Those that `trees_for` gives both frameworks."""
-_RARE = 0.15  # share of labels above 0, below which sampled rows and columns cost more than they gain
+_ROWS, _COLUMNS, _BY_NODE = 0.8, 0.6, 0.3
+_LEAST_COLUMNS = 3  # that XGBoost draws for a split
+_RARE = 0.15  # share of labels above the least one, below which sampled rows and columns cost more than they gain
 
 
 class Size(NamedTuple):
-    """Trees of training sets that hold some number of queries with a preference pair; docs/results/fitting_trees.md."""
+    """Trees for some number of queries that hold a preference pair; see docs/results/fitting_trees.md."""
 
     labels: str
     least: int
     num_leaves: int
     learning_rate: float
-    row_fraction: float = 0.8
-    column_fraction: float = 0.6
-    extra_trees: bool = True
-    by_node: float = 1.0
-    """Share of the columns that XGBoost draws for each split."""
 
 
 SIZES = (
-    Size("graded", 0, 6, 0.05, by_node=0.3),
-    Size("graded", 300, 12, 0.05),
-    Size("graded", 1000, 24, 0.05),
+    Size("graded", 0, 6, 0.05),
+    Size("graded", 200, 12, 0.05),
+    Size("graded", 900, 24, 0.05),
     Size("choice", 0, 4, 0.03),
-    Size("choice", 1000, 6, 0.03),
-    Size("choice", 4000, 12, 0.03),
+    Size("choice", 700, 6, 0.03),
+    Size("choice", 3000, 12, 0.03),
 )
 
 
@@ -52,27 +49,47 @@ def n_with_pair(queries: Queries) -> int:
     return len((queries.grade_groups if queries.pairs is None else queries.listed_pairs).query)
 
 
-def size_for(queries: Queries, labels: str = "auto") -> tuple[Size, str]:
-    """Return the trees for the labels of a training set, and why, in a sentence."""
-    if labels == "auto":
-        labels = "choice" if has_one_chosen(queries) else "graded"
-    n = n_with_pair(queries)
-    size = next(size for size in reversed(SIZES) if size.labels == labels and size.least <= n)
-    what = "one choice each" if labels == "choice" else "documents with different labels"
-    why = f"{n} queries hold {what}: {size.num_leaves} leaves, rate {size.learning_rate:g}"
-    share = float((queries.labels[queries.judged] > 0.0).mean()) if queries.judged.any() else 1.0
-    if labels == "graded" and share < _RARE:
-        size = size._replace(row_fraction=1.0, column_fraction=1.0)
-        why += f"; all rows and columns, as {share:.0%} of the labels are above 0"
-    return size, why
+class Start(NamedTuple):
+    """Trees that fit the labels of a training set."""
+
+    size: Size
+    samples: bool
+    """Whether trees see a part of the rows and columns."""
+    has_negative: bool
+    why: str
+
+    @classmethod
+    def of(cls, queries: Queries, labels: str = "auto") -> Self:
+        """Return the trees for a training set."""
+        if labels == "auto":
+            labels = "choice" if has_one_chosen(queries) else "graded"
+        n, y = n_with_pair(queries), queries.labels[queries.judged]
+        size = next(size for size in reversed(SIZES) if size.labels == labels and size.least <= n)
+        share = float((y > y.min(initial=np.inf)).mean()) if len(y) else 1.0
+        samples = labels == "choice" or share >= _RARE
+        what = "one choice each" if labels == "choice" else "documents with different labels"
+        why = f"{n} queries hold {what}: {size.num_leaves} leaves, rate {size.learning_rate:g}"
+        rare = f"; all rows and columns, as {share:.0%} of the labels are above the least"
+        return cls(size, samples, bool(y.min(initial=0.0) < 0.0), why if samples else f"{why}{rare}")
+
+    @property
+    def shared(self) -> dict[str, float]:
+        """The parameters named in `SHARED`."""
+        rows, columns = (_ROWS, _COLUMNS) if self.samples else (1.0, 1.0)
+        values = (self.size.num_leaves, self.size.learning_rate, rows, columns)
+        return dict(zip(SHARED, values, strict=True))
+
+    def by_node(self, n_features: int | None) -> float:
+        """Return the share of the columns that XGBoost draws for a split, in place of LightGBM's random thresholds."""
+        least = _LEAST_COLUMNS / n_features if n_features else 0.0
+        return min(1.0, max(_BY_NODE, least)) if self.samples else 1.0
 
 
-def trees_for(queries: Queries) -> tuple[dict[str, Any], str]:
+def trees_for(queries: Queries, n_features: int | None = None) -> tuple[dict[str, Any], str]:
     """Return the trees for a training set by the names of `compare`'s ``params``, and why."""
-    size, why = size_for(queries)
-    own: dict[str, Any] = {"lightgbm": {"extra_trees": True}} if size.extra_trees else {}
-    own |= {"xgboost": {"colsample_bynode": size.by_node}} if size.by_node < 1.0 else {}
-    return {name: getattr(size, name) for name in SHARED} | own, why
+    start = Start.of(queries)
+    of_xgboost = {"colsample_bynode": start.by_node(n_features), "colsample_bytree": 1.0}
+    return {**start.shared, "lightgbm": {"extra_trees": True}, "xgboost": of_xgboost}, start.why
 
 
 def starting_params(
@@ -98,7 +115,7 @@ def starting_params(
         Exactly one of them: the query id of each row, contiguous, or the sizes of the queries.
     framework : {"lightgbm", "xgboost"}
     n_features : int, optional
-        Number of features: with few of them all are used, and with …
+        Number of features, so that XGBoost draws from three of them at least for each split.
     labels : {"auto", "graded", "choice"}
         "choice": a list's only label above 0 is what was booked, bought or clicked. "auto": "choice" if no query has
         more than one label above 0 and none has one below 0.
@@ -125,18 +142,18 @@ def starting_params(
     """
     check_choice("framework", framework, ("lightgbm", "xgboost"))
     check_choice("labels", labels, ("auto", "graded", "choice"))
-    size, why = size_for(Queries(y, qid=qid, group=group), labels)
+    if n_features is not None:
+        check_integer("n_features", n_features, 1)
+    start = Start.of(Queries(y, qid=qid, group=group), labels)
     if check_flag("verbose", verbose):
-        print(f"{why}.")  # noqa: T201 (asked for)
-    choice = size.labels == "choice"
+        print(f"{start.why}.")  # noqa: T201 (asked for)
+    choice, (leaves, rate, rows, columns) = start.size.labels == "choice", start.shared.values()
     params: dict[str, Any] = {"objective": ListNet(target="labels") if choice else CRR(), "n_estimators": ROUNDS}
-    rows, columns = size.row_fraction, size.column_fraction
-    metric = ChoiceLogLoss() if choice else NDCG(10)
-    if framework == "lightgbm":
-        params |= {"num_leaves": size.num_leaves, "learning_rate": size.learning_rate, "verbose": -1}
-        params |= {"extra_trees": True} if size.extra_trees else {}
-        params |= {"subsample": rows, "subsample_freq": 1} if rows < 1.0 else {}
-        return params | {"colsample_bytree": columns, "metric": metric}
-    params |= {"max_leaves": size.num_leaves, "max_depth": 0, "grow_policy": "lossguide"}
-    params |= {"learning_rate": size.learning_rate, "subsample": rows, "colsample_bytree": columns}
-    return params | {"colsample_bynode": size.by_node, "eval_metric": [metric]}
+    params |= {"learning_rate": rate, "subsample": rows}
+    metric: Metric | None = ChoiceLogLoss() if choice else SpearmanRho() if start.has_negative else None
+    stop_on = {} if metric is None else {"eval_metric" if framework == "xgboost" else "metric": metric}
+    if framework == "xgboost":
+        params |= {"max_leaves": leaves, "max_depth": 0, "grow_policy": "lossguide"}
+        return params | {"colsample_bynode": start.by_node(n_features)} | stop_on
+    params |= {"num_leaves": leaves, "extra_trees": True, "colsample_bytree": columns, "verbose": -1}
+    return params | ({"subsample_freq": 1} if rows < 1.0 else {}) | stop_on

@@ -320,12 +320,15 @@ def _lightgbm(method: Method, train: DataPart, valid: DataPart, test: DataPart, 
         followed.add(scores)
         return "watched", 0.0, True
 
+    n_trees: list[int] = []  # after each round: a round that finds no split adds none
+
     def stop(env: Any) -> None:
+        n_trees.append(env.model.num_trees())
         if followed.stops:
             raise lgb.callback.EarlyStopException(env.iteration, [])
 
     booster = lgb.train({**params, "objective": objective}, data, ROUNDS, [held], feval=feval, callbacks=[stop])
-    return followed.rounds, lambda n: booster.predict(test.X, raw_score=True, num_iteration=n, num_threads=1)
+    return followed.rounds, lambda n: booster.predict(test.X, raw_score=True, num_iteration=n_trees[n - 1], num_threads=1)
 
 
 def _xgboost(method: Method, train: DataPart, valid: DataPart, test: DataPart, seed: int, judges: Any) -> Any:

@@ -4,8 +4,6 @@ import warnings
 from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
-import numpy as np
-
 from boostplug.comparison.inputs.columns import columns_of, last_where_missing, score_of, values_alone
 from boostplug.comparison.inputs.frames import TODAY
 from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK, Folds
@@ -13,8 +11,8 @@ from boostplug.comparison.training.runs import Method, Run, judged, reason
 from boostplug.comparison.training.trees import Plan
 from boostplug.core.arrays import Floats
 from boostplug.core.extras import is_installed
-from boostplug.data.tables import is_frame
 from boostplug.estimators.inputs import with_float32_labels
+from boostplug.estimators.linear_model import without_categories
 from boostplug.metrics import Metric
 from boostplug.rankers.linear import LinearRanker
 
@@ -23,7 +21,6 @@ LinearLoss = Literal["squared", "softmax"]
 COLUMN, LINEAR = "column", "linear"
 FLOORS = (COLUMN, LINEAR)
 """Baselines without a framework."""
-_LARGEST = 3.4e38  # of single precision
 
 
 class Floors:
@@ -102,21 +99,12 @@ class Floors:
             ranker, q = LinearRanker(loss=self.loss), with_float32_labels(train.queries, warn=False)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                X = _numbers(train.X)
+                X = without_categories(train.X)
                 ranker.fit(X, q.labels, group=train.group, sample_weight=q.row_weight, labelled=q.labelled)
-            valid, test = (ranker.predict(_numbers(part.X)) for part in judging)
+            valid, test = (ranker.predict(without_categories(part.X)) for part in judging)
             if is_installed("lightgbm"):
                 text = ranker.model_.to_lightgbm().model_to_string()
         return valid, test, text
-
-
-def _numbers(X: Any) -> Any:
-    """Return features as the linear model reads them: without categories, and within single precision."""
-    if is_frame(X):
-        X = X.copy()
-        X[X.columns[[hasattr(kind, "categories") for kind in X.dtypes]]] = np.nan
-        return X.astype(np.float64).clip(-_LARGEST, _LARGEST)
-    return np.clip(np.asarray(X, np.float64), -_LARGEST, _LARGEST)
 
 
 def title_of_column(name: str) -> str:
