@@ -237,6 +237,8 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         finally:
             del self._counted
         self._keep(X, train, loss)
+        if self.booster_.best_iteration > 0:  # counts rounds; the model is read by trees
+            self._best_iteration = self.booster_.best_iteration = assign_queries.n_trees_after(self.booster_)
         if not self.booster_.feature_importance("split").any():
             warn_of_constant_model(loss, train.queries, self._too_few_rows(train.queries.n_rows))
         return self
@@ -351,18 +353,26 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
 class _AssignQueries:
     """Callback before each round: the loss and the metrics get the queries in full precision, with their pairs.
 
-    `sets` holds the training set and each other one, in LightGBM's order.
+    `sets` holds the training set and each other one, in LightGBM's order. It counts trees, of which a round without a
+    split adds none.
     """
 
     before_iteration = True
 
     def __init__(self, sets: Sequence[CheckedInputs]) -> None:
         self.sets, self.datasets = sets, list[Any]()
+        self.first_round, self.n_trees = 0, list[int]()
 
     def __call__(self, env: Any) -> None:
+        self.first_round = env.begin_iteration
+        self.n_trees.append(env.model.num_trees())
         self.datasets = [env.model.train_set, *env.model.valid_sets]
         for dataset, one in zip(self.datasets, self.sets, strict=True):
             assign(dataset, one.queries)
+
+    def n_trees_after(self, booster: lgb.Booster) -> int:
+        """Return the number of trees after the best round."""
+        return max(1, [*self.n_trees, booster.num_trees()][booster.best_iteration - self.first_round])
 
     def __deepcopy__(self, _memo: Any) -> "_AssignQueries":
         return self  # the parent copies the metrics, which hold it

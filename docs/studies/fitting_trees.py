@@ -438,3 +438,11 @@ def train(folder: str, store: str, half: str, kind: str, *sizes: str) -> None:
     """Train what is missing in the store, on all cores."""
     wanted = [job for size in sizes or SIZES[kind] for job in jobs(half, kind, int(size))]
     all_finished(Path(store), {job.name: partial(trained, Path(folder), job) for job in wanted})
+
+
+COMMANDS: Mapping[str, Callable[..., None]] = {"train": train}
+
+if __name__ == "__main__":
+    from studies import fitting_trees  # noqa: PLW0406 (under its own name, so that other processes find what is in it)
+
+    fitting_trees.COMMANDS[sys.argv[1]](*sys.argv[2:])

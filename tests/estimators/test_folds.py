@@ -375,3 +375,77 @@ def test_warnings_of_the_folds_arrive(framework, data):
     assert len(caught) == 2
     with pytest.raises(UserWarning, match="position is not used by objective"):
         bp.fit_folds(ranker, X, y, **idle)
+
+
+@both
+def test_a_linear_model_is_a_third_of_the_mean(framework, data):
+    X, y, qid = data
+    plain = bp.fit_folds(RANKERS[framework](), X, y, qid=qid)
+    mean = bp.fit_folds(RANKERS[framework](), X, y, qid=qid, linear=True)
+    linear = bp.LinearRanker().fit(X, y, qid=qid)
+    added = mean.predict(X) - 2 / 3 * plain.predict(X)
+    slope, constant = np.polyfit(linear.predict(X), added, 1)
+    assert slope > 0.0
+    atol = 1e-12 if framework == "lightgbm" else 1e-5
+    np.testing.assert_allclose(added, slope * linear.predict(X) + constant, atol=atol)
+    unseen = np.zeros(len(y))
+    for train, held in bp.group_folds(bp.Queries(y, qid=qid), 5, shuffle=True, random_state=0):
+        unseen[held] = bp.LinearRanker().fit(X[train], y[train], qid=qid[train]).predict(X[held])
+    expected = 2 / 3 * plain.out_of_fold_scores_ + slope * unseen
+    np.testing.assert_allclose(mean.out_of_fold_scores_, expected, atol=1e-5)
+
+    def spread(scores):
+        means = np.array([scores[qid == one].mean() for one in qid])
+        return (scores - means).std()
+
+    assert slope * spread(unseen) == pytest.approx(spread(plain.out_of_fold_scores_) / 3, rel=1e-4)
+
+
+@both
+def test_a_linear_part_meets_what_else_a_ranker_has(framework, data):
+    X, y, qid = data
+    names = [f"x {j}" for j in range(X.shape[1])]
+    frame = pd.DataFrame(X, columns=names)
+    frame["kind"] = pd.Categorical(np.where(np.arange(len(y)) % 3, "a", "b"))
+    more = {"enable_categorical": True} if framework == "xgboost" else {}
+    mean = bp.fit_folds(RANKERS[framework](**more), frame, y, qid=qid, linear=True)
+    scores = mean.predict(frame)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(mean)).predict(frame), scores)
+    np.testing.assert_allclose(mean.export().predict(frame), scores, rtol=1e-6)
+    np.testing.assert_allclose(
+        bp.fit_folds(RANKERS[framework](**more), frame, y, qid=qid, linear=True, n_repeats=2).predict(frame)[:0], []
+    )
+    assert mean.feature_importances_.shape == (len(names) + 1,)
+    both_means = bp.mean_model([mean, mean])
+    rows = frame if framework == "lightgbm" else xgb.DMatrix(frame, enable_categorical=True)
+    np.testing.assert_allclose(both_means.predict(rows), scores, atol=1e-5)
+
+
+@both
+def test_a_linear_part_of_choices_is_their_logit(framework, data):
+    X, y, qid = data
+    chosen = np.zeros(len(y))
+    chosen[np.flatnonzero(np.diff(qid, prepend=-1.0))] = 1.0
+    ranker = RANKERS[framework](objective=bp.ListNet(target="labels"))
+    plain, mean = (bp.fit_folds(ranker, X, chosen, qid=qid, linear=linear) for linear in (False, True))
+    logit = bp.LinearRanker(loss="softmax").fit(X, chosen, qid=qid).predict(X)
+    added = mean.predict(X) - 2 / 3 * plain.predict(X)
+    assert np.corrcoef(added, logit)[0, 1] > 1.0 - 1e-6
+
+
+@both
+def test_a_linear_part_is_refused_where_it_cannot_keep_what_is_asked(framework, data):
+    X, y, qid = data
+    start = {"lightgbm": "init_score", "xgboost": "base_margin"}[framework]
+    pairs = bp.Pairs([0], [1])
+    for ranker, more, named in (
+        (RANKERS[framework](monotone_constraints=[1] * X.shape[1]), {}, "monotone_constraints"),
+        (RANKERS[framework](), {start: np.zeros(len(y))}, start),
+        (RANKERS[framework](objective=bp.RankNet()), {"pairs": pairs}, "pairs"),
+    ):
+        with pytest.raises(ValueError, match=f"cannot keep {named}; leave out linear"):
+            bp.fit_folds(ranker, X, y, qid=qid, linear=True, **more)
+    from scipy.sparse import csr_matrix
+
+    with pytest.raises(ValueError, match="sparse"):
+        bp.fit_folds(RANKERS[framework](), csr_matrix(np.nan_to_num(X)), y, qid=qid, linear=True)

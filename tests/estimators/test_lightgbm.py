@@ -156,3 +156,17 @@ def test_callbacks_are_a_list():
             bp.LGBMRanker(objective=bp.RankNet()).fit(X, Y, qid=QID, callbacks=one)
         with pytest.raises(ValueError, match=r"callbacks must be a list; got .*; pass \[callback\]"):
             bp.XGBRanker(objective=bp.RankNet(), callbacks=one).fit(X, Y, qid=QID)
+
+
+def test_the_best_round_is_the_model_though_some_rounds_find_no_split():
+    """LightGBM's `best_iteration` counts rounds, and its `predict` reads trees, of which such rounds have none."""
+    train, valid = (bp.datasets.make_ranking(15, random_state=seed) for seed in (0, 100))
+    params = {"extra_trees": True, "colsample_bytree": 0.25, "num_leaves": 4, "n_jobs": 1, "verbose": -1}
+    ranker = bp.LGBMRanker(objective=bp.CRR(), n_estimators=200, random_state=0, **params)
+    stop = lgb.early_stopping(50, verbose=False)
+    sets = {"eval_set": [(valid.X[:, :4], valid.y)], "eval_qid": [valid.qid], "callbacks": [stop]}
+    ranker.fit(train.X[:, :4], train.y, qid=train.qid, **sets)
+    (values,) = ranker.evals_result_["valid_0"].values()
+    assert ranker.booster_.num_trees() < len(values)
+    found = bp.NDCG(10).score(valid.y, ranker.predict(valid.X[:, :4]), qid=valid.qid)
+    assert found == pytest.approx(max(values), abs=1e-12)
