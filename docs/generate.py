@@ -287,12 +287,8 @@ PAGES = {
     ),
     "comparing.md": Page(
         "Comparing",
-        "Compare losses on your data, and judge the claims of papers. "
-        "[Comparing losses on your data](../guides/compare.md) · [Replicating the papers](../guides/replicate.md)",
-        (
-            Section("Losses on your data", ("compare", "comparison.result.CompareResult")),
-            Section("Claims of papers", ("replication.replicate", "replication.ReplicationResult")),
-        ),
+        "Compare losses on your data. [The guide](../guides/compare.md)",
+        (Section("Losses on your data", ("compare", "comparison.result.CompareResult")),),
     ),
     "queries.md": Page(
         "Data and pairs",
@@ -401,8 +397,7 @@ PAGES = {
     ),
     "cli.md": Page(
         "Command line",
-        "`boostplug COMMAND --help` says the same. "
-        "[Comparing losses on your data](../guides/compare.md) · [Replicating the papers](../guides/replicate.md)",
+        "`boostplug COMMAND --help` says the same. [Comparing losses on your data](../guides/compare.md)",
         (),
         commands,
     ),

@@ -51,8 +51,8 @@ def pytest_collection_modifyitems(items):
         inside = item.path.relative_to(TESTS).as_posix() if item.path.is_relative_to(TESTS) else None
         if inside is not None and inside.startswith("frameworks/"):
             item.add_marker(pytest.mark.frameworks)
-        makes_evidence = inside is not None and inside.startswith(("replication/", "studies/"))
-        if makes_evidence and inside not in QUICK and not item.get_closest_marker("benchmark"):
+        of_studies = inside is not None and inside.startswith("studies/")
+        if of_studies and not item.get_closest_marker("benchmark"):
             item.add_marker(pytest.mark.ci)
         if (inside is None or inside in QUICK) and not item.get_closest_marker("ci"):
             item.add_marker(pytest.mark.quick)

@@ -20,8 +20,6 @@ QUICK = frozenset(
         "adapters/test_call.py",
         "rankers/test_adarank.py",
         "rankers/test_rankboost_numbers.py",
-        "replication/test_claims.py",
-        "replication/test_study_results.py",
         "selection/test_folds.py",
         "test_bad_input.py",
         "core/test_checks.py",

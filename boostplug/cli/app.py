@@ -22,7 +22,7 @@ from boostplug.core.version import __version__
 _FAILED, _REFUSED, _INTERRUPTED = 1, 2, 130  # exit statuses
 # How files begin, by the option that names one, or by their suffix.
 _BEGINNINGS = {"--json": b'{"schema": "boostplug', "--report": b"<!doctype html>", "--model": b"tree\nversion"}
-_BEGINNINGS |= {".md": b"# ", ".tex": b"% ", ".png": b"\x89PNG\r\n\x1a\n\0\0\0\r"}
+_BEGINNINGS[".png"] = b"\x89PNG\r\n\x1a\n\0\0\0\r"
 _BEGINNINGS[".svg"] = b'<?xml version="1.0" encoding="utf-8" standalone="no"?>\n<!DOCTYPE svg'
 
 
@@ -183,64 +183,6 @@ def _losses(given: str | tuple[str, ...]) -> str | list[Any]:
 
 
 @app.command()
-def replicate(
-    paper: Annotated[str, typer.Argument(help="rankboost-plus, adarank, mpboost, ndcg-boost or qbrank.")],
-    data: Annotated[
-        Path | None,
-        typer.Option(
-            exists=True,
-            metavar="FOLDER",
-            help="Folder with the paper's data sets (docs/guides/replicate.md). Default: the bundled set.",
-        ),
-    ] = None,
-    json: Annotated[
-        Path | None, _output("Write the result as JSON; what is done so far is kept beside it meanwhile.")
-    ] = None,
-    figures: Annotated[
-        Path | None,
-        typer.Option(
-            file_okay=False,
-            writable=True,
-            metavar="FOLDER",
-            help="Draw the paper's figures into this folder, PNG and SVG.",
-        ),
-    ] = None,
-    output: Annotated[
-        Path | None, _output("Write what is printed to this file, as Markdown (.md) or LaTeX (.tex).")
-    ] = None,
-    full: Annotated[
-        bool, typer.Option("--full", help="Print each claim, all tables, and what differs from the paper.")
-    ] = False,
-    processes: Annotated[
-        int | None, typer.Option(min=1, metavar="INT", help="Processes of one thread. Default: all cores.")
-    ] = None,
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Leave what is finished beside --json, so that new claims need no training.")
-    ] = False,
-) -> None:
-    """Run a paper's experiments again: the verdict on each of its claims, and the main table.
-
-    With --json, the same command goes on where it was after Ctrl-C or a crash. Where stderr is no terminal, a line
-    there follows a finished task, at most every 30 seconds.
-
-    Exit status: 0; 1 if a task failed or a file could not be written; 2 for invalid options; 130 after Ctrl-C or
-    SIGTERM.
-    """
-    kept = "interrupted" if json is None else "interrupted; the same command goes on where it was"
-    with _reported("replicate", interrupted=kept):
-        if output is not None and output.suffix not in (".md", ".tex"):
-            raise ValueError(f"--output must end with .md or .tex; got {output}")
-        _check_outputs({"--json": json, "--figures": figures, "--output": output}, {})
-        from boostplug.replication import replicate as run
-
-        if figures is not None:
-            require_matplotlib()
-        result = run(paper, data, json=json, num_processes=processes, keep=keep, progress=True)
-        shown = result.full if full else result.summary
-        _deliver("replicate", shown, {figures: result.to_figures, output: shown.to_file}, _FAILED * result.failed)
-
-
-@app.command()
 def export(
     model: Annotated[
         Path, typer.Argument(exists=True, dir_okay=False, help="Model file of LightGBM, XGBoost or Ensemble.save.")
@@ -321,7 +263,7 @@ def doctor() -> None:
 
 
 @contextmanager
-def _reported(command: str, *, refused: int = _REFUSED, interrupted: str = "interrupted") -> Iterator[None]:
+def _reported(command: str, *, refused: int = _REFUSED) -> Iterator[None]:
     """Run a command: its warnings and errors become messages, and SIGTERM ends it as Ctrl-C does.
 
     Parameters
@@ -329,8 +271,6 @@ def _reported(command: str, *, refused: int = _REFUSED, interrupted: str = "inte
     command : str
     refused : int
         The exit status after invalid input.
-    interrupted : str
-        What Ctrl-C makes it say.
     """
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
@@ -338,7 +278,7 @@ def _reported(command: str, *, refused: int = _REFUSED, interrupted: str = "inte
             warnings.showwarning = lambda message, *_args, **_more: _complain(command, message)
             yield
     except KeyboardInterrupt:
-        _complain(command, interrupted)
+        _complain(command, "interrupted")
         raise typer.Exit(_INTERRUPTED) from None
     except typer.Exit:  # a RuntimeError too
         raise
@@ -385,10 +325,10 @@ def _check_outputs(outputs: dict[str, Path | None], taken: dict[str, Path | None
     Parameters
     ----------
     outputs, taken : dict
-        Files by the options that name them; `taken` are those that stay. A folder must take new files.
+        Files by the options that name them; `taken` are those that stay.
     """
     for option, path in outputs.items():
-        if path is None or (path.exists() and not path.is_file()):  # a folder, a pipe or a device
+        if path is None or (path.exists() and not path.is_file()):  # a pipe or a device
             continue
         if not os.access(path.resolve().parent, os.W_OK):
             raise ValueError(f"{option}: no folder {path.parent} can be written to; make it, or name a file elsewhere")

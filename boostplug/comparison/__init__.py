@@ -10,5 +10,5 @@
 7. ``CompareResult.document``: all of it as one dictionary, with plain `counts`; `examples` are queries to look at.
 8. `report`: the table, the page, the picture and the words, from the document.
 
-`console` shows progress. `document` is for all files of results, also those of `boostplug.replication`.
+`console` shows progress. `document` is for all files of results, also those of the studies.
 """

@@ -74,23 +74,6 @@ class Round:
 Rounds = Generator[Round, None, str]  # returns the reason for its end
 
 
-class ObservedRounds:
-    """The rounds of an algorithm, for a loop that observes or changes them.
-
-    Attributes
-    ----------
-    reason : str
-        The reason why the algorithm ended; set after the loop.
-    """
-
-    def __init__(self, rounds: Rounds) -> None:
-        self._rounds = rounds
-        self.reason = ""
-
-    def __iter__(self) -> Iterator[Round]:
-        self.reason = yield from self._rounds
-
-
 class ReferenceRanker(RankingScore, BaseEstimator, ABC):  # type: ignore[misc]
     """Base of the reference rankers: `fit` runs the rounds of `_rounds`; see a ranker's own class for the algorithm.
 

@@ -100,7 +100,7 @@ class RankBoostRanker(ReferenceRanker):
         return _plus(self._steps(training, cuts, candidates), pairs, cuts)
 
     def _steps(self, training: Training, cuts: Cuts, candidates: Ints) -> Iterator[Step]:
-        """Yield the steps of RankBoost+; the replication has another way to take them."""
+        """Yield the steps of RankBoost+; docs/studies/replication has another way to take them."""
         return efficient_steps(Descent(training.queries, cuts), candidates, training.random)
 
     def _classic(self, pairs: FactorisedPairs, cuts: Cuts, candidates: Ints, n_pairs: int) -> Rounds:

@@ -16,10 +16,9 @@ from sklearn.isotonic import IsotonicRegression
 
 from boostplug.losses import CRR, CalibratedSoftmax, LogisticError, Loss, QBRank
 from boostplug.metrics import ECE, NDCG, LogLoss
-from boostplug.replication.drawing import drawn
-from boostplug.replication.tables import markdown
+from studies.drawing import drawn
 from studies.quality.sets import SETS
-from studies.tables import decimals, line_style, publish
+from studies.tables import decimals, line_style, markdown, publish
 from studies.trainings import trainings
 
 __all__ = ["draw", "main", "measured", "tables"]

@@ -30,9 +30,8 @@ from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_bundled, make_ranking
 from boostplug.losses import MPBoost, QBRank
 from boostplug.metrics import NDCG
-from boostplug.replication.tables import markdown
 from studies.quality.sets import SETS, share_of
-from studies.tables import decimals, publish, with_error
+from studies.tables import decimals, markdown, publish, with_error
 
 __all__ = [
     "DESIGNS",

@@ -18,9 +18,8 @@ from boostplug.clicks import simulate
 from boostplug.comparison.compare import compare
 from boostplug.datasets import RankingData
 from boostplug.losses import Loss, RankNet, Unbiased
-from boostplug.replication.tables import markdown
 from studies.quality.sets import SETS
-from studies.tables import decimals, publish
+from studies.tables import decimals, markdown, publish
 
 __all__ = ["main", "tables"]
 

@@ -48,12 +48,11 @@ from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.data.queries import Queries
 from boostplug.losses import LambdaRank, ListNet, LogisticError, Loss, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import MRR, NDCG, WTA, ChoiceLogLoss, Metric, choice_probabilities
-from boostplug.replication.drawing import drawn
-from boostplug.replication.tables import markdown
+from studies.drawing import drawn
 from studies.quality.catboost import CatBoost
 from studies.quality.sets import SETS, Fold, with_one_relevant
 from studies.store import all_finished
-from studies.tables import FRAMEWORK_TITLES, decimals, estimated, line_style, publish, with_z
+from studies.tables import FRAMEWORK_TITLES, decimals, estimated, line_style, markdown, publish, with_z
 
 Floats = NDArray[np.float64]
 

@@ -18,10 +18,9 @@ from boostplug.data.click_log import ClickLog
 from boostplug.data.queries import Queries
 from boostplug.losses import ClickLogLoss, LogisticError, Loss, Unbiased
 from boostplug.metrics import ECE, NDCG, LogLoss
-from boostplug.replication.tables import markdown
 from studies.choosing import production_rankers
 from studies.clicks import candidates, on_lightgbm, on_xgboost
-from studies.tables import decimals, publish
+from studies.tables import decimals, markdown, publish
 
 __all__ = ["main", "measured", "tables"]
 

@@ -22,12 +22,11 @@ from boostplug.data.pairs import Pairs
 from boostplug.datasets import RankingData
 from boostplug.losses import Loss, QBRank, RankNet, Unbiased
 from boostplug.metrics import NDCG
-from boostplug.replication.drawing import drawn
-from boostplug.replication.tables import markdown
 from studies.choosing import loaded, taken
+from studies.drawing import drawn
 from studies.quality.sets import SETS
 from studies.store import all_finished
-from studies.tables import decimals, difference, line_style, publish
+from studies.tables import decimals, difference, line_style, markdown, publish
 
 __all__ = ["draw", "main", "tables"]
 

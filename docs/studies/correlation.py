@@ -18,9 +18,8 @@ from boostplug.comparison.training.frameworks import DataPart
 from boostplug.data.queries import Queries
 from boostplug.losses import Correlation, Loss, MPBoost, RankNet, SquaredError
 from boostplug.metrics import SpearmanRho
-from boostplug.replication.sources import Fifths
-from boostplug.replication.tables import markdown
-from studies.tables import decimals, difference, publish, with_interval
+from studies.sources import Fifths
+from studies.tables import decimals, difference, markdown, publish, with_interval
 from studies.trainings import trainings
 
 __all__ = ["main", "market"]

@@ -21,12 +21,11 @@ from boostplug.core.extras import imported
 from boostplug.data.click_log import ClickLog
 from boostplug.losses import Loss, RankNet, Unbiased
 from boostplug.metrics import NDCG
-from boostplug.replication.drawing import drawn
-from boostplug.replication.tables import markdown
 from studies.choosing import production_rankers
 from studies.clicks import candidates
+from studies.drawing import drawn
 from studies.store import all_finished
-from studies.tables import line_style, publish, with_interval
+from studies.tables import line_style, markdown, publish, with_interval
 
 __all__ = ["draw", "main", "summary", "table"]
 

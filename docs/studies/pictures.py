@@ -6,7 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from boostplug.replication.drawing import COLOURS, INK, drawn
+from studies.drawing import COLOURS, INK, drawn
 from studies.tables import FRAMEWORK_TITLES
 
 __all__ = ["draw"]

@@ -11,14 +11,36 @@ from numpy.typing import NDArray
 from boostplug.comparison.document import as_json
 from boostplug.comparison.summary import to_json
 from boostplug.core.files import write_file
-from boostplug.replication.documents import filled
-from boostplug.replication.drawing import COLOURS, DASHES, MARKERS
-from boostplug.replication.tables import rounded
 from studies.bootstrap import bootstrap_interval
+from studies.documents import filled
+from studies.drawing import COLOURS, DASHES, MARKERS
 
 FRAMEWORK_TITLES = {"lightgbm": "LightGBM", "xgboost": "XGBoost", "catboost": "CatBoost"}
 
 Floats = NDArray[np.float64]
+
+
+def markdown(head: Sequence[str], body: Sequence[Sequence[str]], *, numbers: bool = False) -> list[str]:
+    """Return the lines of a Markdown table and a blank line, or nothing without rows.
+
+    With `numbers` all columns except the first are aligned right.
+    """
+    rule = "|---|" + ("---:|" if numbers else "---|") * (len(head) - 1)
+    lines = [f"| {' | '.join(cells)} |" for cells in body]
+    return [f"| {' | '.join(head)} |", rule, *lines, ""] if lines else []
+
+
+def _five_decimals(value: float) -> float:
+    return round(value, 5)
+
+
+def rounded(value: Any, digits: Callable[[float], float] = _five_decimals) -> Any:
+    """Return a document with `digits` applied to its numbers."""
+    if isinstance(value, dict):
+        return {key: rounded(item, digits) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [rounded(item, digits) for item in value]
+    return digits(value) if isinstance(value, float) else value
 
 
 def fill(page: Path, tables: Mapping[str, Sequence[str]]) -> None:

@@ -20,11 +20,10 @@ from boostplug.comparison.compare import compare
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData
-from boostplug.replication.tables import markdown
 from studies.few_queries import queries_of, with_pairs
 from studies.quality.sets import SETS, movielens, with_one_relevant
 from studies.store import finished
-from studies.tables import decimals, publish, with_error
+from studies.tables import decimals, markdown, publish, with_error
 from studies.verdicts import decided, judged, mean_and_error, record, shares
 
 HERE, OTHERS = 200, 1000  # queries

@@ -1,11 +1,10 @@
-"""A comparison for other programs: DataFrame, Markdown, the document with its curves, compressed JSON."""
+"""A comparison for other programs: DataFrame, Markdown, the document with its curves."""
 
 from itertools import pairwise
 
 import pytest
 
 from boostplug.comparison.report.table import markdown
-from boostplug.replication.documents import as_json_gz, read
 
 
 def test_markdown_without_a_path_is_returned(result, tmp_path):
@@ -49,10 +48,3 @@ def test_the_frame_of_runs_has_a_row_per_run(result):
     assert list(means["NDCG@10"]) == pytest.approx([method["test"]["NDCG@10"]["mean"] for method in methods])
     assert list(means["rounds"]) == [method["rounds"] for method in methods]
     assert len(runs["curve"][0]) == runs["rounds_trained"][0]
-
-
-def test_a_compressed_file_is_the_document_and_always_the_same(tmp_path):
-    whole = {"schema": "small", "text": "Δ", "values": [0.1, float("nan")]}
-    (tmp_path / "in.json.gz").write_bytes(as_json_gz(whole))
-    assert read(tmp_path / "in.json.gz", "small", dict) == {"schema": "small", "text": "Δ", "values": [0.1, None]}
-    assert as_json_gz(whole)[4:8] == bytes(4)  # the time

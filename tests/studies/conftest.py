@@ -3,4 +3,5 @@
 import sys
 from pathlib import Path
 
-sys.path.append(str(Path(__file__).parents[2] / "docs"))
+# The second for `replication.toy`, what the tests of a folder share.
+sys.path += [str(Path(__file__).parents[2] / "docs"), str(Path(__file__).parent)]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from boostplug.replication.documents import filled
+from studies.documents import as_json_gz, filled, read
 
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 NUMBER = re.compile(r"[+−]?\d*\.\d+")
@@ -46,3 +46,10 @@ def test_a_page_shows_the_stored_numbers(name, program):
         slack = 1.01 * last_digit(expected) if name in {"chosen", "few_queries"} else 0.0
         assert len(shown.lstrip("+−")) == len(expected.lstrip("+−"))
         assert abs(value(shown) - value(expected)) <= slack, f"{shown} is not {expected}"
+
+
+def test_a_compressed_file_is_the_document_and_always_the_same(tmp_path):
+    whole = {"schema": "small", "text": "Δ", "values": [0.1, float("nan")]}
+    (tmp_path / "in.json.gz").write_bytes(as_json_gz(whole))
+    assert read(tmp_path / "in.json.gz", "small", dict) == {"schema": "small", "text": "Δ", "values": [0.1, None]}
+    assert as_json_gz(whole)[4:8] == bytes(4)  # the time

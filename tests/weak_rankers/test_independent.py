@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from boostplug.replication.training.rankboost import coordinates
 from boostplug.weak_rankers.independent import IndependentSet, components_of_pairs
 
 
@@ -15,11 +14,7 @@ def test_the_basis_of_vectors_that_are_nearly_alike_is_orthonormal(together):
     added = span.add_each(vectors) if together else [i for i, vector in enumerate(vectors) if span.add(vector)]
     assert added == [*range(12)]
     np.testing.assert_allclose(span.basis @ span.basis.T, np.eye(12), rtol=0, atol=1e-14)
-    mixed = rng.normal(size=(3, 12)) @ vectors
-    assert not any(span.add(vector) for vector in mixed)
-    np.testing.assert_allclose(
-        coordinates(span, mixed) @ span.centred(vectors), span.centred(mixed), rtol=0, atol=1e-9 * np.abs(mixed).max()
-    )
+    assert not any(span.add(vector) for vector in rng.normal(size=(3, 12)) @ vectors)
 
 
 def test_what_pairs_do_not_compare_is_no_difference():

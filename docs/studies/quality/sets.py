@@ -11,8 +11,8 @@ import numpy as np
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_fold
-from boostplug.replication.movielens import load_movielens
-from boostplug.replication.sources import N_FOLDS, Fifths, LetorFolds, Source, Split, joined, rotated
+from studies.movielens import load_movielens
+from studies.sources import N_FOLDS, Fifths, LetorFolds, Source, Split, joined, rotated
 
 __all__ = ["SETS", "DataSet", "Fold", "cut", "movielens", "share_of", "with_one_relevant"]
 

@@ -5,7 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from boostplug.replication.drawing import INK, drawn
+from studies.drawing import INK, drawn
 from studies.speed.result import BenchResult
 from studies.tables import line_style
 

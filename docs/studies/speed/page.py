@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from boostplug.core.files import write_file
-from boostplug.replication.documents import filled, read
-from boostplug.replication.tables import markdown
+from studies.documents import filled, read
 from studies.speed.figures import draw
 from studies.speed.result import SCHEMA, BenchResult, Row, from_document, number, with_range
+from studies.tables import markdown
 
 __all__ = ["SUMMARIES", "main", "tables"]
 

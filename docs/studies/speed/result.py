@@ -9,7 +9,7 @@ from typing import Any, Literal
 from boostplug.comparison.document import as_json
 from boostplug.comparison.summary import to_json
 from boostplug.core.files import write_file
-from boostplug.replication.tables import markdown
+from studies.tables import markdown
 
 __all__ = ["SCHEMA", "BenchResult", "Column", "Row", "from_document", "number", "to_file", "with_range"]
 

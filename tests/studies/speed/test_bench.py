@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from boostplug.comparison.summary import to_json
-from boostplug.replication.documents import filled
 from studies import speed as package
+from studies.documents import filled
 from studies.speed import bench
 from studies.speed.benchmark import Benchmark, Column, Row
 from studies.speed.benchmarks import gradients, rankers, rounds

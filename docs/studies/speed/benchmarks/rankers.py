@@ -21,8 +21,8 @@ from boostplug.rankers import (
     RankBoostRanker,
     ReferenceRanker,
 )
-from boostplug.rankers.base import ObservedRounds, Rounds, Training
-from boostplug.replication.training.rankboost import OptimalRankBoost
+from boostplug.rankers.base import Rounds, Training
+from studies.replication.training.rankboost import ObservedRounds, OptimalRankBoost
 from studies.speed.benchmark import Benchmark, Column, Row, Setting
 from studies.speed.measuring.clock import seconds_of, turn_by_turn
 from studies.speed.measuring.data import features_and_queries
