@@ -28,7 +28,7 @@ def as_text(render: "Callable[[Console], RenderResult]", width: int) -> str:
 
 
 @contextmanager
-def progress_bar(shown: bool | None, total: int, *, completed: int = 0) -> Iterator[Callable[[str, int], None]]:
+def progress_bar(shown: bool | None, total: int) -> Iterator[Callable[[str, int], None]]:
     """Yield ``advance(description, steps)`` of a progress bar on stderr; shown by default if that is a terminal.
 
     An empty description keeps the last one. If `shown` is true and stderr is not a terminal, a line is written after
@@ -47,7 +47,7 @@ def progress_bar(shown: bool | None, total: int, *, completed: int = 0) -> Itera
         refresh_per_second=2,  # a refresh takes time from the training
         speed_estimate_period=24 * 3600,
     )
-    progress.add_task("", total=total, completed=completed)
+    progress.add_task("", total=total)
     task, last = progress.tasks[-1], monotonic()
 
     def advance(description: str, steps: int) -> None:

@@ -55,14 +55,12 @@ class Descent:
     ----------
     winner, loser : ndarray of shape (n_pairs,)
         Rows of each pair; the pairs of one winner are mostly adjacent.
-    initial, weight : ndarray of shape (n_pairs,)
-        Weights of sum 1, before the first step and now.
+    weight : ndarray of shape (n_pairs,)
+        Weights of sum 1.
     rows : ndarray
         The documents in pairs.
     chosen : list of int
         Cuts, with weights `eta`.
-    sides : ndarray of shape (n_rows, n_chosen)
-        1 above a chosen cut, 0 below.
     span : IndependentSet
         The chosen cuts as vectors on `rows`.
     """
@@ -70,18 +68,13 @@ class Descent:
     def __init__(self, queries: Queries, cuts: Cuts) -> None:
         self.cuts = cuts
         self.winner, self.loser, weight = _listed(queries)
-        self.initial = weight / weight.sum()
-        self.weight = self.initial.copy()
+        self.weight = weight / weight.sum()
         self.rows = distinct(np.r_[self.winner, self.loser])
         winner, loser = (np.searchsorted(self.rows, of_pair) for of_pair in (self.winner, self.loser))
         self.span = IndependentSet(components_of_pairs(winner, loser, len(self.rows)))
         self.chosen: list[int] = []
         self.eta = np.empty(0)
-        self._sides = np.empty((queries.n_rows, 0), np.float32)  # columns after the chosen cuts are unused
-
-    @property
-    def sides(self) -> NDArray[np.float32]:  # noqa: D102 (see above)
-        return self._sides[:, : len(self.chosen)]
+        self._sides = np.empty((queries.n_rows, 0), np.float32)  # 1 above a chosen cut, 0 below; spare columns follow
 
     def vectors(self, cuts: Ints) -> Sides:
         """Return the sides of cuts as vectors on the documents in pairs."""

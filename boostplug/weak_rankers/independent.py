@@ -35,18 +35,12 @@ class IndependentSet:
         self._size = np.bincount(component).astype(np.float64)
         self.largest = len(component) - len(self._size)
         self._basis = np.empty((0, len(component)))  # rows from `size` on are unused
-        self._factor = np.empty((0, 0))  # vectors = factor @ basis, lower triangular
         self.size = 0
 
     @property
     def basis(self) -> Floats:
         """The orthonormal basis, of shape (size, n_documents)."""
         return self._basis[: self.size]
-
-    @property
-    def factor(self) -> Floats:
-        """The vectors as combinations of the basis, of shape (size, size), lower triangular."""
-        return self._factor[: self.size, : self.size]
 
     def centred(self, vectors: ArrayLike) -> Floats:
         """Return vectors, of shape (…, n_documents), minus their mean in each component."""
@@ -62,37 +56,32 @@ class IndependentSet:
     def add_each(self, vectors: ArrayLike) -> list[int]:
         """Add each of `vectors`, (n, n_documents), that is independent of all before it; return their indices."""
         v = self.centred(vectors)
-        rest, onto = self._split(v)  # for all vectors at once: this takes nearly all of the time
+        rest = self._rest(v)  # for all vectors at once: this takes nearly all of the time
         outside = np.linalg.norm(rest, axis=1) > TOLERANCE * np.linalg.norm(v, axis=1)
         known, added = self.size, []
         for i in map(int, np.flatnonzero(outside)):
             if self.size == self.largest:
                 break
             fresh = self._basis[known : self.size]
-            products = fresh @ rest[i]
-            left, coordinates = rest[i] - products @ fresh, np.r_[onto[i], products]
+            left = rest[i] - (fresh @ rest[i]) @ fresh
             if np.linalg.norm(left) < 0.1 * np.linalg.norm(rest[i]):  # its rounding error has grown tenfold
-                left, more = self._split(left)
-                coordinates += more
+                left = self._rest(left)
             length = np.linalg.norm(left)
             if length > TOLERANCE * np.linalg.norm(v[i]):
-                self._append(left / length, np.r_[coordinates, length])
+                self._append(left / length)
                 added.append(i)
         return added
 
-    def _append(self, direction: Floats, coordinates: Floats) -> None:
+    def _append(self, direction: Floats) -> None:
         if self.size == len(self._basis):
             capacity = min(self.largest, max(16, 2 * self.size))
-            basis, factor = np.empty((capacity, len(direction))), np.zeros((capacity, capacity))
-            basis[: self.size], factor[: self.size, : self.size] = self.basis, self.factor
-            self._basis, self._factor = basis, factor
+            basis = np.empty((capacity, len(direction)))
+            basis[: self.size] = self.basis
+            self._basis = basis
         self._basis[self.size] = direction
-        self._factor[self.size, : self.size + 1] = coordinates
         self.size += 1
 
-    def _split(self, v: Floats) -> tuple[Floats, Floats]:
-        """Return the residuals of vectors after projection on the basis, and their inner products with it."""
-        onto = v @ self.basis.T
-        rest = v - onto @ self.basis
-        again = rest @ self.basis.T
-        return rest - again @ self.basis, onto + again
+    def _rest(self, v: Floats) -> Floats:
+        """Return the residuals of vectors after projection on the basis, twice."""
+        rest = v - (v @ self.basis.T) @ self.basis
+        return rest - (rest @ self.basis.T) @ self.basis

@@ -101,7 +101,7 @@ def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bo
     results: dict[str, TaskResult] = {jobs[name].key: found for name, found in kept.items() if found is not None}
     missing = {job.key: name for name, job in jobs.items() if kept[name] is None}
     todo = [job for job in jobs.values() if job.key in missing]
-    with progress_bar(progress, len(jobs), completed=len(results)) as advance:
+    with progress_bar(progress, len(todo)) as advance:
         for job, outcome in in_parallel(run, todo, min(processes, max(1, len(todo)))):
             results[job.key] = outcome
             if "value" in outcome:  # the next run tries failed tasks again

@@ -12,8 +12,7 @@ from rankers.test_rankboost_numbers import half_log, indicator, lemma_3, weights
 
 from boostplug import Pairs, Queries
 from boostplug.weak_rankers import Cuts
-from boostplug.weak_rankers.independent import IndependentSet
-from studies.replication.training.rankboost import Combinations, OptimalRankBoost, WithE2, coordinates
+from studies.replication.training.rankboost import Combinations, OptimalRankBoost, WithE2
 
 
 @pytest.mark.parametrize("name", RANKERS)
@@ -39,17 +38,6 @@ def test_lemma_3():
     assert ranker.history_["e2"][-1] == pytest.approx(0.94844716, abs=5e-9)
 
 
-def test_coordinates_of_vectors_that_are_nearly_alike():
-    rng = np.random.default_rng(0)
-    vectors = rng.normal(size=40) + 1e-5 * rng.normal(size=(12, 40))
-    span = IndependentSet(np.zeros(40, np.int64))
-    span.add_each(vectors)
-    mixed = rng.normal(size=(3, 12)) @ vectors
-    np.testing.assert_allclose(
-        coordinates(span, mixed) @ span.centred(vectors), span.centred(mixed), rtol=0, atol=1e-9 * np.abs(mixed).max()
-    )
-
-
 def gap():
     """Pairs (2i, 2i + 1); on them h = (h1 + h2)/2."""
     h = indicator(12, [0, 2, 4, 6, 9])
@@ -64,7 +52,7 @@ def combination(H, pairs):
     assert state.admit(0)
     assert state.admit(1)
     assert not state.admit(2)
-    weights = coordinates(state.span, H[2])
+    weights = state.coordinates(H[2])
     np.testing.assert_allclose(weights, [0.5, 0.5], atol=1e-12)
     return state.along_combination(weights / np.linalg.norm(weights))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from scipy.linalg import solve_triangular
 from scipy.optimize import brentq
 
@@ -21,7 +21,7 @@ from boostplug.rankers import RankBoostRanker
 from boostplug.rankers.base import Round, Rounds, Training
 from boostplug.rankers.rankboost_plus import NO_EDGE, Descent, Step
 from boostplug.weak_rankers import Cuts
-from boostplug.weak_rankers.independent import TOLERANCE, IndependentSet
+from boostplug.weak_rankers.independent import TOLERANCE
 from boostplug.weak_rankers.stump import first_best
 
 _LOG_LARGEST = float(np.log(np.finfo(np.float64).max))
@@ -75,7 +75,23 @@ class Combinations(Descent):
 
     def __init__(self, queries: Queries, cuts: Cuts) -> None:
         super().__init__(queries, cuts)
+        self._initial = self.weight.copy()
         self._out = np.empty_like(self.weight)
+
+    @property
+    def _of_chosen(self) -> NDArray[np.float32]:
+        """The sides of the chosen cuts, of shape (n_rows, n_chosen): 1 above, 0 below."""
+        return self._sides[:, : len(self.chosen)]
+
+    def coordinates(self, vectors: ArrayLike) -> Floats:
+        """Return the coefficients, shape (…, n_chosen), of `vectors` on `rows` as combinations of the chosen cuts."""
+        return self.from_basis((self.span.centred(vectors) @ self.span.basis.T).T).T
+
+    def from_basis(self, onto: Floats) -> Floats:
+        """Return coefficients of the chosen cuts from those of the basis; both have shape (n_chosen, …)."""
+        factor = self.span.centred(self._of_chosen[self.rows].T) @ self.span.basis.T  # lower triangular
+        weights: Floats = solve_triangular(factor, onto, lower=True, trans="T")
+        return weights
 
     def along_combination(self, beta: Floats) -> Step:
         """Step along a combination of the chosen cuts, to the minimum of the loss, which is convex in the step."""
@@ -102,7 +118,7 @@ class Combinations(Descent):
 
     def log_loss(self) -> float:
         """Return ln F2(η), computed from scratch."""
-        value, _, shift = self._tilted(self.initial, np.zeros_like(self.eta), self.eta, 1.0)
+        value, _, shift = self._tilted(self._initial, np.zeros_like(self.eta), self.eta, 1.0)
         return float(np.log(value) + shift)
 
     def _derivative(self, beta: Floats, step: float) -> float:
@@ -112,20 +128,9 @@ class Combinations(Descent):
 
     def _tilted(self, weight: Floats, eta: Floats, beta: Floats, step: float) -> tuple[float, float, float]:
         found: tuple[float, float, float] = _tilted(
-            self.winner, self.loser, weight, self.sides, eta, beta, step, self._out
+            self.winner, self.loser, weight, self._of_chosen, eta, beta, step, self._out
         )
         return found
-
-
-def coordinates(span: IndependentSet, vectors: ArrayLike) -> Floats:
-    """Return the coefficients, shape (…, size), of `vectors` as combinations of the set's vectors."""
-    return from_basis(span, (span.centred(vectors) @ span.basis.T).T).T
-
-
-def from_basis(span: IndependentSet, onto: Floats) -> Floats:
-    """Return coefficients of the set's vectors from those of the basis; both have shape (size, …)."""
-    weights: Floats = solve_triangular(span.factor, onto, lower=True, trans="T")
-    return weights
 
 
 def _optimal(state: Combinations, candidates: Ints) -> Iterator[Step]:
@@ -155,7 +160,7 @@ class _DependentCuts:
     """The candidates that are combinations of the chosen cuts, with their weights, scaled to length 1."""
 
     def __init__(self, state: Combinations, candidates: Ints) -> None:
-        self._span = state.span
+        self._state = state
         self.chosen: list[int] = []  # indices of candidates
         self.places = np.empty(0, np.int64)
         self.weights = np.empty((0, 0))
@@ -166,7 +171,7 @@ class _DependentCuts:
     def extend(self, place: int) -> None:
         """Add the cut that was chosen last to the basis."""
         self.chosen.append(place)
-        newest = self._span.basis[-1]
+        newest = self._state.span.basis[-1]
         onto = self._rest @ newest
         self._rest -= np.outer(onto, newest)
         self._onto = np.vstack([self._onto, onto])
@@ -179,7 +184,7 @@ class _DependentCuts:
     def solve(self, places: Ints) -> None:
         """Compute the weights of the dependent candidates."""
         self.places = places
-        weights = from_basis(self._span, self._onto[:, places])
+        weights = self._state.from_basis(self._onto[:, places])
         self.weights = (weights / np.linalg.norm(weights, axis=0)).T
 
 
@@ -195,7 +200,7 @@ class _E2OfModel:
         if cut in state.chosen or state.admit(cut):
             state.eta[state.chosen.index(cut)] += alpha
         else:
-            state.eta += alpha * coordinates(state.span, state.cuts.above(cut)[state.rows])
+            state.eta += alpha * state.coordinates(state.cuts.above(cut)[state.rows])
         return float(np.exp(min(state.log_loss(), _LOG_LARGEST)))
 
     def _cut(self, stump: Any) -> int:
