@@ -220,7 +220,7 @@ def drawn_of(folder: Path, job: Job) -> tuple[Parts, list[Parts], DataPart] | No
 def _beside(framework: str, **more: Any) -> Iterator[tuple[str, Method]]:
     """Yield what `starting_params` returns, and trees that differ from it in one thing."""
     leaves, random = {
-        "lightgbm": ("num_leaves", {"extra_trees": None}),
+        "lightgbm": ("num_leaves", {"extra_trees": None, "feature_fraction_bynode": None}),
         "xgboost": ("max_leaves", {"colsample_bynode": None}),
     }[framework]
     changes: dict[str, dict[str, Any]] = {
