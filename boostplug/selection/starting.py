@@ -92,7 +92,8 @@ def trees_for(queries: Queries, n_features: int | None = None) -> tuple[dict[str
     """Return the trees for a training set by the names of `compare`'s ``params``, and why."""
     start = Start.of(queries)
     own = {name: start.random(name, n_features) for name in ("lightgbm", "xgboost")}
-    own["xgboost"]["colsample_bytree"] = 1.0
+    if start.size.labels == "choice":  # for which LightGBM's trees draw columns
+        own["xgboost"]["colsample_bytree"] = 1.0
     return start.shared() | own, start.why
 
 
