@@ -23,7 +23,6 @@ SHOWN = 620  # pixels, where there is room
 FOOT = 84  # below the rows: the axis and the notes
 LOWEST, HIGHEST = -0.005, 0.055  # of the axis
 TICKS = (0.0, 0.02, 0.04)
-START = "CRR, 6 leaves, from linear"
 
 
 def with_z(difference: float, z: float) -> tuple[float, float, float]:
@@ -38,21 +37,23 @@ def rows_of_gains() -> list[tuple[str, str, tuple[float, float, float]]]:
     def stored(name: str) -> Any:
         return json.loads((ROOT / "docs" / "results" / f"{name}.json").read_text(encoding="utf-8"))
 
-    few, chosen, clicks, five = (stored(name) for name in ("few_queries", "chosen", "clicks", "first_loss"))
-    by_method = {(row["method"], row["beside"]): row for row in few["sizes"]}
-    (folds,) = (r for r in few["in all"] if r["size"] == 100 and r["method"] == f"{START}, mean of folds")
-    (choice,) = (row for row in chosen["both"] if row["method"] == "NDCGBoost")
+    trees, clicks, five = (stored(name) for name in ("fitting_trees", "clicks", "first_loss"))
+    by_method = {(r["kind"], r["size"], r["method"], r["stopped by"]): r for r in trees["rows"] if r["half"] == "look"}
     (log,) = (r for r in clicks["logs"] if (r["set"], r["eta"], r["method"]) == ("yandex", 1.0, "lightgbm additive"))
     (grades,) = (row["overall"] for row in five["losses"] if row["loss"] == "CRR")
-    small = {n: with_z(*by_method[START, "lambdarank"][n][:2]) for n in ("25", "100")}
+
+    def gain(kind: str, size: int, method: str, judge: str = "NDCG") -> tuple[float, float, float]:
+        return with_z(*by_method[kind, size, method, judge]["NDCG@10"][:2])
+
     return [
-        ("25 judged queries", "CRR, 6 leaves, linear start", small["25"]),
-        ("100 judged queries", "the same", small["100"]),
-        ("100 judged queries", "and the mean of folds", with_z(*folds["difference"][:2])),
-        ("500 judged queries", "CRR, 6 leaves", with_z(*by_method["CRR, 6 leaves", "lambdarank"]["500"][:2])),
+        ("30 judged queries", "folds and a linear model", gain("graded", 30, "ours, folds and linear")),
+        ("100 judged queries", "the same", gain("graded", 100, "ours, folds and linear")),
+        ("400 judged queries", "folds", gain("graded", 400, "ours, folds")),
+        ("2,000 judged queries", "folds", gain("graded", 2000, "ours, folds")),
+        ("300 lists of one choice", "ListNet, small trees", gain("choice", 300, "ours", "log loss")),
+        ("1,500 lists of one choice", "the same", gain("choice", 1500, "ours", "log loss")),
         ("Clicks with positions", "Unbiased, beside raw clicks", tuple(log["beside clicks"])),
-        ("One choice in a list", "NDCGBoost", with_z(*choice["difference"][:2])),
-        ("Thousands of queries", "CRR", (grades["difference"], *grades["interval"])),
+        ("Thousands of queries", "CRR alone", (grades["difference"], *grades["interval"])),
     ]
 
 

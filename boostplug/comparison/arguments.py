@@ -51,7 +51,7 @@ def trees_of(params: Mapping[str, Any] | None, folds: Folds) -> tuple[Trees, str
     fewest = min((fold[0] for fold in folds), key=lambda train: n_with_pair(train.queries))
     defaults, why = trees_for(fewest.queries, int(fewest.X.shape[1]))
     if isinstance(params, Mapping) and "column_fraction" in params:
-        del defaults["xgboost"]["colsample_bytree"]  # in whose place XGBoost draws columns for each split
+        defaults["xgboost"].pop("colsample_bytree", None)  # which would win
     trees = Trees.from_params(params, defaults)
     return trees, f"{why}; params set {', '.join(params)}" if params else why
 

@@ -372,8 +372,8 @@ class _AssignQueries:
 
     def n_trees_after(self, booster: lgb.Booster) -> int:
         """Return the number of trees after the best round."""
-        counted = [*self.n_trees, int(booster.num_trees())]
-        return max(1, counted[booster.best_iteration - self.first_round])
+        counted = [*self.n_trees, booster.num_trees()]
+        return max(1, int(counted[booster.best_iteration - self.first_round]))
 
     def __deepcopy__(self, _memo: Any) -> "_AssignQueries":
         return self  # the parent copies the metrics, which hold it

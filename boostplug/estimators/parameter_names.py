@@ -29,6 +29,7 @@ LIGHTGBM_ALIASES: dict[str, tuple[str, ...]] = {
         "extra_trees": ("extra_tree",),
         "feature_contri": ("fc", "feature_contrib", "feature_penalty", "fp"),
         "feature_fraction": ("colsample_bytree", "sub_feature"),
+        "feature_fraction_bynode": ("colsample_bynode", "sub_feature_bynode"),
         "interaction_constraints": (),
         "lambda_l2": ("l2_regularization", "lambda", "reg_lambda"),
         "learning_rate": ("eta", "shrinkage_rate"),

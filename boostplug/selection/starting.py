@@ -14,7 +14,7 @@ ROUNDS = 1000
 SHARED = ("num_leaves", "learning_rate", "row_fraction", "column_fraction")
 """Those that `trees_for` gives both frameworks."""
 _ROWS, _COLUMNS, _BY_NODE = 0.8, 0.6, 0.3
-_LEAST_COLUMNS = 3  # that XGBoost draws for a split
+_LEAST_COLUMNS = 3  # that are drawn for a split
 _RARE = 0.15  # share of labels above the least one, below which sampled rows and columns cost more than they gain
 
 
@@ -72,24 +72,29 @@ class Start(NamedTuple):
         rare = f"; all rows and columns, as {share:.0%} of the labels are above the least"
         return cls(size, samples, bool(y.min(initial=0.0) < 0.0), why if samples else f"{why}{rare}")
 
-    @property
     def shared(self) -> dict[str, float]:
-        """The parameters named in `SHARED`."""
-        rows, columns = (_ROWS, _COLUMNS) if self.samples else (1.0, 1.0)
-        values = (self.size.num_leaves, self.size.learning_rate, rows, columns)
-        return dict(zip(SHARED, values, strict=True))
+        """Return the parameters named in `SHARED`."""
+        rows = _ROWS if self.samples else 1.0
+        columns = _COLUMNS if self.size.labels == "choice" else 1.0
+        return dict(zip(SHARED, (self.size.num_leaves, self.size.learning_rate, rows, columns), strict=True))
 
-    def by_node(self, n_features: int | None) -> float:
-        """Return the share of the columns that XGBoost draws for a split, in place of LightGBM's random thresholds."""
+    def random(self, framework: str, n_features: int | None) -> dict[str, Any]:
+        """Return what makes a tree's splits random: thresholds for choices in LightGBM, else the columns of a split."""
+        if framework == "lightgbm" and self.size.labels == "choice":
+            return {"extra_trees": True}
         least = _LEAST_COLUMNS / n_features if n_features else 0.0
-        return min(1.0, max(_BY_NODE, least)) if self.samples else 1.0
+        share = min(1.0, max(_BY_NODE, least)) if self.samples else 1.0
+        name = "feature_fraction_bynode" if framework == "lightgbm" else "colsample_bynode"
+        return {name: share} if share < 1.0 else {}
 
 
 def trees_for(queries: Queries, n_features: int | None = None) -> tuple[dict[str, Any], str]:
     """Return the trees for a training set by the names of `compare`'s ``params``, and why."""
     start = Start.of(queries)
-    of_xgboost = {"colsample_bynode": start.by_node(n_features), "colsample_bytree": 1.0}
-    return {**start.shared, "lightgbm": {"extra_trees": True}, "xgboost": of_xgboost}, start.why
+    own = {name: start.random(name, n_features) for name in ("lightgbm", "xgboost")}
+    if start.size.labels == "choice":  # for which LightGBM's trees draw columns
+        own["xgboost"]["colsample_bytree"] = 1.0
+    return start.shared() | own, start.why
 
 
 def starting_params(
@@ -104,8 +109,9 @@ def starting_params(
 ) -> dict[str, Any]:
     """Return parameters for `LGBMRanker` or `XGBRanker` that fit the kind and the number of the labels.
 
-    The fewer labels there are, the less a tree should learn from each of them: it has fewer leaves, and random
-    thresholds. The values are those that ranked best on public data sets.
+    The fewer labels there are, and the less each of them says, the less should a tree learn from it: it has fewer
+    leaves, and its splits are random, by columns or by thresholds. The values are those that ranked best on public
+    data sets (docs/results/fitting_trees.md).
 
     Parameters
     ----------
@@ -115,18 +121,19 @@ def starting_params(
         Exactly one of them: the query id of each row, contiguous, or the sizes of the queries.
     framework : {"lightgbm", "xgboost"}
     n_features : int, optional
-        Number of features, so that XGBoost draws from three of them at least for each split.
+        Number of features, of which three at least are drawn for each split.
     labels : {"auto", "graded", "choice"}
-        "choice": a list's only label above 0 is what was booked, bought or clicked. "auto": "choice" if no query has
-        more than one label above 0 and none has one below 0.
+        "choice": the label above 0 is what was chosen of a list: booked, bought, the winner. "auto": "choice" if no
+        query has more than one label above 0, and none has one below 0.
     verbose : bool, default False
         Print why, in one line.
 
     Returns
     -------
     dict
-        To unpack, ``LGBMRanker(**params)``, and to change. ``n_estimators`` is the most rounds for early stopping, as
-        `fit_folds` has it; a fit without a validation set needs a number of your own.
+        For ``LGBMRanker(**params)`` or ``XGBRanker(**params)``: the objective, the trees, and the metric to stop on
+        where it is not NDCG@10. ``n_estimators`` is the most rounds, for early stopping, which `fit_folds` has; without
+        a validation set they are too many.
 
     Raises
     ------
@@ -147,13 +154,13 @@ def starting_params(
     start = Start.of(Queries(y, qid=qid, group=group), labels)
     if check_flag("verbose", verbose):
         print(f"{start.why}.")  # noqa: T201 (asked for)
-    choice, (leaves, rate, rows, columns) = start.size.labels == "choice", start.shared.values()
+    choice, (leaves, rate, rows, columns) = start.size.labels == "choice", start.shared().values()
     params: dict[str, Any] = {"objective": ListNet(target="labels") if choice else CRR(), "n_estimators": ROUNDS}
     params |= {"learning_rate": rate, "subsample": rows}
     metric: Metric | None = ChoiceLogLoss() if choice else SpearmanRho() if start.has_negative else None
     stop_on = {} if metric is None else {"eval_metric" if framework == "xgboost" else "metric": metric}
+    params |= start.random(framework, n_features) | stop_on
     if framework == "xgboost":
-        params |= {"max_leaves": leaves, "max_depth": 0, "grow_policy": "lossguide"}
-        return params | {"colsample_bynode": start.by_node(n_features)} | stop_on
-    params |= {"num_leaves": leaves, "extra_trees": True, "colsample_bytree": columns, "verbose": -1}
-    return params | ({"subsample_freq": 1} if rows < 1.0 else {}) | stop_on
+        return params | {"max_leaves": leaves, "max_depth": 0, "grow_policy": "lossguide"}
+    params |= {"num_leaves": leaves, "colsample_bytree": columns, "verbose": -1}
+    return params | ({"subsample_freq": 1} if rows < 1.0 else {})

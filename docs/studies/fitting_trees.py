@@ -32,19 +32,23 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
 
+import joblib
 import numpy as np
 from numpy.typing import NDArray
 
 import boostplug as bp
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.best_round import BestRound
+from boostplug.replication.drawing import drawn
+from boostplug.replication.tables import markdown
 from studies.quality.sets import SETS, Fold, with_one_relevant
 from studies.store import all_finished
+from studies.tables import estimated, line_style, publish, with_z
 
 Floats = NDArray[np.float64]
 
@@ -173,7 +177,7 @@ def _simulated() -> list[Fold]:
     return [(part(k, k + 1, k + 2), part(k + 3), part(k + 4)) for k in range(N_FOLDS)]
 
 
-def _with_pairs(part: DataPart) -> NDArray[np.int64]:
+def with_pairs(part: DataPart) -> NDArray[np.int64]:
     """Return the queries whose documents have different grades."""
     starts, labels = part.queries.boundaries[:-1], part.queries.labels
     return np.flatnonzero(np.maximum.reduceat(labels, starts) > np.minimum.reduceat(labels, starts))
@@ -195,7 +199,7 @@ def drawn_of(folder: Path, job: Job) -> tuple[Parts, list[Parts], DataPart] | No
     train, valid, test = folds_of(folder, job.data, job.kind, job.size)[job.draw]
     rng = np.random.default_rng([_SEED, job.draw])
     if job.kind == "choice":
-        known, held = rng.permutation(_with_pairs(train)), rng.permutation(_with_pairs(valid))
+        known, held = rng.permutation(with_pairs(train)), rng.permutation(with_pairs(valid))
         if len(known) < job.size:
             return None
         one = train.of_queries(known[: job.size]), valid.of_queries(held[: job.size // 2])
@@ -203,7 +207,7 @@ def drawn_of(folder: Path, job: Job) -> tuple[Parts, list[Parts], DataPart] | No
         drawn = rng.permutation(whole.queries.n_queries)
     else:
         whole = _joined(train, valid)
-        drawn = rng.permutation(_with_pairs(whole))[: job.size]
+        drawn = rng.permutation(with_pairs(whole))[: job.size]
         if len(drawn) < job.size:
             return None
         one = whole.of_queries(drawn[job.size // 4 :]), whole.of_queries(drawn[: job.size // 4])
@@ -220,7 +224,7 @@ def drawn_of(folder: Path, job: Job) -> tuple[Parts, list[Parts], DataPart] | No
 def _beside(framework: str, **more: Any) -> Iterator[tuple[str, Method]]:
     """Yield what `starting_params` returns, and trees that differ from it in one thing."""
     leaves, random = {
-        "lightgbm": ("num_leaves", {"extra_trees": None}),
+        "lightgbm": ("num_leaves", {"extra_trees": None, "feature_fraction_bynode": None}),
         "xgboost": ("max_leaves", {"colsample_bynode": None}),
     }[framework]
     changes: dict[str, dict[str, Any]] = {
@@ -244,6 +248,7 @@ _LEFT_OUT = {
     *(f"XGBoost{how}{name}" for how in ("", ", folds") for name in (", half the leaves", ", twice the leaves")),
     *("XGBoost, folds, all rows and columns", "XGBoost, all rows and columns", "linear, folds", "QueryRMSE"),
     *("ours, folds and linear", "QBRank, the same trees, folds", "QBRank, the same trees", "rank_xendcg"),
+    *("XGBoost, folds, not random", "ours, folds, all rows and columns", "lambdarank, the same trees, folds"),
 }
 
 
@@ -396,9 +401,9 @@ def _catboost(method: Method, train: DataPart, valid: DataPart, test: DataPart, 
     return best, lambda n: model.predict(test_pool, ntree_end=n)
 
 
-def _linear(method: Method, train: DataPart, valid: DataPart, test: DataPart, seed: int, judges: Any) -> Any:
+def _linear(method: Method, train: DataPart, _: DataPart, test: DataPart, __: int, judges: Any) -> Any:
     ranker = bp.LinearRanker(**method.params).fit(train.X, train.queries.labels, group=train.group)
-    return dict.fromkeys(judges, 1), lambda n: ranker.predict(test.X)
+    return dict.fromkeys(judges, 1), lambda _: ranker.predict(test.X)
 
 
 _TRAINED: dict[str, Callable[..., Any]] = {
@@ -430,10 +435,10 @@ def _standardised(scores: Floats, part: DataPart) -> Floats:
 
 def trained(folder: Path, job: Job) -> dict[Any, Any]:
     """Train the methods of a job, and return what is measured of each; nothing where the set is too small."""
-    drawn = drawn_of(folder, job)
-    if drawn is None:
+    parts_of_draw = drawn_of(folder, job)
+    if parts_of_draw is None:
         return {}
-    one, folds, test = drawn
+    one, folds, test = parts_of_draw
     judges = JUDGES if job.kind == "choice" else {"NDCG": JUDGES["NDCG"]}
     found: dict[str, Any] = {}
     with warnings.catch_warnings():
@@ -456,7 +461,168 @@ def train(folder: str, store: str, half: str, kind: str, *sizes: str) -> None:
     all_finished(Path(store), {job.name: partial(trained, Path(folder), job) for job in wanted})
 
 
-COMMANDS: Mapping[str, Callable[..., None]] = {"train": train}
+# The page
+
+
+class Results:
+    """What the store holds."""
+
+    def __init__(self, store: Path) -> None:
+        wanted = [job for half in HALVES for kind in SIZES for size in SIZES[kind] for job in jobs(half, kind, size)]
+        paths = {job: store / f"{job.name}.joblib" for job in wanted}
+        self._kept = {job: joblib.load(path) for job, path in paths.items() if path.is_file()}
+
+    def of(self, half: str, kind: str, size: int, method: str) -> dict[tuple[str, int], list[Any]]:
+        """Return what is kept of a method, a list over seeds for each set and draw."""
+        found: dict[tuple[str, int], list[Any]] = {}
+        for job in jobs(half, kind, size):
+            if method in self._kept.get(job, {}):
+                found.setdefault((job.data, job.draw), []).append(self._kept[job][method])
+        return found
+
+    def gap(self, of: tuple[str, str, int], ours: str, theirs: str, key: str = "NDCG", data: str = "") -> Any:
+        """Return the difference of two methods, pooled over sets, or of one set; None where nothing is known.
+
+        A method's name may end with the judge that stopped it, after a bar: "ours|log loss".
+        """
+        gaps = []
+        (a, judge), (b, other) = ((*one.split("|"), "NDCG")[:2] for one in (ours, theirs))
+        first, second = self.of(*of, a), self.of(*of, b)
+        for draw in first.keys() & second.keys():
+            if data == draw[0] or (not data and (draw[0] != "simulated" or of[2] == 6000)):
+                means = [
+                    np.mean([run[by][key] for run in runs[draw]], axis=0)
+                    for runs, by in ((first, judge), (second, other))
+                ]
+                gaps.append(means[0] - means[1])
+        return estimated(np.concatenate(gaps)) if gaps else None
+
+    def cost(self, of: tuple[str, str, int], method: str, judge: str) -> tuple[float, float]:
+        """Return the median best round, and the processor seconds of all trainings."""
+        runs = [run for draw in self.of(*of, method).values() for run in draw]
+        return float(np.median([run[judge]["rounds"] for run in runs])), sum(run["seconds"] for run in runs)
+
+
+def summary(results: Results) -> dict[str, Any]:
+    """Return the numbers of the page."""
+    rows = []
+    for half, kind in product(HALVES, SIZES):
+        for size in SIZES[kind]:
+            of = half, kind, size
+            for method in methods_of(Job(kind, "", size, 0, 0)):
+                for judge in JUDGES if kind == "choice" else ("NDCG",):
+                    name = f"{method}|{judge}"
+                    if (gap := results.gap(of, name, "lambdarank")) is None:
+                        continue
+                    rounds, seconds = results.cost(of, method, judge)
+                    row = {"half": half, "kind": kind, "size": size, "method": method, "stopped by": judge}
+                    row |= {"NDCG@10": gap, "rounds": rounds, "seconds": seconds}
+                    row["sets"] = {data: results.gap(of, name, "lambdarank", data=data) for data in HALVES[half]}
+                    if kind == "choice":
+                        row["log loss"] = results.gap(of, name, "lambdarank", "log loss")
+                    rows.append(row)
+    beside = [
+        {"half": half, "kind": kind, "size": size, "ours": ours, "theirs": theirs, "NDCG@10": gap}
+        | ({"log loss": results.gap((half, kind, size), ours, theirs, "log loss")} if kind == "choice" else {})
+        for half, (kind, sizes, ours, others) in product(HALVES, _BESIDE)
+        for size, theirs in product(sizes or SIZES[kind], others)
+        if (gap := results.gap((half, kind, size), ours, theirs)) is not None
+    ]
+    return {"rows": rows, "beside": beside}
+
+
+_BESIDE: tuple[tuple[str, tuple[int, ...], str, tuple[str, ...]], ...] = (
+    ("graded", (), "ours, folds", ("lambdarank, folds", "QueryRMSE, folds", "YetiRank, folds", "rank:ndcg")),
+    ("graded", (), "ours, folds and linear", ("ours, folds", "QueryRMSE, folds", "YetiRank, folds")),
+    ("graded", (), "ours, folds three times", ("ours, folds",)),
+    ("graded", (), "XGBoost, folds", ("rank:ndcg", "QueryRMSE, folds", "XGBoost, folds, not random")),
+    *(("choice", (), f"ours|{judge}", ("lambdarank(norm=False)", "QuerySoftMax")) for judge in JUDGES),
+    ("choice", (), "XGBoost|log loss", ("rank:ndcg", "QuerySoftMax", "XGBoost, not random|log loss")),
+    ("choice", (), "ours, folds|log loss", ("QuerySoftMax", "QuerySoftMax, folds")),
+)
+
+
+def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
+    """Return the page's tables; bold: at least three standard errors from 0."""
+    made = {}
+    for half, kind in product(HALVES, SIZES):
+        rows = [row for row in found["rows"] if row["half"] == half and row["kind"] == kind]
+        names = list(dict.fromkeys((row["method"], row["stopped by"]) for row in rows if row["method"] != "lambdarank"))
+        cells: dict[tuple[str, str, int], str] = {}
+        for row in rows:
+            cells[row["method"], row["stopped by"], row["size"]] = with_z(row["NDCG@10"])
+        shown = [name for name in names if kind == "graded" or name[1] == "log loss" or name[0] in _BY_NDCG]
+        body = [
+            [
+                method + (" (stopped by NDCG)" if kind == "choice" and judge == "NDCG" else ""),
+                *(cells.get((method, judge, size), "–") for size in SIZES[kind]),
+            ]
+            for method, judge in shown
+        ]
+        made[f"{half} {kind}"] = markdown(["method", *(f"{size:,}" for size in SIZES[kind])], body, numbers=True)
+    for kind, sizes in SIZES.items():
+        rows = [row for row in found["beside"] if row["half"] == "look" and row["kind"] == kind]
+        pairs = list(dict.fromkeys((row["ours"], row["theirs"]) for row in rows))
+        by = {(row["ours"], row["theirs"], row["size"]): with_z(row["NDCG@10"]) for row in rows}
+        body = [[_title(pair[0]), _title(pair[1]), *(by.get((*pair, size), "–") for size in sizes)] for pair in pairs]
+        made[f"beside {kind}"] = markdown(["", "beside", *(f"{size:,}" for size in sizes)], body, numbers=True)
+    rows = [row for row in found["rows"] if (row["half"], row["kind"], row["size"]) == ("look", "choice", 1500)]
+    body = [
+        [row["method"], with_z(row["log loss"]), f"{row['rounds']:.0f}", f"{row['seconds']:.0f}"]
+        for row in rows
+        if row["stopped by"] == "log loss" and row["log loss"] is not None
+    ]
+    made["log loss"] = markdown(["method", "log loss", "rounds", "seconds"], body, numbers=True)
+    return made
+
+
+_BY_NDCG = ("ours", "XGBoost")
+
+
+def _title(name: str) -> str:
+    method, _, judge = name.partition("|")
+    return f"{method}, stopped by the log loss" if judge == "log loss" else method
+
+
+_DRAWN = {
+    "graded": ("lambdarank, folds", "QueryRMSE, folds", "ours", "ours, folds", "ours, folds and linear"),
+    "choice": ("lambdarank(norm=False)", "QuerySoftMax", "ours", "ours, folds"),
+}
+
+
+def _plot(found: Mapping[str, Any], axes: Any) -> None:
+    """Draw the differences to lambdarank by kind and number of labels, a line for each method."""
+    ticks: list[str] = []
+    styles = {name: line_style(number) for number, name in enumerate(dict.fromkeys(chain(*_DRAWN.values())))}
+    labelled: set[str] = set()
+    for kind, names in _DRAWN.items():
+        at = len(ticks)
+        ticks += [f"{size:,}\n{'queries' if kind == 'graded' else 'choices'}" for size in SIZES[kind]]
+        for name in names:
+            judge = "log loss" if kind == "choice" and name.startswith("ours") else "NDCG"
+            by_size = {
+                row["size"]: row["NDCG@10"][0]
+                for row in found["rows"]
+                if (row["half"], row["kind"], row["method"], row["stopped by"]) == ("look", kind, name, judge)
+            }
+            known = [(at + place, by_size[size]) for place, size in enumerate(SIZES[kind]) if size in by_size]
+            label = "_" if name in labelled else name
+            labelled.add(name)
+            axes.plot(*zip(*known, strict=True), label=label, **styles[name])
+    axes.set_xticks(range(len(ticks)), ticks)
+    axes.axhline(0.0, color="grey", linewidth=0.8)
+    axes.set_ylabel("NDCG@10 beside lambdarank as it comes")
+
+
+def page(store: str, result: str, page: str) -> None:
+    """Write the numbers, fill the page and draw."""
+    found = publish(summary(Results(Path(store))), result, page, tables)
+    drawn(
+        partial(_plot, found), "Trees that fit the labels", Path(page).parent / "figures" / "fitting_trees", (8.0, 5.0)
+    )
+
+
+COMMANDS: Mapping[str, Callable[..., None]] = {"train": train, "page": page}
 
 if __name__ == "__main__":
     from studies import fitting_trees  # noqa: PLW0406 (under its own name, so that other processes find what is in it)

@@ -20,7 +20,7 @@ from boostplug.comparison.compare import compare
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData
-from studies.few_queries import queries_of, with_pairs
+from studies.fitting_trees import with_pairs
 from studies.quality.sets import SETS, movielens, with_one_relevant
 from studies.store import finished
 from studies.tables import decimals, markdown, publish, with_error
@@ -54,14 +54,14 @@ def _pool(folder: Path, data: str) -> DataPart:
     place = np.lexsort((rng.random(len(labels)), queries.query_of_row))  # the rows of each query in a random order
     rows = np.sort(place[np.arange(len(labels)) - queries.boundaries[queries.query_of_row] < MOST.get(data, 1000)])
     part = DataPart(np.concatenate([part.X for part in fold])[rows], queries.of_rows(rows, keep_empty=False))
-    return queries_of(part, with_pairs(part))
+    return part.of_queries(with_pairs(part))
 
 
 def drawn(folder: Path, data: str, draw: int) -> dict[Any, Any]:
     """Return the record of a comparison on some queries of a set, with what its models do on others."""
     part = _pool(folder, data)
     order = np.random.default_rng((_SEED, draw)).permutation(part.queries.n_queries)
-    here, others = queries_of(part, order[:HERE]), queries_of(part, order[HERE : HERE + OTHERS])
+    here, others = part.of_queries(order[:HERE]), part.of_queries(order[HERE : HERE + OTHERS])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = compare(

@@ -43,11 +43,14 @@ def test_trees_fit_the_labels_of_the_fold_with_the_fewest_queries_that_hold_a_pa
 
 def test_params_win_under_any_name():
     expected, why = trees_for(parts()[0].queries)
-    found = settings(*parts(), params={"num_leaves": 9, "lightgbm": {"extra_tree": False}})
-    assert found["params"].items() >= {**expected, "num_leaves": 9, "lightgbm": {"extra_tree": False}}.items()
+    found = settings(*parts(), params={"num_leaves": 9, "lightgbm": {"colsample_bynode": 1}})
+    assert found["params"].items() >= {**expected, "num_leaves": 9, "lightgbm": {"colsample_bynode": 1}}.items()
     assert found["trees"] == f"{why}; params set num_leaves, lightgbm"
     found = settings(*parts(), params={"xgboost": {"colsample_bynode": 1}})
     assert found["params"].items() >= {**expected, "xgboost": {"colsample_bynode": 1}}.items()
+    found = settings(*parts(), params={"column_fraction": 0.5})
+    assert found["params"]["column_fraction"] == 0.5
+    assert "colsample_bytree" not in found["params"]["xgboost"]
     found = settings(*parts(), params={"xgboost": {"gamma": 1}})
     assert found["params"]["xgboost"] == {**expected.get("xgboost", {}), "gamma": 1}
 
@@ -112,7 +115,7 @@ def test_resumed_runs_have_their_models(tmp_path):
 def test_too_large_trees_are_said():
     found = bp.compare(
         *parts(), losses="RankNet", baselines=(), frameworks="lightgbm", rounds=100, early_stopping_rounds=5, seeds=1,
-        params={"num_leaves": 60, "learning_rate": 1.0, "min_rows": 1}, progress=False,
+        params={"num_leaves": 60, "learning_rate": 1.0, "min_rows": 1, "lightgbm": {"colsample_bynode": 1}}, progress=False,
     )  # fmt: skip
     assert found.document["methods"][0]["rounds"] <= 10
     assert "Training stopped within 10 of 100 rounds: RankNet" in str(found)

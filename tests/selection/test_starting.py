@@ -57,24 +57,36 @@ def test_negative_labels_are_stopped_by_a_metric_that_takes_them(framework):
     assert np.ptp(ranker.predict(data.X)) > 0.0
 
 
+BY_NODE = {"lightgbm": "feature_fraction_bynode", "xgboost": "colsample_bynode"}
+
+
 @both
 def test_rare_grades_are_learnt_from_all_rows_and_columns(framework):
     rare, often = (
         bp.starting_params(found["y"], group=found["group"], framework=framework)
         for found in (labels(50, n_documents=40), labels(50))
     )
-    names = {"lightgbm": ("subsample", "colsample_bytree"), "xgboost": ("subsample", "colsample_bynode")}[framework]
-    assert [rare[name] for name in names] == [1.0, 1.0]
-    assert all(0.0 < often[name] < 1.0 for name in names)
+    assert (rare["subsample"], rare.get("colsample_bytree", 1.0)) == (1.0, 1.0)
+    assert BY_NODE[framework] not in rare
+    assert 0.0 < often["subsample"] < 1.0
+    assert 0.0 < often[BY_NODE[framework]] < 1.0
 
 
-def test_xgboost_draws_several_of_few_columns():
+@both
+def test_three_columns_at_least_are_drawn_for_a_split(framework):
     found = labels(50)
     shares = [
-        bp.starting_params(found["y"], group=found["group"], framework="xgboost", n_features=n)["colsample_bynode"]
+        bp.starting_params(found["y"], group=found["group"], framework=framework, n_features=n).get(BY_NODE[framework])
         for n in (1, 4, 6, 100)
     ]
-    assert shares == [1.0, 0.75, 0.5, 0.3]
+    assert shares == [None, 0.75, 0.5, 0.3]
+
+
+def test_choices_have_random_thresholds_in_lightgbm():
+    found = labels(50, choice=True)
+    params = bp.starting_params(found["y"], group=found["group"])
+    assert params["extra_trees"] is True
+    assert BY_NODE["lightgbm"] not in params
 
 
 def test_it_says_why_in_one_line(capsys):
