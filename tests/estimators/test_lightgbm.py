@@ -170,3 +170,14 @@ def test_the_best_round_is_the_model_though_some_rounds_find_no_split():
     assert ranker.booster_.num_trees() < len(values)
     found = bp.NDCG(10).score(valid.y, ranker.predict(valid.X[:, :4]), qid=valid.qid)
     assert found == pytest.approx(max(values), abs=1e-12)
+
+
+def test_lightgbm_counts_rounds_that_find_no_split():
+    """Why `LGBMRanker` counts trees: once this fails, it need not."""
+    train, valid = (bp.datasets.make_ranking(15, random_state=seed) for seed in (0, 100))
+    params = {"objective": "lambdarank", "extra_trees": True, "feature_fraction": 0.25, "num_leaves": 4}
+    params |= {"metric": "ndcg", "eval_at": 10, "num_threads": 1, "verbosity": -1}
+    data = lgb.Dataset(train.X[:, :4], train.y, group=train.group)
+    held = data.create_valid(valid.X[:, :4], valid.y, group=valid.group)
+    booster = lgb.train(params, data, 200, [held], callbacks=[lgb.early_stopping(50, verbose=False)])
+    assert booster.num_trees() < booster.best_iteration + 50
