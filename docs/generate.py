@@ -258,7 +258,10 @@ PAGES = {
         "The frameworks' own rankers, with our losses and metrics, queries by `qid` and preference pairs. "
         "[LightGBM](../guides/lightgbm.md) · [XGBoost](../guides/xgboost.md) · "
         "[scikit-learn](../guides/scikit-learn.md)",
-        (Section("Rankers", ("LGBMRanker", "XGBRanker")), Section("Trees that fit the labels", ("starting_params", "fit_folds"))),
+        (
+            Section("Rankers", ("LGBMRanker", "XGBRanker")),
+            Section("Trees that fit the labels", ("starting_params", "fit_folds")),
+        ),
     ),
     "rankers.md": Page(
         "Reference rankers",

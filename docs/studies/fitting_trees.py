@@ -44,11 +44,10 @@ from numpy.typing import NDArray
 import boostplug as bp
 from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.best_round import BestRound
-from boostplug.replication.drawing import drawn
-from boostplug.replication.tables import markdown
+from studies.drawing import drawn
 from studies.quality.sets import SETS, Fold, with_one_relevant
 from studies.store import all_finished
-from studies.tables import estimated, line_style, publish, with_z
+from studies.tables import estimated, line_style, markdown, publish, with_z
 
 Floats = NDArray[np.float64]
 
