@@ -115,7 +115,8 @@ def test_resumed_runs_have_their_models(tmp_path):
 def test_too_large_trees_are_said():
     found = bp.compare(
         *parts(), losses="RankNet", baselines=(), frameworks="lightgbm", rounds=100, early_stopping_rounds=5, seeds=1,
-        params={"num_leaves": 60, "learning_rate": 1.0, "min_rows": 1, "lightgbm": {"colsample_bynode": 1}}, progress=False,
+        params={"num_leaves": 60, "learning_rate": 1.0, "min_rows": 1, "lightgbm": {"colsample_bynode": 1}},
+        progress=False,
     )  # fmt: skip
     assert found.document["methods"][0]["rounds"] <= 10
     assert "Training stopped within 10 of 100 rounds: RankNet" in str(found)
