@@ -452,6 +452,11 @@ CASES = {
         ),
         Case('`make_scorer("ndcg")`', lambda: bp.make_scorer("ndcg")),
         Case("more folds than queries", lambda: bp.group_folds(QID, 4)),
+        Case("starting parameters of another framework", lambda: bp.starting_params(Y, qid=QID, framework="catboost")),
+        Case("starting parameters of another kind of label", lambda: bp.starting_params(Y, qid=QID, labels="clicks")),
+        Case(
+            "a linear part beside pairs", lambda: bp.fit_folds(bp.LGBMRanker(), X, Y, qid=QID, pairs=PAIRS, linear=True)
+        ),
         Case("a seed without shuffle", lambda: bp.group_folds(QID, 2, random_state=0)),
         Case(
             "folds made for other rows",
