@@ -132,3 +132,5 @@ def test_bad_arguments_are_named():
         bp.starting_params([1, 0], group=[2], labels="clicks")
     with pytest.raises(ValueError, match="n_features"):
         bp.starting_params([1, 0], group=[2], n_features=0)
+    with pytest.raises(ValueError, match=r"y\[1\] = nan is not finite"):
+        bp.starting_params([1, np.nan], group=[2])
