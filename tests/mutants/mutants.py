@@ -492,6 +492,39 @@ MUTANTS = [
         ),
     ),
     *_caught_by(
+        ["estimators/test_folds.py", "estimators/test_lightgbm.py", "selection/test_starting.py"],
+        (
+            "the linear part has the spread of its own labels",
+            "estimators.folds._with_linear",
+            "spread / own / 3.0 if own else 0.0",
+            "1.0 / 3.0 if own else 0.0",
+        ),
+        (
+            "the linear part saw the rows out of fold",
+            "estimators.folds._with_linear",
+            "fit(X[train], queries.of_rows(train, keep_empty=False))",
+            "fit(X, queries)",
+        ),
+        (
+            "rounds without a split count as trees",
+            "estimators.lightgbm._AssignQueries.n_trees_after",
+            "counted[booster.best_iteration - self.first_round]",
+            "booster.best_iteration",
+        ),
+        (
+            "queries without a pair count as judged",
+            "selection.starting.n_with_pair",
+            "(queries.grade_groups if queries.pairs is None else queries.listed_pairs).query",
+            "range(queries.n_queries)",
+        ),
+        (
+            "a list of two choices is one of one choice",
+            "selection.starting.has_one_chosen",
+            "n_chosen == 1.0",
+            "n_chosen >= 1.0",
+        ),
+    ),
+    *_caught_by(
         ["comparison/test_decision.py"],
         (
             "the incumbent is left for a method that is level",
