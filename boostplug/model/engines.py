@@ -6,8 +6,11 @@ from typing import Any, NamedTuple
 
 from boostplug.model import readers, writers
 
-_RANK_FEATURE = (
-    r"(?a)(?!(?:if|in|true|false)$)[A-Za-z_$@][\w$@]*(\([\w$@.,]*\))?(\.[A-Za-z_$@][\w$@]*(\([\w$@.,]*\))?)*"
+_PART = r"[A-Za-z_$@][\w$@]*(\([\w$@.,]*\))?"
+_RANK_FEATURE = rf"(?a)(?!(?:if|in|true|false)$){_PART}(\.{_PART})*"
+_NO_RANK_FEATURE = (
+    "which Vespa refuses or reads as a number or a formula; give each the name of a rank feature or function, such as "
+    "title_bm25, bm25(title) or fieldMatch(title).completeness"
 )
 
 
@@ -16,29 +19,28 @@ class Engine(NamedTuple):
 
     Attributes
     ----------
-    title, text, holds : str
-        Its name, what `export` returns for it, and what it holds where a feature is missing: words of the docs.
+    title, text : str
+        Its name, and what `export` returns for it, in the docs.
     write : callable
-        Takes trees and the names of the features, and `options`.
+        Takes trees, the names of the features, and `options`.
     read : callable, optional
         Takes the text and the columns of some rows, and returns a `readers.Model`. None: no text, but a ranker.
     missing : tuple of str
-        Values of `missing` that it takes; without "zero", it treats missing values as the trees do.
+        Values of `missing` that it takes. Without "zero", it treats missing values as the trees do.
     learnt : str
         What to do if the model has learnt from missing values.
     offset : "auto" or float, optional
         Default of `offset`. None: it takes none.
     options : tuple of str
-        Arguments of `export` that only it takes.
-    names : tuple of str
+        Arguments of `export` that not every engine takes.
+    names : (str, str)
         Pattern of the names of features that it takes, and what is wrong with others.
     dump : callable, optional
-        Writes a booster of LightGBM, with its names and categories, where the engine reads LightGBM's own format.
+        Writes a booster of LightGBM with its categories, where the engine reads LightGBM's own format.
     """
 
     title: str
     text: str
-    holds: str
     write: Callable[..., Any]
     read: Callable[[str, readers.Columns], readers.Model] | None
     missing: tuple[str, ...] = ("zero",)
@@ -51,17 +53,11 @@ class Engine(NamedTuple):
 
 ENGINES = {
     "solr": Engine(
-        "Solr, module ltr",
-        "JSON of a `MultipleAdditiveTreesModel`, all features in the model's order",
-        "0",
-        writers.solr,
-        readers.solr,
-        options=("name", "store"),
+        "Solr", "JSON of a `MultipleAdditiveTreesModel`", writers.solr, readers.solr, options=("name", "store")
     ),
     "elasticsearch-ltr": Engine(
         "Elasticsearch with the plugin elasticsearch-learning-to-rank",
         "JSON, type `model/xgboost+json`",
-        "up to 1.5.8: 0; since 1.5.9: NaN",
         writers.xgboost_dump,
         partial(readers.plugin, directions=True),
         missing=("nan", "zero"),
@@ -70,8 +66,7 @@ ENGINES = {
     ),
     "opensearch-ltr": Engine(
         "OpenSearch with the plugin ltr",
-        "the same",
-        "up to 3.1: 0; since 3.2.0: NaN, as in the model since 3.8.0",
+        "JSON, type `model/xgboost+json`",
         writers.xgboost_dump,
         readers.plugin,
         missing=("nan", "zero"),
@@ -79,31 +74,21 @@ ENGINES = {
         offset="auto",
     ),
     "ranklib": Engine(
-        "both plugins, RankLib",
-        "XML, type `model/ranklib`; features are numbered from 1",
-        "0",
-        writers.ranklib,
-        readers.ranklib,
+        "both plugins, RankLib", "XML, type `model/ranklib`, features numbered from 1", writers.ranklib, readers.ranklib
     ),
     "vespa": Engine(
         "Vespa",
         "JSON as LightGBM or XGBoost dump it",
-        "as in the model",
         writers.xgboost_dump,
         readers.vespa,
         missing=("nan",),
         offset=None,
-        names=(
-            _RANK_FEATURE,
-            "which Vespa refuses or reads as a number or a formula; give each the name of a rank feature or function, "
-            "such as title_bm25, bm25(title) or fieldMatch(title).completeness",
-        ),
+        names=(_RANK_FEATURE, _NO_RANK_FEATURE),
         dump=writers.vespa,
     ),
     "xgboost": Engine(
         "Elastic's own learning to rank",
-        "a plain `xgboost.XGBRanker` for `eland`",
-        "go right: eland drops the model's directions, and `export` warns",
+        "a plain `xgboost.XGBRanker`, for `eland`",
         writers.xgboost_ranker,
         None,
         missing=("nan",),

@@ -14,7 +14,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.checks import check_choice, check_instance, check_number, scores_of_rows, shown
-from boostplug.core.extras import imported
 from boostplug.data.tables import read_features
 from boostplug.model.engines import ENGINES, Engine
 from boostplug.model.ensemble import Ensemble
@@ -25,12 +24,6 @@ from boostplug.model.writers import Categories, all_trees, offset_above_zero
 from boostplug.model.xgboost import booster_of_document, change_leaves, document_of
 
 _TOLERANCE = 1e-5  # of the largest absolute score: what sums of hundreds of trees in single precision cost
-_LISTED = 3  # differing rows in a message
-_REFUSALS = {
-    "zero": "treats missing values as the trees do; pass missing=None",
-    "nan": "fills missing values with 0; pass missing='zero', or None",
-}
-"""What an engine does that does not take a value of `missing`."""
 
 
 def export(
@@ -70,8 +63,6 @@ def export(
         From ``lgb.train``, ``xgb.train``, a file, or a ranker (whose `export` returns a whole plain ranker). With `to`
         also a fitted ranker of either framework, a reference ranker, or an `Ensemble`.
     to : str, optional
-        Search engine:
-
         <engines>
     feature_names : sequence of str, optional
         The engine's names of the features, in the order of the columns. Default: those of the table that the ranker was
@@ -87,7 +78,8 @@ def export(
         The feature store in which Solr looks for the model's features. Default: Solr's "_DEFAULT_".
     offset : "auto" or float, optional
         A constant that is added to all scores, as a tree of one leaf. "auto": the least one with which no sum of leaves
-        is below 0, because Lucene takes no scores below 0 from queries. The order stays. Default: see `to`.
+        is below 0, because Lucene takes no scores below 0 from queries. The order stays. Default: "auto" for
+        <lifted>, else 0.
     X : array-like or DataFrame of shape (n_rows, n_features), optional
         Rows, as the model's `predict` takes them, on which `boostplug.testing.check_export` compares the text's scores
         with the model's.
@@ -151,7 +143,9 @@ def export(
             X = columns_of(X).values
         if missing != "nan" and "zero" in engine.missing:
             X = np.nan_to_num(X, nan=0.0)
-        scores = _predicted(plain, X) + added
+        of_xgboost = type(plain).__module__.startswith("xgboost")
+        rows = sys.modules["xgboost"].DMatrix(X, feature_names=plain.feature_names) if of_xgboost else X
+        scores = plain.predict(rows) + added
         if engine.read is None:
             _check_scores(exported.predict(X), scores, to)
         else:
@@ -160,19 +154,22 @@ def export(
 
 
 def _engine(to: Any, missing: Any, offset: Any, options: dict[str, str]) -> Engine:
-    """Return what is known of an engine; raise for arguments that it does not take."""
+    """Return the row of an engine; raise for arguments that it does not take."""
     if not isinstance(to, str) or to not in ENGINES:
         raise ValueError(f"to must be one of {', '.join(ENGINES)}; got {shown(to)}")
     engine = ENGINES[to]
-    for name in options.keys() - {*engine.options}:
-        takers = " or ".join(other.title.partition(",")[0] for other in ENGINES.values() if name in other.options)
-        raise ValueError(f"{name}={options[name]!r} is of a model in {takers}; {to} takes none: leave it out")
+    for name, value in options.items():
+        if name not in engine.options:
+            takers = " or ".join(other.title for other in ENGINES.values() if name in other.options)
+            raise ValueError(f"{name}={value!r} is of a model in {takers}; {to} takes none: leave it out")
     if engine.offset is None and offset is not None:
         raise ValueError(f"offset={offset!r}: {engine.title} takes scores below 0; leave it out")
-    if missing not in (None, *_REFUSALS):
+    if missing not in (None, "zero", "nan"):
         raise ValueError(f"missing must be 'zero', 'nan' or None; got {shown(missing)}")
-    if missing not in (None, *engine.missing):
-        raise ValueError(f"missing={missing!r}: {to} {_REFUSALS[missing]}")
+    if missing == "zero" and "zero" not in engine.missing:
+        raise ValueError(f"missing='zero': {to} treats missing values as the trees do; pass missing=None")
+    if missing == "nan" and "nan" not in engine.missing:
+        raise ValueError(f"missing='nan': {to} fills missing values with 0; pass missing='zero', or None")
     return engine
 
 
@@ -192,13 +189,7 @@ def _names(own: list[str], feature_names: Sequence[str] | None, engine: Engine) 
 
 
 def _written(
-    plain: Any,
-    to: str,
-    names: list[str],
-    known: Categories,
-    missing: str | None,
-    offset: str | float | None,
-    options: dict[str, str],
+    plain: Any, to: str, names: list[str], known: Categories, missing: str | None, offset: Any, options: dict[str, str]
 ) -> tuple[Any, float]:
     """Return what the engine's writer makes of a model, and the constant that is added to its scores.
 
@@ -217,12 +208,12 @@ def _written(
     if engine.dump and isinstance(plain, Ensemble):
         return engine.dump(plain.to_lightgbm(), names, {}), 0.0
     offset = engine.offset if offset is None else offset
-    added = (
-        offset_above_zero(model)
-        if offset == "auto"
-        else check_number("offset", offset or 0.0, otherwise=", 'auto', or None")
-    )
+    added = offset_above_zero(model) if offset == "auto" else _number(offset)
     return engine.write(all_trees(model, missing_is_zero=missing_is_zero, offset=added), names, **options), added
+
+
+def _number(offset: Any) -> float:
+    return 0.0 if offset in (None, "auto") else check_number("offset", offset, otherwise=", 'auto', or None")
 
 
 def _fills_with_zero(model: TreeModel, to: str, missing: str | None) -> bool:
@@ -237,11 +228,10 @@ def _fills_with_zero(model: TreeModel, to: str, missing: str | None) -> bool:
             f"{engine.learnt and '; ' + engine.learnt}"
         )
     if model.learnt_missing and missing == "zero":
-        changed = sum(int((tree.missing_left != (tree.threshold >= 0.0))[~tree.leaf].sum()) for tree in model.trees)
-        total = sum(int((~tree.leaf).sum()) for tree in model.trees)
+        changed = np.concatenate([(tree.missing_left != (tree.threshold >= 0.0))[~tree.leaf] for tree in model.trees])
         warnings.warn(
-            f"missing values count as 0 in the export: at {changed:,} of {total:,} splits they go to another side than "
-            "in the model",
+            f"missing values count as 0 in the export: at {changed.sum():,} of {len(changed):,} splits they go to "
+            "another side than in the model",
             stacklevel=4,
         )
     return fills and missing != "nan"
@@ -310,37 +300,27 @@ def check_export(
         try:
             model = readers[to](text, columns)
             found = model._replace(zero=model.zero or missing == "zero").scores(columns.values)
-            constants = model.constants()
+            first = [model.node(root) for root, _ in model.trees[:1]]
         except (LookupError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError) as error:
             raise ValueError(f"text is no model that {to} reads ({type(error).__name__}: {error})") from error
-    shifts = [0.0] if offset in (None, "auto") else [check_number("offset", offset, otherwise=", 'auto', or None")]
+    shifts = [_number(offset)]
     if offset == "auto" or (offset is None and engine.offset == "auto"):
-        shifts += constants  # what export adds
+        shifts += [value for value in first if isinstance(value, float)]  # what export adds, a tree of one leaf
     expected = max((expected + shift for shift in shifts), key=lambda shifted: _near(found, shifted).sum())
     if offset == "auto" and (found < 0.0).any():
         raise AssertionError(f"{(found < 0.0).sum()} of {len(found)} rows score below 0; pass offset='auto' to export")
     _check_scores(found, expected, to)
 
 
-def _near(scores: NDArray[Any], expected: NDArray[Any]) -> NDArray[np.bool_]:
-    with np.errstate(invalid="ignore"):  # of infinities
-        tolerance = _TOLERANCE * np.abs(expected).max(initial=0.0)
-        return np.asarray((np.abs(scores - expected) <= tolerance) | (scores == expected))
+def _near(scores: NDArray[Any], expected: NDArray[Any]) -> Any:
+    return np.isclose(scores, expected, rtol=0.0, atol=_TOLERANCE * np.abs(expected).max(initial=0.0))
 
 
 def _check_scores(scores: NDArray[Any], expected: NDArray[Any], to: str) -> None:
     rows = np.flatnonzero(~_near(scores, expected)).tolist()
     if rows:
-        listed = "; ".join(f"row {k}: {scores[k]:.9g} in {to}, {expected[k]:.9g} expected" for k in rows[:_LISTED])
+        listed = "; ".join(f"row {k}: {scores[k]:.9g} in {to}, {expected[k]:.9g} expected" for k in rows[:3])
         raise AssertionError(f"{len(rows)} of {len(scores)} rows differ: {listed}")
-
-
-def _predicted(plain: Any, rows: Any) -> NDArray[np.floating]:
-    """Return the scores of an ensemble or a booster; columns are taken by their places."""
-    if type(plain).__module__.partition(".")[0] != "xgboost":
-        return np.asarray(plain.predict(rows))
-    names = plain.feature_names
-    return np.asarray(plain.predict(imported("xgboost", "export needs").DMatrix(rows, feature_names=names)))
 
 
 def _without_later_rounds(booster: Any, model: Any = None) -> Any:
@@ -425,10 +405,7 @@ def fitted_model(model: Any) -> Any:
     return model.booster_ if hasattr(model, "booster_") else model
 
 
-def _described(to: str, engine: Engine) -> str:
-    offset = '; `offset="auto"`' * (engine.offset == "auto")
-    return f'- "{to}": {engine.title}. {engine.text}{offset}'
-
-
-_ENGINES = ";\n".join(f'- "{to}": {engine.title}: {engine.text}' for to, engine in ENGINES.items())
-export.__doc__ = re.sub("( +)<engines>", lambda found: indent(_ENGINES, found[1]), export.__doc__ or "")
+_LIST = ";\n".join(f'- "{to}", {engine.title}: {engine.text}' for to, engine in ENGINES.items()) + "."
+_LIFTED = " and ".join(f'"{to}"' for to, engine in ENGINES.items() if engine.offset == "auto")
+_DOC = (export.__doc__ or "").replace("<lifted>", _LIFTED)
+export.__doc__ = re.sub("( *)<engines>", lambda found: indent(_LIST, found[1]), _DOC)

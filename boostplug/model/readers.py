@@ -1,4 +1,4 @@
-"""Readers of exported models, one per format: each scores rows by the arithmetic of the search engine that loads the text.
+"""Readers of exported models: each scores rows by the arithmetic of the search engine that loads the text.
 
 They follow the sources of the engines, and share no code with the writers, which they check:
 
@@ -78,11 +78,6 @@ class Model(NamedTuple):
             waiting += [(split.left, rows[left]), (split.right, rows[~left])]
         return out
 
-    def constants(self) -> list[float]:
-        """Return the value of the first tree if it is a leaf, as that of an offset is."""
-        values = [self.node(root) for root, _ in self.trees[:1]]
-        return [value for value in values if not isinstance(value, _Split)]
-
 
 class Columns(NamedTuple):
     """Columns of X, their names, and the texts of categories by column and code."""
@@ -112,6 +107,7 @@ def columns_of(X: Any, feature_names: Sequence[str] | None = None) -> Columns:
 
 
 def solr(text: str, columns: Columns) -> Model:
+    """Return a `MultipleAdditiveTreesModel`."""
     model = _json(text)
     if model["class"] != _SOLR_CLASS:
         raise ValueError(f"class must be {_SOLR_CLASS}; got {shown(model['class'])}")
@@ -138,11 +134,9 @@ def plugin(text: str, columns: Columns, *, directions: bool = False) -> Model:
     model = {"splits": model} if isinstance(model, list) else model
     _only(model, ("splits", "objective"))
     objective = model.get("objective", "rank:ndcg")
-    if objective not in (*_SCORES, *_PROBABILITIES):
-        known = ", ".join((*_SCORES, *_PROBABILITIES))
-        raise ValueError(f"objective must be one of {known}; got {shown(objective)}")
-    link = _sigmoid if objective in _PROBABILITIES else None
-    return _xgboost(model["splits"], columns, directions=directions)._replace(link=link)
+    if objective not in _PLUGIN_LINKS:
+        raise ValueError(f"objective must be one of {', '.join(_PLUGIN_LINKS)}; got {shown(objective)}")
+    return _xgboost(model["splits"], columns, directions=directions)._replace(link=_PLUGIN_LINKS[objective])
 
 
 def _xgboost(roots: list[Any], columns: Columns, *, directions: bool = False) -> Model:
@@ -165,6 +159,7 @@ def _xgboost(roots: list[Any], columns: Columns, *, directions: bool = False) ->
 
 
 def ranklib(text: str, columns: Columns) -> Model:
+    """Return an ensemble of RankLib."""
     n_features = columns.values.shape[1]
     lines = [line.strip() for line in text.splitlines()] or [""]
     if (kind := lines[0].replace("## ", "").strip()).upper() not in {"LAMBDAMART", "MART"}:
@@ -187,6 +182,7 @@ def ranklib(text: str, columns: Columns) -> Model:
 
 
 def vespa(text: str, columns: Columns) -> Model:
+    """Return a dump of LightGBM or XGBoost."""
     model = _json(text)
     if isinstance(model, list):
         return _xgboost(model, columns)._replace(kind=np.float64, product=np.float64)
@@ -219,7 +215,8 @@ def vespa(text: str, columns: Columns) -> Model:
         return _Split(feature, float(node["threshold"]), *children, missing_left)  # < in Vespa, <= in LightGBM
 
     trees = [(tree["tree_structure"], 1.0) for tree in model["tree_info"]]
-    links = {"binary": _sigmoid, "cross_entropy": _sigmoid, "poisson": np.exp, "gamma": np.exp, "tweedie": np.exp}
+    links: dict[str, Any] = dict.fromkeys(("poisson", "gamma", "tweedie"), np.exp)
+    links |= dict.fromkeys(("binary", "cross_entropy"), _sigmoid)
     objective = model["objective"]
     link = links.get("binary" if objective.startswith("binary") else objective)
     return Model(trees, read, np.float64, np.float64, link=link)
@@ -255,5 +252,7 @@ def _number(text: Any) -> float:
     return float(text.strip().rstrip("fFdD"))
 
 
-_SCORES = ("binary:logitraw", "rank:ndcg", "rank:map", "rank:pairwise", "reg:linear")
-_PROBABILITIES = ("binary:logistic", "reg:logistic")
+_PLUGIN_LINKS: dict[str, Any] = dict.fromkeys(
+    ("binary:logitraw", "rank:ndcg", "rank:map", "rank:pairwise", "reg:linear")
+)
+_PLUGIN_LINKS |= dict.fromkeys(("binary:logistic", "reg:logistic"), _sigmoid)

@@ -85,20 +85,15 @@ def xgboost_dump(trees: Sequence[Tree], names: Sequence[str]) -> str:
         if not left:
             return {"nodeid": at, "leaf": float(np.float32(tree.value[at]))}
         yes, no = left["nodeid"], right["nodeid"]
-        return {
-            "nodeid": at,
-            "depth": int(depth[at]),
-            "split": names[tree.feature[at]],
-            "split_condition": float(bound[at]),
-            "yes": yes,
-            "no": no,
-            "missing": yes if tree.missing_left[at] else no,
-            "children": [left, right],
-        }
+        split = {"split": names[tree.feature[at]], "split_condition": float(bound[at]), "yes": yes, "no": no}
+        missing = yes if tree.missing_left[at] else no
+        return {"nodeid": at, "depth": int(depth[at]), **split, "missing": missing, "children": [left, right]}
 
     roots = []
     for tree in trees:
-        depth = _depth(tree)
+        depth = np.zeros(len(tree.value), np.int64)
+        for at in np.flatnonzero(~tree.leaf):
+            depth[[tree.left[at], tree.right[at]]] = depth[at] + 1
         bound = largest_single(tree.threshold)
         bound = np.minimum(bound, np.nextafter(_LARGEST, np.float32(0.0)))  # so that a number is above it
         roots.append(_nested(tree, node, np.nextafter(bound, np.float32(np.inf)).astype(np.float64)))
@@ -122,8 +117,7 @@ def ranklib(trees: Sequence[Tree], _names: Sequence[str]) -> str:
 def xgboost_ranker(trees: Sequence[Tree], names: Sequence[str]) -> Any:
     """Return a plain `xgboost.XGBRanker`."""
     xgb = imported("xgboost", "export(to='xgboost') needs")
-    booster = xgb.Booster()
-    booster.load_model(bytearray(xgboost_model(trees, names, len(names))))
+    booster = xgb.Booster(model_file=bytearray(xgboost_model(trees, names, len(names))))
     booster.save_config()  # now, not at the first prediction, XGBoost warns
     # eland adds base_score, and .5 where there is none
     ranker = xgb.XGBRanker(objective="rank:ndcg", n_estimators=len(trees), base_score=0.0)
@@ -191,13 +185,6 @@ def _nested(tree: Tree, node: Callable[..., Any], numbers: NDArray[Any]) -> Any:
         below = (None, None) if tree.leaf[at] else (made[tree.left[at]], made[tree.right[at]])
         made[at] = node(at, *below, tree, numbers)
     return made[0]
-
-
-def _depth(tree: Tree) -> NDArray[np.int64]:
-    depth = np.zeros(len(tree.value), np.int64)
-    for at in np.flatnonzero(~tree.leaf):
-        depth[[tree.left[at], tree.right[at]]] = depth[at] + 1
-    return depth
 
 
 def _less_slack(bound: Singles) -> Singles:
