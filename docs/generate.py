@@ -20,7 +20,6 @@ from boostplug.losses import LOSSES
 from boostplug.metrics import METRICS
 from boostplug.model.engines import ENGINES
 from boostplug.testing import PROPERTIES
-from studies.documents import filled
 
 ROOT = Path(__file__).parent.parent
 REFERENCE = ROOT / "docs" / "reference"
@@ -420,8 +419,8 @@ PAGES = {
 }
 
 
-TABLES = {"guides/search_engines.md": {"engines, made by docs/generate.py": engines}}
-"""Tables within other pages, by their marks."""
+TABLES = {"guides/search_engines.md": {"<!-- table of engines, made by docs/generate.py -->": engines}}
+"""Tables within other pages, by the line before; each ends at ``<!-- end -->``."""
 
 
 def names() -> Iterator[str]:
@@ -438,7 +437,11 @@ def text(page: Page) -> str:
 def with_tables(page: str) -> str:
     """Return a page of `TABLES` with its tables."""
     content = (ROOT / "docs" / page).read_text(encoding="utf-8")
-    return filled(content, {f"table: {name}": [made()] for name, made in TABLES[page].items()})
+    for mark, made in TABLES[page].items():
+        before, begin, rest = content.partition(f"{mark}\n")
+        _, end, after = rest.partition("<!-- end -->")
+        content = f"{before}{begin}\n{made()}\n{end}{after}"
+    return content
 
 
 def main() -> None:
