@@ -20,7 +20,7 @@ class Engine(NamedTuple):
     Attributes
     ----------
     title, text : str
-        Its name, and what `export` returns for it, in the docs.
+        Its name, and what `export` returns for it, in messages and docs.
     write : callable
         Takes trees, the names of the features, and `options`.
     read : callable, optional
@@ -28,7 +28,7 @@ class Engine(NamedTuple):
     missing : tuple of str
         Values of `missing` that it takes. Without "zero", it treats missing values as the trees do.
     learnt : str
-        What to do if the model has learnt from missing values.
+        What to do, in messages and docs, if the model has learnt from missing values.
     offset : "auto" or float, optional
         Default of `offset`. None: it takes none.
     options : tuple of str

@@ -266,9 +266,8 @@ def check_export(
     feature_names : sequence of str, optional
         Names of the columns of X, by default those of a DataFrame, else those in the text (XGBoost's are f0, f1, …).
     missing : {"zero", "nan"}, optional
-        Value of features that the engine does not find. The default is "nan" for "elasticsearch-ltr" (since version
-        1.5.9), "opensearch-ltr" (since 3.8.0) and "vespa", and "zero" for "solr" and "ranklib". Pass "zero" for an
-        older plugin of Elasticsearch or OpenSearch.
+        Value of features that the engine does not find. Default: "nan" where the engine can hold it, else "zero". Pass
+        "zero" for the plugin of Elasticsearch before 1.5.9, and for OpenSearch before 3.8.0.
     offset : float or "auto", optional
         What the engine's scores have on top of `scores`. "auto": what `export` has added as the first tree, so that no
         score is below 0. Default: such a tree or nothing where `export` adds one by default, else 0.
