@@ -20,7 +20,7 @@ from boostplug.core.threads import forced_threads
 from boostplug.data.pairs import Pairs
 from boostplug.data.queries import Queries, row_weights
 from boostplug.losses.base.loss import Loss
-from boostplug.model.readers import check_export
+from boostplug.model.export import check_export
 
 __all__ = ["PROPERTIES", "check_export", "check_loss", "example_data", "suited", "suited_data"]
 

@@ -14,10 +14,11 @@ from typing import Any, NamedTuple
 
 from typer.main import get_command
 
-from boostplug.cli.app import app, compare_command
+from boostplug.cli.app import app, full_command
 from boostplug.core.values import Range
 from boostplug.losses import LOSSES
 from boostplug.metrics import METRICS
+from boostplug.model.engines import ENGINES
 from boostplug.testing import PROPERTIES
 
 ROOT = Path(__file__).parent.parent
@@ -172,9 +173,20 @@ def properties() -> str:
     return f"## The properties\n\n{about}\n\n{table(('property', 'what it says'), rows)}"
 
 
+def engines() -> str:
+    """Return what `export` writes for each engine, and what that holds where a feature is missing."""
+    rows = []
+    for to, engine in ENGINES.items():
+        held = "0" if "zero" in engine.missing else "as in the model"
+        missing = f"{held}; {engine.learnt}" if engine.learnt else held
+        rows.append((engine.title, f'`"{to}"`', engine.text, missing.replace("missing='nan'", "`missing='nan'`")))
+    return table(("engine", "`to`", "what you get", "missing values there"), rows)
+
+
 def commands() -> str:
     """Return each command of the command line with its options."""
-    found = get_command(app).commands | {"compare": compare_command()}  # type: ignore[attr-defined]
+    full = {name: full_command(name) for name in ("compare", "export")}
+    found = get_command(app).commands | full  # type: ignore[attr-defined]
     return "\n\n".join(_command(name, command) for name, command in found.items())
 
 
@@ -407,6 +419,10 @@ PAGES = {
 }
 
 
+TABLES = {"guides/search_engines.md": {"<!-- table of engines, made by docs/generate.py -->": engines}}
+"""Tables within other pages, by the line before; each ends at ``<!-- end -->``."""
+
+
 def names() -> Iterator[str]:
     """Yield every public name that has a place, once."""
     yield from dict.fromkeys(name for page in PAGES.values() for section in page.sections for name in section.names)
@@ -418,11 +434,24 @@ def text(page: Page) -> str:
     return "\n\n".join(part.strip() for part in parts if part.strip()) + "\n"
 
 
+def with_tables(page: str) -> str:
+    """Return a page of `TABLES` with its tables."""
+    content = (ROOT / "docs" / page).read_text(encoding="utf-8")
+    for mark, made in TABLES[page].items():
+        before, begin, rest = content.partition(f"{mark}\n")
+        _, end, after = rest.partition("<!-- end -->")
+        content = f"{before}{begin}\n{made()}\n{end}{after}"
+    return content
+
+
 def main() -> None:
-    """Write every page."""
+    """Write every page and table."""
     for name, page in PAGES.items():
         (REFERENCE / name).write_text(text(page), encoding="utf-8")
         print(f"wrote reference/{name}", file=sys.stderr)
+    for name in TABLES:
+        (ROOT / "docs" / name).write_text(with_tables(name), encoding="utf-8")
+        print(f"wrote {name}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from importlib import import_module
 from io import TextIOWrapper
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,6 +20,7 @@ from boostplug.core.files import check_replaceable, is_same_file, write_file
 from boostplug.core.text import visible
 from boostplug.core.version import __version__
 
+_FUNCTIONS = {"compare": "boostplug.comparison.compare", "export": "boostplug.model.export"}  # by the command's name
 _FAILED, _REFUSED, _INTERRUPTED = 1, 2, 130  # exit statuses
 # How files begin, by the option that names one, or by their suffix.
 _BEGINNINGS = {"--json": b'{"schema": "boostplug', "--report": b"<!doctype html>", "--model": b"tree\nversion"}
@@ -35,11 +37,11 @@ def _output(text: str) -> Any:
 
 
 class _Commands(TyperGroup):
-    """The commands; only the one that is run has the options of `boostplug.compare`, whose import takes a second."""
+    """The commands; only the one that is run has the options of its function, whose import takes a second."""
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name, command, rest = super().resolve_command(ctx, args)
-        return name, compare_command() if name == "compare" else command, rest
+        return name, full_command(name) if name in _FUNCTIONS else command, rest
 
 
 app = typer.Typer(
@@ -81,13 +83,13 @@ def _command(
         typer.echo(context.get_help())
 
 
-def compare_command() -> Any:
-    """Return the command `compare` with an option for each parameter of `boostplug.compare`."""
+def full_command(name: str) -> Any:
+    """Return a command of `_FUNCTIONS` with an option for each parameter of its function."""
     from boostplug.cli.options import with_options
-    from boostplug.comparison.compare import compare as function
 
+    function = getattr(import_module(_FUNCTIONS[name]), name)
     single = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
-    single.command("compare")(with_options(compare, function, "data", "progress"))
+    single.command(name)(with_options(globals()[name], function, "data", "progress", "X"))
     return typer.main.get_command(single)
 
 
@@ -187,29 +189,9 @@ def export(
     model: Annotated[
         Path, typer.Argument(exists=True, dir_okay=False, help="Model file of LightGBM, XGBoost or Ensemble.save.")
     ],
-    to: Annotated[
-        str, typer.Option(help="solr, elasticsearch-ltr, opensearch-ltr, ranklib, vespa, or xgboost (UBJSON or JSON).")
-    ],
-    output: Annotated[Path, _output("File to write.")],
-    feature_names: Annotated[
-        str | None,
-        typer.Option(
-            metavar="A,B", help="The engine's names of the features, in the order of the columns. Default: the model's."
-        ),
-    ] = None,
-    missing: Annotated[
-        str | None, typer.Option(help="zero or nan: what the engine holds where a feature is missing.")
-    ] = None,
-    name: Annotated[str | None, typer.Option(help="Name of the model in Solr.")] = None,
-    store: Annotated[str | None, typer.Option(help="Feature store of the model in Solr.")] = None,
-    offset: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="Added to all scores; auto: so that none is below 0. Default: auto for elasticsearch-ltr and "
-            "opensearch-ltr, else 0.",
-        ),
-    ] = None,
+    to: Annotated[str, typer.Option()],
+    output: Annotated[Path, _output("File to write; of an xgboost.XGBRanker UBJSON if it ends in .ubj, else JSON.")],
+    **arguments: Any,
 ) -> None:
     """Write a model as a search engine takes it; docs/guides/search_engines.md has the requests that upload it.
 
@@ -219,13 +201,10 @@ def export(
     """
     with _reported("export"):
         from boostplug.cli.models import model_content, read_model
-        from boostplug.cli.options import words
         from boostplug.model.export import export as run
 
         _check_outputs({"--output": output}, {"MODEL": model})
-        names = None if feature_names is None else words(feature_names)
-        added = offset if offset is None or offset == "auto" else float(offset)
-        found = run(read_model(model), to, feature_names=names, missing=missing, name=name, store=store, offset=added)
+        found = run(read_model(model), to, **arguments)
         content = model_content(found, output)
         _deliver("export", f"{to}: {output}", {output: lambda path: write_file(path, content)})
 

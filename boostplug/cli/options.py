@@ -16,12 +16,16 @@ def with_options(command: Callable[..., Any], function: Callable[..., Any], *lef
     Parameters
     ----------
     command, function : callable
-        The docstring of `function` has numpydoc's form; the first paragraph about a parameter is the option's help.
+        The docstring of `function` has numpydoc's form; the first paragraph about a parameter is the option's help,
+        also of an option of `command` that has none.
     *left_out : str
         Parameters that are no options.
     """
     about = _descriptions(inspect.getdoc(function) or "")
     parameters = [p for p in inspect.signature(command).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    for parameter in parameters:
+        (option,) = parameter.annotation.__metadata__
+        option.help = option.help or about[parameter.name]
     parameters += [
         parameter.replace(annotation=_option(parameter, about[parameter.name]))
         for parameter in inspect.signature(function, eval_str=True).parameters.values()
@@ -40,9 +44,9 @@ def with_options(command: Callable[..., Any], function: Callable[..., Any], *lef
 def _descriptions(doc: str) -> dict[str, str]:
     """Return the first paragraph about each parameter in a docstring."""
     sections = re.split(r"^(\w+)\n-+\n", f"{doc}\n", flags=re.MULTILINE)
-    parameters = sections[sections.index("Parameters") + 1]
+    parameters = re.sub(r"(?m)^( +)- |`", r"\1", sections[sections.index("Parameters") + 1])  # without marks of lists
     entries = re.findall(r"^(\w.*?) : .*\n((?: +\S.*\n)+)", parameters, flags=re.MULTILINE)
-    return {name: " ".join(text.replace("`", "").split()) for names, text in entries for name in names.split(", ")}
+    return {name: " ".join(text.split()) for names, text in entries for name in names.split(", ")}
 
 
 def _option(parameter: inspect.Parameter, text: str) -> Any:

@@ -252,8 +252,7 @@ class Ensemble:
         trees, slopes = self.trees_and_slopes
         if slopes:
             raise ValueError("to_xgboost: XGBoost has no trees that add up features (Feature); use to_lightgbm()")
-        booster = xgb.Booster()
-        booster.load_model(bytearray(xgboost_model(trees, self.feature_names, self.n_features)))
+        booster = xgb.Booster(model_file=bytearray(xgboost_model(trees, self.feature_names, self.n_features)))
         booster.save_config()  # now, not at the first prediction, XGBoost warns
         return booster
 

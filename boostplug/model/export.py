@@ -1,24 +1,29 @@
-"""Boosters as servers and converters take them: as far as the best iteration, under an objective that they know."""
+"""`export`: models as servers, converters and search engines take them, and `check_export`, which scores the texts."""
 
 import json
+import re
 import sys
 import warnings
 from collections.abc import Sequence
 from functools import partial
+from math import isnan
+from textwrap import indent
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from boostplug.core.checks import shown
-from boostplug.core.extras import imported
+from boostplug.core.checks import check_choice, check_instance, check_number, scores_of_rows, shown
 from boostplug.data.tables import read_features
+from boostplug.model.engines import ENGINES, Engine
 from boostplug.model.ensemble import Ensemble
-from boostplug.model.formats import TARGETS, converted, fitted_model
 from boostplug.model.lightgbm import booster_of, named
-from boostplug.model.readers import check_export, columns_of
-from boostplug.model.trees import names_of
+from boostplug.model.readers import columns_of
+from boostplug.model.trees import TreeModel, names_of
+from boostplug.model.writers import Categories, all_trees, offset_above_zero
 from boostplug.model.xgboost import booster_of_document, change_leaves, document_of
+
+_TOLERANCE = 1e-5  # of the largest absolute score: what sums of hundreds of trees in single precision cost
 
 
 def export(
@@ -57,12 +62,8 @@ def export(
     model : lightgbm.Booster or xgboost.Booster
         From ``lgb.train``, ``xgb.train``, a file, or a ranker (whose `export` returns a whole plain ranker). With `to`
         also a fitted ranker of either framework, a reference ranker, or an `Ensemble`.
-    to : {"solr", "elasticsearch-ltr", "opensearch-ltr", "ranklib", "vespa", "xgboost"}, optional
-        - "solr": JSON of a `MultipleAdditiveTreesModel`, all features in the model's order;
-        - "elasticsearch-ltr", "opensearch-ltr": JSON of the type model/xgboost+json;
-        - "ranklib": XML of the type model/ranklib, features numbered from 1;
-        - "vespa": JSON as LightGBM or XGBoost dump it;
-        - "xgboost": a plain `xgboost.XGBRanker`, for `eland` and whatever else reads XGBoost's models.
+    to : str, optional
+        <engines>
     feature_names : sequence of str, optional
         The engine's names of the features, in the order of the columns. Default: those of the table that the ranker was
         fitted on. A booster has only its own names, in which LightGBM writes a blank as an underscore.
@@ -78,7 +79,7 @@ def export(
     offset : "auto" or float, optional
         A constant that is added to all scores, as a tree of one leaf. "auto": the least one with which no sum of leaves
         is below 0, because Lucene takes no scores below 0 from queries. The order stays. Default: "auto" for
-        "elasticsearch-ltr" and "opensearch-ltr", else 0.
+        <lifted>, else 0.
     X : array-like or DataFrame of shape (n_rows, n_features), optional
         Rows, as the model's `predict` takes them, on which `boostplug.testing.check_export` compares the text's scores
         with the model's.
@@ -123,51 +124,202 @@ def export(
                 "feature_names, missing, name, store, offset and X are of an export to an engine; pass to='solr', …"
             )
         return _without_later_rounds(model)
-    if not isinstance(to, str) or to not in TARGETS:
-        raise ValueError(f"to must be one of {', '.join(TARGETS)}; got {shown(to)}")
+    options = {what: given for what, given in (("name", name), ("store", store)) if given is not None}
+    engine = _engine(to, missing, offset, options)
     fitted = fitted_model(model)
     plain = fitted if isinstance(fitted, Ensemble) else _without_later_rounds(fitted, model)
     fitted_columns = getattr(model, "_fitted_columns", None)
     names = (fitted_columns and fitted_columns.names) or ()
     if feature_names is None and [name.replace(" ", "_") for name in names] == names_of(plain):
         feature_names = names  # as the table has them, before LightGBM changed them
+    names = _names(names_of(plain), feature_names, engine)
     known = (fitted_columns and fitted_columns.categories) or {}
-    exported, added = converted(plain, to, feature_names, missing, known, name=name, store=store, offset=offset)
+    exported, added = _written(plain, to, names, known, missing, offset, options)
     if X is not None:
         if hasattr(model, "_columns_by_role"):
             X = model._selected(X)  # noqa: SLF001
-        _check(exported, to, read_features(X, fitted=fitted_columns), plain, feature_names, missing, added)
+        X = read_features(X, fitted=fitted_columns)
+        if not (engine.dump and hasattr(plain, "pandas_categorical")):  # else trees may split by LightGBM's categories
+            X = columns_of(X).values
+        if missing != "nan" and "zero" in engine.missing:
+            X = np.nan_to_num(X, nan=0.0)
+        of_xgboost = type(plain).__module__.startswith("xgboost")
+        rows = sys.modules["xgboost"].DMatrix(X, feature_names=plain.feature_names) if of_xgboost else X
+        scores = plain.predict(rows) + added
+        if engine.read is None:
+            _check_scores(exported.predict(X), scores, to)
+        else:
+            check_export(exported, to, X, scores, feature_names=names, missing=missing, offset=0.0)
     return exported
 
 
-def _check(
-    exported: Any,
+def _engine(to: Any, missing: Any, offset: Any, options: dict[str, str]) -> Engine:
+    """Return the row of an engine; raise for arguments that it does not take."""
+    if not isinstance(to, str) or to not in ENGINES:
+        raise ValueError(f"to must be one of {', '.join(ENGINES)}; got {shown(to)}")
+    engine = ENGINES[to]
+    for name, value in options.items():
+        if name not in engine.options:
+            takers = " or ".join(other.title for other in ENGINES.values() if name in other.options)
+            raise ValueError(f"{name}={value!r} is of a model in {takers}; {to} takes none: leave it out")
+    if engine.offset is None and offset is not None:
+        raise ValueError(f"offset={offset!r}: {engine.title} takes scores below 0; leave it out")
+    if missing not in (None, "zero", "nan"):
+        raise ValueError(f"missing must be 'zero', 'nan' or None; got {shown(missing)}")
+    if missing == "zero" and "zero" not in engine.missing:
+        raise ValueError(f"missing='zero': {to} treats missing values as the trees do; pass missing=None")
+    if missing == "nan" and "nan" not in engine.missing:
+        raise ValueError(f"missing='nan': {to} fills missing values with 0; pass missing='zero', or None")
+    return engine
+
+
+def _names(own: list[str], feature_names: Sequence[str] | None, engine: Engine) -> list[str]:
+    names = own if feature_names is None else list(feature_names)
+    if len(names) != len(own):
+        raise ValueError(f"feature_names must hold {len(own)} names, one per feature; got {len(names)}")
+    taken, (pattern, why) = set[str](), engine.names
+    for name in names:
+        if not isinstance(name, str) or not name.strip() or not name.isprintable() or name in taken:
+            why = "and engines find features by names; give each a printable name of its own"
+        elif re.fullmatch(pattern, name):
+            taken.add(name)
+            continue
+        raise ValueError(f"feature_names holds {shown(name)}, {why}")
+    return names
+
+
+def _written(
+    plain: Any, to: str, names: list[str], known: Categories, missing: str | None, offset: Any, options: dict[str, str]
+) -> tuple[Any, float]:
+    """Return what the engine's writer makes of a model, and the constant that is added to its scores.
+
+    `plain` is an ensemble, or a booster without later rounds; `known` are the categories of the training set.
+    """
+    engine, framework = ENGINES[to], type(plain).__module__.partition(".")[0]
+    if engine.dump and framework == "lightgbm":
+        return engine.dump(plain, names, known), 0.0
+    if isinstance(plain, Ensemble):
+        model = TreeModel.from_ensemble(plain)
+    elif framework == "lightgbm":
+        model = TreeModel.from_lightgbm(plain, known, names)
+    else:
+        model = TreeModel.from_xgboost(plain)
+    missing_is_zero = _fills_with_zero(model, to, missing)
+    if engine.dump and isinstance(plain, Ensemble):
+        return engine.dump(plain.to_lightgbm(), names, {}), 0.0
+    offset = engine.offset if offset is None else offset
+    added = offset_above_zero(model) if offset == "auto" else _number(offset)
+    return engine.write(all_trees(model, missing_is_zero=missing_is_zero, offset=added), names, **options), added
+
+
+def _number(offset: Any) -> float:
+    return 0.0 if offset in (None, "auto") else check_number("offset", offset, otherwise=", 'auto', or None")
+
+
+def _fills_with_zero(model: TreeModel, to: str, missing: str | None) -> bool:
+    """Return whether missing values go where 0 goes; else the trees say where."""
+    engine, fills = ENGINES[to], "zero" in ENGINES[to].missing
+    if model.learnt_missing and not fills and engine.learnt:
+        warnings.warn(f"the model has learnt from missing values where they go. {engine.learnt}", stacklevel=4)
+    if model.learnt_missing and fills and missing is None:
+        raise ValueError(
+            f"missing=None: the model has learnt from missing values where they go, and {to} fills them with 0. Train "
+            "with 0 in their place, or pass missing='zero', if scores may change"
+            f"{engine.learnt and '; ' + engine.learnt}"
+        )
+    if model.learnt_missing and missing == "zero":
+        changed = np.concatenate([(tree.missing_left != (tree.threshold >= 0.0))[~tree.leaf] for tree in model.trees])
+        warnings.warn(
+            f"missing values count as 0 in the export: at {changed.sum():,} of {len(changed):,} splits they go to "
+            "another side than in the model",
+            stacklevel=4,
+        )
+    return fills and missing != "nan"
+
+
+def check_export(
+    text: str,
     to: str,
     X: Any,
-    plain: Any,
-    feature_names: Sequence[str] | None,
-    missing: str | None,
-    offset: float,
+    scores: ArrayLike,
+    *,
+    feature_names: Sequence[str] | None = None,
+    missing: str | None = None,
+    offset: str | float | None = None,
 ) -> None:
-    """Compare the scores of what was exported with the model's on some rows."""
-    if to != "vespa" or not hasattr(plain, "pandas_categorical"):  # else trees may split by LightGBM's categories
-        X = columns_of(X).values
-    if missing != "nan" and to not in ("vespa", "xgboost"):
-        X = np.nan_to_num(X, nan=0.0)
-    scores = _predicted(plain, X) + offset
-    if to == "xgboost":
-        np.testing.assert_allclose(exported.predict(X), scores, rtol=0, atol=1e-5 * np.abs(scores).max(initial=0.0))
-    else:
-        names = names_of(plain) if feature_names is None else feature_names
-        check_export(exported, to, X, scores, feature_names=names, missing=missing, offset=0.0)
+    """Check that a search engine that loads an exported model will compute the same scores.
+
+    The text is read as the engine reads it, and X is scored by the engine's arithmetic: its precision, its side for a
+    value on a threshold, its treatment of missing values.
+
+    Parameters
+    ----------
+    text : str
+        Model in the engine's format, as `bp.export` returns it.
+    to : str
+        Search engine, as in `bp.export`; all but "xgboost", whose ranker is no text.
+    X : array, sparse matrix or DataFrame
+        Rows of features. NaN stands for a feature that the engine does not find. Categories of a DataFrame are texts in
+        Vespa, and codes in the other engines.
+    scores : array
+        Scores of these rows by the model that was exported.
+    feature_names : sequence of str, optional
+        Names of the columns of X, by default those of a DataFrame, else those in the text (XGBoost's are f0, f1, …).
+    missing : {"zero", "nan"}, optional
+        Value of features that the engine does not find. Default: "nan" where the engine can hold it, else "zero". Pass
+        "zero" for the plugin of Elasticsearch before 1.5.9, and for OpenSearch before 3.8.0.
+    offset : float or "auto", optional
+        What the engine's scores have on top of `scores`. "auto": what `export` has added as the first tree, so that no
+        score is below 0. Default: such a tree or nothing where `export` adds one by default, else 0.
+
+    Raises
+    ------
+    AssertionError
+        If a score differs by more than 1e-5 of the largest absolute score. The message counts the rows and lists the
+        first three.
+    ValueError
+        If the text is not in the engine's format, or names features that X does not have.
+
+    Examples
+    --------
+    >>> import boostplug as bp
+    >>> tree = '[{"nodeid": 0, "depth": 0, "split": "f0", "split_condition": 0.5, "yes": 1, "no": 2, "missing": 1,'
+    >>> tree += ' "children": [{"nodeid": 1, "leaf": -1}, {"nodeid": 2, "leaf": 1}]}]'
+    >>> bp.testing.check_export(tree, "opensearch-ltr", [[0.4], [0.5]], [-1.0, 1.0])
+    """
+    readers = {name: engine.read for name, engine in ENGINES.items() if engine.read is not None}
+    check_choice("to", to, tuple(readers))
+    check_instance("text", text, str, "what export returns")
+    engine = ENGINES[to]
+    if missing is not None:
+        check_choice("missing", missing, engine.missing, f" for {to!r}")
+    columns = columns_of(X, feature_names)
+    expected = scores_of_rows(scores, len(columns.values), finite=False)
+    with np.errstate(over="ignore", invalid="ignore"):
+        try:
+            model = readers[to](text, columns)
+            found = model._replace(zero=model.zero or missing == "zero").scores(columns.values)
+            first = [model.node(root) for root, _ in model.trees[:1]]
+        except (LookupError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError) as error:
+            raise ValueError(f"text is no model that {to} reads ({type(error).__name__}: {error})") from error
+    shifts = [_number(offset)]
+    if offset == "auto" or (offset is None and engine.offset == "auto"):
+        shifts += [value for value in first if isinstance(value, float)]  # what export adds, a tree of one leaf
+    expected = max((expected + shift for shift in shifts), key=lambda shifted: _near(found, shifted).sum())
+    if offset == "auto" and (found < 0.0).any():
+        raise AssertionError(f"{(found < 0.0).sum()} of {len(found)} rows score below 0; pass offset='auto' to export")
+    _check_scores(found, expected, to)
 
 
-def _predicted(plain: Any, rows: Any) -> NDArray[np.floating]:
-    """Return the scores of an ensemble or a booster; columns are taken by their places."""
-    if type(plain).__module__.partition(".")[0] != "xgboost":
-        return np.asarray(plain.predict(rows))
-    names = plain.feature_names
-    return np.asarray(plain.predict(imported("xgboost", "export needs").DMatrix(rows, feature_names=names)))
+def _near(scores: NDArray[Any], expected: NDArray[Any]) -> Any:
+    return np.isclose(scores, expected, rtol=0.0, atol=_TOLERANCE * np.abs(expected).max(initial=0.0))
+
+
+def _check_scores(scores: NDArray[Any], expected: NDArray[Any], to: str) -> None:
+    rows = np.flatnonzero(~_near(scores, expected)).tolist()
+    if rows:
+        listed = "; ".join(f"row {k}: {scores[k]:.9g} in {to}, {expected[k]:.9g} expected" for k in rows[:3])
+        raise AssertionError(f"{len(rows)} of {len(scores)} rows differ: {listed}")
 
 
 def _without_later_rounds(booster: Any, model: Any = None) -> Any:
@@ -235,3 +387,24 @@ def _without_weights(booster: Any) -> Any:
 
 
 _COPIES = {"lightgbm": _lightgbm, "xgboost": _xgboost}
+
+
+def fitted_model(model: Any) -> Any:
+    """Return the booster of a fitted ranker of either framework, the ensemble of a reference ranker, or `model`."""
+    if hasattr(model, "model_"):
+        return model.model_
+    if hasattr(model, "get_booster"):
+        missing = getattr(model, "missing", np.nan)
+        if missing is not None and not isnan(missing):
+            raise ValueError(
+                f"export: the ranker reads {missing!r} as missing (its parameter missing), which engines do not; train "
+                "with NaN in its place"
+            )
+        return model.get_booster()
+    return model.booster_ if hasattr(model, "booster_") else model
+
+
+_LIST = ";\n".join(f'- "{to}", {engine.title}: {engine.text}' for to, engine in ENGINES.items()) + "."
+_LIFTED = " and ".join(f'"{to}"' for to, engine in ENGINES.items() if engine.offset == "auto")
+_DOC = (export.__doc__ or "").replace("<lifted>", _LIFTED)
+export.__doc__ = re.sub("( *)<engines>", lambda found: indent(_LIST, found[1]), _DOC)

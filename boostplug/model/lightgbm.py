@@ -59,12 +59,9 @@ def booster_of(text: str) -> Any:
     import lightgbm as lgb
 
     booster = lgb.Booster(model_str=text)
-    booster.params.setdefault("objective", _parameters(text).get("objective"))
+    parameters = dict(re.findall(r"^\[(\w+): (.*)\]$", text, re.MULTILINE))
+    booster.params.setdefault("objective", parameters.get("objective"))
     return booster
-
-
-def _parameters(text: str) -> dict[str, str]:
-    return dict(re.findall(r"^\[(\w+): (.*)\]$", text, re.MULTILINE))
 
 
 def leaves_below(tree: Tree) -> NDArray[np.int64]:

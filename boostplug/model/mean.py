@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from boostplug.core.checks import shown
-from boostplug.model.export import plain_booster
-from boostplug.model.formats import fitted_model
+from boostplug.model.export import fitted_model, plain_booster
 from boostplug.model.lightgbm import block_of, booster_of
 from boostplug.model.xgboost import booster_of_document, change_leaves, document_of, entry_of
 from boostplug.weak_rankers import Tree

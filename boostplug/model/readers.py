@@ -10,21 +10,17 @@ They follow the sources of the engines, and share no code with the writers, whic
 
 import json
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from typing import Any, NamedTuple, NoReturn
 from xml.etree import ElementTree as ET
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
-from boostplug.core.checks import check_choice, check_instance, check_number, column_names, scores_of_rows, shown
+from boostplug.core.checks import column_names, shown
 from boostplug.data.tables import is_frame, read_features, schema_of
-from boostplug.model.formats import ABOVE_ZERO
 
 Floats = NDArray[Any]
 
-_TOLERANCE = 1e-5  # of the largest absolute score: what sums of hundreds of trees in single precision cost
-_LISTED = 3  # differing rows in a message
 _SOLR_CLASS = "org.apache.solr.ltr.model.MultipleAdditiveTreesModel"
 _XGBOOST_FIELDS = ("nodeid", "depth", "split", "split_condition", "yes", "no", "missing", "leaf", "children")
 
@@ -43,29 +39,47 @@ class _Split(NamedTuple):
 _Node = Callable[[Any], _Split | float]  # from a node of the text to a split, or the value of a leaf
 
 
-class _Tree(NamedTuple):
-    """A tree in arrays, one entry per node. Node 0 is the root, and leaves have feature -1."""
-
-    weight: float
-    feature: NDArray[np.int64]
-    number: Floats  # threshold of a split, value of a leaf
-    children: NDArray[np.int64]
-    missing_left: NDArray[np.bool_]
-    categories: dict[int, tuple[int, ...]]
-
-
-class _Model(NamedTuple):
+class Model(NamedTuple):
     """A model as an engine holds it, and the arithmetic of that engine."""
 
-    trees: list[_Tree]
+    trees: list[tuple[Any, float]]  # root, in the format of the text, and weight
+    node: _Node
     kind: Any = np.float32
     product: Any = np.float32  # type in which a tree's output is multiplied by its weight and added
     inclusive: bool = False  # a value on the threshold goes left
     zero: bool = False  # a missing value is 0
     link: Callable[[Floats], Floats] | None = None
 
+    def scores(self, X: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the score of each row."""
+        rows: Floats = X.astype(self.kind)
+        if self.zero:
+            rows[np.isnan(rows)] = 0
+        total: Floats = np.zeros(len(rows), self.kind)
+        for root, weight in self.trees:
+            output = self._outputs(root, rows).astype(self.product) * self.product(self.kind(weight))
+            total = (total + output).astype(self.kind)
+        return np.asarray(total if self.link is None else self.link(total), np.float64)
 
-class _Columns(NamedTuple):
+    def _outputs(self, root: Any, X: Floats) -> Floats:
+        """Return the value of each row's leaf."""
+        out: Floats = np.empty(len(X), self.kind)
+        waiting = [(root, np.arange(len(X)))]
+        for node, rows in waiting:  # grows by the children of each split
+            split = self.node(node)
+            if not isinstance(split, _Split):
+                out[rows] = split
+                continue
+            x, threshold = X[rows, split.feature], self.kind(split.threshold)
+            left = (x <= threshold) if self.inclusive else (x < threshold)
+            if split.categories is not None:
+                left = np.isin(x, split.categories)
+            left = np.where(np.isnan(x), split.missing_left, left)
+            waiting += [(split.left, rows[left]), (split.right, rows[~left])]
+        return out
+
+
+class Columns(NamedTuple):
     """Columns of X, their names, and the texts of categories by column and code."""
 
     values: NDArray[np.float64]
@@ -81,91 +95,7 @@ class _Columns(NamedTuple):
         return {str(name): k for k, name in enumerate(names)}
 
 
-def check_export(
-    text: str,
-    to: str,
-    X: Any,
-    scores: ArrayLike,
-    *,
-    feature_names: Sequence[str] | None = None,
-    missing: str | None = None,
-    offset: str | float | None = None,
-) -> None:
-    """Check that a search engine that loads an exported model will compute the same scores.
-
-    The text is read as the engine reads it, and X is scored by the engine's arithmetic: its precision, its side for a
-    value on a threshold, its treatment of missing values.
-
-    Parameters
-    ----------
-    text : str
-        Model in the engine's format, as `bp.export` returns it.
-    to : {"solr", "elasticsearch-ltr", "opensearch-ltr", "ranklib", "vespa"}
-    X : array, sparse matrix or DataFrame
-        Rows of features. NaN stands for a feature that the engine does not find. Categories of a DataFrame are texts in
-        Vespa, and codes in the other engines.
-    scores : array
-        Scores of these rows by the model that was exported.
-    feature_names : sequence of str, optional
-        Names of the columns of X, by default those of a DataFrame, else those in the text (XGBoost's are f0, f1, …).
-    missing : {"zero", "nan"}, optional
-        Value of features that the engine does not find. The default is "nan" for "elasticsearch-ltr" (since version
-        1.5.9), "opensearch-ltr" (since 3.8.0) and "vespa", and "zero" for "solr" and "ranklib". Pass "zero" for an
-        older plugin of Elasticsearch or OpenSearch.
-    offset : float or "auto", optional
-        What the engine's scores have on top of `scores`. "auto": what `export` has added as the first tree, so that no
-        score is below 0. Default: such a tree or nothing for "elasticsearch-ltr" and "opensearch-ltr", else 0.
-
-    Raises
-    ------
-    AssertionError
-        If a score differs by more than 1e-5 of the largest absolute score. The message counts the rows and lists the
-        first three.
-    ValueError
-        If the text is not in the engine's format, or names features that X does not have.
-
-    Examples
-    --------
-    >>> import boostplug as bp
-    >>> tree = '[{"nodeid": 0, "depth": 0, "split": "f0", "split_condition": 0.5, "yes": 1, "no": 2, "missing": 1,'
-    >>> tree += ' "children": [{"nodeid": 1, "leaf": -1}, {"nodeid": 2, "leaf": 1}]}]'
-    >>> bp.testing.check_export(tree, "opensearch-ltr", [[0.4], [0.5]], [-1.0, 1.0])
-    """
-    check_choice("to", to, tuple(_ENGINES))
-    check_instance("text", text, str, "what export returns")
-    read, choices = _ENGINES[to]
-    if missing is not None:
-        check_choice("missing", missing, choices, f" for {to!r}")
-    columns = columns_of(X, feature_names)
-    expected = scores_of_rows(scores, len(columns.values), finite=False)
-    with np.errstate(over="ignore", invalid="ignore"):
-        try:
-            model = read(text, columns)
-        except (LookupError, TypeError, ValueError, AttributeError, SyntaxError, RecursionError) as error:
-            raise ValueError(f"text is no model that {to} reads ({type(error).__name__}: {error})") from error
-        read_scores = _scores(model._replace(zero=model.zero or missing == "zero"), columns.values)
-        shifts = [0.0] if offset in (None, "auto") else [check_number("offset", offset, otherwise=", 'auto', or None")]
-        if offset == "auto" or (offset is None and to in ABOVE_ZERO):
-            shifts += [float(tree.number[0]) for tree in model.trees[:1] if tree.feature[0] < 0]  # what export adds
-        near = np.array([_near(read_scores, expected + shift) for shift in shifts])
-    chosen = int(near.sum(axis=1).argmax())
-    expected, near = expected + shifts[chosen], near[chosen]
-    if offset == "auto" and (read_scores < 0.0).any():
-        raise AssertionError(
-            f"{(read_scores < 0.0).sum()} of {len(read_scores)} rows score below 0; pass offset='auto' to export"
-        )
-    rows = np.flatnonzero(~near).tolist()
-    if rows:
-        listed = "; ".join(f"row {k}: {read_scores[k]:.9g} in {to}, {expected[k]:.9g} expected" for k in rows[:_LISTED])
-        raise AssertionError(f"{len(rows)} of {len(read_scores)} rows differ: {listed}")
-
-
-def _near(scores: Floats, expected: Floats) -> NDArray[np.bool_]:
-    tolerance = _TOLERANCE * np.abs(expected).max(initial=0.0)
-    return np.asarray((np.abs(scores - expected) <= tolerance) | (scores == expected))
-
-
-def columns_of(X: Any, feature_names: Sequence[str] | None = None) -> _Columns:
+def columns_of(X: Any, feature_names: Sequence[str] | None = None) -> Columns:
     """Return the columns of a table as numbers; a category is its code."""
     names = [str(name) for name in (column_names(X) if feature_names is None else feature_names)]
     X = read_features(X)
@@ -173,60 +103,11 @@ def columns_of(X: Any, feature_names: Sequence[str] | None = None) -> _Columns:
     if is_frame(X):
         columns = [x.cat.codes.replace(-1, np.nan) if hasattr(x, "cat") else x for _, x in X.items()]
         X = np.column_stack([np.asarray(x, np.float64) for x in columns])
-    return _Columns(np.asarray(X.toarray() if hasattr(X, "nnz") else X, np.float64), names or None, categories)
+    return Columns(np.asarray(X.toarray() if hasattr(X, "nnz") else X, np.float64), names or None, categories)
 
 
-def _scores(model: _Model, X: NDArray[np.float64]) -> NDArray[np.float64]:
-    rows: Floats = X.astype(model.kind)
-    if model.zero:
-        rows[np.isnan(rows)] = 0
-    total: Floats = np.zeros(len(rows), model.kind)
-    for tree in model.trees:
-        output = tree.number.astype(model.kind)[_leaves(tree, rows, inclusive=model.inclusive)]
-        weight = model.product(model.kind(tree.weight))
-        total = (total + output.astype(model.product) * weight).astype(model.kind)
-    return np.asarray(total if model.link is None else model.link(total), np.float64)
-
-
-def _leaves(tree: _Tree, X: Floats, *, inclusive: bool) -> NDArray[np.int64]:
-    """Return the leaf of each row. All rows go down one level at a time."""
-    nodes = np.zeros(len(X), np.int64)
-    thresholds = tree.number.astype(X.dtype)
-    rows = np.arange(len(X))
-    while len(rows := rows[tree.feature[nodes[rows]] >= 0]):
-        here = nodes[rows]
-        x, threshold = X[rows, tree.feature[here]], thresholds[here]
-        left = (x <= threshold) if inclusive else (x < threshold)
-        for node, codes in tree.categories.items():
-            left = np.where(here == node, np.isin(x, codes), left)
-        left = np.where(np.isnan(x), tree.missing_left[here], left)
-        nodes[rows] = tree.children[here, np.where(left, 0, 1)]
-    return nodes
-
-
-def _tree(root: Any, read: _Node, weight: float = 1.0) -> _Tree:
-    splits, children = [], []
-    waiting = [root]
-    for node in waiting:  # grows by the children of each split
-        entry = read(node)
-        if isinstance(entry, _Split):
-            splits.append(entry)
-            children.append((len(waiting), len(waiting) + 1))
-            waiting += [entry.left, entry.right]
-        else:
-            splits.append(_Split(-1, entry, None, None))
-            children.append((0, 0))
-    return _Tree(
-        weight,
-        np.array([split.feature for split in splits]),
-        np.array([split.threshold for split in splits]),
-        np.array(children),
-        np.array([split.missing_left for split in splits]),
-        {k: split.categories for k, split in enumerate(splits) if split.categories is not None},
-    )
-
-
-def _solr(text: str, columns: _Columns) -> _Model:
+def solr(text: str, columns: Columns) -> Model:
+    """Return a `MultipleAdditiveTreesModel`."""
     model = _json(text)
     if model["class"] != _SOLR_CLASS:
         raise ValueError(f"class must be {_SOLR_CLASS}; got {shown(model['class'])}")
@@ -243,24 +124,22 @@ def _solr(text: str, columns: _Columns) -> _Model:
         # Solr gives 0 at a feature that the model does not list
         return _Split(used[node["feature"]], float(threshold), *children) if node["feature"] in used else 0.0
 
-    trees = [_tree(tree["root"], read, _number(tree["weight"])) for tree in model["params"]["trees"]]
-    return _Model(trees, inclusive=True, zero=True)
+    trees = [(tree["root"], _number(tree["weight"])) for tree in model["params"]["trees"]]
+    return Model(trees, read, inclusive=True, zero=True)
 
 
-def _plugin(text: str, columns: _Columns, settings: tuple[str, ...] = (), *, directions: bool = False) -> _Model:
-    """Return a model of type ``model/xgboost+json``, with settings of the model; `directions` must be in splits."""
+def plugin(text: str, columns: Columns, *, directions: bool = False) -> Model:
+    """Return a model of type ``model/xgboost+json``; with `directions`, each split must have one."""
     model = _json(text)
     model = {"splits": model} if isinstance(model, list) else model
-    _only(model, ("splits", *settings))
+    _only(model, ("splits", "objective"))
     objective = model.get("objective", "rank:ndcg")
-    if objective not in (*_SCORES, *_PROBABILITIES):
-        known = ", ".join((*_SCORES, *_PROBABILITIES))
-        raise ValueError(f"objective must be one of {known}; got {shown(objective)}")
-    trees = _xgboost_trees(model["splits"], columns, directions=directions)
-    return _Model(trees, link=_sigmoid if objective in _PROBABILITIES else None)
+    if objective not in _PLUGIN_LINKS:
+        raise ValueError(f"objective must be one of {', '.join(_PLUGIN_LINKS)}; got {shown(objective)}")
+    return _xgboost(model["splits"], columns, directions=directions)._replace(link=_PLUGIN_LINKS[objective])
 
 
-def _xgboost_trees(roots: list[Any], columns: _Columns, *, directions: bool = False) -> list[_Tree]:
+def _xgboost(roots: list[Any], columns: Columns, *, directions: bool = False) -> Model:
     by_name = columns.by_name()
 
     def read(node: Any) -> _Split | float:
@@ -276,10 +155,11 @@ def _xgboost_trees(roots: list[Any], columns: _Columns, *, directions: bool = Fa
 
     if not roots:
         raise ValueError("it holds no tree")
-    return [_tree(root, read) for root in roots]
+    return Model([(root, 1.0) for root in roots], read)
 
 
-def _ranklib(text: str, columns: _Columns) -> _Model:
+def ranklib(text: str, columns: Columns) -> Model:
+    """Return an ensemble of RankLib."""
     n_features = columns.values.shape[1]
     lines = [line.strip() for line in text.splitlines()] or [""]
     if (kind := lines[0].replace("## ", "").strip()).upper() not in {"LAMBDAMART", "MART"}:
@@ -297,14 +177,15 @@ def _ranklib(text: str, columns: _Columns) -> _Model:
         return _Split(int(_number(feature.text)) - 1, _number(threshold.text), left, right)
 
     ensemble = ET.fromstring(xml)  # noqa: S314 (the user's own model)
-    trees = [_tree(tree[0], read, _number(tree.get("weight"))) for tree in ensemble.iter("tree")]
-    return _Model(trees, product=np.float64, inclusive=True, zero=True)
+    trees = [(tree[0], _number(tree.get("weight"))) for tree in ensemble.iter("tree")]
+    return Model(trees, read, product=np.float64, inclusive=True, zero=True)
 
 
-def _vespa(text: str, columns: _Columns) -> _Model:
+def vespa(text: str, columns: Columns) -> Model:
+    """Return a dump of LightGBM or XGBoost."""
     model = _json(text)
     if isinstance(model, list):
-        return _Model(_xgboost_trees(model, columns), np.float64, np.float64)
+        return _xgboost(model, columns)._replace(kind=np.float64, product=np.float64)
     names, lists = model["feature_names"], model["pandas_categorical"] or []
     by_name = columns.by_name(names)
     if not all(isinstance(value, str) for values in lists for value in values):
@@ -333,11 +214,12 @@ def _vespa(text: str, columns: _Columns) -> _Model:
             raise ValueError(f"{name!r} is split by numbers, and X holds categories there")
         return _Split(feature, float(node["threshold"]), *children, missing_left)  # < in Vespa, <= in LightGBM
 
-    trees = [_tree(tree["tree_structure"], read) for tree in model["tree_info"]]
+    trees = [(tree["tree_structure"], 1.0) for tree in model["tree_info"]]
+    links: dict[str, Any] = dict.fromkeys(("poisson", "gamma", "tweedie"), np.exp)
+    links |= dict.fromkeys(("binary", "cross_entropy"), _sigmoid)
     objective = model["objective"]
-    if objective.startswith("binary") or objective == "cross_entropy":
-        return _Model(trees, np.float64, np.float64, link=_sigmoid)
-    return _Model(trees, np.float64, np.float64, link=np.exp if objective in {"poisson", "gamma", "tweedie"} else None)
+    link = links.get("binary" if objective.startswith("binary") else objective)
+    return Model(trees, read, np.float64, np.float64, link=link)
 
 
 def _sigmoid(scores: Floats) -> Floats:
@@ -370,12 +252,7 @@ def _number(text: Any) -> float:
     return float(text.strip().rstrip("fFdD"))
 
 
-_SCORES = ("binary:logitraw", "rank:ndcg", "rank:map", "rank:pairwise", "reg:linear")
-_PROBABILITIES = ("binary:logistic", "reg:logistic")
-_ENGINES: dict[str, tuple[Callable[[str, _Columns], _Model], tuple[str, ...]]] = {
-    "solr": (_solr, ("zero",)),
-    "elasticsearch-ltr": (partial(_plugin, settings=("objective",), directions=True), ("nan", "zero")),
-    "opensearch-ltr": (partial(_plugin, settings=("objective",)), ("nan", "zero")),
-    "ranklib": (_ranklib, ("zero",)),
-    "vespa": (_vespa, ("nan",)),
-}
+_PLUGIN_LINKS: dict[str, Any] = dict.fromkeys(
+    ("binary:logitraw", "rank:ndcg", "rank:map", "rank:pairwise", "reg:linear")
+)
+_PLUGIN_LINKS |= dict.fromkeys(("binary:logistic", "reg:logistic"), _sigmoid)

@@ -26,7 +26,21 @@ def xgboost_model(trees: Sequence[Tree], feature_names: Sequence[str] | None, n_
         raise ValueError(f"scores of size {reach:.3g} are beyond single precision; scale the weights")
     if not trees:
         trees = [Tree.from_steps(0, (), (0.0,))]  # converters know no model without trees
-    return _model(_gbtree(trees, n_features), allowed_names(feature_names, r"[\[\]<]"), n_features)
+    learner = {
+        "attributes": {},
+        "feature_names": allowed_names(feature_names, r"[\[\]<]") or [],
+        "feature_types": [],
+        "gradient_booster": _gbtree(trees, n_features),
+        "learner_model_param": {
+            "base_score": "0E0",
+            "boost_from_average": "0",
+            "num_class": "0",
+            "num_feature": str(n_features),
+            "num_target": "1",
+        },
+        "objective": {"name": "reg:squarederror", "reg_loss_param": {"scale_pos_weight": "1"}},
+    }
+    return json.dumps({"learner": learner, "version": [3, 0, 0]}, ensure_ascii=False).encode()
 
 
 def _gbtree(trees: Sequence[Tree], n_features: int) -> dict[str, Any]:
@@ -95,15 +109,13 @@ def entry_of(tree: Tree, shift: float, at: int, n_features: int) -> dict[str, An
 
 def document_of(booster: Any) -> dict[str, Any]:
     """Return a booster as XGBoost's JSON."""
-    document: dict[str, Any] = json.loads(bytes(booster.save_raw("json")))
-    return document
+    return dict(json.loads(bytes(booster.save_raw("json"))))
 
 
 def booster_of_document(document: Mapping[str, Any]) -> Any:
     """Return the booster of XGBoost's JSON."""
-    booster = imported("xgboost", "models of XGBoost need").Booster()
-    booster.load_model(bytearray(json.dumps(document, ensure_ascii=False).encode()))
-    return booster
+    content = json.dumps(document, ensure_ascii=False).encode()
+    return imported("xgboost", "models of XGBoost need").Booster(model_file=bytearray(content))
 
 
 def change_leaves(tree: dict[str, Any], changed: Callable[[Singles], NDArray[Any]]) -> None:
@@ -116,21 +128,3 @@ def change_leaves(tree: dict[str, Any], changed: Callable[[Singles], NDArray[Any
 def singles(values: NDArray[np.floating]) -> list[float]:
     """Return the shortest decimals of the values in single precision: what XGBoost reads exactly."""
     return [float(str(value)) for value in values.astype(np.float32)]
-
-
-def _model(booster: dict[str, Any], names: Sequence[str] | None, n_features: int) -> bytes:
-    learner = {
-        "attributes": {},
-        "feature_names": list(names or ()),
-        "feature_types": [],
-        "gradient_booster": booster,
-        "learner_model_param": {
-            "base_score": "0E0",
-            "boost_from_average": "0",
-            "num_class": "0",
-            "num_feature": str(n_features),
-            "num_target": "1",
-        },
-        "objective": {"name": "reg:squarederror", "reg_loss_param": {"scale_pos_weight": "1"}},
-    }
-    return json.dumps({"learner": learner, "version": [3, 0, 0]}, ensure_ascii=False).encode()

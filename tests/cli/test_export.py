@@ -1,6 +1,8 @@
 """``boostplug export``: files of models become files for search engines."""
 
 import json
+from inspect import signature
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -8,6 +10,7 @@ from typer.testing import CliRunner
 
 import boostplug as bp
 from boostplug.cli.app import app
+from boostplug.model.engines import ENGINES
 from boostplug.testing import check_export
 
 lgb = pytest.importorskip("lightgbm")
@@ -56,6 +59,25 @@ def test_a_ranker_of_xgboost(data, tmp_path):
     ranker = xgb.XGBRanker()
     ranker.load_model(tmp_path / "out.ubj")
     np.testing.assert_allclose(ranker.predict(data.X), predict(data.X), rtol=0, atol=1e-5)
+
+
+def test_options_are_those_of_the_function(data, tmp_path):
+    path, predict = next(models(data, tmp_path))
+    X, out = data.X.astype(np.float32), tmp_path / "out"
+    options = {"--feature-names": "a,b,c", "--missing": "zero", "--name": "5", "--store": "none", "--offset": "2.5"}
+    assert run(path, "--to", "solr", "--output", out, *chain(*options.items())).exit_code == 0
+    found = json.loads(out.read_text())
+    assert (found["name"], "store" in found) == ("5", False)
+    check_export(out.read_text(), "solr", X, predict(X.astype(np.float64)) + 2.5, feature_names=["a", "b", "c"])
+    out = tmp_path / "ranklib"
+    assert run(path, "--to", "ranklib", "--output", out, "--offset", "auto").exit_code == 0
+    check_export(out.read_text(), "ranklib", X, predict(X.astype(np.float64)), offset="auto")
+    helped = " ".join(run("--help").output.split())
+    assert all(
+        f"--{name.replace('_', '-')} " in helped for name in signature(bp.export).parameters.keys() - {"model", "X"}
+    )
+    assert all(f'"{to}", {engine.title}: ' in helped for to, engine in ENGINES.items())
+    assert "Missing option" in run(path, "--output", out).output
 
 
 def test_the_model_itself_is_not_replaced(data, tmp_path):

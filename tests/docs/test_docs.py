@@ -34,6 +34,13 @@ def test_reference_is_what_the_code_says(name):
     assert (module.REFERENCE / name).read_text(encoding="utf-8") == expected, "run python docs/generate.py"
 
 
+@pytest.mark.parametrize("name", ["guides/search_engines.md"])
+def test_tables_in_guides_are_what_the_code_says(name):
+    module = generator()
+    assert [*module.TABLES] == ["guides/search_engines.md"]
+    assert (ROOT / "docs" / name).read_text(encoding="utf-8") == module.with_tables(name), "run python docs/generate.py"
+
+
 @pytest.mark.ci
 @pytest.mark.parametrize("name", ["MPBoost", "AdaRank", "ClickLogLoss"])  # the others have the same code
 def test_trainings_on_the_pages_of_losses_run(name):

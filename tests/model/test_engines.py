@@ -11,6 +11,7 @@ import pytest
 from sklearn.tree import DecisionTreeClassifier
 
 import boostplug as bp
+from boostplug.model.engines import ENGINES as ROWS
 from boostplug.testing import check_export
 from boostplug.weak_rankers import Feature, Stump
 
@@ -408,6 +409,34 @@ def test_rows_to_check_are_those_that_predict_takes(kind):
 def test_arguments(options, words):
     with pytest.raises(ValueError, match=words):
         bp.export(boosted(objective="regression"), **options)
+
+
+def test_an_engine_is_a_row(monkeypatch):
+    """Whatever differs between engines is in the row: a copy of another name has all of it."""
+    rng = np.random.default_rng(0)
+    model, learnt = (lightgbm_model(rng, 3, 20, missing=missing) for missing in (False, True))
+    X = data(rng, missing=False)[0]
+    changes = {"offset": "auto", "options": ("store",), "names": ("[a-z]+", "which it does not take"), "learnt": "no"}
+    known = {**ROWS}
+    monkeypatch.setitem(ROWS, "mine", ROWS["solr"]._replace(title="Mine", missing=("zero", "nan"), **changes))
+    names = ["a", "b", "c", "d", "e"]
+    options = {"to": "mine", "feature_names": names}
+    text = bp.export(model, **options, store="s", X=X)
+    assert json.loads(text)["store"] == "s"
+    check_export(text, "mine", X, scores(model, X), offset="auto", feature_names=names)
+    assert text == bp.export(model, "solr", store="s", feature_names=names, offset="auto")
+    bp.export(learnt, **options, missing="nan")
+    refused = {
+        "is of a model in Solr; mine takes none": {"name": "x"},
+        "holds 'A', which it does not take": {"feature_names": [*"ABCDE"]},
+        "if scores may change; no$": {},
+    }
+    for words, more in refused.items():
+        with pytest.raises(ValueError, match=words):
+            bp.export(learnt, **options | more)
+    with pytest.raises(ValueError, match="missing='nan': solr fills missing values with 0"):
+        bp.export(learnt, "solr", missing="nan")
+    assert all(f'"{to}", {engine.title}: {engine.text}' in bp.export.__doc__ for to, engine in known.items())
 
 
 def test_a_model_of_several_scores_per_row_is_refused():

@@ -672,19 +672,19 @@ MUTANTS = [
         ),
         (
             "missing values go where the model sends them in engines that fill with 0",
-            "model.engines.all_trees",
+            "model.writers.all_trees",
             "replace(tree, missing_left=tree.threshold >= 0.0)",
             "tree",
         ),
         (
             "the constant of a model is lost",
-            "model.engines.all_trees",
+            "model.writers.all_trees",
             "(offset, model.constant)",
             "(offset, 0.0)",
         ),
         (
             "Solr's slack is forgotten",
-            "model.engines._less_slack",
+            "model.writers._less_slack",
             "bound - _SLACK",
             "bound",
         ),
