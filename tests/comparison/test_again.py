@@ -26,7 +26,7 @@ EVERY = [
     *((one, "xgboost") for one in (LOSS, "rank:ndcg", "reg:squarederror")),
 ]
 TREES = {"num_leaves": 6, "learning_rate": 0.05, "row_fraction": 0.9, "column_fraction": 0.9}
-TREES["lightgbm"] = {"extra_trees": False}
+TREES["lightgbm"] = {"feature_fraction_bynode": 1.0}
 """Trees that tuning improves in each fold."""
 SOME = [(LOSS, "lightgbm"), ("reg:squarederror", "xgboost")]
 WEIGHED = [(LOSS, "xgboost"), EVERY[1], *EVERY[-2:]]

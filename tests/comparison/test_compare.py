@@ -74,7 +74,7 @@ def test_options_of_built_in_objectives_go_to_these_alone(parts):
 def test_numbers_are_those_of_plain_training(parts, result):
     """One cell of each framework by hand, with the frameworks alone."""
     train, valid, test = parts
-    found, _ = trees_for(train.queries)
+    found, _ = trees_for(train.queries, train.X.shape[1])
     rate, leaves, rows, columns = (found[n] for n in ("learning_rate", "num_leaves", "row_fraction", "column_fraction"))
     tree = {"learning_rate": rate, "num_leaves": leaves, "max_bin": 255, "min_data_in_leaf": 20, "lambda_l2": 1.0}
     sample = {"bagging_fraction": rows, "bagging_freq": 1, "feature_fraction": columns, **found.get("lightgbm", {})}
@@ -153,7 +153,7 @@ def test_json_holds_what_the_table_shows(parts, result, tmp_path):
     assert document["schema"] == "boostplug.compare/5"
     assert {"boostplug", "python", "lightgbm", "xgboost", "numpy"} <= set(document["versions"])
     assert document["settings"]["seeds"] == [0, 1]
-    assert document["settings"]["params"].items() >= trees_for(parts[0].queries)[0].items()
+    assert document["settings"]["params"].items() >= trees_for(parts[0].queries, parts[0].X.shape[1])[0].items()
     assert document["data"]["test"] == {"queries": 25, "documents": len(result.outcomes.data.tests[0].X)}
     table = result.to_frame()
     for row, (_, shown) in zip(document["methods"], table.iterrows(), strict=True):

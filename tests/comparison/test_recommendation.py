@@ -40,7 +40,7 @@ def test_the_best_grows_the_trees_of_the_comparison(parts, framework, objective)
     assert best.n_estimators == run["rounds"]
     scores = fitted(best, train).predict(test.X)
     pieces = [DataPart(part.X, part.queries) for part in parts]
-    trained = FRAMEWORKS[framework](*pieces, Trees.from_params(trees_for(train.queries)[0]), 1)
+    trained = FRAMEWORKS[framework](*pieces, Trees.from_params(trees_for(train.queries, train.X.shape[1])[0]), 1)
     watch = Watch(bp.NDCG(10), parts[1].queries, patience=None, num_threads=1)
     theirs = trained.run(Setting(objective), 3, run["rounds"], watch)
     np.testing.assert_allclose(scores, theirs, rtol=1e-6, atol=1e-6)

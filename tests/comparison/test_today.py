@@ -45,7 +45,7 @@ def warnings_of(train, valid=None, test=None, columns=COLUMNS):
 def better():
     """A comparison in which a trained model is better than the score in use."""
     baselines = ["lambdarank", "rank_xendcg", "regression", "column"]
-    return bp.compare(shop(600, of_price=1.5), **{**SHOP, "baselines": baselines}, today="old_score")
+    return bp.compare(shop(600, of_price=1.5), **{**SHOP, "baselines": baselines, "rounds": 200}, today="old_score")
 
 
 def row(result, name):
