@@ -21,8 +21,8 @@ INK, FAINT, AHEAD, BEHIND = "#7b828c", "#7b828c55", "#2d84c4", "#d9661f"
 WIDTH, LEFT, RIGHT, TOP, ROW = 520, 222, 24, 56, 42  # narrow, so that the text can be read in a window of 400 pixels
 SHOWN = 620  # pixels, where there is room
 FOOT = 84  # below the rows: the axis and the notes
-LOWEST, HIGHEST = -0.005, 0.055  # of the axis
-TICKS = (0.0, 0.02, 0.04)
+LOWEST, HIGHEST = -0.005, 0.065  # of the axis
+TICKS = (0.0, 0.02, 0.04, 0.06)
 
 
 def with_z(difference: float, z: float) -> tuple[float, float, float]:

@@ -511,7 +511,8 @@ def summary(results: Results) -> dict[str, Any]:
             for method in methods_of(Job(kind, "", size, 0, 0)):
                 for judge in JUDGES if kind == "choice" else ("NDCG",):
                     name = f"{method}|{judge}"
-                    if (gap := results.gap(of, name, "lambdarank")) is None:
+                    gap = None if name == "lambdarank|NDCG" else results.gap(of, name, "lambdarank")
+                    if gap is None:
                         continue
                     rounds, seconds = results.cost(of, method, judge)
                     row = {"half": half, "kind": kind, "size": size, "method": method, "stopped by": judge}
@@ -550,10 +551,12 @@ def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
         cells: dict[tuple[str, str, int], str] = {}
         for row in rows:
             cells[row["method"], row["stopped by"], row["size"]] = with_z(row["NDCG@10"])
-        shown = [name for name in names if kind == "graded" or name[1] == "log loss" or name[0] in _BY_NDCG]
+        shown = [name for name in names if kind == "graded" or (name[1] == "log loss") != (name[0] in _BY_NDCG)]
+        shown += [name for name in names if kind == "choice" and name in {("ours", "NDCG"), ("XGBoost", "NDCG")}]
         body = [
             [
-                method + (" (stopped by NDCG)" if kind == "choice" and judge == "NDCG" else ""),
+                method
+                + (" (stopped by NDCG)" if method not in _BY_NDCG and kind == "choice" and judge == "NDCG" else ""),
                 *(cells.get((method, judge, size), "–") for size in SIZES[kind]),
             ]
             for method, judge in shown
@@ -575,7 +578,7 @@ def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
     return made
 
 
-_BY_NDCG = ("ours", "XGBoost")
+_BY_NDCG = ("rank:ndcg", "lambdarank(norm=False)", "rank_xendcg")
 
 
 def _title(name: str) -> str:
