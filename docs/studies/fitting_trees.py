@@ -545,23 +545,21 @@ _BESIDE: tuple[tuple[str, tuple[int, ...], str, tuple[str, ...]], ...] = (
 def tables(found: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the page's tables; bold: at least three standard errors from 0."""
     made = {}
-    for half, kind in product(HALVES, SIZES):
-        rows = [row for row in found["rows"] if row["half"] == half and row["kind"] == kind]
+    for kind, sizes in SIZES.items():
+        rows = [row for row in found["rows"] if row["half"] == "look" and row["kind"] == kind]
         names = list(dict.fromkeys((row["method"], row["stopped by"]) for row in rows if row["method"] != "lambdarank"))
-        cells: dict[tuple[str, str, int], str] = {}
-        for row in rows:
-            cells[row["method"], row["stopped by"], row["size"]] = with_z(row["NDCG@10"])
+        cells = {(row["method"], row["stopped by"], row["size"]): with_z(row["NDCG@10"]) for row in rows}
         shown = [name for name in names if kind == "graded" or (name[1] == "log loss") != (name[0] in _BY_NDCG)]
         shown += [name for name in names if kind == "choice" and name in {("ours", "NDCG"), ("XGBoost", "NDCG")}]
         body = [
             [
                 method
                 + (" (stopped by NDCG)" if method not in _BY_NDCG and kind == "choice" and judge == "NDCG" else ""),
-                *(cells.get((method, judge, size), "–") for size in SIZES[kind]),
+                *(cells.get((method, judge, size), "–") for size in sizes),
             ]
             for method, judge in shown
         ]
-        made[f"{half} {kind}"] = markdown(["method", *(f"{size:,}" for size in SIZES[kind])], body, numbers=True)
+        made[f"look {kind}"] = markdown(["method", *(f"{size:,}" for size in sizes)], body, numbers=True)
     for kind, sizes in SIZES.items():
         rows = [row for row in found["beside"] if row["half"] == "look" and row["kind"] == kind]
         pairs = list(dict.fromkeys((row["ours"], row["theirs"]) for row in rows))
