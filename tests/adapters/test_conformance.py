@@ -27,6 +27,7 @@ from adapters.harness import (
     X,
     Y,
     best_round,
+    every_framework,
     gradient_of,
 )
 
@@ -35,7 +36,6 @@ from boostplug.adapters.reading import ADAPTERS, queries_of
 from boostplug.core import threads
 
 ROUTES = [(framework, route) for framework in FRAMEWORKS.values() for route in framework.routes()]
-every_framework = pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)
 every_route = pytest.mark.parametrize(("F", "route"), ROUTES, ids=[f"{F.name}-{route}" for F, route in ROUTES])
 
 

@@ -5,7 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-from adapters.harness import FRAMEWORKS, LOSS, QID, VQID, VX, VY, X, Y
+from adapters.harness import FRAMEWORKS, LOSS, QID, VQID, VX, VY, X, Y, every_framework
 from sklearn.base import clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401 (it makes the next import possible)
 from sklearn.model_selection import GridSearchCV, HalvingGridSearchCV
@@ -13,7 +13,6 @@ from sklearn.tree import DecisionTreeRegressor
 
 import boostplug as bp
 
-every_framework = pytest.mark.parametrize("F", FRAMEWORKS.values(), ids=FRAMEWORKS)
 FRAME = pd.DataFrame(X).add_prefix("f").assign(qid=QID)
 NESTED = bp.AdaRank(base=bp.RankNet())
 
