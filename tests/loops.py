@@ -9,7 +9,7 @@ import numpy as np
 import boostplug as bp
 from boostplug.losses.base.smooth_pair_loss import SmoothPairLoss
 
-__all__ = ["assert_equal", "expected", "exponential", "list_net", "logistic"]
+__all__ = ["assert_equal", "expected", "exponential", "judged_rows", "list_net", "logistic"]
 
 
 def expected(loss, scores, queries):
