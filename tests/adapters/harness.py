@@ -9,7 +9,6 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
-from sklearn.model_selection import GridSearchCV
 from versions import version_of
 
 import boostplug as bp
@@ -124,12 +123,6 @@ class Framework:
             return self.fit(loss, y=label, sample_weight=weight, qid=None, group=GROUP, **more)
 
         return {"train": train, "update": update, "ranker": ranker, "ranker, group": ranker_group}
-
-    def grid_search(self, **keywords):
-        linear = bp.MPBoost(distance=bp.LinearDistance())
-        grid = [{self.size: [5], "objective": [LOSS]}, {self.size: [2], "objective": [linear]}]
-        ranker, folds = self.Ranker(objective=LOSS, **self.estimator), bp.group_folds(QID, 3)
-        return GridSearchCV(ranker, grid, cv=folds, error_score="raise", **keywords)
 
     def history(self, ranker):
         return next(iter(self.histories(ranker)))
