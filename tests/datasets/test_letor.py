@@ -332,11 +332,8 @@ def scratch(tmp_path_factory):
 @st.composite
 def files(draw):
     """Lines that scikit-learn reads too: sorted features from 1, contiguous integer ids, no missing value."""
-    value = (
-        st.floats(-(2.0**99), 2.0**99, width=32).map(repr)
-        | st.integers(-999, 999).map(str)
-        | st.floats(-9, 9).map(repr)
-    )
+    single = st.floats(-(2.0**99), 2.0**99, width=32)
+    value = single.map(repr) | st.integers(-999, 999).map(str) | st.floats(-9, 9).map(repr)
     lines = []
     for qid in draw(st.lists(st.integers(0, 10**6), min_size=1, max_size=4, unique=True)):
         for _ in range(draw(st.integers(1, 4))):

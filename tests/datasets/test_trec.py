@@ -120,9 +120,5 @@ def test_what_is_written_is_read(tmp_path, name):
 def test_ranks_are_of_the_query_and_ties_stay_in_row_order(tmp_path):
     save_run(tmp_path / "run", [1, 2, 2, 5], qid=[1.0, 1.0, 1.0, 2.0])
     lines = [line.split() for line in (tmp_path / "run").read_text().splitlines()]
-    assert [(line[0], line[2], line[3]) for line in lines] == [
-        ("1", "1", "1"),
-        ("1", "2", "2"),
-        ("1", "0", "3"),
-        ("2", "3", "1"),
-    ]
+    found = [(line[0], line[2], line[3]) for line in lines]
+    assert found == [("1", "1", "1"), ("1", "2", "2"), ("1", "0", "3"), ("2", "3", "1")]
