@@ -478,6 +478,7 @@ CASES = {
         "`LGBMRanker(num_machines=2)`": lambda: fit_lgb(ranker={"num_machines": 2}),
         "`LGBMRanker(alpha=.5)` beside a loss": lambda: fit_lgb(ranker={"alpha": 0.5}),
         "a callback in place of a list": lambda: fit_lgb(callbacks=lgb.log_evaluation),
+        "a callback in place of a list, XGBRanker": lambda: fit_xgb(ranker={"callbacks": 3}),
         "feature_weights of another length": lambda: fit_xgb(feature_weights=[1, 2, 3]),
         "`eval_at=0`": lambda: fit_lgb(eval_at=[0], eval_set=[(X, Y)], eval_qid=[QID]),
         "a place of the column of ids": lambda: fit_lgb(X=FRAME.assign(qid=QID), qid=None, categorical_feature=[2]),
