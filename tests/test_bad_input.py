@@ -738,12 +738,8 @@ ON_PAGE = {
         "ranker: the labels left in X (a warning)": "",
         "`compare`: a column is missing in one part": "",
     },
-    "Queries": {
-        "query ids passed as `group`": "",
-    },
-    "Losses and distances": {
-        "the class as objective, `LGBMRanker(objective=MPBoost)`": "",
-    },
+    "Queries": {"query ids passed as `group`": ""},
+    "Losses and distances": {"the class as objective, `LGBMRanker(objective=MPBoost)`": ""},
     "LightGBM's Dataset and parameters": {
         "all labels equal (a warning)": "Check the column of labels; a ranker needs queries with two different grades.",
         "`lgb.cv` without folds of whole queries": "",

@@ -155,10 +155,7 @@ TAKERS = {
     "RankingData": ("weight", lambda y, w, q: bp.RankingData(X, Y, qid=QID, weight=w)),
     "compare": ("train: y", lambda y, w, q: bp.compare((X, y, QID), (X, Y, QID), (X, Y, QID))),
     "LGBMRanker": ("sample_weight", lambda y, w, q: LIGHTGBM.fit(x=X, y=Y, qid=QID, sample_weight=w)),
-    "eval_set": (
-        "in the validation set 0: y",
-        lambda y, w, q: XGBOOST.fit(x=X, y=Y, qid=QID, valid=(X, y, QID)),
-    ),
+    "eval_set": ("in the validation set 0: y", lambda y, w, q: XGBOOST.fit(x=X, y=Y, qid=QID, valid=(X, y, QID))),
     "reference ranker": ("y", lambda y, w, q: bp.MPBoostRanker(n_estimators=1).fit(X, y, qid=QID)),
     "label": (
         r"labels_by_name\['sale'\]",
@@ -186,10 +183,7 @@ TAKERS = {
         lambda y, w, q: bp.Pairs.from_clicks([0, 1, 0, 1], qid=QID, position=[1, 2, 1, 2], row=y),
     ),
     "Pairs.from_implicit": ("qid", lambda y, w, q: bp.Pairs.from_implicit(Y, qid=q)),
-    "simulate": (
-        "ranker",
-        lambda y, w, q: bp.clicks.simulate(bp.RankingData(X, Y, qid=QID), ranker=w),
-    ),
+    "simulate": ("ranker", lambda y, w, q: bp.clicks.simulate(bp.RankingData(X, Y, qid=QID), ranker=w)),
     "base_margin": ("base_margin", lambda y, w, q: XGBOOST.fit(x=X, y=Y, qid=QID).predict(X, base_margin=w)),
     "metric.score": ("qid", lambda y, w, q: bp.NDCG(10).score(Y, [1, 2, 3, 4], qid=q)),
 }

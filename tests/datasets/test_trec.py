@@ -32,8 +32,7 @@ def test_runs_are_read_and_the_rows_of_a_query_stand_together(written):
 
 
 @pytest.mark.parametrize(
-    "changed",
-    [gzip.compress, lambda b: b"\xef\xbb\xbf" + b, lambda b: b.replace(b"\n", b"\r\n"), lambda b: b[:-1]],
+    "changed", [gzip.compress, lambda b: b"\xef\xbb\xbf" + b, lambda b: b.replace(b"\n", b"\r\n"), lambda b: b[:-1]]
 )
 def test_the_same_file_in_other_forms(written, changed):
     plain, other = load_run(written("run", RUN)), load_run(written("other", changed(RUN.encode())))
