@@ -40,9 +40,13 @@ Y = np.array([0.0, 1, 2, 0, 1, 0, 3, 2, 2, 0, 1, 4])
 ZERO = np.zeros(N)
 FRAME = pd.DataFrame(X, columns=["a", "b"])
 KINDS = FRAME.assign(b=pd.Categorical(np.where(Y > 1, "high", "low")))
+OTHER_KINDS = FRAME.assign(b=pd.Categorical(["z"] * N))
 LOSS = bp.MPBoost()
 LGB = {"verbosity": -1, "num_threads": 1, "min_data_in_leaf": 1}
 XGB = {"nthread": 1, "objective": "rank:pairwise"}
+ONE_TREE = {"objective": LOSS, "n_estimators": 1, "verbose": -1, "n_jobs": 1, "min_child_samples": 1}
+VALID = {"eval_set": [(X, Y)], "eval_qid": [QID]}
+THREE = (X, Y, QID)
 
 
 TABLE = pd.DataFrame(np.random.default_rng(1).normal(size=(60, 2)), columns=["a", "b"]).assign(
@@ -98,6 +102,13 @@ def having(attach, values, dataset=None):
     dataset = dmatrix() if dataset is None else dataset
     attach(dataset, values)
     return dataset
+
+
+OF_LOSS = {**LGB, "objective": LOSS}
+
+
+def whole():
+    return lgb.Dataset(X, Y, group=GROUP, params=LGB).construct()
 
 
 def fit_lgb(objective=LOSS, ranker=None, **fit):
@@ -156,10 +167,13 @@ def from_frame(frame):
 
 
 PAIRS = bp.Pairs([0], [1])
-LOG = bp.datasets.ClickLog([0, 1], group=[2], position=[1, 2])
-CLICKED = bp.datasets.ClickLog([1, 0], group=[2], position=[1, 2])
-NO_CLICKS = bp.datasets.ClickLog([0, 0], group=[2], position=[1, 2])
-GAP = bp.datasets.ClickLog([1, 0], group=[1, 1], position=[1, 3])
+
+
+def log_of(*clicks, **changes):
+    return bp.datasets.ClickLog(clicks, **{"group": [2], "position": [1, 2], **changes})
+
+
+LOG, CLICKED, NO_CLICKS, GAP = log_of(0, 1), log_of(1, 0), log_of(0, 0), log_of(1, 0, group=[1, 1], position=[1, 3])
 SCORER = bp.make_scorer(bp.NDCG())
 METRIC_IN_XGB = bp.XGBRanker(eval_metric=bp.NDCG())
 TWO_QUERIES = pd.DataFrame({"qid": list("aabbb")})
@@ -245,7 +259,7 @@ CASES = {
             TABLE.assign(a=at(TABLE.a, 4, -np.inf)), frameworks="xgboost"
         ),
         "`compare`: sparse rows for training, and dense ones": lambda: bp.compare(
-            (csr_matrix(X), Y, QID), (X, Y, QID), (X, Y, QID), losses=LOSS, frameworks="lightgbm"
+            (csr_matrix(X), Y, QID), THREE, THREE, losses=LOSS, frameworks="lightgbm"
         ),
         "`compare`: a misspelt baseline": lambda: compare(baselines="lambdarnk"),
         "`compare`: misspelt parameters of trees": lambda: compare(params={"max_dept": 3}),
@@ -297,9 +311,7 @@ CASES = {
         "ids as an argument and as a column": lambda: bp.RankingData(FRAME.assign(qid=QID), Y, qid=QID),
         "a name too few": lambda: bp.RankingData(X, Y, qid=QID, feature_names=["a"]),
         "a column that is not there": lambda: bp.RankingData.from_frame(FRAME.assign(qid=QID), label="grade"),
-        "a DataFrame without `label=` in `compare`": lambda: bp.compare(
-            FRAME.assign(qid=QID, y=Y), (X, Y, QID), (X, Y, QID)
-        ),
+        "a DataFrame without `label=` in `compare`": lambda: bp.compare(FRAME.assign(qid=QID, y=Y), THREE, THREE),
     },
     "Weights and labelled": {
         "weights of another length": lambda: queries(weight=[1, 2]),
@@ -375,9 +387,9 @@ CASES = {
         "a validation set without any relevant document": lambda: train_lgb(
             valid=lambda d: d.create_valid(X, ZERO, group=GROUP)
         ),
-        "our metric in the plain `lightgbm.LGBMRanker`": lambda: lgb.LGBMRanker(
-            objective=LOSS, n_estimators=1, verbose=-1, n_jobs=1, min_child_samples=1
-        ).fit(X, Y, group=GROUP, **_validation_data([(X, Y)]), eval_group=[GROUP], eval_metric=bp.NDCG()),
+        "our metric in the plain `lightgbm.LGBMRanker`": lambda: lgb.LGBMRanker(**ONE_TREE).fit(
+            X, Y, group=GROUP, **_validation_data([(X, Y)]), eval_group=[GROUP], eval_metric=bp.NDCG()
+        ),
         '`make_scorer("ndcg")`': lambda: bp.make_scorer("ndcg"),
         "more folds than queries": lambda: bp.group_folds(QID, 4),
         "starting parameters of another framework": lambda: bp.starting_params(Y, qid=QID, framework="catboost"),
@@ -385,7 +397,7 @@ CASES = {
         "a linear part beside pairs": lambda: bp.fit_folds(bp.LGBMRanker(), X, Y, qid=QID, pairs=PAIRS, linear=True),
         "a seed without shuffle": lambda: bp.group_folds(QID, 2, random_state=0),
         "folds made for other rows": lambda: lgb.cv(
-            {**LGB, "objective": LOSS}, lgb.Dataset(X, Y, group=GROUP), folds=bp.group_folds([1, 2], 2)
+            OF_LOSS, lgb.Dataset(X, Y, group=GROUP), folds=bp.group_folds([1, 2], 2)
         ),
     },
     "LightGBM's Dataset and parameters": {
@@ -395,24 +407,12 @@ CASES = {
         "all weights 0 (a warning)": lambda: train_lgb(weight=ZERO),
         "a validation set without group": lambda: train_lgb(valid=lambda d: d.create_valid(X, Y)),
         "`lgb.cv` without folds of whole queries": lambda: lgb.cv(
-            {**LGB, "objective": LOSS}, lgb.Dataset(X, Y, group=GROUP), 2, nfold=3, stratified=False
+            OF_LOSS, lgb.Dataset(X, Y, group=GROUP), 2, nfold=3, stratified=False
         ),
-        "`Dataset.subset` that cuts a query": lambda: lgb.train(
-            {**LGB, "objective": LOSS},
-            lgb.Dataset(X, Y, group=GROUP, params=LGB).construct().subset([1, 2, 3, 4, 5, 6]),
-            2,
-        ),
-        "`Dataset.subset` that repeats a row": lambda: lgb.train(
-            {**LGB, "objective": LOSS},
-            lgb.Dataset(X, Y, group=GROUP, params=LGB).construct().subset([0, 0, 2, 3, 4, 5, 6]),
-            2,
-        ),
+        "`Dataset.subset` that cuts a query": lambda: lgb.train(OF_LOSS, whole().subset([1, 2, 3, 4, 5, 6]), 2),
+        "`Dataset.subset` that repeats a row": lambda: lgb.train(OF_LOSS, whole().subset([0, 0, 2, 3, 4, 5, 6]), 2),
         "a subset of a Dataset with pairs": lambda: LOSS(
-            np.zeros(4),
-            having(bp.set_pairs, PAIRS, lgb.Dataset(X, Y, group=GROUP, params=LGB))
-            .construct()
-            .subset([0, 1, 2, 3])
-            .construct(),
+            np.zeros(4), having(bp.set_pairs, PAIRS, whole()).subset([0, 1, 2, 3]).construct()
         ),
         "pairs that all weigh 0 (a warning)": lambda: fit_lgb(pairs=bp.Pairs([0, 5], [1, 4], weight=[0, 0])),
         "`num_class=3`": lambda: train_lgb({"num_class": 3}),
@@ -422,9 +422,7 @@ CASES = {
         "an option of lambdarank": lambda: fit_lgb(ranker={"lambdarank_truncation_level": 30}),
         "`label_gain` without LightGBM's own ndcg": lambda: fit_lgb(ranker={"label_gain": [0, 1, 3]}),
         "`position=…` in the Dataset": lambda: train_lgb(position=np.arange(N, dtype=np.int32)),
-        "a ranking loss in `LGBMRegressor`": lambda: lgb.LGBMRegressor(
-            objective=LOSS, n_estimators=1, verbose=-1, n_jobs=1, min_child_samples=1
-        ).fit(X, Y),
+        "a ranking loss in `LGBMRegressor`": lambda: lgb.LGBMRegressor(**ONE_TREE).fit(X, Y),
     },
     "XGBoost's DMatrix and parameters": {
         "no queries": lambda: train_xgb(group=None),
@@ -480,7 +478,7 @@ CASES = {
         "a callback in place of a list": lambda: fit_lgb(callbacks=lgb.log_evaluation),
         "a callback in place of a list, XGBRanker": lambda: fit_xgb(ranker={"callbacks": 3}),
         "feature_weights of another length": lambda: fit_xgb(feature_weights=[1, 2, 3]),
-        "`eval_at=0`": lambda: fit_lgb(eval_at=[0], eval_set=[(X, Y)], eval_qid=[QID]),
+        "`eval_at=0`": lambda: fit_lgb(eval_at=[0], **VALID),
         "a place of the column of ids": lambda: fit_lgb(X=FRAME.assign(qid=QID), qid=None, categorical_feature=[2]),
         "`fit_folds` with an `eval_set`": lambda: bp.fit_folds(bp.LGBMRanker(), X, Y, qid=QID, eval_set=[(X, Y)]),
         "`fit_folds` of pairs without labels": lambda: bp.fit_folds(bp.LGBMRanker(), X, None, qid=QID, pairs=PAIRS),
@@ -490,28 +488,22 @@ CASES = {
         "folds that cut queries (a warning)": lambda: fit_xgb(X=FRAME[::2], y=Y[::2], qid=QID[::2]).score(
             FRAME[1::2], Y[1::2], qid=QID[1::2]
         ),
-        "new categories in `predict` (a warning)": lambda: fit_lgb(X=KINDS).predict(
-            KINDS.assign(b=pd.Categorical(["z"] * N))
-        ),
+        "new categories in `predict` (a warning)": lambda: fit_lgb(X=KINDS).predict(OTHER_KINDS),
         "new categories beside `xgb_model`": lambda: fit_xgb(
-            X=KINDS.assign(b=pd.Categorical(["z"] * N)),
+            X=OTHER_KINDS,
             ranker={"enable_categorical": True},
             xgb_model=fit_xgb(X=KINDS, ranker={"enable_categorical": True}),
         ),
         "early stopping with dart in XGBoost's ranker": lambda: fit_xgb(
-            ranker={"booster": "dart", "early_stopping_rounds": 3}, eval_set=[(X, Y)], eval_qid=[QID]
+            ranker={"booster": "dart", "early_stopping_rounds": 3}, **VALID
         ),
         "`class_weight` with a loss": lambda: fit_lgb(ranker={"class_weight": "balanced"}),
-        "a NaN in `eval_init_score`": lambda: fit_lgb(
-            eval_set=[(X, Y)], eval_qid=[QID], eval_init_score=[at(ZERO, 1, np.nan)]
-        ),
-        "a loss as `eval_metric`": lambda: fit_lgb(eval_set=[(X, Y)], eval_qid=[QID], eval_metric=LOSS),
+        "a NaN in `eval_init_score`": lambda: fit_lgb(**VALID, eval_init_score=[at(ZERO, 1, np.nan)]),
+        "a loss as `eval_metric`": lambda: fit_lgb(**VALID, eval_metric=LOSS),
         "a NaN `init_score` (of which LightGBM makes 0)": lambda: fit_lgb(init_score=at(ZERO, 1, np.nan)),
-        "the class as metric, `eval_metric=NDCG`": lambda: fit_lgb(
-            eval_set=[(X, Y)], eval_qid=[QID], eval_metric=bp.NDCG
-        ),
+        "the class as metric, `eval_metric=NDCG`": lambda: fit_lgb(**VALID, eval_metric=bp.NDCG),
         "base margins for another number of validation sets": lambda: fit_xgb(
-            eval_set=[(X, Y)], eval_qid=[QID], base_margin_eval_set=[ZERO, ZERO]
+            **VALID, base_margin_eval_set=[ZERO, ZERO]
         ),
         "cross-validation that does not know the queries": lambda: bp.make_scorer(bp.NDCG())(fit_lgb(), X, Y),
     },
@@ -610,14 +602,12 @@ CASES = {
         "grades in place of clicks for `ClickLogLoss`": lambda: click_log_loss(clicks=(2, 0, 0, 1)),
         "a position without a propensity for `ClickLogLoss`": lambda: click_log_loss(position=(1, 3, 1, 2)),
         "a position below 1": lambda: bp.set_positions(xgb.DMatrix(X, Y, group=GROUP), np.zeros(len(Y))),
-        "harvesting without documents": lambda: bp.clicks.propensity(
-            bp.datasets.ClickLog([1, 0], group=[2], position=[1, 2]), method="harvesting"
-        ),
+        "harvesting without documents": lambda: bp.clicks.propensity(CLICKED, method="harvesting"),
         "propensities of a log with one position": lambda: bp.clicks.propensity(
-            bp.datasets.ClickLog([1, 0], group=[1, 1], position=[1, 1]), method="em"
+            log_of(1, 0, group=[1, 1], position=[1, 1]), method="em"
         ),
         "propensities of a log without clicks at the first position": lambda: bp.clicks.propensity(
-            bp.datasets.ClickLog([0, 1], group=[2], position=[1, 2]), method="em"
+            log_of(0, 1), method="em"
         ),
         "a correction without a propensity": lambda: bp.clicks.correction(CLICKED, propensity=[1.0]),
         "a correction with scores of other rows": lambda: bp.clicks.correction(CLICKED, propensity=[1, 1], scores=[1]),
@@ -632,7 +622,7 @@ CASES = {
             bp.RankingData(X, Y - 1.0, group=GROUP), ranker="random"
         ),
         "a log that counts impressions as training data": lambda: bp.RankingData.from_clicks(
-            X, bp.datasets.ClickLog([1, 0], group=[2], position=[1, 2], impressions=[3, 3])
+            X, log_of(1, 0, impressions=[3, 3])
         ),
     },
     "Pairs": {
