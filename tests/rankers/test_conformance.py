@@ -6,6 +6,7 @@ from contextlib import nullcontext
 import numpy as np
 import pytest
 import sklearn
+from one_query import one_query
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_validate
@@ -50,25 +51,9 @@ def known(ranker, **params):
 # scikit-learn's own checks
 
 
-def one_query(ranker):
-    """A ranker that takes all rows as one query where none are given: the checks know nothing of queries."""
-
-    class OneQuery(type(ranker)):
-        def fit(self, X, y=None, *, qid=None, sample_weight=None):
-            if y is None:
-                raise ValueError("requires y to be passed, but the target y is None")
-            return super().fit(X, y, qid=_zeros(y) if qid is None else qid, sample_weight=sample_weight)
-
-        def score(self, X, y, *, qid=None):
-            return super().score(X, y, qid=_zeros(y) if qid is None else qid)
-
-    OneQuery.__name__ = OneQuery.__qualname__ = f"{type(ranker).__name__}WithOneQuery"
-    made = globals().setdefault(OneQuery.__name__, OneQuery)  # where pickle looks for it
-    return made(**{**ranker.get_params(deep=False), **known(ranker, n_estimators=3, random_state=0)})
-
-
-def _zeros(y):
-    return np.zeros(np.asarray(y).shape[0])
+def with_one_query(ranker):
+    params = {**ranker.get_params(deep=False), **known(ranker, n_estimators=3, random_state=0)}
+    return one_query(type(ranker))(**params)
 
 
 REPEATED = "check_sample_weight_equivalence_on_dense_data"
@@ -93,7 +78,7 @@ def not_applicable(ranker):
 CHECKED = [*FIRST, *(setting for setting in SETTINGS if getattr(setting, "classifier", None))]
 
 
-@parametrize_with_checks([one_query(setting) for setting in CHECKED])
+@parametrize_with_checks([with_one_query(setting) for setting in CHECKED])
 def test_scikit_learn(estimator, check):
     fails = check.func.__name__ in not_applicable(estimator)  # a mark would print each: half a second
     with pytest.raises((AssertionError, ValueError)) if fails else nullcontext():
