@@ -107,3 +107,7 @@ def test_any_alias_holds_our_metrics():
     one = fit(LIGHTGBM, None, params={"metrics": bp.MRR()}, **SETS)
     assert names(one) == ["MRR"]
     np.testing.assert_array_equal(one.export().predict(DATA.X), one.predict(DATA.X))
+
+
+def test_an_export_keeps_lightgbms_own_names():
+    assert fit(LIGHTGBM, ["auc", bp.MRR()]).export().get_params()["metric"] == ["auc"]
