@@ -14,21 +14,19 @@ import warnings
 from functools import cache
 from pathlib import Path
 
+import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
+import xgboost as xgb
 from optuna.trial import FixedTrial
 from scipy.sparse import csr_matrix
 from sklearn import config_context
+from versions import version_of
 
 import boostplug as bp
 from boostplug.datasets import load_fold, load_folds, load_letor, load_qrels, load_run, save_qrels, save_run
 from boostplug.weak_rankers import Stump
-
-lgb = pytest.importorskip("lightgbm")
-xgb = pytest.importorskip("xgboost")
-
-from boostplug.estimators.lightgbm import _validation_data  # noqa: E402 (it needs LightGBM)
 
 MESSAGES = Path(__file__).with_name("bad_input.json")
 PAGE = Path(__file__).parents[1] / "docs" / "bad_input.md"
@@ -46,6 +44,7 @@ LGB = {"verbosity": -1, "num_threads": 1, "min_data_in_leaf": 1}
 XGB = {"nthread": 1, "objective": "rank:pairwise"}
 ONE_TREE = {"objective": LOSS, "n_estimators": 1, "verbose": -1, "n_jobs": 1, "min_child_samples": 1}
 VALID = {"eval_set": [(X, Y)], "eval_qid": [QID]}
+OF_LIGHTGBM = {"eval_X": (X,), "eval_y": (Y,)} if version_of("lightgbm") >= (4, 7) else {"eval_set": [(X, Y)]}
 THREE = (X, Y, QID)
 
 
@@ -388,7 +387,7 @@ CASES = {
             valid=lambda d: d.create_valid(X, ZERO, group=GROUP)
         ),
         "our metric in the plain `lightgbm.LGBMRanker`": lambda: lgb.LGBMRanker(**ONE_TREE).fit(
-            X, Y, group=GROUP, **_validation_data([(X, Y)]), eval_group=[GROUP], eval_metric=bp.NDCG()
+            X, Y, group=GROUP, **OF_LIGHTGBM, eval_group=[GROUP], eval_metric=bp.NDCG()
         ),
         '`make_scorer("ndcg")`': lambda: bp.make_scorer("ndcg"),
         "more folds than queries": lambda: bp.group_folds(QID, 4),

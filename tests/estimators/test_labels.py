@@ -4,10 +4,9 @@ import warnings
 
 import numpy as np
 import pytest
-from adapters.harness import GROUP, QID, VQID, VX, VY, X, Y, every_framework
+from adapters.harness import GROUP, QID, VQID, VX, VY, Spy, X, Y, every_framework
 
 import boostplug as bp
-from boostplug.estimators.inputs import with_float32_labels
 
 TIMES = 1.7e9 + 60_000 * Y + np.arange(len(Y))  # seconds: single precision holds every 128th
 
@@ -36,16 +35,17 @@ def test_metrics_of_validation_sets_read_labels_in_full(F):
     np.testing.assert_array_equal(seen[0], VY + 1e-12)
 
 
-def test_queries_in_single_precision_keep_all_else():
-    pairs = bp.Pairs([0, 3], [1, 4])
-    queries = bp.Queries(Y + 0.1, group=GROUP, weight=np.arange(len(Y)) + 1.0, pairs=pairs, labelled=Y > 0)
-    queries = queries.with_positions(np.arange(len(Y)) + 1, is_rank=False)
-    rounded = with_float32_labels(queries)
-    np.testing.assert_array_equal(rounded.labels, np.float32(Y + 0.1))
-    for name in ("boundaries", "row_weight", "labelled", "position", "position_is_rank"):
-        np.testing.assert_array_equal(getattr(rounded, name), getattr(queries, name))
-    assert rounded.pairs is pairs
-    assert with_float32_labels(rounded) is rounded
+@every_framework
+def test_labels_in_single_precision_keep_all_else(F):
+    weight, position = np.arange(len(Y)) + 1.0, np.concatenate([np.arange(n) + 1 for n in GROUP])
+    Spy.log.clear()
+    with pytest.warns(UserWarning, match="position is not used"):
+        F.fit(Spy(), y=Y + 0.1, sample_weight=weight, labelled=Y > 0, position=position)
+    seen = Spy.log.pop().queries
+    Spy.log.clear()
+    np.testing.assert_array_equal(seen.labels, np.float32(Y + 0.1))
+    for found, expected in ((seen.row_weight, weight), (seen.labelled, Y > 0), (seen.position, position)):
+        np.testing.assert_array_equal(found, expected)
 
 
 # --- rows without label -------------------------------------------------------------------------------------------
