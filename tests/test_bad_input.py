@@ -14,11 +14,9 @@ import warnings
 from functools import cache
 from pathlib import Path
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
 from optuna.trial import FixedTrial
 from scipy.sparse import csr_matrix
 from sklearn import config_context
@@ -27,6 +25,9 @@ from versions import version_of
 import boostplug as bp
 from boostplug.datasets import load_fold, load_folds, load_letor, load_qrels, load_run, save_qrels, save_run
 from boostplug.weak_rankers import Stump
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
 
 MESSAGES = Path(__file__).with_name("bad_input.json")
 PAGE = Path(__file__).parents[1] / "docs" / "bad_input.md"

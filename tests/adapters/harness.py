@@ -5,14 +5,14 @@ from inspect import signature
 from types import SimpleNamespace
 from typing import ClassVar
 
-import lightgbm as lgb
 import numpy as np
 import pytest
-import xgboost as xgb
 from versions import version_of
 
 import boostplug as bp
 from boostplug.core import threads
+
+lgb, xgb = (pytest.importorskip(library) for library in ("lightgbm", "xgboost"))  # what imports this file skips, too
 
 LOSS = bp.MPBoost()
 

@@ -6,12 +6,10 @@ import gc
 import pickle
 import weakref
 
-import lightgbm as lgb
 import loops
 import numpy as np
 import pytest
-import xgboost as xgb
-from adapters.harness import FRAMEWORKS, every_framework
+from adapters.harness import FRAMEWORKS, every_framework, lgb, xgb
 from losses.functions import softplus, softplus_curvature, softplus_slope
 
 import boostplug as bp

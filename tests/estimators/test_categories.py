@@ -1,11 +1,9 @@
 """Categories go by content: of one column in training, validation, predictions and a training that goes on."""
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
-from adapters.harness import FRAMEWORKS, every_framework
+from adapters.harness import FRAMEWORKS, every_framework, lgb, xgb
 
 RNG = np.random.default_rng(0)
 QID = np.repeat(np.arange(30), 10)

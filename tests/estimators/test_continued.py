@@ -4,8 +4,7 @@ import json
 
 import numpy as np
 import pytest
-import xgboost as xgb
-from adapters.harness import FRAMEWORKS, LOSS, QID, VALID, VGROUP, VQID, VX, VY, X, Y, every_framework
+from adapters.harness import FRAMEWORKS, LOSS, QID, VALID, VGROUP, VQID, VX, VY, X, Y, every_framework, xgb
 
 import boostplug as bp
 

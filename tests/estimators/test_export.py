@@ -5,8 +5,7 @@ import pickle
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
-from adapters.harness import FRAMEWORKS, LOSS, VALID, X, Y, every_framework
+from adapters.harness import FRAMEWORKS, LOSS, VALID, X, Y, every_framework, xgb
 from sklearn.base import clone
 
 import boostplug as bp

@@ -4,12 +4,10 @@ import pickle
 from dataclasses import dataclass
 from threading import Barrier, get_ident
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
-from adapters.harness import FRAMEWORKS, every_framework
+from adapters.harness import FRAMEWORKS, every_framework, lgb, xgb
 from scipy.sparse import csr_matrix
 
 import boostplug as bp

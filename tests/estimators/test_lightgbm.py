@@ -1,10 +1,9 @@
 """What LightGBM alone does; what every framework does stands in tests/adapters/test_conformance.py."""
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VALID, Spy, X, Y, gradient_of
+from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VALID, Spy, X, Y, gradient_of, lgb
 
 import boostplug as bp
 

@@ -1,9 +1,8 @@
 """Options of the frameworks' own objectives beside our losses, misspelt parameters, and aliases."""
 
-import lightgbm as lgb
 import numpy as np
 import pytest
-from adapters.harness import FRAMEWORKS, GROUP, LOSS, VALID, X, Y, every_framework
+from adapters.harness import FRAMEWORKS, GROUP, LOSS, VALID, X, Y, every_framework, lgb
 
 import boostplug as bp
 from boostplug.estimators import parameter_names as names

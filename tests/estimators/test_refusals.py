@@ -2,12 +2,11 @@
 
 import warnings
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from adapters.harness import FRAMEWORKS, GROUP, QID, VQID, VX, VY, X, Y, every_framework
+from adapters.harness import FRAMEWORKS, GROUP, QID, VQID, VX, VY, X, Y, every_framework, lgb
 from scipy.sparse import csr_matrix
 from sklearn.model_selection import GroupKFold
 

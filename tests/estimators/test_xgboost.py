@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
-from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VALID, VQID, VX, VY, Misses, X, Y, best_round
+from adapters.harness import FRAMEWORKS, GROUP, LOSS, QID, VALID, VQID, VX, VY, Misses, X, Y, best_round, xgb
 from sklearn.base import clone
 
 import boostplug as bp

@@ -1,10 +1,11 @@
 """What LightGBM itself does with custom ranking objectives: one test per trap, named in its docstring (4.7.0)."""
 
-import lightgbm as lgb
 import numpy as np
 import pytest
 from frameworks.raw import FEATURES, LABELS, N_QUERIES, N_ROWS, ROWS, SIZE, least_squares, seen_in_objective
 from sklearn.model_selection import GroupKFold
+
+lgb = pytest.importorskip("lightgbm")
 
 PARAMS = {"verbosity": -1, "num_threads": 1, "min_data_in_leaf": 1, "num_leaves": 4}
 

@@ -4,8 +4,9 @@ import json
 
 import numpy as np
 import pytest
-import xgboost as xgb
 from frameworks.raw import FEATURES, LABELS, N_QUERIES, N_ROWS, QUERY_OF_ROW, ROWS, least_squares, seen_in_objective
+
+xgb = pytest.importorskip("xgboost")
 
 PARAMS = {"nthread": 1, "max_depth": 2}
 RANKING = {**PARAMS, "objective": "rank:pairwise", "base_score": 0}

@@ -2,12 +2,10 @@
 
 from functools import partial
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
-from adapters.harness import FRAMEWORKS, every_framework
+from adapters.harness import FRAMEWORKS, every_framework, lgb, xgb
 from inputs.columns import GRADE, KINDS, N_DOCUMENTS, N_QUERIES, NUMBERS, QUERY, TABLES
 
 import boostplug as bp

@@ -5,12 +5,10 @@ import re
 import warnings
 from contextlib import nullcontext
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
-from adapters.harness import FRAMEWORKS, every_framework
+from adapters.harness import FRAMEWORKS, every_framework, lgb, xgb
 from sklearn.tree import DecisionTreeClassifier
 
 import boostplug as bp

@@ -7,12 +7,10 @@ import pickle
 from functools import cache
 from itertools import pairwise
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-import xgboost as xgb
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from serving import by_onnx, by_treelite
@@ -21,6 +19,9 @@ from sklearn.tree import DecisionTreeRegressor
 from boostplug.model.ensemble import Ensemble
 from boostplug.model.xgboost import xgboost_model
 from boostplug.weak_rankers import Cuts, Feature, Stump, Tree
+
+lgb = pytest.importorskip("lightgbm")
+xgb = pytest.importorskip("xgboost")
 
 LARGEST = np.finfo(np.float32).max
 TINY = np.nextafter(np.float32(0), np.float32(1))

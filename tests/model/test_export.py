@@ -4,12 +4,10 @@ import copy
 import json
 import pickle
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
-from adapters.harness import FRAMEWORKS, LOSS, X, every_framework
+from adapters.harness import FRAMEWORKS, LOSS, X, every_framework, lgb, xgb
 from serving import by_onnx, by_treelite
 
 import boostplug as bp

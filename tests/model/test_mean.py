@@ -1,11 +1,9 @@
 """`mean_model`: one booster that scores as the mean of several."""
 
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import pytest
-import xgboost as xgb
-from adapters.harness import FRAMEWORKS, VALID, VX, X, Y, every_framework
+from adapters.harness import FRAMEWORKS, VALID, VX, X, Y, every_framework, lgb, xgb
 
 import boostplug as bp
 

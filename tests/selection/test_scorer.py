@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import sklearn
-import xgboost as xgb
-from adapters.harness import FRAMEWORKS, GROUP, QID, Misses, X, Y
+from adapters.harness import FRAMEWORKS, GROUP, QID, Misses, X, Y, xgb
 from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.experimental import enable_halving_search_cv  # noqa: F401 (it makes the next import possible)
 from sklearn.inspection import permutation_importance
