@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from rankers import literal_rankboost as literal
 from rankers.problems import problem
-from rankers.test_rankboost import PROBLEMS, RANKERS, fit, theorems_hold
+from rankers.test_rankboost import PROBLEMS, RANKERS, fitted, theorems_hold
 from rankers.test_rankboost_numbers import fit as fit_on_rankers
 from rankers.test_rankboost_numbers import half_log, indicator, lemma_3, weights
 
@@ -19,9 +19,9 @@ from studies.replication.training.rankboost import Combinations, OptimalRankBoos
 @pytest.mark.parametrize("seed", PROBLEMS[:8])
 def test_f2_by_its_sum_over_pairs(seed, name):
     X, queries = problem(seed, weighted=True, explicit=seed % 5 == 0)
-    with_e2 = fit(X, queries, seed, WithE2(**RANKERS[name].get_params())).history_
+    with_e2 = fitted(X, queries, seed, WithE2(**RANKERS[name].get_params())).history_
     theorems_hold(with_e2, loss="e2" if name == "plus" else "e1")
-    plain = fit(X, queries, seed, RANKERS[name]).history_
+    plain = fitted(X, queries, seed, RANKERS[name]).history_
     for key, values in plain.items():
         np.testing.assert_allclose(with_e2[key], values, rtol=1e-10, err_msg=key)
 
@@ -29,7 +29,7 @@ def test_f2_by_its_sum_over_pairs(seed, name):
 @pytest.mark.parametrize("seed", PROBLEMS[:8])
 def test_theorem_2_along_all_stumps(seed):
     X, queries = problem(seed, weighted=True, explicit=seed % 5 == 0)
-    theorems_hold(fit(X, queries, seed, OptimalRankBoost()).history_, loss="e2", bounded=False)
+    theorems_hold(fitted(X, queries, seed, OptimalRankBoost()).history_, loss="e2", bounded=False)
 
 
 def test_lemma_3():
