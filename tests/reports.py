@@ -7,15 +7,15 @@ import numpy as np
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.trees import Plan, Trees
+from boostplug.data.inputs import CheckedInputs
 from boostplug.datasets import make_ranking
 
 
 def part_of(n, random_state, **given):
     """Return a part of a data set whose queries have ids of their own."""
     data = make_ranking(n, random_state=random_state, **given)
-    return DataPart(data.X, data.queries, data.qid + 1000 * (random_state + 1))
+    return CheckedInputs(data.X, data.queries, data.qid + 1000 * (random_state + 1))
 
 
 def result_of(methods, tests, metric, runs=(), *, valid=None, seeds=(0,), interrupted=False):

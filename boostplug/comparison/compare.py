@@ -8,20 +8,27 @@ from os import PathLike, environ
 from threading import Event
 from typing import Any
 
+import numpy as np
+
 from boostplug.comparison import arguments
+from boostplug.comparison.arguments import DEFAULT_METRICS
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.decision import decide
+from boostplug.comparison.formats import short
+from boostplug.comparison.inputs.columns import Columns, as_tuple
+from boostplug.comparison.inputs.features import values_alone
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.frames import Columns, as_tuple
 from boostplug.comparison.inputs.today import judged_by_score
-from boostplug.comparison.outcomes import Outcomes
-from boostplug.comparison.recommendation import DEFAULT_METRICS
-from boostplug.comparison.report.formats import short
+from boostplug.comparison.outcomes import Outcomes, named_by_tuning, without_equal
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.rows import named_by_tuning, without_equal
-from boostplug.comparison.training.floors import Floors
-from boostplug.comparison.training.kept import KeptRuns
+from boostplug.comparison.training.floors import (
+    best_columns,
+    methods_without_framework,
+    notes_on_columns,
+    runs_without_framework,
+)
 from boostplug.comparison.training.runs import FoldRuns, Method, Run, warnings_of_runs
+from boostplug.comparison.training.store import KeptRuns
 from boostplug.comparison.training.trees import Plan
 from boostplug.comparison.training.workers import in_parallel
 from boostplug.losses import Loss
@@ -226,30 +233,30 @@ def compare(
     loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns, data), list[str]()
     if propensity is not None:
         loaded, about_clicks = loaded.weighed(propensity)
-    chosen, one_chosen = arguments.losses_of(losses, loaded), loaded.has_one_chosen
-    main, choosing, table_metrics, left_out = arguments.metrics_of(metric, metrics, loaded)
+    chosen = arguments.as_losses(losses, loaded)
+    main, choosing, table_metrics, left_out = arguments.as_metrics(metric, metrics, loaded)
     loaded = judged_by_score(loaded, main)
     given = loaded.folds
-    threads, jobs = arguments.threads_of(num_threads, jobs, given)
-    rounds, patience, trials = arguments.budget_of(rounds, early_stopping_rounds, tune)
-    (trees, why), seeds = arguments.trees_of(params, given), arguments.seeds_of(seeds)
+    threads, jobs = arguments.as_threads(num_threads, jobs, given)
+    rounds, patience, trials = arguments.as_budget(rounds, early_stopping_rounds, tune)
+    (trees, why), seeds = arguments.as_trees(params, given), arguments.as_seeds(seeds)
     plan = Plan(main, choosing, table_metrics, trees, rounds, patience, threads, trials, seeds, why)
-    names, absent = arguments.frameworks_of(frameworks)
+    names, absent = arguments.as_frameworks(frameworks)
     arguments.check_trainable(given, names, plan)
     if today is not None and incumbent is not None:
         raise ValueError("today and incumbent both say what is in use; leave one out")
-    floors = Floors(given, choosing, one_chosen=one_chosen)
-    wanted = arguments.baselines_of(baselines, one_chosen=one_chosen)
-    methods = arguments.methods_of(names, chosen, wanted, floors.methods(wanted, today))
+    alone = [values_alone(valid, choosing) for _, valid, _ in given]
+    best, wanted = best_columns(alone, choosing), arguments.as_baselines(baselines, loaded)
+    methods = arguments.methods_to_compare(names, chosen, wanted, methods_without_framework(loaded, best, wanted))
     if incumbent is not None:
-        methods = arguments.referred_to(incumbent, methods)
+        methods = arguments.with_incumbent(incumbent, methods)
     methods, unsuited = arguments.suited_losses(methods, losses, given)
-    path = arguments.store_of(store, resume=resume)
-    tries = arguments.sizes_to_try(plan, params, given, methods, one_chosen=one_chosen)
+    path = arguments.as_store(store, resume=resume)
+    tries = arguments.sizes_to_try(plan, params, loaded, methods)
     kept = KeptRuns(path, given, plan, [*methods, *tries.values()], resume=resume)
-    about_choices = arguments.notes_on_one_chosen(losses, methods, table_metrics) if one_chosen else []
-    notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited, *floors.notes(today)]
-    outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent, floors=floors, tries=tries)
+    about_choices = arguments.notes_on_one_chosen(losses, methods, table_metrics) if loaded.has_one_chosen else []
+    notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited, *notes_on_columns(loaded, best)]
+    outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent, alone=alone, tries=tries)
     outcomes, found = _trained(outcomes, kept, progress)
     return CompareResult(outcomes, [*notes, *found], kept)
 
@@ -262,8 +269,8 @@ def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple
     with progress_bar(progress is not False, n_steps) as advance:
         try:
             for method, fold in product(methods, range(len(folds))):
-                if not method.is_trained and outcomes.floors is not None:
-                    runs += outcomes.floors.runs(plan, method, fold)
+                if not method.is_trained:
+                    runs += runs_without_framework(plan, outcomes.data, outcomes.best_columns, method, fold)
                     advance("", len(plan.seeds))
             with warnings_of_runs():
                 outcomes, about_sizes = _sized(outcomes, kept, advance)
@@ -320,7 +327,9 @@ def _half(outcomes: Outcomes, kept: KeptRuns, asked: Mapping[Method, Method], ad
         advance(f"{method.title}, half of the training queries, fold {number + 1}", 0)
         run = kept.find(asked[method], number, seed, leaves, half=True)
         if run is None:
-            fold = FoldRuns(outcomes.plan, number, [train.half(), *judging])
+            n = train.queries.n_queries
+            half = train.take_queries(np.random.default_rng(0).permutation(n)[: (n + 1) // 2])
+            fold = FoldRuns(outcomes.plan, number, [half, *judging])
             first = outcomes.finished(method).get((number, seed))
             fold.tuned[method] = None if first is None else first.tuned
             with warnings_of_runs():

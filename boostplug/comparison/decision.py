@@ -35,6 +35,11 @@ class Decision:
     widening: float = 1.0  # of intervals, for what the choice adds
 
     @property
+    def compares(self) -> bool:
+        """Whether a challenger stands beside what is in use."""
+        return self.contrast is not None and self.challenger != self.incumbent
+
+    @property
     def recommended(self) -> Method:
         """The challenger if it is better or there is no incumbent, else the incumbent."""
         if self.incumbent is None or self.outcome is Outcome.BETTER:

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import boostplug as bp
+from boostplug.comparison.inputs.columns import Columns
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.frames import Columns
 
 pytest.importorskip("xgboost")
 

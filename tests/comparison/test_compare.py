@@ -17,8 +17,9 @@ import boostplug as bp
 from boostplug.comparison.arguments import parse_losses
 from boostplug.comparison.report.table import markdown
 from boostplug.comparison.significance import holm, randomisation_test
-from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
 from boostplug.comparison.training.trees import Trees
+from boostplug.data.inputs import CheckedInputs
 from boostplug.datasets import Fold
 from boostplug.selection.starting import trees_for
 
@@ -310,7 +311,7 @@ def test_names_of_losses():
 
 
 def test_own_parameters_of_a_framework_win_under_any_name(parts):
-    train, valid, test = (DataPart(part.X, part.queries) for part in parts)
+    train, valid, test = (CheckedInputs(part.X, part.queries) for part in parts)
     trees = Trees(lightgbm={"eta": 0.5, "min_child_samples": 3}, xgboost={"eta": 0.5, "lambda": 2})
     params = FRAMEWORKS["lightgbm"](train, valid, test, trees, 1).params
     assert (params["eta"], params["min_child_samples"]) == (0.5, 3)

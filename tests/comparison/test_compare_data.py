@@ -11,12 +11,12 @@ import pytest
 import xgboost as xgb
 
 import boostplug as bp
+from boostplug.comparison.inputs.columns import Columns, split_by_query
 from boostplug.comparison.inputs.data import folds_of
-from boostplug.comparison.inputs.frames import Columns, split_by_query
-from boostplug.comparison.training.frameworks import booster_of_text
 from boostplug.comparison.training.trees import NAMES_IN_LIGHTGBM
 from boostplug.data.inputs import Source
 from boostplug.datasets import Fold
+from boostplug.model.boosters import as_booster
 
 QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False, "metrics": "NDCG@5"}
 ONE = {"losses": [bp.RankNet()], "baselines": "lambdarank", "frameworks": "lightgbm", **QUICK}
@@ -284,7 +284,7 @@ def test_the_recommended_method_is_fitted_on_categories(frame, framework):
     features = X.drop(columns="query")
     assert np.isfinite(found.best.fit(X, y, qid="query").predict(features)).all()
     table = features if framework == "lightgbm" else xgb.DMatrix(features, enable_categorical=True)
-    mean = np.mean([booster_of_text(run.model).predict(table) for run in found.outcomes.runs], axis=0)
+    mean = np.mean([as_booster(run.model.encode()).predict(table) for run in found.outcomes.runs], axis=0)
     np.testing.assert_allclose(found.model.predict(table), mean, rtol=1e-4, atol=1e-6)
 
 

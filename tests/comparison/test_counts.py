@@ -10,7 +10,7 @@ import pytest
 import reports
 
 import boostplug as bp
-from boostplug.comparison.inputs.frames import TODAY
+from boostplug.comparison.inputs.columns import TODAY
 from boostplug.comparison.significance import pooled_test
 from boostplug.comparison.training.runs import Method, Run
 

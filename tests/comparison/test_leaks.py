@@ -10,11 +10,11 @@ import pytest
 from scipy import sparse
 
 import boostplug as bp
-from boostplug.comparison.inputs.columns import share_in_order
-from boostplug.comparison.inputs.frames import Columns
-from boostplug.comparison.inputs.leaks import leaks
-from boostplug.comparison.training.frameworks import DataPart
+from boostplug.comparison.inputs.columns import Columns
+from boostplug.comparison.inputs.features import share_in_order
+from boostplug.comparison.inputs.leaks import find_leaks
 from boostplug.data.files import read_table_file
+from boostplug.data.inputs import CheckedInputs
 
 pytest.importorskip("lightgbm")
 
@@ -161,8 +161,8 @@ def test_no_feature_of_real_data_is_a_leak(tmp_path):
         data = bp.datasets.load_letor(tmp_path / "some.txt")
         best = pd.Series(data.y).groupby(data.qid).transform("max")
         for y in (data.y, (data.y == best) * (best > 0.0) * 1.0, (data.y >= np.quantile(data.y, 0.9)) * 1.0):
-            part = DataPart(data.X, bp.Queries(y, qid=data.qid))
-            assert leaks([[part] * 3], {}, None, bp.NDCG(10), Columns()) == ([], [], []), name
+            part = CheckedInputs(data.X, bp.Queries(y, qid=data.qid))
+            assert find_leaks([[part] * 3], {}, None, bp.NDCG(10), Columns()) == ([], [], []), name
             orders = [share_in_order(s * X.astype(float), part.queries) for X in data.X.T for s in (1, -1)]
             assert max(orders) < 0.7
             n_sets += 1

@@ -11,7 +11,7 @@ import pytest
 from browser import chromium
 
 import boostplug as bp
-from boostplug.comparison.report.formats import probability
+from boostplug.comparison.formats import probability
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.table import markdown
 

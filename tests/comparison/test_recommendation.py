@@ -8,9 +8,10 @@ import xgboost as xgb
 
 import boostplug as bp
 from boostplug.comparison import recommendation
-from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
+from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
 from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.core.values import Range
+from boostplug.data.inputs import CheckedInputs
 from boostplug.losses import LOSSES
 from boostplug.selection.starting import trees_for
 
@@ -39,7 +40,7 @@ def test_the_best_grows_the_trees_of_the_comparison(parts, framework, objective)
     best = result.best
     assert best.n_estimators == run["rounds"]
     scores = fitted(best, train).predict(test.X)
-    pieces = [DataPart(part.X, part.queries) for part in parts]
+    pieces = [CheckedInputs(part.X, part.queries) for part in parts]
     trained = FRAMEWORKS[framework](*pieces, Trees.from_params(trees_for(train.queries, train.X.shape[1])[0]), 1)
     watch = Watch(bp.NDCG(10), parts[1].queries, patience=None, num_threads=1)
     theirs = trained.run(Setting(objective), 3, run["rounds"], watch)

@@ -11,9 +11,9 @@ from scipy import sparse
 import boostplug as bp
 from boostplug.comparison.inputs.contents import digest_of_part
 from boostplug.comparison.training import kept as module
-from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart
-from boostplug.comparison.training.kept import has_own_code
-from boostplug.comparison.training.store import Store
+from boostplug.comparison.training.frameworks import FRAMEWORKS
+from boostplug.comparison.training.store import Store, has_own_code
+from boostplug.data.inputs import CheckedInputs
 from boostplug.losses import LOSSES
 
 SOME = {"losses": ["ranknet"], "baselines": "lambdarank", "frameworks": "lightgbm", "progress": False}
@@ -232,7 +232,7 @@ def test_data_are_known_by_their_values():
     ]
 
     def found(X, queries=queries):
-        return digest_of_part(DataPart(X, queries))
+        return digest_of_part(CheckedInputs(X, queries))
 
     prints = [found(table) for table in tables]
     assert len(set(prints)) == len(tables)

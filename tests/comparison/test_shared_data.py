@@ -11,8 +11,8 @@ import pytest
 from scipy import sparse
 
 import boostplug as bp
+from boostplug.comparison.inputs.columns import Columns
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.frames import Columns
 from boostplug.comparison.significance import merge_repeated, pooled_test
 from boostplug.datasets import RankingData, make_ranking
 

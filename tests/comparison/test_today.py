@@ -6,11 +6,12 @@ import pytest
 from scipy import sparse
 
 import boostplug as bp
+from boostplug.comparison.inputs.columns import Columns, split_by_query
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.frames import Columns, split_by_query
-from boostplug.comparison.training.frameworks import LightGBM, booster_of_text
+from boostplug.comparison.training.frameworks import LightGBM
 from boostplug.data.inputs import Source
 from boostplug.metrics import NDCG
+from boostplug.model.boosters import as_booster
 
 pytest.importorskip("lightgbm")
 xgb = pytest.importorskip("xgboost")
@@ -272,7 +273,7 @@ def test_the_model_of_folds_is_their_mean_and_each_query_was_judged_unseen(bette
         test = better.outcomes.data.tests[run.fold]
         assert len(run.scores) == len(test.X)
     matrix = xgb.DMatrix(X) if found["framework"] == "xgboost" else X
-    mean = np.mean([booster_of_text(run.model).predict(matrix) for run in runs], axis=0)
+    mean = np.mean([as_booster(run.model.encode()).predict(matrix) for run in runs], axis=0)
     np.testing.assert_allclose(better.model.predict(matrix), mean, rtol=1e-5)
     assert "each judged by models that have not seen it" in better.recommendation
 

@@ -141,9 +141,9 @@ def test_what_is_given_to_a_framework_is_not_drawn(of, own, fixed):
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_a_watch_ends_a_training_that_is_pruned(parts, name):
-    from boostplug.comparison.training.frameworks import DataPart
+    from boostplug.data.inputs import CheckedInputs
 
-    pieces = [DataPart(part.X, part.queries) for part in parts]
+    pieces = [CheckedInputs(part.X, part.queries) for part in parts]
     seen = []
 
     def report(number, value):

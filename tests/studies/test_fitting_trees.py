@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import boostplug as bp
-from boostplug.comparison.training.frameworks import DataPart
+from boostplug.data.inputs import CheckedInputs
 from studies import fitting_trees
 from studies.tables import estimated
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.ci
 
 def part(n_queries, seed):
     made = bp.datasets.make_ranking(n_queries, random_state=seed)
-    return DataPart(made.X, bp.Queries(made.y, group=made.group))
+    return CheckedInputs(made.X, bp.Queries(made.y, group=made.group))
 
 
 @pytest.fixture

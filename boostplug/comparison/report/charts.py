@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, floor, log10
-from typing import Any, NamedTuple
+from typing import Any
 
-from boostplug.comparison.report.formats import interval, is_missing, without_zero
+from boostplug.comparison.formats import interval, is_missing, without_zero
 
 HEIGHT = 320
 """Height of the learning curves in pixels."""
@@ -13,34 +13,31 @@ _MOST_TICKS = 6
 _TYPICAL = 4  # multiple of the median reach; intervals beyond it are cut at the end of the axis
 
 Point = tuple[float, float]
+Axis = tuple[float, float]
+"""The low and the high end of an axis."""
 
 
-class Axis(NamedTuple):
-    """An axis from `low` to `high`."""
+def axis_around(values: Sequence[float]) -> Axis:
+    """Return an axis that holds all values, with a margin."""
+    low, high = min(values), max(values)
+    margin = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
+    return low - margin, high + margin
 
-    low: float
-    high: float
 
-    @classmethod
-    def around(cls, values: Sequence[float]) -> "Axis":
-        """Return an axis that holds all values, with a margin."""
-        low, high = min(values), max(values)
-        margin = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
-        return cls(low - margin, high + margin)
+def place(value: float, axis: Axis) -> float:
+    """Return the place of a value on an axis: 0 at the low end, 1 at the high end."""
+    return (value - axis[0]) / (axis[1] - axis[0])
 
-    def at(self, value: float) -> float:
-        """Return the position of a value: 0 at the low end, 1 at the high end."""
-        return (value - self.low) / (self.high - self.low)
 
-    @property
-    def ticks(self) -> list[tuple[float, str]]:
-        """Positions and texts of the multiples of a round number, with as few decimals as possible."""
-        least = (self.high - self.low) / _MOST_TICKS
-        power = 10.0 ** floor(log10(least))
-        step = next(power * factor for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if power * factor >= least * (1 - 1e-9))
-        decimals = len(f"{step:.12f}".rstrip("0").partition(".")[2])
-        multiples = range(ceil(self.low / step - 1e-9), floor(self.high / step + 1e-9) + 1)
-        return [(self.at(k * step), without_zero(f"{k * step:.{decimals}f}") if k else "0") for k in multiples]
+def ticks(axis: Axis) -> list[tuple[float, str]]:
+    """Return places and texts of the multiples of a round number, with as few decimals as possible."""
+    low, high = axis
+    least = (high - low) / _MOST_TICKS
+    power = 10.0 ** floor(log10(least))
+    step = next(power * factor for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if power * factor >= least * (1 - 1e-9))
+    decimals = len(f"{step:.12f}".rstrip("0").partition(".")[2])
+    multiples = range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)
+    return [(place(k * step, axis), without_zero(f"{k * step:.{decimals}f}") if k else "0") for k in multiples]
 
 
 def axis_of_differences(methods: Sequence[Mapping[str, Any]]) -> Axis:
@@ -48,7 +45,7 @@ def axis_of_differences(methods: Sequence[Mapping[str, Any]]) -> Axis:
     values = [[m["difference"], *(m["interval"] if interval(m["interval"]) else ())] for m in methods]
     reach = [max(map(abs, of_method)) for of_method in values]
     bound = max(min(max(reach), _TYPICAL * sorted(reach)[len(reach) // 2]), 1e-6)
-    return Axis.around([0.0, *(min(bound, max(-bound, value)) for of_method in values for value in of_method)])
+    return axis_around([0.0, *(min(bound, max(-bound, value)) for of_method in values for value in of_method)])
 
 
 def mean_curve(runs: Iterable[Sequence[float | None]]) -> list[Point]:

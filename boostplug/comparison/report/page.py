@@ -12,8 +12,9 @@ from itertools import groupby
 from operator import itemgetter
 from typing import Any
 
-from boostplug.comparison.report import formats, words
-from boostplug.comparison.report.charts import HEIGHT, Axis, axis_of_differences, mean_curve
+from boostplug.comparison import formats
+from boostplug.comparison.report import words
+from boostplug.comparison.report.charts import HEIGHT, axis_around, axis_of_differences, mean_curve, place, ticks
 from boostplug.comparison.report.table import frame, heads, split, styles, texts
 from boostplug.comparison.report.words import Document
 from boostplug.core.extras import needed_by
@@ -131,12 +132,12 @@ def differences_of(document: Document, methods: Sequence[dict[str, Any]]) -> dic
         rows[reference] = [*own, *(m for m in tested if m["reference"] == reference)]
         for m in rows[reference]:
             ends = m["interval"] if formats.interval(m["interval"]) else ()
-            m["mark"] = axis.at(m["difference"])
-            m["whisker"] = [axis.at(end) for end in ends]
+            m["mark"] = place(m["difference"], axis)
+            m["whisker"] = [place(end, axis) for end in ends]
             m["ends"] = [min(1.0, max(0.0, at)) for at in m["whisker"]]  # within the axis
         rows[reference].sort(key=lambda m: (not m["recommended"], not m["is_zero"], -sign * m["difference"]))
     first = sorted(rows, key=lambda reference: not rows[reference][0]["recommended"])
-    return {"ticks": axis.ticks, "zero": axis.at(0.0), "rows": {reference: rows[reference] for reference in first}}
+    return {"ticks": ticks(axis), "zero": place(0.0, axis), "rows": {reference: rows[reference] for reference in first}}
 
 
 def _table(document: Document) -> dict[str, Any]:
@@ -171,12 +172,12 @@ def _curves(methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     # The first rounds of the coloured lines, and all others, may leave the figure.
     lines = [points[m["number"]] for m in drawn if m["colour"] != _NO_COLOUR]
     late = [value for line in lines for _, value in line[len(line) // 10 :]]
-    x = Axis(1.0, max(2.0, *(line[-1][0] for line in points.values() if line)))
-    y = Axis.around(late + [best[m["number"]][1] for m in drawn if m["colour"] != _NO_COLOUR])
+    x = 1.0, max(2.0, *(line[-1][0] for line in points.values() if line))
+    y = axis_around(late + [best[m["number"]][1] for m in drawn if m["colour"] != _NO_COLOUR])
     for m in drawn:
         line = points[m["number"]]
-        m["line"] = " ".join(f"{1000 * x.at(a):.0f},{1000 * (1 - y.at(b)):.0f}" for a, b in line)
-        m["best"] = x.at(best[m["number"]][0]), 1 - y.at(best[m["number"]][1])
-    rounds = [(at, text.partition(".")[0]) for at, text in x.ticks if float(text).is_integer() and at > 0.04]
+        m["line"] = " ".join(f"{1000 * place(a, x):.0f},{1000 * (1 - place(b, y)):.0f}" for a, b in line)
+        m["best"] = place(best[m["number"]][0], x), 1 - place(best[m["number"]][1], y)
+    rounds = [(at, text.partition(".")[0]) for at, text in ticks(x) if float(text).is_integer() and at > 0.04]
     listed = sorted(drawn, key=lambda m: m["colour"] == _NO_COLOUR)
-    return {"methods": listed, "x_ticks": [(0.0, "1"), *rounds], "y_ticks": y.ticks, "height": HEIGHT}
+    return {"methods": listed, "x_ticks": [(0.0, "1"), *rounds], "y_ticks": ticks(y), "height": HEIGHT}

@@ -8,7 +8,7 @@ from textwrap import dedent, wrap
 from typing import TYPE_CHECKING, Any
 
 from boostplug.comparison.console import as_text
-from boostplug.comparison.report.formats import MISSING, interval, is_missing, probability, short, signed
+from boostplug.comparison.formats import MISSING, interval, is_missing, probability, short, signed
 from boostplug.comparison.report.words import CODE, Document, advice, below_table, percent
 from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK
 from boostplug.core.extras import imported

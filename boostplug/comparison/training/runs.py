@@ -12,10 +12,11 @@ import numpy as np
 
 from boostplug.comparison.summary import to_json
 from boostplug.comparison.training import tuning
-from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, DataPart, Framework, Report, Watch
+from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, Framework, Report, Watch
 from boostplug.comparison.training.trees import Plan, Setting
 from boostplug.core.arrays import Floats
 from boostplug.core.threads import threads_of_framework
+from boostplug.data.inputs import CheckedInputs
 from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN
 from boostplug.losses import Loss
 from boostplug.metrics import ECE, ChoiceLogLoss, LogLoss
@@ -136,13 +137,13 @@ class FoldRuns:
     plan : Plan
     number : int
         Number of the fold, from 0.
-    parts : sequence of DataPart
+    parts : sequence of CheckedInputs
         Training, validation and test.
     ended : Event, optional
         Once it is set, trainings in other threads end as Ctrl-C ends them.
     """
 
-    def __init__(self, plan: Plan, number: int, parts: Sequence[DataPart], *, ended: Event | None = None) -> None:
+    def __init__(self, plan: Plan, number: int, parts: Sequence[CheckedInputs], *, ended: Event | None = None) -> None:
         self.plan, self._number, self._parts, self._ended = plan, number, parts, ended or Event()
         self._binned: dict[tuple[str, int], Framework] = {}
         self.tuned: dict[Method, Setting | None] = {}
@@ -203,7 +204,7 @@ class FoldRuns:
 
 
 def judged(
-    plan: Plan, parts: Sequence[DataPart], valid: Floats, test: Floats, *, probabilities: bool
+    plan: Plan, parts: Sequence[CheckedInputs], valid: Floats, test: Floats, *, probabilities: bool
 ) -> dict[str, Any]:
     """Return the fields of a run that follow from its scores.
 

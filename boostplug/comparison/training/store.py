@@ -1,11 +1,29 @@
-"""Finished results in a file of JSON lines, so that an interrupted run can continue."""
+"""Finished runs of a comparison in a file of JSON lines, from which only the same comparison continues."""
 
 import errno
 import json
 import os
 import warnings
+from collections.abc import Sequence
+from dataclasses import asdict, replace
+from os import PathLike
 from pathlib import Path
 from typing import Any
+
+import joblib
+import numpy as np
+
+from boostplug.comparison.inputs.columns import Folds
+from boostplug.comparison.inputs.contents import digest_of_part
+from boostplug.comparison.summary import to_json, versions
+from boostplug.comparison.training.runs import Method, Run
+from boostplug.comparison.training.trees import Plan, Setting
+from boostplug.core.checks import shown
+from boostplug.losses import Loss
+from boostplug.metrics import Metric
+
+_DIGEST = "digest of data, settings, files, versions and code"  # its key in the file
+_PACKAGE = Path(__file__).parents[2]
 
 
 class Store:
@@ -63,3 +81,114 @@ class Store:
                 RuntimeWarning,
                 stacklevel=2,
             )
+
+
+def _digest_of(folds: Folds, plan: Plan) -> str:
+    """Return a digest of all that affects a run except its method, fold and seed."""
+    data = [digest_of_part(part) for fold in folds for part in fold]
+    of_frameworks = [*plan.trees.lightgbm.values(), *plan.trees.xgboost.values()]
+    paths = [Path(value) for value in of_frameworks if isinstance(value, (str, PathLike)) and Path(value).is_file()]
+    code = [(str(file.relative_to(_PACKAGE)), file.read_bytes()) for file in sorted(_PACKAGE.rglob("*.py"))]
+    metrics = [*map(repr, (plan.metric, plan.valid_metric, *plan.metrics))]
+    tuned = (plan.tune, plan.seeds[0]) if plan.tune else 0
+    settings = (plan.rounds, plan.patience, plan.num_threads, tuned, metrics, asdict(plan.trees))
+    files = [(str(path), path.read_bytes()) for path in paths]
+    return str(joblib.hash((data, settings, files, versions("optuna"), code)))
+
+
+def has_own_code(value: Loss | Metric | str) -> bool:
+    """Return whether a loss or metric has code of the user's own, so that its text does not identify it."""
+    if isinstance(value, str):
+        return False
+    try:
+        read = Loss.parse(repr(value))[0] if isinstance(value, Loss) else Metric.parse(repr(value))
+    except ValueError:
+        return True
+    return bool(read != value)
+
+
+class KeptRuns:
+    """Runs of a comparison in a file; without a path nothing is stored.
+
+    Parameters
+    ----------
+    path : Path or None
+    folds : sequence of (train, valid, test)
+    plan : Plan
+        With a metric of the user's own nothing is stored; a warning says so.
+    methods : sequence of Method
+        Losses of the user's own are not stored; a warning says so.
+    resume : bool
+        Whether to use the runs in the file.
+
+    Raises
+    ------
+    OSError
+        If the folder of the file cannot be made, or the file cannot be read.
+    ValueError
+        If the file holds runs of another comparison, or of this one without `resume`.
+    """
+
+    def __init__(
+        self, path: Path | None, folds: Folds = (), plan: Plan | None = None, methods: Sequence[Method] = (),
+        *, resume: bool = False,
+    ) -> None:  # fmt: skip
+        self._names, digest = dict[Method, str](), ""
+        if path is not None and plan is not None:
+            digest = _digest_of(folds, plan)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._names = _names(methods, plan)
+        self._store = Store(path)
+        stored = self._store.get(_DIGEST)
+        if stored not in (None, digest):
+            raise ValueError(
+                f"{path} holds no results of this comparison, only of one with other data, settings, files, versions "
+                "or code; name another file as store (--store)"
+            )
+        if self.path is not None and not resume:
+            raise ValueError(
+                f"{path} holds results of this very comparison: resume=True (--resume) goes on from them; to start "
+                "anew, remove it, or name another file as store (--store)"
+            )
+        if resume and stored is None:
+            warnings.warn(f"there is nothing to resume in {path}; starting anew", stacklevel=3)
+        if stored is None and self._names:
+            self._store.add(_DIGEST, digest)
+
+    @property
+    def path(self) -> Path | None:
+        """The file, if it holds runs."""
+        return self._store.path if self._store.results.keys() - {_DIGEST} else None
+
+    def find(self, method: Method, fold: int, seed: int, leaves: int, *, half: bool = False) -> Run | None:
+        """Return a finished run of trees with some leaves, of all or `half` of the training queries, or None."""
+        stored = self._store.get(self._key(method, fold, seed, leaves, half))
+        if stored is None:
+            return None
+        arrays = {name: np.array(values, np.float64) for name, values in stored["per_query"].items()}
+        tuned = stored["tuned"] and Setting(**stored["tuned"])
+        if tuned and isinstance(method.objective, Loss):
+            tuned = replace(tuned, objective=Loss.parse(str(tuned.objective))[0])
+        of_rows = {"per_query": arrays, "scores": np.array(stored["scores"], np.float64)}
+        return Run(**{**stored, **method.names, **of_rows, "tuned": tuned})
+
+    def add(self, method: Method, run: Run, leaves: int, *, half: bool = False) -> None:
+        """Store a run; failed runs are tried again by the next comparison."""
+        if method in self._names and run.error is None:
+            self._store.add(self._key(method, run.fold, run.seed, leaves, half), to_json(run.to_store()))
+
+    def _key(self, method: Method, fold: int, seed: int, leaves: int, half: bool) -> str:
+        return f"{self._names.get(method)} | fold {fold + 1} | seed {seed} | {leaves} leaves{' | half' * half}"
+
+
+def _names(methods: Sequence[Method], plan: Plan) -> dict[Method, str]:
+    """Return the texts that identify the methods whose runs may be stored, and warn of the others."""
+    metrics = [metric for metric in {plan.metric, plan.valid_metric, *plan.metrics} if has_own_code(metric)]
+    own = [method.objective for method in methods if has_own_code(method.objective)]
+    for value in dict.fromkeys([*metrics, *own]):
+        warnings.warn(
+            f"{shown(value)} has code of your own, which may change between two runs: "
+            f"{'no training is' if metrics else 'its trainings are not'} kept in store",
+            stacklevel=4,
+        )
+    return {m: f"{m.framework} {m.objective!r}" for m in methods if not metrics and m.objective not in own}

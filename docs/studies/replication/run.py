@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from boostplug.comparison.console import progress_bar
-from boostplug.comparison.document import versions
+from boostplug.comparison.summary import versions
 from boostplug.comparison.training.store import Store
 from boostplug.comparison.training.workers import in_parallel
 from boostplug.core.checks import check_integer
