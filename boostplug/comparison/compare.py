@@ -30,7 +30,7 @@ from boostplug.comparison.training.floors import (
 from boostplug.comparison.training.runs import FoldRuns, Method, Run, warnings_of_runs
 from boostplug.comparison.training.store import KeptRuns
 from boostplug.comparison.training.trees import Plan
-from boostplug.comparison.training.workers import in_parallel
+from boostplug.comparison.training.workers import in_threads
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -301,7 +301,7 @@ def _sized(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> tuple[Outcom
     left = [n for n, run in runs.items() if run is None]
     jobs = ((FoldRuns(plans[n], 0, parts, ended=ended), tries[n], [*plan.seeds[:1]]) for n in left)
     advance(" or ".join(f"{n} leaves" for n in tries), len(tries) - len(left))
-    for (fold, method, _), (new,) in in_parallel(_runs, jobs, outcomes.jobs, ended=ended):
+    for (fold, method, _), (new,) in in_threads(_runs, jobs, outcomes.jobs, ended):
         n = fold.plan.trees.num_leaves
         kept.add(method, new, n)
         runs[n] = new
@@ -360,7 +360,7 @@ def runs_of(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> Generator[R
                         advance(f"{method.framework} {method.name}, seed {seeds[0]}, fold {number + 1}", 0)
                         yield fold, method, seeds
 
-    for (_, method, _), runs in in_parallel(_runs, jobs(), outcomes.jobs, ended=ended):
+    for (_, method, _), runs in in_threads(_runs, jobs(), outcomes.jobs, ended):
         for run in runs:
             kept.add(method, run, plan.trees.num_leaves)
             yield run

@@ -14,7 +14,6 @@ from reports import without_times
 
 import boostplug as bp
 from boostplug.comparison import compare as module
-from boostplug.comparison.training.workers import in_parallel
 
 SOME = {"losses": ["ranknet"], "rounds": 3, "seeds": 2, "num_threads": 1, "metrics": "NDCG@5", "progress": False}
 SMALL = {**SOME, "baselines": ["lambdarank"], "frameworks": "lightgbm"}
@@ -175,21 +174,9 @@ def test_ctrl_c_keeps_what_is_finished(tiny, tmp_path, monkeypatch):
     assert without_times(again) == without_times(bp.compare(*tiny, **SMALL))
 
 
-@pytest.mark.ci
-def test_the_death_of_a_process_is_an_error():
-    with pytest.raises(RuntimeError, match="a worker process has died; what was finished before is kept"):
-        list(in_parallel(os._exit, [3], 2))
-
-
 class Locked:
     def __init__(self):
         self.lock = threading.Lock()
 
     def __call__(self, gap):
         return gap
-
-
-@pytest.mark.ci
-def test_what_cannot_be_pickled_is_refused_by_processes():
-    with pytest.raises(ValueError, match="a loss, metric or ranker cannot go to another process; use one process"):
-        list(in_parallel(print, [Locked()], 2))

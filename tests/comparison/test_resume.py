@@ -10,7 +10,7 @@ from scipy import sparse
 
 import boostplug as bp
 from boostplug.comparison.inputs.contents import digest_of_part
-from boostplug.comparison.training import kept as module
+from boostplug.comparison.training import store as module
 from boostplug.comparison.training.frameworks import FRAMEWORKS
 from boostplug.comparison.training.store import Store, has_own_code
 from boostplug.data.inputs import CheckedInputs

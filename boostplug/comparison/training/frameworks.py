@@ -228,29 +228,18 @@ class XGBoost:
 
     def run(self, setting: Setting, seed: int, rounds: int, watch: Watch) -> Floats:
         """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
-
-        class Callback(self.xgb.callback.TrainingCallback):  # type: ignore[name-defined]
-            def before_iteration(self, *_: Any) -> bool:
-                watch.start_round()
-                return False
-
-            def after_iteration(self, *_: Any) -> bool:
-                return watch.stop
-
         objective, params = setting.objective, self.params_of_run(self.trees, self.num_threads, setting, seed)
         if isinstance(objective, str):
             params["objective"] = objective
         rows_alone = isinstance(objective, str) and objective.startswith("reg:")
-        booster = self.xgb.train(
-            params,
-            self.rows_alone if rows_alone else self.train_set,
-            num_boost_round=rounds,
-            evals=[(self.valid_set, "valid")],
-            obj=None if isinstance(objective, str) else objective,
-            custom_metric=lambda scores, _: ("watched", watch.measure(scores)),
-            callbacks=[Callback()],
-            verbose_eval=False,
-        )
+        train_set = self.rows_alone if rows_alone else self.train_set
+        booster = self.xgb.Booster(params, [train_set, self.valid_set])  # keeps the scores of both
+        for number in range(rounds):
+            watch.start_round()
+            booster.update(train_set, number, None if isinstance(objective, str) else objective)
+            watch.measure(booster.predict(self.valid_set, output_margin=True))
+            if watch.stop:
+                break
         watch.model = booster[: watch.best_round].save_raw("json").decode()
         scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, watch.best_round))
         return np.asarray(scores, dtype=np.float64)
