@@ -28,7 +28,7 @@ from boostplug.comparison.training.floors import (
     runs_without_framework,
 )
 from boostplug.comparison.training.runs import FoldRuns, Method, Run, warnings_of_runs
-from boostplug.comparison.training.store import KeptRuns
+from boostplug.comparison.training.store import Store, find_run, keep_run, open_store
 from boostplug.comparison.training.trees import Plan
 from boostplug.comparison.training.workers import in_threads
 from boostplug.losses import Loss
@@ -253,7 +253,7 @@ def compare(
     methods, unsuited = arguments.suited_losses(methods, losses, given)
     path = arguments.as_store(store, resume=resume)
     tries = arguments.sizes_to_try(plan, params, loaded, methods)
-    kept = KeptRuns(path, given, plan, [*methods, *tries.values()], resume=resume)
+    kept = open_store(path, given, plan, [*methods, *tries.values()], resume=resume)
     about_choices = arguments.notes_on_one_chosen(losses, methods, table_metrics) if loaded.has_one_chosen else []
     notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited, *notes_on_columns(loaded, best)]
     outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent, alone=alone, tries=tries)
@@ -261,7 +261,7 @@ def compare(
     return CompareResult(outcomes, [*notes, *found], kept)
 
 
-def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple[Outcomes, list[str]]:
+def _trained(outcomes: Outcomes, kept: Store, progress: bool | None) -> tuple[Outcomes, list[str]]:
     """Return the outcomes with all runs, by fold, seed and method, and notes; Ctrl-C leaves those finished so far."""
     runs, about_sizes, interrupted = list[Run](), list[str](), False
     plan, folds, methods = outcomes.plan, outcomes.data.folds, outcomes.methods
@@ -293,17 +293,17 @@ def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple
     return outcomes, about_sizes + notes
 
 
-def _sized(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> tuple[Outcomes, list[str]]:
+def _sized(outcomes: Outcomes, kept: Store, advance: Advance) -> tuple[Outcomes, list[str]]:
     """Return the outcomes with the number of leaves that is best on the first fold's validation part, and a note."""
     plan, parts, tries, ended = outcomes.plan, outcomes.data.folds[0], outcomes.tries, Event()
     plans = {n: replace(plan, trees=replace(plan.trees, num_leaves=n)) for n in tries}
-    runs = {n: kept.find(method, 0, plan.seeds[0], n) for n, method in tries.items()}
+    runs = {n: find_run(kept, method, 0, plan.seeds[0], n) for n, method in tries.items()}
     left = [n for n, run in runs.items() if run is None]
     jobs = ((FoldRuns(plans[n], 0, parts, ended=ended), tries[n], [*plan.seeds[:1]]) for n in left)
     advance(" or ".join(f"{n} leaves" for n in tries), len(tries) - len(left))
     for (fold, method, _), (new,) in in_threads(_runs, jobs, outcomes.jobs, ended):
         n = fold.plan.trees.num_leaves
-        kept.add(method, new, n)
+        keep_run(kept, method, new, n)
         runs[n] = new
         advance("", 1)
     values = {n: run.validation for n, run in runs.items() if run is not None and run.error is None}
@@ -317,7 +317,7 @@ def _sized(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> tuple[Outcom
     return replace(outcomes, plan=plan, sizes=values), [note]
 
 
-def _half(outcomes: Outcomes, kept: KeptRuns, asked: Mapping[Method, Method], advance: Advance) -> list[Run]:
+def _half(outcomes: Outcomes, kept: Store, asked: Mapping[Method, Method], advance: Advance) -> list[Run]:
     """Return the runs of the challenger with the first seed and half of the training queries, one for each fold."""
     decision, runs = decide(outcomes), list[Run]()
     if decision is None or not decision.challenger.is_trained:
@@ -325,7 +325,7 @@ def _half(outcomes: Outcomes, kept: KeptRuns, asked: Mapping[Method, Method], ad
     method, seed, leaves = decision.challenger, outcomes.plan.seeds[0], outcomes.plan.trees.num_leaves
     for number, (train, *judging) in enumerate(outcomes.data.folds):
         advance(f"{method.title}, half of the training queries, fold {number + 1}", 0)
-        run = kept.find(asked[method], number, seed, leaves, half=True)
+        run = find_run(kept, asked[method], number, seed, leaves, half=True)
         if run is None:
             n = train.queries.n_queries
             half = train.take_queries(np.random.default_rng(0).permutation(n)[: (n + 1) // 2])
@@ -334,18 +334,18 @@ def _half(outcomes: Outcomes, kept: KeptRuns, asked: Mapping[Method, Method], ad
             fold.tuned[method] = None if first is None else first.tuned
             with warnings_of_runs():
                 run = fold.outcome(method, seed)
-            kept.add(asked[method], run, leaves, half=True)
+            keep_run(kept, asked[method], run, leaves, half=True)
         runs.append(replace(run, method=method.name))
         advance("", 1)
     return runs
 
 
-def runs_of(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> Generator[Run]:
+def runs_of(outcomes: Outcomes, kept: Store, advance: Advance) -> Generator[Run]:
     """Yield the outcomes of all trainings as they finish; stored ones are not trained, and the others are stored."""
     plan, folds, ended = outcomes.plan, outcomes.data.folds, Event()
     methods = [method for method in outcomes.methods if method.is_trained]
     keys = product(methods, range(len(folds)), plan.seeds)
-    stored = {key: run for key in keys if (run := kept.find(*key, plan.trees.num_leaves)) is not None}
+    stored = {key: run for key in keys if (run := find_run(kept, *key, plan.trees.num_leaves)) is not None}
     yield from stored.values()
 
     def jobs() -> Iterator[Job]:
@@ -362,7 +362,7 @@ def runs_of(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> Generator[R
 
     for (_, method, _), runs in in_threads(_runs, jobs(), outcomes.jobs, ended):
         for run in runs:
-            kept.add(method, run, plan.trees.num_leaves)
+            keep_run(kept, method, run, plan.trees.num_leaves)
             yield run
 
 

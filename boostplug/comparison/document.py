@@ -22,6 +22,7 @@ def as_document(
 ) -> dict[str, Any]:
     """Return `CompareResult.document`."""
     data, plan = outcomes.data, outcomes.plan
+    warnings, notes_on_columns, _ = outcomes.leaks
     found = {
         "schema": SCHEMA,
         "versions": versions(),
@@ -54,8 +55,8 @@ def as_document(
         },
         "interrupted": outcomes.interrupted,
         "not_run": not_run(outcomes),
-        "warnings": [*data.all_warnings, *outcomes.leaks.warnings],
-        "notes": [*notes, *outcomes.leaks.notes],
+        "warnings": [*data.all_warnings, *warnings],
+        "notes": [*notes, *notes_on_columns],
         "methods": [*_rows(outcomes, decision).values()],
         "recommendation": None if decision is None else _recommendation(outcomes, decision),
         "call": recommendation.call(outcomes),

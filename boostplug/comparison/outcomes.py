@@ -10,7 +10,7 @@ import numpy as np
 
 from boostplug.comparison.choosing import choose_then_use
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.leaks import Leaks, find_leaks
+from boostplug.comparison.inputs.leaks import find_leaks
 from boostplug.comparison.significance import Pooled, holm, pooled_test
 from boostplug.comparison.summary import Outcome
 from boostplug.comparison.training.floors import best_columns
@@ -197,10 +197,10 @@ class Outcomes:
         return None if contrast is None or any(map(self.n_at_cap, methods)) else contrast.p
 
     @cached_property
-    def leaks(self) -> Leaks:
+    def leaks(self) -> tuple[list[str], list[str], list[str]]:
         """Warnings, notes and reasons about columns that may not be known before a list is shown."""
         if not self.alone:
-            return Leaks()
+            return [], [], []
         means = self.validation_means(*self.candidates())
         trained = {method: mean for method, mean in means.items() if method.is_trained}
         best, data = trained[self.first(trained)] if trained else None, self.data

@@ -19,7 +19,7 @@ from boostplug.comparison.report.words import advice
 from boostplug.comparison.summary import Outcome, as_json
 from boostplug.comparison.training.floors import COLUMN
 from boostplug.comparison.training.runs import Method
-from boostplug.comparison.training.store import KeptRuns
+from boostplug.comparison.training.store import Store, path_with_runs
 from boostplug.core.cached import cached_property
 from boostplug.core.checks import check_integer
 from boostplug.core.extras import imported
@@ -42,7 +42,7 @@ class CompareResult:
         The data, the methods, and the outcome of each run.
     notes : sequence of str
         Notes in addition to those of the runs.
-    store : KeptRuns
+    store : Store
         The file of the runs, if there is one.
 
     Attributes
@@ -53,8 +53,8 @@ class CompareResult:
         The shell command that made the comparison.
     """
 
-    def __init__(self, outcomes: Outcomes, notes: Sequence[str] = (), store: KeptRuns | None = None) -> None:
-        self.outcomes, self.store = outcomes, store or KeptRuns(None)
+    def __init__(self, outcomes: Outcomes, notes: Sequence[str] = (), store: Store | None = None) -> None:
+        self.outcomes, self.store = outcomes, store or Store(None)
         self.interrupted = outcomes.interrupted
         self.command: str | None = None
         of_runs = (note for method in outcomes.methods for run in outcomes.of(method) for note in run.notes)
@@ -63,7 +63,7 @@ class CompareResult:
     @property
     def kept(self) -> Path | None:
         """The file with the results of its trainings, if `compare` has a `store` and it holds any."""
-        return self.store.path
+        return path_with_runs(self.store)
 
     @property
     def failed(self) -> bool:
@@ -105,7 +105,7 @@ class CompareResult:
 
     @cached_property
     def _decision(self) -> Decision | None:
-        found, reasons = decide(self.outcomes), [*self.outcomes.leaks.reasons, *self.outcomes.data.reasons]
+        found, reasons = decide(self.outcomes), [*self.outcomes.leaks[2], *self.outcomes.data.reasons]
         return found and replace(found, outcome=Outcome.DOUBTFUL if reasons else found.outcome, reasons=reasons)
 
     @property

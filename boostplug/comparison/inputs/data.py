@@ -170,4 +170,5 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema
             "it must be a boostplug.RankingData(X, y, qid=…), (X, y, qid), or a DataFrame or file with label= naming "
             f"its column of grades; got {type(data).__name__}"
         )
-    return replace(data, name=title).checked(train)
+    inputs: Inputs = replace(data, name=title)
+    return inputs.checked(train)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,18 +35,10 @@ _MOST_NAMED, _MOST_SHOWN = 5, 3
 _TAIL = 0.05  # share of the rows of a part that may lie beyond the next part's
 
 
-class Leaks(NamedTuple):
-    """What to say of columns that may not be known before a list is shown."""
-
-    warnings: Sequence[str] = ()
-    notes: Sequence[str] = ()
-    """On columns that rank well by themselves."""
-    reasons: Sequence[str] = ()
-    """Why a comparison with these columns cannot be relied on."""
-
-
-def find_leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: Metric, columns: Columns) -> Leaks:
-    """Return warnings, notes and reasons about columns that may not be known before a list is shown.
+def find_leaks(
+    folds: Folds, alone: Mapping[str, float], best: float | None, metric: Metric, columns: Columns
+) -> tuple[list[str], list[str], list[str]]:
+    """Return what to say of columns that may not be known before a list is shown.
 
     Parameters
     ----------
@@ -58,6 +50,14 @@ def find_leaks(folds: Folds, alone: Mapping[str, float], best: float | None, met
     metric : Metric
     columns : Columns
         Has the columns to keep, the score in use, and whether the parts follow each other in time.
+
+    Returns
+    -------
+    warnings : list of str
+    notes : list of str
+        On columns that rank well by themselves.
+    reasons : list of str
+        Why a comparison with these columns cannot be relied on.
     """
     train, found, strong, reasons, leaking = folds[0][0], list[str](), list[str](), list[str](), dict[str, str]()
     parts = [part for fold in folds if fold[0].X.shape[1] == train.X.shape[1] for part in fold]
@@ -75,9 +75,8 @@ def find_leaks(folds: Folds, alone: Mapping[str, float], best: float | None, met
         if name in columns.keep:
             continue
         found_in = [of_part.relation(values, name) for of_part, (_, values) in zip(labels, cycle(of_parts))]
-        is_leak, what = next(
-            (one for one in found_in if one[0]), found_in[0]
-        )  # a mere doubt only on the first training part
+        # Of what is no leak but a doubt, only the first training part counts.
+        is_leak, what = next((one for one in found_in if one[0]), found_in[0])
         if is_leak and name != in_use:
             leaking[name] = f"the column {name!r} {what}"
         by_time = columns.by_query.time and not labels[0].texts.get(name)
@@ -100,7 +99,7 @@ def find_leaks(folds: Folds, alone: Mapping[str, float], best: float | None, met
     if leaking:
         reasons += _first([*leaking.values()])
         reasons[-1] += f"; {_remedy([*leaking])}" if names else "; leave out what is not known before the list is shown"
-    return Leaks(found, strong, reasons)
+    return found, strong, reasons
 
 
 def _remedy(names: Sequence[str]) -> str:

@@ -107,19 +107,10 @@ def has_own_code(value: Loss | Metric | str) -> bool:
     return bool(read != value)
 
 
-class KeptRuns:
-    """Runs of a comparison in a file; without a path nothing is stored.
+def open_store(path: Path | None, folds: Folds, plan: Plan, methods: Sequence[Method], *, resume: bool) -> Store:
+    """Return the store of a comparison's runs; without a path it stores nothing.
 
-    Parameters
-    ----------
-    path : Path or None
-    folds : sequence of (train, valid, test)
-    plan : Plan
-        With a metric of the user's own nothing is stored; a warning says so.
-    methods : sequence of Method
-        Losses of the user's own are not stored; a warning says so.
-    resume : bool
-        Whether to use the runs in the file.
+    With a metric of the user's own nothing is stored, and of losses of the user's own no run; a warning says so.
 
     Raises
     ------
@@ -128,67 +119,63 @@ class KeptRuns:
     ValueError
         If the file holds runs of another comparison, or of this one without `resume`.
     """
-
-    def __init__(
-        self, path: Path | None, folds: Folds = (), plan: Plan | None = None, methods: Sequence[Method] = (),
-        *, resume: bool = False,
-    ) -> None:  # fmt: skip
-        self._names, digest = dict[Method, str](), ""
-        if path is not None and plan is not None:
-            digest = _digest_of(folds, plan)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            self._names = _names(methods, plan)
-        self._store = Store(path)
-        stored = self._store.get(_DIGEST)
-        if stored not in (None, digest):
-            raise ValueError(
-                f"{path} holds no results of this comparison, only of one with other data, settings, files, versions "
-                "or code; name another file as store (--store)"
-            )
-        if self.path is not None and not resume:
-            raise ValueError(
-                f"{path} holds results of this very comparison: resume=True (--resume) goes on from them; to start "
-                "anew, remove it, or name another file as store (--store)"
-            )
-        if resume and stored is None:
-            warnings.warn(f"there is nothing to resume in {path}; starting anew", stacklevel=3)
-        if stored is None and self._names:
-            self._store.add(_DIGEST, digest)
-
-    @property
-    def path(self) -> Path | None:
-        """The file, if it holds runs."""
-        return self._store.path if self._store.results.keys() - {_DIGEST} else None
-
-    def find(self, method: Method, fold: int, seed: int, leaves: int, *, half: bool = False) -> Run | None:
-        """Return a finished run of trees with some leaves, of all or `half` of the training queries, or None."""
-        stored = self._store.get(self._key(method, fold, seed, leaves, half))
-        if stored is None:
-            return None
-        arrays = {name: np.array(values, np.float64) for name, values in stored["per_query"].items()}
-        tuned = stored["tuned"] and Setting(**stored["tuned"])
-        if tuned and isinstance(method.objective, Loss):
-            tuned = replace(tuned, objective=Loss.parse(str(tuned.objective))[0])
-        of_rows = {"per_query": arrays, "scores": np.array(stored["scores"], np.float64)}
-        return Run(**{**stored, **method.names, **of_rows, "tuned": tuned})
-
-    def add(self, method: Method, run: Run, leaves: int, *, half: bool = False) -> None:
-        """Store a run; failed runs are tried again by the next comparison."""
-        if method in self._names and run.error is None:
-            self._store.add(self._key(method, run.fold, run.seed, leaves, half), to_json(run.to_store()))
-
-    def _key(self, method: Method, fold: int, seed: int, leaves: int, half: bool) -> str:
-        return f"{self._names.get(method)} | fold {fold + 1} | seed {seed} | {leaves} leaves{' | half' * half}"
-
-
-def _names(methods: Sequence[Method], plan: Plan) -> dict[Method, str]:
-    """Return the texts that identify the methods whose runs may be stored, and warn of the others."""
+    if path is None:
+        return Store(None)
+    digest = _digest_of(folds, plan)
+    path.parent.mkdir(parents=True, exist_ok=True)
     metrics = [metric for metric in {plan.metric, plan.valid_metric, *plan.metrics} if has_own_code(metric)]
     own = [method.objective for method in methods if has_own_code(method.objective)]
     for value in dict.fromkeys([*metrics, *own]):
         warnings.warn(
             f"{shown(value)} has code of your own, which may change between two runs: "
             f"{'no training is' if metrics else 'its trainings are not'} kept in store",
-            stacklevel=4,
+            stacklevel=3,
         )
-    return {m: f"{m.framework} {m.objective!r}" for m in methods if not metrics and m.objective not in own}
+    store = Store(path)
+    stored = store.get(_DIGEST)
+    if stored not in (None, digest):
+        raise ValueError(
+            f"{path} holds no results of this comparison, only of one with other data, settings, files, versions "
+            "or code; name another file as store (--store)"
+        )
+    if path_with_runs(store) is not None and not resume:
+        raise ValueError(
+            f"{path} holds results of this very comparison: resume=True (--resume) goes on from them; to start "
+            "anew, remove it, or name another file as store (--store)"
+        )
+    if resume and stored is None:
+        warnings.warn(f"there is nothing to resume in {path}; starting anew", stacklevel=3)
+    if metrics:
+        return Store(None)
+    if stored is None and len(own) < len(methods):
+        store.add(_DIGEST, digest)
+    return store
+
+
+def path_with_runs(store: Store) -> Path | None:
+    """Return the file of a store if it holds runs."""
+    return store.path if store.results.keys() - {_DIGEST} else None
+
+
+def _key(method: Method, fold: int, seed: int, leaves: int, half: bool) -> str:
+    objective = f"{method.framework} {method.objective!r}"
+    return f"{objective} | fold {fold + 1} | seed {seed} | {leaves} leaves{' | half' * half}"
+
+
+def find_run(store: Store, method: Method, fold: int, seed: int, leaves: int, *, half: bool = False) -> Run | None:
+    """Return a finished run of trees with some leaves, of all or `half` of the training queries, or None."""
+    stored = None if has_own_code(method.objective) else store.get(_key(method, fold, seed, leaves, half))
+    if stored is None:
+        return None
+    arrays = {name: np.array(values, np.float64) for name, values in stored["per_query"].items()}
+    tuned = stored["tuned"] and Setting(**stored["tuned"])
+    if tuned and isinstance(method.objective, Loss):
+        tuned = replace(tuned, objective=Loss.parse(str(tuned.objective))[0])
+    of_rows = {"per_query": arrays, "scores": np.array(stored["scores"], np.float64)}
+    return Run(**{**stored, **method.names, **of_rows, "tuned": tuned})
+
+
+def keep_run(store: Store, method: Method, run: Run, leaves: int, *, half: bool = False) -> None:
+    """Store a run; failed runs are tried again by the next comparison."""
+    if run.error is None and not has_own_code(method.objective):
+        store.add(_key(method, run.fold, run.seed, leaves, half), to_json(run.to_store()))
