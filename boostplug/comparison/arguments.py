@@ -11,13 +11,13 @@ import numpy as np
 
 from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks
 from boostplug.comparison.inputs.columns import PARTS, Folds
-from boostplug.comparison.inputs.features import refuse_infinite
+from boostplug.comparison.inputs.features import check_finite
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.training.floors import FLOORS
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM
 from boostplug.comparison.training.runs import Method
 from boostplug.comparison.training.trees import Plan, Trees
-from boostplug.comparison.training.tuning import require_optuna
+from boostplug.comparison.training.tuning import silent_optuna
 from boostplug.core.checks import check_flag, check_instance, check_integer, did_you_mean, shown
 from boostplug.core.extras import install, is_installed
 from boostplug.core.naming import distinct_names
@@ -292,9 +292,9 @@ def check_trainable(folds: Folds, frameworks: Sequence[str], plan: Plan) -> None
     for fold, place in product(folds, range(len(PARTS))):
         refuse_sparse_beside_dense(schema_of(fold[place].X), schema_of(fold[0].X), f"{PARTS[place]}: X")
         if "xgboost" in frameworks:
-            refuse_infinite(fold[place], PARTS[place])
+            check_finite(fold[place], PARTS[place])
     if plan.tune:
-        require_optuna()
+        silent_optuna()
     for framework in frameworks:
         given = getattr(plan.trees, framework)
         refuse_unknown_parameters(framework, given, f"params[{framework!r}]")

@@ -79,12 +79,12 @@ def _second(outcomes: Outcomes, first: Decision) -> Decision:
         method: mean
         for method, mean in means.items()
         if method not in (first.challenger, incumbent)
-        and (incumbent not in means or outcomes.first({incumbent: means[incumbent], method: mean}) == method)
+        and (incumbent not in means or outcomes.best_method({incumbent: means[incumbent], method: mean}) == method)
         and _is_better(outcomes, method, incumbent)
     }
     if not better:
         return first
-    other = outcomes.first(better)
+    other = outcomes.best_method(better)
     pairs = dict.fromkeys(first.pairs, (other, incumbent))
     contrast, p = outcomes.contrast(pairs), outcomes.rows[other]["p_holm"]
     n = outcomes.comparisons[incumbent.title]

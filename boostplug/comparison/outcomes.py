@@ -81,13 +81,13 @@ class Outcomes:
         """Number of runs of each method."""
         return len(self.data.folds) * len(self.plan.seeds)
 
-    def of(self, method: Method) -> list[Run]:
+    def runs_of(self, method: Method) -> list[Run]:
         """Return the runs of a method."""
         return [run for run in self.runs if (run.framework, run.method) == method.key]
 
     def finished(self, method: Method) -> dict[FoldSeed, Run]:
         """Return the runs of a method that did not fail, by fold and seed."""
-        return {(run.fold, run.seed): run for run in self.of(method) if run.error is None}
+        return {(run.fold, run.seed): run for run in self.runs_of(method) if run.error is None}
 
     def reference_of(self, method: Method) -> Method | None:
         """Return the reference of a method: what is in use, else its framework's incumbent or LambdaMART.
@@ -203,7 +203,7 @@ class Outcomes:
             return [], [], []
         means = self.validation_means(*self.candidates())
         trained = {method: mean for method, mean in means.items() if method.is_trained}
-        best, data = trained[self.first(trained)] if trained else None, self.data
+        best, data = trained[self.best_method(trained)] if trained else None, self.data
         of_first = data.folds[: 1 if data.crossed else None]
         return find_leaks(of_first, self.means_alone, best, self.plan.valid_metric, data.columns)
 
@@ -239,7 +239,7 @@ class Outcomes:
         methods, folds = [*dict.fromkeys([*among, *references])], sorted({fold for fold, _ in runs})
         validation = self.validation_means(methods, runs)
         if len(folds) == 1:
-            pair = self.first(validation), self.first({m: validation[m] for m in references})
+            pair = self.best_method(validation), self.best_method({m: validation[m] for m in references})
             return *pair, {folds[0]: pair}, None, 1.0
         values = {m: self._means([self.finished(m)[run] for run in runs]) for m in methods}
         found = choose_then_use(
@@ -254,7 +254,7 @@ class Outcomes:
         self._choices[key] = best, incumbent, pairs, found.p, found.widening
         return self._choices[key]
 
-    def first(self, means: dict[Method, float]) -> Method:
+    def best_method(self, means: dict[Method, float]) -> Method:
         """Return the method with the best mean; the first one of ties."""
         return (max if self.plan.valid_metric.greater_is_better else min)(means, key=means.__getitem__)
 
@@ -300,8 +300,8 @@ class Outcomes:
             "outcome": None,
             "seconds_per_round": _mean([run.seconds_per_round for run in done if run.seconds_per_round is not None]),
             "rounds": _mean([run.rounds for run in done]) if method.is_trained else None,
-            "errors": list(dict.fromkeys(run.error for run in self.of(method) if run.error)),
-            "runs": [run.document() for run in self.of(method)],
+            "errors": list(dict.fromkeys(run.error for run in self.runs_of(method) if run.error)),
+            "runs": [run.document() for run in self.runs_of(method)],
         }
 
 

@@ -57,7 +57,7 @@ class CompareResult:
         self.outcomes, self.store = outcomes, store or Store(None)
         self.interrupted = outcomes.interrupted
         self.command: str | None = None
-        of_runs = (note for method in outcomes.methods for run in outcomes.of(method) for note in run.notes)
+        of_runs = (note for method in outcomes.methods for run in outcomes.runs_of(method) for note in run.notes)
         self._notes = list(dict.fromkeys([*notes, *of_runs]))
 
     @property

@@ -51,7 +51,7 @@ def record(result: CompareResult, fresh: CheckedInputs | None) -> dict[str, Any]
     """
     outcomes, decision = result.outcomes, decide(result.outcomes)
     assert decision is not None
-    by_validation = outcomes.first(outcomes.validation_means(decision.among, decision.runs))
+    by_validation = outcomes.best_method(outcomes.validation_means(decision.among, decision.runs))
     taken = {by_validation, decision.challenger, decision.incumbent, *chain.from_iterable(decision.pairs.values())}
     kept = ("framework", "method", "fold", "seed", "rounds", "rounds_trained", "validation", "test", "error")
     found = result.document["recommendation"]

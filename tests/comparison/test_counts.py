@@ -61,7 +61,7 @@ def looped(kind, outcomes, method):
     found = []
     for fold, part in enumerate(outcomes.data.tests):
         rows = [slice(*ends) for ends in pairwise(part.queries.boundaries)]
-        runs = [run for run in outcomes.of(method) if run.fold == fold]
+        runs = [run for run in outcomes.runs_of(method) if run.fold == fold]
         values = [[loop(kind, run.scores[r], part.queries.labels[r]) for r in rows] for run in runs]
         found.append(np.mean(values, axis=0))
     return found

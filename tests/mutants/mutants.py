@@ -535,7 +535,7 @@ MUTANTS = [
         (
             "a method behind the incumbent on validation may take its place",
             "comparison.decision._second",
-            "outcomes.first({incumbent: means[incumbent], method: mean}) == method",
+            "outcomes.best_method({incumbent: means[incumbent], method: mean}) == method",
             "True",
         ),
     ),
@@ -579,19 +579,19 @@ MUTANTS = [
         ["comparison/test_leaks.py"],
         (
             "a column that the user keeps is a leak",
-            "comparison.inputs.leaks.leaks",
+            "comparison.inputs.leaks.find_leaks",
             "name in columns.keep",
             "name in ()",
         ),
         (
             "an id marks the rows of the query in which it stands",
-            "comparison.inputs.leaks._Labels.told_by",
+            "comparison.inputs.leaks._Labels.relation",
             "len(kinds) <= _MOST_KINDS",
             "True",
         ),
         (
             "the highest step of a good feature is a part of the label",
-            "comparison.inputs.leaks._Labels.told_by",
+            "comparison.inputs.leaks._Labels.relation",
             "codes if texts else unusual",
             "codes",
         ),

@@ -40,7 +40,7 @@ def columns_of(part: CheckedInputs, *, codes: bool = False) -> Iterator[tuple[st
             yield name, np.where(column.isna(), np.nan, column.cat.codes)
 
 
-def refuse_infinite(part: CheckedInputs, part_name: str) -> None:
+def check_finite(part: CheckedInputs, part_name: str) -> None:
     """Raise for a feature that is infinite as float32: XGBoost refuses it, and names neither column nor value."""
     for name, values in columns_of(part):
         with np.errstate(over="ignore"):
