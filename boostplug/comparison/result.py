@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich.console import Console, ConsoleOptions, RenderResult
 
 from boostplug.comparison import recommendation
 from boostplug.comparison.decision import Decision, decide
@@ -26,9 +28,6 @@ from boostplug.core.extras import imported
 from boostplug.core.files import write_file
 from boostplug.model.boosters import as_booster
 from boostplug.model.mean import mean_model
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
 
 _FRAMES = "DataFrames of a comparison need"
 
@@ -263,7 +262,7 @@ class CompareResult:
         write_file(path, found)
         return None
 
-    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from render(self.document, options)
 
     def __repr__(self) -> str:
