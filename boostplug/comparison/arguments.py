@@ -13,7 +13,7 @@ from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_click
 from boostplug.comparison.inputs.columns import PARTS, Folds
 from boostplug.comparison.inputs.features import check_finite
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.training.floors import FLOORS
+from boostplug.comparison.training.baselines import OWN_BASELINES
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM
 from boostplug.comparison.training.runs import Method
 from boostplug.comparison.training.trees import Plan, Trees
@@ -334,9 +334,9 @@ def as_frameworks(asked: str | Iterable[str] | None) -> tuple[list[str], list[st
 
 def as_baselines(baselines: str | Iterable[str] | None, data: LoadedData) -> list[str]:
     """Return the names of the baselines, checked."""
-    by_default = [*(_BUILT_IN if data.has_one_chosen else _DEFAULT_BASELINES), *FLOORS]
+    by_default = [*(_BUILT_IN if data.has_one_chosen else _DEFAULT_BASELINES), *OWN_BASELINES]
     wanted = by_default if baselines is None else _several(baselines, "baselines", str)
-    known = [*_BUILT_IN, *FLOORS]
+    known = [*_BUILT_IN, *OWN_BASELINES]
     unknown = [name for name in wanted if name not in known]
     if unknown:
         near = did_you_mean(unknown[0], known)

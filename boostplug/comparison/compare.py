@@ -21,7 +21,7 @@ from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.today import judged_by_score
 from boostplug.comparison.outcomes import Outcomes, named_by_tuning, without_equal
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.training.floors import (
+from boostplug.comparison.training.baselines import (
     best_columns,
     methods_without_framework,
     notes_on_columns,

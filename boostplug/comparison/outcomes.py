@@ -13,7 +13,7 @@ from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.inputs.leaks import find_leaks
 from boostplug.comparison.significance import Pooled, holm, pooled_test
 from boostplug.comparison.summary import Outcome
-from boostplug.comparison.training.floors import best_columns
+from boostplug.comparison.training.baselines import best_columns
 from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.trees import Plan
 from boostplug.core.arrays import Floats

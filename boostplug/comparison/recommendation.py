@@ -12,7 +12,7 @@ from boostplug import losses, metrics
 from boostplug.comparison.inputs.columns import TODAY
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.outcomes import FoldSeed, Outcomes
-from boostplug.comparison.training.floors import LINEAR, loss_of_linear
+from boostplug.comparison.training.baselines import LINEAR, loss_of_linear
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, framework_objective
 from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.trees import Setting, Trees

@@ -19,7 +19,7 @@ from boostplug.comparison.report.picture import picture
 from boostplug.comparison.report.table import frame, markdown, render, text
 from boostplug.comparison.report.words import advice
 from boostplug.comparison.summary import Outcome, as_json
-from boostplug.comparison.training.floors import COLUMN
+from boostplug.comparison.training.baselines import COLUMN
 from boostplug.comparison.training.runs import Method
 from boostplug.comparison.training.store import Store, path_with_runs
 from boostplug.core.cached import cached_property

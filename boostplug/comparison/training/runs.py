@@ -193,7 +193,7 @@ class FoldRuns:
         if not np.isfinite(scores).all():
             return {"error": "its scores on the test part are not finite"}
         assert watch.scores is not None
-        return judged(plan, self._parts, watch.scores, scores, probabilities=objective not in _NO_LOGITS) | {
+        return values_of_run(plan, self._parts, watch.scores, scores, probabilities=objective not in _NO_LOGITS) | {
             "rounds": watch.best_round,
             "rounds_trained": len(watch.values),
             "seconds_per_round": watch.seconds_per_round,
@@ -203,7 +203,7 @@ class FoldRuns:
         }
 
 
-def judged(
+def values_of_run(
     plan: Plan, parts: Sequence[CheckedInputs], valid: Floats, test: Floats, *, probabilities: bool
 ) -> dict[str, Any]:
     """Return the fields of a run that follow from its scores.

@@ -1,4 +1,4 @@
-"""Rows that need no framework: the score in use, the best single column, and the linear model."""
+"""Baselines that need no framework: the score in use, the best single column, and the linear model."""
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,7 +8,7 @@ from boostplug.comparison.inputs.columns import TODAY
 from boostplug.comparison.inputs.features import columns_of, last_where_missing, score_of
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK
-from boostplug.comparison.training.runs import Method, Run, judged, reason
+from boostplug.comparison.training.runs import Method, Run, reason, values_of_run
 from boostplug.comparison.training.trees import Plan
 from boostplug.core.arrays import Floats
 from boostplug.core.extras import is_installed
@@ -18,7 +18,7 @@ from boostplug.metrics import Metric
 from boostplug.rankers.linear import LinearRanker
 
 COLUMN, LINEAR = "column", "linear"
-FLOORS = (COLUMN, LINEAR)
+OWN_BASELINES = (COLUMN, LINEAR)
 """Baselines without a framework."""
 
 
@@ -67,7 +67,7 @@ def runs_without_framework(
     try:
         valid, test, model = _scores(data, columns[fold], method, fold)
         probabilities = bool(model) and data.has_one_chosen
-        fields |= judged(plan, data.folds[fold], valid, test, probabilities=probabilities) | {"model": model}
+        fields |= values_of_run(plan, data.folds[fold], valid, test, probabilities=probabilities) | {"model": model}
     except Exception as error:  # noqa: BLE001 (the table reports it)
         fields["error"] = reason(error)
     yield from (Run(seed=seed, **fields) for seed in plan.seeds)
