@@ -25,7 +25,7 @@ def digest_of_part(part: CheckedInputs) -> str:
     return str(joblib.hash((features, beside)))
 
 
-def say_which_query(parts: Sequence[CheckedInputs]) -> bool:
+def have_known_ids(parts: Sequence[CheckedInputs]) -> bool:
     """Return whether equal ids in these parts are equal queries.
 
     They are not if there are no ids, if they number the queries of each of the parts from 0 or 1, or if the queries are
@@ -56,7 +56,7 @@ def shared_queries(folds: Folds, read: Folds) -> list[tuple[str, int, str, str]]
         for fold, of_read, contents in zip(folds, read, of_folds, strict=True):
             same = np.isin(contents[j], contents[i][contents[i] > 0])
             n_same += int(same.sum())
-            if say_which_query([of_read[j], of_read[i]]):
+            if have_known_ids([of_read[j], of_read[i]]):
                 same |= np.isin(fold[j].ids.astype(str), fold[i].ids.astype(str))
             ids += fold[j].ids[same].tolist()
         if ids:

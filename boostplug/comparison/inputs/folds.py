@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, shown_order, weighed_by_propensity
 from boostplug.comparison.inputs.columns import PARTS, Columns, Folds
-from boostplug.comparison.inputs.contents import say_which_query, shared_queries
+from boostplug.comparison.inputs.contents import have_known_ids, shared_queries
 from boostplug.comparison.inputs.data import code_that_reads, folds_of, is_one_table, name_of_folder
 from boostplug.comparison.inputs.ids import doubts_on_columns, n_repeated_places
 from boostplug.comparison.summary import FEWEST_QUERIES
@@ -129,7 +129,7 @@ class LoadedData:
         All are different in a single fold, or where ids only number the queries of each part.
         """
         sizes, read = [test.queries.n_queries for test in self.tests], [test for _, _, test in self.read or self.folds]
-        is_known = len(read) > 1 and all(say_which_query([test]) for test in read)
+        is_known = len(read) > 1 and all(have_known_ids([test]) for test in read)
         ids = np.concatenate([test.ids.astype(str) for test in self.tests])
         codes = np.unique(ids, return_inverse=True)[1] if is_known else np.arange(sum(sizes))
         return np.split(codes, np.cumsum(sizes)[:-1])
