@@ -8,11 +8,11 @@ import numpy as np
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_number, frozen
 from boostplug.core.values import Range
-from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs import hinge as kernels
-from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss
-from boostplug.losses.base.pair_loss import PairCurve, PairLoss, pairs_to_learn
+from boostplug.losses.base.loss import LARGEST_VALUE, Loss
+from boostplug.losses.base.pair_loss import PairFunction, PairLoss, pairs_to_learn
+from boostplug.losses.base.traits import Traits
 from boostplug.losses.squared_error import label_derivatives, label_squares
 
 Normalization = Literal["none", "rows", "query", "documents"]
@@ -103,7 +103,6 @@ class QBRank(PairLoss):
     hessian: Literal["bound", "global"] = "bound"
     normalization: Normalization = "rows"
 
-    takes_pairs = True
     search_ranges: ClassVar = {"preference_weight": Range(0.0, 1.0)}
 
     def __post_init__(self) -> None:
@@ -113,31 +112,22 @@ class QBRank(PairLoss):
         super().__post_init__()
 
     @property
-    def hessian_kind(self) -> HessianKind:
-        """The kind of Hessian: "model" if normalization is "documents", else as `hessian` states."""
-        return "model" if self.normalization == "documents" else self.hessian
+    def traits(self) -> Traits:  # type: ignore[override]
+        """Of pairs alone it is shift-invariant, but not as averages per document, which are no function's gradient."""
+        averages = self.normalization == "documents"
+        return Traits(
+            hessian="model" if averages else self.hessian,
+            shift_invariant=self.preference_weight == 1.0 and not averages,
+            compares_documents=self.preference_weight > 0.0,
+            gradient_of_value=not averages,
+            pairs=True,
+        )
 
     @property
-    def shift_invariant(self) -> bool:
-        """True if only pairs count, and not as averages per document."""
-        return self.preference_weight == 1.0 and self.normalization != "documents"
-
-    @property
-    def compares_documents(self) -> bool:
-        """True if pairs count."""
-        return self.preference_weight > 0.0
-
-    @property
-    def has_gradient_of_value(self) -> bool:
-        """False for "documents", whose averages are no function's gradient."""
-        return self.normalization != "documents"
-
-    @property
-    def pair_curve(self) -> PairCurve:
+    def pair_curve(self) -> PairFunction:
         """Half of the squared hinge."""
         margin = 1.0 if isinstance(self.margin, str) else float(self.margin)
-        return PairCurve(
-            1.0,
+        return PairFunction(
             lambda d: 0.5 * np.maximum(margin - d, 0.0) ** 2,
             lambda d: np.minimum(d - margin, 0.0),
             lambda d: (d < margin).astype(np.float64),
@@ -159,7 +149,7 @@ class QBRank(PairLoss):
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return R of each query."""
         w = float(self.preference_weight)
-        of_pairs = self._sums(scores, queries, 1.0, squares_of_pairs=True)[1]
+        of_pairs = self._sums(scores, queries, 1.0, squares_of_pairs=True)[2]
         value = np.zeros(queries.n_queries)
         with np.errstate(over="ignore"):  # cut below
             if w < 1.0:
@@ -171,8 +161,8 @@ class QBRank(PairLoss):
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of R and the Hessian of `hessian`, or the averages of "documents"."""
         if self.normalization != "documents":
-            return self._sums(scores, queries, scale)[0]
-        (gradient, terms), _ = self._sums(scores, queries, 1.0)
+            return self._sums(scores, queries, scale)[:2]
+        gradient, terms, _ = self._sums(scores, queries, 1.0)
         weight = scale if queries.row_weight is None else scale * queries.row_weight
         hessian = np.where(terms > 0.0, weight, 0.0)
         gradient *= np.divide(hessian, terms, out=np.zeros(queries.n_rows), where=terms > 0.0)
@@ -180,7 +170,7 @@ class QBRank(PairLoss):
 
     def _sums(
         self, scores: Floats, queries: Queries, scale: float, *, squares_of_pairs: bool = False
-    ) -> tuple[kernels.Derivatives, Floats]:
+    ) -> tuple[Floats, Floats, Floats]:
         """Return scale times the derivatives, and each query's squares over pairs, not scaled.
 
         The squares are not initialised without `squares_of_pairs`.
@@ -188,17 +178,19 @@ class QBRank(PairLoss):
         w = float(self.preference_weight)
         if w == 1.0:
             gradient, hessian = np.zeros((2, queries.n_rows))
-            out = kernels.Derivatives(gradient, hessian)
         else:
-            out = label_derivatives(scores, queries, scale * (1.0 - w))
+            gradient, hessian = label_derivatives(scores, queries, scale * (1.0 - w))
         if w == 0.0:
-            return out, _NONE
-        groups, factor = pairs_to_learn(queries), scale * (w * self.normalization_factors(queries))
+            return gradient, hessian, _NONE
+        factor = queries.remember((QBRank, self.normalization), lambda: self.normalization_factors(queries))
+        factor = scale * (w * factor)
         averaged, by_grade = self.normalization == "documents", self.margin == "grade"
         margin = 0.0 if by_grade else float(self.margin)
         every_pair = averaged or self.hessian == "global"
         hinge = kernels.Hinge(float(by_grade), margin, every_pair, 1.0 if averaged else 2.0, squares_of_pairs)
-        if isinstance(groups, GradeGroups):
-            return out, kernels.add_pairs(scores, groups.view, hinge, factor, out)
-        pairs = groups.view if by_grade else groups.view._replace(margin=np.full(len(groups.margin), margin))
-        return out, kernels.add_listed(scores, pairs, hinge, factor, out)
+        if queries.pairs is None:
+            squares = kernels.add_pairs(scores, queries.grade_groups.view, hinge, factor, gradient, hessian)
+            return gradient, hessian, squares
+        pairs = queries.listed_pairs.view
+        pairs = pairs if by_grade else pairs._replace(margin=np.full(len(pairs.margin), margin))
+        return gradient, hessian, kernels.add_listed(scores, pairs, hinge, factor, gradient, hessian)

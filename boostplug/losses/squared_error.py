@@ -8,19 +8,19 @@ from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_flag
 from boostplug.data.queries import Queries
 from boostplug.kernels.lists.centred import centred_squares
-from boostplug.kernels.pairs.hinge import Derivatives
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss
+from boostplug.losses.base.traits import Traits
 
 _LARGEST = 1e150  # bound of |r - F|: its square is finite
 
 
-def label_derivatives(scores: Floats, queries: Queries, factor: float) -> Derivatives:
+def label_derivatives(scores: Floats, queries: Queries, factor: float) -> tuple[Floats, Floats]:
     """Return factor times the derivatives of v (r - F)²/2 of each labelled row."""
     gradient, v = _residuals(scores, queries)
     hessian: Floats = np.full(queries.n_rows, factor) if v is None else factor * v
     gradient *= hessian
-    return Derivatives(gradient, hessian)
+    return gradient, hessian
 
 
 def label_squares(scores: Floats, queries: Queries) -> Floats:
@@ -90,15 +90,13 @@ class SquaredError(Loss):
 
     centred: bool = False
 
-    hessian_kind = "global"
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "centred", check_flag("SquaredError: centred", self.centred))
 
     @property
-    def shift_invariant(self) -> bool:
-        """Whether it is centred: a query's own mean is taken out of scores and labels."""
-        return self.centred
+    def traits(self) -> Traits:  # type: ignore[override]
+        """Centred, it compares documents: a query's own mean is taken out of scores and labels."""
+        return Traits(hessian="global", shift_invariant=self.centred, compares_documents=self.centred)
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""

@@ -47,13 +47,6 @@ class Hinge(NamedTuple):
     squares: bool
 
 
-class Derivatives(NamedTuple):
-    """Gradient and Hessian of every row."""
-
-    gradient: Floats
-    hessian: Floats
-
-
 @inlined()
 def _clipped(x: float) -> float:
     return min(max(x, -_LARGEST), _LARGEST)
@@ -263,9 +256,9 @@ def _begin(q: int, scores: Any, groups: Any, hinge: Any, documents: _Documents) 
 
 
 @inlined()
-def _finish(q: int, groups: Any, hinge: Any, factor: float, documents: _Documents, out: Any) -> None:
+def _finish(q: int, groups: Any, hinge: Any, factor: float, documents: _Documents, gradient: Any, hessian: Any) -> None:
     """Add a query's sums times its factor to its rows."""
-    rows, gradient, hessian = groups.rows, out.gradient, out.hessian
+    rows = groups.rows
     first, second = documents.first, documents.second
     u0, u1 = groups.query_group[q], groups.query_group[q + 1]
     base = unsigned(groups.group_start[u0])
@@ -280,7 +273,7 @@ def _finish(q: int, groups: Any, hinge: Any, factor: float, documents: _Document
 
 @compiled()
 def _add_short(
-    first: int, last: int, scores: Any, groups: Any, hinge: Any, factor: Any, out: Any, _: Any
+    first: int, last: int, scores: Any, groups: Any, hinge: Any, factor: Any, gradient: Any, hessian: Any, _: Any
 ) -> None:  # fmt: skip
     """Add the derivatives of the queries ``first <= q < last``, all of them short."""
     documents = _documents_in(np.empty((5, groups.longest)), groups.apart)
@@ -289,12 +282,12 @@ def _add_short(
         u0, u1 = groups.query_group[q], groups.query_group[q + 1]
         _begin(q, scores, groups, hinge, documents)
         _add_pair_by_pair(documents, start, u0, u1, start[u0], hinge.margin)
-        _finish(q, groups, hinge, factor[q], documents, out)
+        _finish(q, groups, hinge, factor[q], documents, gradient, hessian)
 
 
 @compiled()
 def _add_any(
-    first: int, last: int, scores: Any, groups: Any, hinge: Any, factor: Any, out: Any, squares: Any
+    first: int, last: int, scores: Any, groups: Any, hinge: Any, factor: Any, gradient: Any, hessian: Any, squares: Any
 ) -> None:  # fmt: skip
     """Add the derivatives of the queries ``first <= q < last``, of any length, or write their sums of squares."""
     documents = _documents_in(np.empty((5, groups.longest)), groups.apart)
@@ -311,26 +304,26 @@ def _add_any(
                 places.keys[i], places.rows[i] = -documents.z[i], i
             squares[q] = _all_pairs(places, documents, start, u0, u1, hinge.margin, hinge.squares, stack)
         if not hinge.squares:
-            _finish(q, groups, hinge, factor[q], documents, out)
+            _finish(q, groups, hinge, factor[q], documents, gradient, hessian)
 
 
-def add_pairs(scores: Floats, groups: GroupArrays, hinge: Hinge, factor: Floats, out: Derivatives) -> Floats:
+def add_pairs(
+    scores: Floats, groups: GroupArrays, hinge: Hinge, factor: Floats, gradient: Floats, hessian: Floats
+) -> Floats:
     """Add all pairs of different grades, each query's times its factor; return each query's sum of squares.
 
     The sums of squares are without the factor, and not initialised unless `Hinge.squares`.
     """
     squares = np.empty(len(factor))
     kernel = _add_short if groups.longest <= _BY_PAIR_UP_TO and not hinge.squares else _add_any
-    run_over_queries(
-        lambda first, last: kernel(first, last, scores, groups, hinge, factor, out, squares),
-        groups.group_start[groups.query_group],
-    )
+    work = groups.group_start[groups.query_group]
+    run_over_queries(kernel, work, scores, groups, hinge, factor, gradient, hessian, squares)
     return squares
 
 
 @compiled()
 def _add_listed(
-    first: int, last: int, scores: Any, pairs: Any, hinge: Any, factor: Any, out: Any, squares: Any
+    first: int, last: int, scores: Any, pairs: Any, hinge: Any, factor: Any, gradient: Any, hessian: Any, squares: Any
 ) -> None:  # fmt: skip
     """Add the explicit pairs of the queries ``first <= q < last``, and write their sums of squares."""
     for q in range(first, last):
@@ -342,24 +335,27 @@ def _add_listed(
             if active:
                 short = min(pairs.margin[k] - ahead, _LARGEST)
                 step = factor[q] * pairs.weight[k] * short
-                out.gradient[i] -= step
-                out.gradient[j] += step
+                gradient[i] -= step
+                gradient[j] += step
                 total += pairs.weight[k] * short * short
             if active or hinge.every_pair:
-                out.hessian[i] += hinge.curvature * factor[q] * pairs.weight[k]
-                out.hessian[j] += hinge.curvature * factor[q] * pairs.weight[k]
+                hessian[i] += hinge.curvature * factor[q] * pairs.weight[k]
+                hessian[j] += hinge.curvature * factor[q] * pairs.weight[k]
         squares[q] = total
 
 
-def add_listed(scores: Floats, pairs: PairArrays, hinge: Hinge, factor: Floats, out: Derivatives) -> Floats:
+def add_listed(
+    scores: Floats, pairs: PairArrays, hinge: Hinge, factor: Floats, gradient: Floats, hessian: Floats
+) -> Floats:
     """Add explicit pairs, each query's times its factor; return each query's sum of squares, without the factor.
 
     A pair is active if F_winner - F_loser is below its own margin.
     """
     squares = np.empty(len(factor))
     run_over_queries(
-        lambda first, last: _add_listed(first, last, scores, pairs, hinge, factor, out, squares),
+        _add_listed,
         pairs.start,
-        1 if pairs.crosses else None,
+        *(scores, pairs, hinge, factor, gradient, hessian, squares),
+        num_threads=1 if pairs.crosses else None,
     )
     return squares
