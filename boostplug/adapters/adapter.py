@@ -1,12 +1,9 @@
 """`Adapter`: the interface to a framework."""
 
 from abc import abstractmethod
-from collections.abc import Callable
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 from numpy.typing import NDArray
-
-from boostplug.adapters.workers import Workers
 
 
 class Fields(NamedTuple):
@@ -55,7 +52,7 @@ class Adapter(Protocol):
 
     framework: ClassVar[str]
     kind: ClassVar[str]
-    workers: ClassVar[Callable[[], Workers | None] | None] = None
+    workers: Any = None
 
     @abstractmethod
     def read(self, dataset: Any) -> Fields:

@@ -21,7 +21,11 @@ Floats32 = NDArray[np.float32]
 class Objective(Protocol):
     """What a framework's call needs of a loss; see `boostplug.Loss`."""
 
-    traits: Any
+    @property
+    def traits(self) -> Any:
+        """What holds for the loss on any data."""
+
+    def __hash__(self) -> int: ...
 
     def gradient_hessian(
         self, scores: ArrayLike, queries: Queries, *, totals: Floats | None = None
@@ -53,7 +57,7 @@ def derivatives_for_framework(
     gradient, hessian : ndarray of shape (n_rows,), float32
     """
     adapter = adapter_of(b)
-    workers = None if adapter is None or adapter.workers is None else adapter.workers()
+    workers = adapter.workers() if adapter is not None and adapter.workers is not None else None
     if adapter is not None and workers is not None:
         return _on_worker(loss, workers, adapter, a, b)
     if adapter is None:

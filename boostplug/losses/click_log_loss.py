@@ -95,7 +95,6 @@ class ClickLogLoss(Loss):
         hessian="model",
         labels=LabelRange(0.0, 1.0, binary=True),
         shift_invariant=False,
-        compares_documents=False,
         positions=True,
     )
 

@@ -131,7 +131,7 @@ class LambdaRank(Loss):
         return space
 
     @property
-    def traits(self) -> Traits:  # type: ignore[override]
+    def traits(self) -> Traits:
         """Weights count as constants, and jump; with a truncation ties are ranked by row (see Notes)."""
         any_label = not isinstance(self.metric, NDCG) or callable(self.metric.gain)
         return Traits(

@@ -89,7 +89,7 @@ class ListNet(Loss):
         check_choice("ListNet: target", self.target, get_args(Target))
 
     @property
-    def traits(self) -> Traits:  # type: ignore[override]
+    def traits(self) -> Traits:
         """Labels of 0 and more where they are shares."""
         return Traits(hessian="exact", labels=LabelRange(0.0) if self.target == "labels" else LabelRange())
 

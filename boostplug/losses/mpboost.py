@@ -118,7 +118,7 @@ class MPBoost(PairLoss):
         super().__post_init__()
 
     @property
-    def traits(self) -> Traits:  # type: ignore[override]
+    def traits(self) -> Traits:
         """The kind of Hessian as `hessian` chooses; an explicit pair's gap is its margin."""
         kinds: dict[str, HessianKind] = {"newton": "exact", "gentle": "model", "bound": "bound"}
         return Traits(hessian=kinds[self.hessian], pairs=True)

@@ -96,7 +96,7 @@ class NDCGBoost(SmoothPairLoss):
         check_gain(self.gain)
 
     @property
-    def traits(self) -> Traits:  # type: ignore[override]
+    def traits(self) -> Traits:
         """Labels from 0 with the two named gains; "newton" is a Hessian of its own."""
         kinds: dict[str, HessianKind] = {"newton": "model", "bound": "bound", "global": "global"}
         labels = LabelRange() if callable(self.gain) else LabelRange(0.0)

@@ -122,7 +122,7 @@ class PairwiseLoss(SmoothPairLoss):
             )
 
     @property
-    def traits(self) -> Traits:  # type: ignore[override]
+    def traits(self) -> Traits:
         """The Hessian is of the kind that its name says; "newton" is exact."""
         return Traits(hessian="exact" if self.hessian == "newton" else self.hessian, pairs=True)
 

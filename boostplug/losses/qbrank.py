@@ -6,18 +6,17 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import check_number, frozen
+from boostplug.core.checks import check_number
+from boostplug.core.threads import run_over_queries
 from boostplug.core.values import Range
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs import hinge as kernels
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss
 from boostplug.losses.base.pair_loss import PairFunction, PairLoss, pairs_to_learn
 from boostplug.losses.base.traits import Traits
-from boostplug.losses.squared_error import label_derivatives, label_squares
+from boostplug.losses.squared_error import label_squares, residuals
 
 Normalization = Literal["none", "rows", "query", "documents"]
-
-_NONE = frozen(np.zeros(0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -112,7 +111,7 @@ class QBRank(PairLoss):
         super().__post_init__()
 
     @property
-    def traits(self) -> Traits:  # type: ignore[override]
+    def traits(self) -> Traits:
         """Of pairs alone it is shift-invariant, but not as averages per document, which are no function's gradient."""
         averages = self.normalization == "documents"
         return Traits(
@@ -149,48 +148,62 @@ class QBRank(PairLoss):
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return R of each query."""
         w = float(self.preference_weight)
-        of_pairs = self._sums(scores, queries, 1.0, squares_of_pairs=True)[2]
         value = np.zeros(queries.n_queries)
         with np.errstate(over="ignore"):  # cut below
             if w < 1.0:
                 value += (0.5 * (1.0 - w)) * label_squares(scores, queries)
             if w > 0.0:
+                of_pairs = self._add_pairs(scores, queries, 1.0, *np.zeros((2, queries.n_rows)), squares=True)
                 value[pairs_to_learn(queries).query] += 0.5 * (w * self.normalization_factors(queries)) * of_pairs
         return np.minimum(value, LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of R and the Hessian of `hessian`, or the averages of "documents"."""
-        if self.normalization != "documents":
-            return self._sums(scores, queries, scale)[:2]
-        gradient, terms, _ = self._sums(scores, queries, 1.0)
-        weight = scale if queries.row_weight is None else scale * queries.row_weight
-        hessian = np.where(terms > 0.0, weight, 0.0)
-        gradient *= np.divide(hessian, terms, out=np.zeros(queries.n_rows), where=terms > 0.0)
-        return gradient, hessian
-
-    def _sums(
-        self, scores: Floats, queries: Queries, scale: float, *, squares_of_pairs: bool = False
-    ) -> tuple[Floats, Floats, Floats]:
-        """Return scale times the derivatives, and each query's squares over pairs, not scaled.
-
-        The squares are not initialised without `squares_of_pairs`.
-        """
-        w = float(self.preference_weight)
+        w, averaged = float(self.preference_weight), self.normalization == "documents"
+        of_terms = 1.0 if averaged else scale
         if w == 1.0:
             gradient, hessian = np.zeros((2, queries.n_rows))
         else:
-            gradient, hessian = label_derivatives(scores, queries, scale * (1.0 - w))
-        if w == 0.0:
-            return gradient, hessian, _NONE
+            gradient, weight = residuals(scores, queries)
+            factor = of_terms * (1.0 - w)
+            hessian = np.full(queries.n_rows, factor) if weight is None else factor * weight
+            gradient *= hessian
+        if w > 0.0:
+            self._add_pairs(scores, queries, of_terms, gradient, hessian)
+        if not averaged:
+            return gradient, hessian
+        terms, of_row = hessian, scale if queries.row_weight is None else scale * queries.row_weight
+        hessian = np.where(terms > 0.0, of_row, 0.0)
+        gradient *= np.divide(hessian, terms, out=np.zeros(queries.n_rows), where=terms > 0.0)
+        return gradient, hessian
+
+    def _add_pairs(
+        self,
+        scores: Floats,
+        queries: Queries,
+        scale: float,
+        gradient: Floats,
+        hessian: Floats,
+        *,
+        squares: bool = False,
+    ) -> Floats:
+        """Add scale times the derivatives of the pairs; or return each query's sum of squares, not scaled."""
         factor = queries.remember((QBRank, self.normalization), lambda: self.normalization_factors(queries))
-        factor = scale * (w * factor)
+        factor = scale * (float(self.preference_weight) * factor)
         averaged, by_grade = self.normalization == "documents", self.margin == "grade"
         margin = 0.0 if by_grade else float(self.margin)
         every_pair = averaged or self.hessian == "global"
-        hinge = kernels.Hinge(float(by_grade), margin, every_pair, 1.0 if averaged else 2.0, squares_of_pairs)
+        hinge = kernels.Hinge(float(by_grade), margin, every_pair, 1.0 if averaged else 2.0, squares)
+        of_query = np.empty(len(factor))
+        outputs = factor, gradient, hessian, of_query
         if queries.pairs is None:
-            squares = kernels.add_pairs(scores, queries.grade_groups.view, hinge, factor, gradient, hessian)
-            return gradient, hessian, squares
-        pairs = queries.listed_pairs.view
-        pairs = pairs if by_grade else pairs._replace(margin=np.full(len(pairs.margin), margin))
-        return gradient, hessian, kernels.add_listed(scores, pairs, hinge, factor, gradient, hessian)
+            groups = queries.grade_groups
+            short = groups.view.longest <= kernels.BY_PAIR_UP_TO and not squares
+            kernel = kernels.add_short if short else kernels.add_any
+            run_over_queries(kernel, groups.query_start, scores, groups.view, hinge, *outputs)
+        else:
+            pairs = queries.listed_pairs.view
+            pairs = pairs if by_grade else pairs._replace(margin=np.full(len(pairs.margin), margin))
+            threads = 1 if pairs.crosses else None
+            run_over_queries(kernels.add_listed, pairs.start, scores, pairs, hinge, *outputs, num_threads=threads)
+        return of_query

@@ -33,7 +33,7 @@ class CalibratedLoss(Loss, ABC):
         return space
 
     @property
-    def traits(self) -> Traits:  # type: ignore[override]
+    def traits(self) -> Traits:
         """Labels from 0 to `max_grade`; with a list part documents are compared, and the Hessian is a bound."""
         lists = self.list_weight > 0.0
         return Traits(

@@ -3,6 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -76,7 +77,6 @@ class Loss(Named, ABC):
         property where parameters decide.
     """
 
-    traits: Any
     registry: ClassVar[Mapping[str, tuple["Loss", ...]]] = {}
     readable: ClassVar[Mapping[str, type]] = {}
     __array_ufunc__ = None  # NumPy's numbers leave ``number * loss`` to the loss
@@ -85,15 +85,18 @@ class Loss(Named, ABC):
     def __init_subclass__(cls, **options: Any) -> None:
         """Take the traits that a class states one by one, as before `Traits` was there."""
         super().__init_subclass__(**options)
-        stated = {_FORMER[name]: value for name, value in vars(cls).items() if name in _FORMER}
+        stated = [name for name in _FORMER if name in vars(cls)]
+        inherited: Any = Traits(hessian="model") if cls.traits is Loss.traits else cls.traits
+
+        def traits(self: Loss) -> Traits:
+            others = inherited.__get__(self) if isinstance(inherited, property) else inherited
+            own = {_FORMER[name]: getattr(self, name) for name in stated}
+            own.setdefault("compares_documents", own.get("shift_invariant", others.compares_documents))
+            changed: Traits = replace(others, **own)
+            return changed
+
         if stated:
-            inherited = getattr(cls, "traits", Traits(hessian="model"))
-            if not isinstance(inherited, Traits) or any(isinstance(value, property) for value in stated.values()):
-                raise TypeError(
-                    f"{cls.__name__}: {', '.join(sorted(_FORMER.keys() & vars(cls)))} belong to its traits; write a "
-                    "property traits that returns boostplug.Traits(…)"
-                )
-            cls.traits = replace(inherited, **stated)
+            cls.traits = property(traits)  # type: ignore[method-assign, assignment]
 
     @classmethod
     def register(cls, registry: Mapping[str, tuple["Loss", ...]], *readable: type) -> None:
@@ -160,15 +163,19 @@ class Loss(Named, ABC):
         return queries
 
     @property
+    @abstractmethod
+    def traits(self) -> Traits:
+        """What holds for the loss on any data; a class attribute where no parameter decides."""
+
+    @property
     def hessian_kind(self) -> HessianKind:
         """The kind of the diagonal Hessian: see `Traits`."""
-        kind: HessianKind = self.traits.hessian
-        return kind
+        return self.traits.hessian
 
     @property
     def couples_queries(self) -> bool:
         """Whether one query's derivatives depend on the scores of other queries."""
-        return bool(self.traits.couples_queries)
+        return self.traits.couples_queries
 
     def why_no_order(self, queries: Queries) -> str | None:
         """Return why no pair or list of these queries teaches an order; None if one does, or none is asked for."""
@@ -203,7 +210,8 @@ class Loss(Named, ABC):
         the order of 1 per document, whatever the unit of the weights, which is what the frameworks' absolute
         parameters (``min_child_weight``, ``lambda_l2``, …) are made for.
         """
-        return _ratio(self._terms(queries))
+        numerator, denominator = self._terms(queries)
+        return float(numerator / denominator) if denominator else 1.0
 
     def value(self, scores: ArrayLike, queries: Queries) -> Floats:
         """Return the loss of each query.
@@ -252,7 +260,9 @@ class Loss(Named, ABC):
             If scores have another shape or hold NaN or infinity.
         """
         checked = scores_of_rows(scores, queries.n_rows, finite=True)
-        scale = _ratio(self._terms(queries) if totals is None else totals)
+        build = partial(self._built_terms, queries)
+        terms = queries.remember(("scale", self), build, limit=_KEPT_SCALES) if totals is None else totals
+        scale = float(terms[0] / terms[1]) if terms[1] else 1.0  # no pair to learn from
         outputs: Any = self.compute_gradient_hessian(checked, queries, scale)
         if type(self).__module__.startswith(_OWN):
             gradient, hessian = outputs
@@ -302,24 +312,18 @@ class Loss(Named, ABC):
 
     def _terms(self, queries: Queries) -> Floats:
         """Return `scale_terms` as one array, computed once for each data."""
+        return queries.remember(("scale", self), partial(self._built_terms, queries), limit=_KEPT_SCALES)
 
-        def compute() -> Floats:
-            self._check_pairs(queries)
-            terms = np.concatenate(self.scale_terms(queries))
-            if len(terms) != 2:
-                raise ValueError(f"{shown(self)}.scale_terms must return two arrays of one number each; got {terms}")
-            return terms
-
-        return queries.remember(("scale", self), compute, limit=_KEPT_SCALES)
+    def _built_terms(self, queries: Queries) -> Floats:
+        self._check_pairs(queries)
+        terms = np.concatenate(self.scale_terms(queries))
+        if len(terms) != 2:
+            raise ValueError(f"{shown(self)}.scale_terms must return two arrays of one number each; got {terms}")
+        return terms
 
     def _check_pairs(self, queries: Queries) -> None:
         if queries.pairs is not None and not self.traits.pairs:
             raise ValueError(f"{type(self).__name__} learns from grades and cannot use pairs; remove pairs=")
-
-
-def _ratio(terms: Floats) -> float:
-    """Return numerator / denominator, 1 where the denominator is 0."""
-    return float(terms[0] / terms[1]) if terms[1] else 1.0
 
 
 @dataclass(frozen=True, repr=False)
@@ -371,7 +375,7 @@ class LossOnLabel(Loss):
         return self.loss.position_bias(scores, self.learns_from(queries))
 
     @property
-    def traits(self) -> Traits:  # type: ignore[override]
+    def traits(self) -> Traits:
         """The loss's; explicit pairs may be there, and it does not read them."""
         traits: Traits = replace(self.loss.traits, pairs=True)
         return traits
@@ -405,7 +409,7 @@ class CombinedLoss(Loss):
         return [part for part, _ in self.weighted]
 
     @property
-    def traits(self) -> Traits:  # type: ignore[override]
+    def traits(self) -> Traits:
         """What the parts have together: see `combined`."""
         return combined([part.traits for part in self.losses])
 

@@ -7,6 +7,7 @@ gains, its `grade_gains`; everything else is inherited. Where weights follow the
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -27,6 +28,7 @@ from boostplug.losses.base.loss import LARGEST_VALUE
 from boostplug.losses.base.pair_loss import PairFunction, PairLoss
 
 GroupWeight = Callable[[Ints, Ints], Floats]  # of pairs of groups, higher and lower
+_OfData = tuple[Floats, Floats | None, GroupWeight | None]  # c_q of queries, gains of grades, weights of grades
 
 _LEAST_CURVATURE = 1e-12  # beside the slope; where it vanishes, a Hessian is held at 1e-16 of the gradient
 _BOUND = "use hessian='global', which takes the bound 2 max(second)"
@@ -166,12 +168,8 @@ class SmoothPairLoss(PairLoss, ABC):
         of_queries = np.bincount(queries.query_of_row, of_rows, queries.n_queries)[queries.grade_groups.query]
         return of_queries.astype(np.float64)
 
-    def _of_data(self, queries: Queries) -> tuple[Floats, Floats | None, GroupWeight | None]:
-        """Return what depends on the data alone: c_q of each query, gains of grades, weights of grades."""
-        return queries.remember(
-            (SmoothPairLoss, self),
-            lambda: (self.normalization_factors(queries), self.grade_gains(queries), self.group_weight(queries)),
-        )
+    def _of_data(self, queries: Queries) -> _OfData:
+        return self.normalization_factors(queries), self.grade_gains(queries), self.group_weight(queries)
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
@@ -186,7 +184,7 @@ class SmoothPairLoss(PairLoss, ABC):
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J and the Hessian."""
         pair, choice = self.pair_curve, getattr(self, "hessian", "newton")
-        factor, gain, weight = self._of_data(queries)
+        factor, gain, weight = queries.remember((SmoothPairLoss, self), partial(self._of_data, queries))
         factors = factor * (scale * pair.scale)
         gradient, hessian = sum_over_pairs(
             pair.for_derivatives, scores, queries, factors, gain=gain, scale=pair.scale, weight=weight

@@ -36,6 +36,7 @@ class Traits:
         Whether adding a constant to all scores of a query changes nothing, so that its gradients sum to 0.
     compares_documents : bool
         Whether the documents of a query are compared, in pairs or lists; not so if each label counts by itself.
+        Default: as `shift_invariant`.
     gradient_of_value : bool
         Whether the gradient is that of the value, and not a formula of its own.
     ties_in_row_order : bool
@@ -53,13 +54,17 @@ class Traits:
     hessian: HessianKind
     labels: LabelRange = _ANY_LABEL
     shift_invariant: bool = True
-    compares_documents: bool = True
+    compares_documents: bool | None = None
     gradient_of_value: bool = True
     ties_in_row_order: bool = False
     pairs: bool = False
     positions: bool = False
     couples_queries: bool = False
     n_totals: int = 2
+
+    def __post_init__(self) -> None:
+        if self.compares_documents is None:
+            object.__setattr__(self, "compares_documents", self.shift_invariant)
 
 
 def combined(parts: Sequence[Traits]) -> Traits:

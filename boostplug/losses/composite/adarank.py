@@ -70,7 +70,7 @@ class AdaRank(Loss):
             raise ValueError(f"AdaRank: base must be a Loss that does not couple queries; got {shown(self.base)}")
 
     @property
-    def traits(self) -> Traits:  # type: ignore[override]
+    def traits(self) -> Traits:
         """Those of the base, with factors that count as constants; labels below 0 not with every metric and base."""
         metric = self.metric.metric if isinstance(self.metric, MetricOnLabel) else self.metric
         base: Traits = self.base.traits

@@ -182,7 +182,7 @@ class Unbiased(Loss):
         return self.base.pair_curve
 
     @property
-    def traits(self) -> Traits:  # type: ignore[override]
+    def traits(self) -> Traits:
         """The base's for "ips", whose weights are constants; others estimate the bias from all pages."""
         known, base = self.method == "ips", self.base.traits
         traits: Traits = replace(
