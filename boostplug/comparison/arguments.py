@@ -26,7 +26,7 @@ from boostplug.data.inputs import CheckedInputs
 from boostplug.data.tables import refuse_sparse_beside_dense, schema_of
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, is_dart, refuse_unknown_parameters
 from boostplug.losses import CRR, LOSSES, ListNet, Loss, MPBoost, QBRank, RankNet
-from boostplug.losses.composite.sums import CombinedLoss
+from boostplug.losses.base.loss import CombinedLoss
 from boostplug.metrics import ChoiceLogLoss, Metric
 from boostplug.selection.starting import n_with_pair, trees_for
 
@@ -241,7 +241,7 @@ def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tu
     left, unsuited = list[Method](), dict[str, list[str]]()
     for method in methods:
         loss, why = method.objective, ""
-        if isinstance(loss, Loss) and loss.needs_position and without_positions:
+        if isinstance(loss, Loss) and loss.traits.positions and without_positions:
             if not is_all:
                 raise ValueError(
                     f"{method.name} learns from clicks at positions, and train has none. Name their column by "
@@ -262,10 +262,10 @@ def _refused_labels(loss: Loss, folds: Folds) -> tuple[float, float] | None:
     if isinstance(loss, CombinedLoss):  # its parts may read different labels
         ranges = (_refused_labels(part, folds) for part in loss.losses)
         return next(filter(None, ranges), None)
-    read = [loss.reads(part.queries) for fold in folds for part in fold[:2]]
+    read = [loss.learns_from(part.queries) for fold in folds for part in fold[:2]]
     labels = np.concatenate([queries.labels[queries.judged] for queries in read])
     least, largest = float(labels.min(initial=0.0)), float(labels.max(initial=0.0))
-    return (least, largest) if least < loss.label_range.least or largest > loss.label_range.most else None
+    return (least, largest) if least < loss.traits.labels.least or largest > loss.traits.labels.most else None
 
 
 def _why_undefined(metric: Metric, part: CheckedInputs, name: str) -> str | None:

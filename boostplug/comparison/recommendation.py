@@ -112,7 +112,7 @@ def _fitted(data: LoadedData, model: Any) -> str:
             of_what = "query" if ":" in objective else "row"
             weight = f"(w := {queried if in_table else 'train.queries'}.{of_what}_weight) / w.mean()"
         given.append(f"sample_weight={weight}")
-    if getattr(objective, "needs_position", False):
+    if isinstance(objective, Loss) and objective.traits.positions:
         given.append(f"position={of['position']}")
     if ".on(" in repr(objective):
         given.append(f"labels={of['labels']}")

@@ -72,7 +72,7 @@ def arguments(frame, loss=None, *, weighted=False, **changed):
     given = {"X": frame[FEATURES], "y": frame["y"], "qid": frame["query"]}
     if "on(" in repr(loss):
         given["labels"] = {"click": frame["click"], "sale": frame["sale"]}
-    if isinstance(loss, bp.Loss) and loss.needs_position:
+    if isinstance(loss, bp.Loss) and loss.traits.positions:
         given["position"] = frame["position"]
     if weighted:
         given["sample_weight"] = frame["weight"]
