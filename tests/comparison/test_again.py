@@ -21,8 +21,8 @@ NAMES = {"label": "grade", "qid": "query"}
 OTHERS = ["clicked", "sold", "bought", "position", "w", "day", "part"]
 """Columns that are no features unless a test says so."""
 LOSS = bp.CRR()
-EVERY = [("lightgbm", one) for one in (LOSS, "lambdarank", "rank_xendcg", "regression")]
-EVERY += [("xgboost", one) for one in (LOSS, "rank:ndcg", "reg:squarederror")]
+EVERY = [("lightgbm", one) for one in (LOSS, "lambdarank", "rank_xendcg", "regression", bp.AdaRank())]
+EVERY += [("xgboost", one) for one in (LOSS, bp.AdaRank(), "rank:pairwise", "rank:ndcg", "reg:squarederror")]
 OURS, BUILT_IN = ("lightgbm", LOSS), ("xgboost", "reg:squarederror")
 THETA = (1.0 / np.arange(1, 9)).tolist()
 CLICKS = {"label": "sold", "position": "position", "propensity": THETA, **THREE}
@@ -118,9 +118,13 @@ def test_the_lines_train_on_a_frame(frame, method, column, options):
     if options is THREE:
         best = result.best
         assert best.features == ["list price", "stars", "bm25", "brand"]
-        train, *_ = bp.split_queries(frame, qid="query")
+        train, _, test = bp.split_queries(frame, qid="query")
         scores = best.fit(train, "grade", qid="query").predict(frame)
         np.testing.assert_array_equal(scores, scores_of(result.model, frame))
+        (run,) = result.document["methods"][0]["runs"]
+        assert best.n_estimators == run["rounds"]
+        found = bp.NDCG(10).score(test["grade"], best.predict(test), qid=test["query"])
+        assert run["test"]["NDCG@10"] == pytest.approx(found, abs=1e-12)
 
 
 def test_of_three_tables_and_of_a_list_of_folds(frame):
