@@ -9,6 +9,7 @@ from itertools import pairwise
 
 import pytest
 from browser import chromium
+from reports import ONE
 
 import boostplug as bp
 from boostplug.comparison.formats import probability
@@ -20,7 +21,7 @@ HOSTILE = "</script><script>alert(1)</script><b x='\"&amp;"
 
 
 class Read(HTMLParser):
-    """A page as elements: (tag, attributes, the tags that it is in), and its text by element."""
+    """A page as elements: (tag, attributes), and its text by element."""
 
     def __init__(self, text):
         super().__init__()
@@ -30,19 +31,19 @@ class Read(HTMLParser):
         assert not self.open, self.open
 
     def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs), [name for name, _ in self.open]))
+        self.elements.append((tag, dict(attrs)))
         if tag not in VOID:
-            self.open.append((tag, dict(attrs)))
+            self.open.append(tag)
 
     def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs), [name for name, _ in self.open]))
+        self.elements.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag):
         assert self.open, tag
-        assert self.open.pop()[0] == tag
+        assert self.open.pop() == tag
 
     def handle_data(self, data):
-        self.texts.append((self.open[-1][0] if self.open else "", data))
+        self.texts.append((self.open[-1] if self.open else "", data))
 
     @property
     def text(self):
@@ -50,7 +51,7 @@ class Read(HTMLParser):
         return "".join(data for tag, data in self.texts if tag not in {"script", "style"})
 
     def of_tag(self, tag):
-        return [attributes for name, attributes, _ in self.elements if name == tag]
+        return [attributes for name, attributes in self.elements if name == tag]
 
 
 @pytest.fixture(scope="module")
@@ -74,19 +75,13 @@ def whole(document):
 
 
 def failed(document):
-    document = deepcopy(document)
+    document = deepcopy(document) | {"recommendation": None}
+    nothing = dict.fromkeys(("difference", "interval", "p", "p_holm", "seconds_per_round", "rounds"))
     for method in document["methods"]:
         of_metrics = {name: {"mean": None, "spread": None} for name in method["test"]}
-        nothing = dict.fromkeys(("difference", "interval", "p", "p_holm", "seconds_per_round", "rounds"))
-        method |= {
-            **nothing,
-            "runs_finished": 0,
-            "runs": [],
-            "test": of_metrics,
-            "errors": ["RuntimeError: on purpose"],
-        }
-        method["validation"] = {"mean": None, "spread": None}
-    return document | {"recommendation": None}
+        method |= {**nothing, "runs_finished": 0, "runs": [], "errors": ["RuntimeError: on purpose"]}
+        method |= {"test": of_metrics, "validation": {"mean": None, "spread": None}}
+    return document
 
 
 def lower(document):
@@ -97,13 +92,11 @@ def lower(document):
 
 
 def partial(document):
-    document = deepcopy(document)
-    left_out = [{"framework": "xgboost", "method": "rank:ndcg", "fold": 0, "seed": 1}]
-    return document | {"not_run": left_out}
+    return document | {"not_run": [{"framework": "xgboost", "method": "rank:ndcg", "fold": 0, "seed": 1}]}
 
 
 def interrupted(document):
-    return deepcopy(document) | {"interrupted": True}
+    return document | {"interrupted": True}
 
 
 SITUATIONS = [failed, lower, partial, interrupted]
@@ -114,9 +107,9 @@ def test_every_situation_gives_a_whole_page(document, situation):
     document = situation(document)
     text = page(document)
     read = Read(text)  # all elements are closed, in order
-    ids = [attributes["id"] for _, attributes, _ in read.elements if "id" in attributes]
+    ids = [attributes["id"] for _, attributes in read.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    for _, attributes, _ in read.elements:
+    for _, attributes in read.elements:
         assert attributes.get("href", "#").removeprefix("#") in {*ids, ""}
     levels = [int(tag[1]) for tag, *_ in read.elements if re.fullmatch("h[1-6]", tag)]
     assert levels.count(1) == 1
@@ -159,11 +152,10 @@ def test_only_the_pages_own_script_may_run(whole):
     ],
 )
 def test_what_is_missing_stands_before_the_tables(document, situation, loud):
-    document = situation(document)
-    read = Read(page(document))
-    main = read.text.index("Before you rely on it")
-    assert main < read.text.index(loud) < read.text.index("All methods", main)
-    assert ("Provisional: " in read.text[:main]) == (situation is partial)
+    text = Read(page(situation(document))).text
+    main = text.index("Before you rely on it")
+    assert main < text.index(loud) < text.index("All methods", main)
+    assert ("Provisional: " in text[:main]) == (situation is partial)
 
 
 def forest(text):
@@ -197,8 +189,7 @@ def test_the_forest_has_the_recommended_row_first_then_what_is_in_use_then_the_o
 @pytest.fixture(scope="module")
 def beside_chance(parts):
     """A comparison in which any model is ahead of what is in use."""
-    some = {"losses": [bp.MPBoost()], "baselines": "lambdarank", "frameworks": "lightgbm", "rounds": 4, "seeds": 1}
-    return bp.compare(*parts, **some, early_stopping_rounds=None, num_threads=1, today="order")
+    return bp.compare(*parts, **ONE | {"losses": bp.MPBoost()}, early_stopping_rounds=None, today="order")
 
 
 def test_a_doubtful_verdict_recommends_and_counts_nothing(beside_chance):
