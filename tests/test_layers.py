@@ -140,7 +140,7 @@ STATIONS = [
     "summary formats console significance",
     "inputs: columns data",
     "inputs: features ids contents clicks folds today leaks",
-    "training: trees frameworks tuning runs baselines workers store",
+    "training: trees frameworks tuning store runs baselines workers",
     "choosing outcomes",
     "decision",
     "counts examples recommendation document",

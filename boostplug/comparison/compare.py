@@ -28,7 +28,7 @@ from boostplug.comparison.training.baselines import (
     runs_without_framework,
 )
 from boostplug.comparison.training.runs import FoldRuns, Method, Run, warnings_of_runs
-from boostplug.comparison.training.store import Store, find_run, keep_run, open_store
+from boostplug.comparison.training.store import Store, open_store
 from boostplug.comparison.training.trees import Plan
 from boostplug.comparison.training.workers import in_threads
 from boostplug.losses import Loss
@@ -253,7 +253,8 @@ def compare(
     methods, unsuited = arguments.suited_losses(methods, losses, given)
     path = arguments.as_store(store, resume=resume)
     tries = arguments.sizes_to_try(plan, params, loaded, methods)
-    kept = open_store(path, given, plan, [*methods, *tries.values()], resume=resume)
+    objectives = [method.objective for method in [*methods, *tries.values()]]
+    kept = open_store(path, given, plan, objectives, resume=resume)
     about_choices = arguments.notes_on_one_chosen(losses, methods, table_metrics) if loaded.has_one_chosen else []
     notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited, *notes_on_columns(loaded, best)]
     outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent, alone=alone, tries=tries)
@@ -297,16 +298,13 @@ def _sized(outcomes: Outcomes, kept: Store, advance: Advance) -> tuple[Outcomes,
     """Return the outcomes with the number of leaves that is best on the first fold's validation part, and a note."""
     plan, parts, tries, ended = outcomes.plan, outcomes.data.folds[0], outcomes.tries, Event()
     plans = {n: replace(plan, trees=replace(plan.trees, num_leaves=n)) for n in tries}
-    runs = {n: find_run(kept, method, 0, plan.seeds[0], n) for n, method in tries.items()}
-    left = [n for n, run in runs.items() if run is None]
-    jobs = ((FoldRuns(plans[n], 0, parts, ended=ended), tries[n], [*plan.seeds[:1]]) for n in left)
-    advance(" or ".join(f"{n} leaves" for n in tries), len(tries) - len(left))
-    for (fold, method, _), (new,) in in_threads(_runs, jobs, outcomes.jobs, ended):
-        n = fold.plan.trees.num_leaves
-        keep_run(kept, method, new, n)
-        runs[n] = new
+    jobs = ((FoldRuns(plans[n], 0, parts, kept, ended=ended), tries[n], [*plan.seeds[:1]]) for n in tries)
+    advance(" or ".join(f"{n} leaves" for n in tries), 0)
+    runs = dict[int, Run]()
+    for (fold, *_), (run,) in in_threads(_runs, jobs, outcomes.jobs, ended):
+        runs[fold.plan.trees.num_leaves] = run
         advance("", 1)
-    values = {n: run.validation for n, run in runs.items() if run is not None and run.error is None}
+    values = {n: runs[n].validation for n in tries if runs[n].error is None}
     if not values:
         return outcomes, []
     best = (max if plan.valid_metric.greater_is_better else min)(values, key=values.__getitem__)
@@ -322,48 +320,46 @@ def _half(outcomes: Outcomes, kept: Store, asked: Mapping[Method, Method], advan
     decision, runs = decide(outcomes), list[Run]()
     if decision is None or not decision.challenger.is_trained:
         return runs
-    method, seed, leaves = decision.challenger, outcomes.plan.seeds[0], outcomes.plan.trees.num_leaves
+    method, seed = decision.challenger, outcomes.plan.seeds[0]
     for number, (train, *judging) in enumerate(outcomes.data.folds):
         advance(f"{method.title}, half of the training queries, fold {number + 1}", 0)
-        run = find_run(kept, asked[method], number, seed, leaves, half=True)
-        if run is None:
-            n = train.queries.n_queries
-            half = train.take_queries(np.random.default_rng(0).permutation(n)[: (n + 1) // 2])
-            fold = FoldRuns(outcomes.plan, number, [half, *judging])
-            first = outcomes.finished(method).get((number, seed))
-            fold.tuned[method] = None if first is None else first.tuned
-            with warnings_of_runs():
-                run = fold.outcome(method, seed)
-            keep_run(kept, asked[method], run, leaves, half=True)
+        n = train.queries.n_queries
+        half = train.take_queries(np.random.default_rng(0).permutation(n)[: (n + 1) // 2])
+        fold = FoldRuns(outcomes.plan, number, [half, *judging], kept, half=True)
+        first = outcomes.finished(method).get((number, seed))
+        fold.tuned[asked[method]] = None if first is None else first.tuned
+        with warnings_of_runs():
+            run = fold.outcome(asked[method], seed)
         runs.append(replace(run, method=method.name))
         advance("", 1)
     return runs
 
 
 def runs_of(outcomes: Outcomes, kept: Store, advance: Advance) -> Generator[Run]:
-    """Yield the outcomes of all trainings as they finish; stored ones are not trained, and the others are stored."""
-    plan, folds, ended = outcomes.plan, outcomes.data.folds, Event()
+    """Yield the outcomes of all trainings as they finish, first those that are in the store."""
+    plan, ended = outcomes.plan, Event()
     methods = [method for method in outcomes.methods if method.is_trained]
-    keys = product(methods, range(len(folds)), plan.seeds)
-    stored = {key: run for key in keys if (run := find_run(kept, *key, plan.trees.num_leaves)) is not None}
+    stored = dict[tuple[int, Method, int], Run]()
+    for number, parts in enumerate(outcomes.data.folds):
+        fold = FoldRuns(plan, number, parts, kept)
+        found = {(number, *key): fold.find(*key) for key in product(methods, plan.seeds)}
+        stored |= {key: run for key, run in found.items() if run is not None}
     yield from stored.values()
 
     def jobs() -> Iterator[Job]:
-        for number, parts in enumerate(folds):
-            fold = FoldRuns(plan, number, parts, ended=ended)
-            fold.tuned = {method: run.tuned for (method, place, _), run in stored.items() if place == number}
+        for number, parts in enumerate(outcomes.data.folds):
+            fold = FoldRuns(plan, number, parts, kept, ended=ended)
+            fold.tuned = {method: run.tuned for (place, method, _), run in stored.items() if place == number}
             for method in methods:
-                left = [seed for seed in plan.seeds if (method, number, seed) not in stored]
+                left = [seed for seed in plan.seeds if (number, method, seed) not in stored]
                 # A thread that tunes a method trains all its seeds.
                 for seeds in [left] if plan.tune and outcomes.jobs > 1 else [[seed] for seed in left]:
                     if seeds:
                         advance(f"{method.framework} {method.name}, seed {seeds[0]}, fold {number + 1}", 0)
                         yield fold, method, seeds
 
-    for (_, method, _), runs in in_threads(_runs, jobs(), outcomes.jobs, ended):
-        for run in runs:
-            keep_run(kept, method, run, plan.trees.num_leaves)
-            yield run
+    for _, runs in in_threads(_runs, jobs(), outcomes.jobs, ended):
+        yield from runs
 
 
 def _runs(job: Job) -> list[Run]:

@@ -1,6 +1,6 @@
 """The trainings of a comparison: the same trees, rounds, stopping rule and metric for every method.
 
 Read the modules in this order: `trees` (parameters that all methods share), `frameworks` (one training in LightGBM or
-XGBoost), `tuning`, `runs` (the methods, and a run on a fold), `baselines` (what needs no framework), and `store`, a
-file of JSON lines that keeps finished runs. `workers` are joblib's threads.
+XGBoost), `tuning`, `store` (a file of JSON lines that keeps finished runs), `runs` (the methods, and a run on a fold,
+from the store or trained) and `baselines` (what needs no framework). `workers` are joblib's threads.
 """

@@ -5,19 +5,17 @@ import json
 import os
 import warnings
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import joblib
-import numpy as np
 
 from boostplug.comparison.inputs.columns import Folds
 from boostplug.comparison.inputs.contents import digest_of_part
-from boostplug.comparison.summary import to_json, versions
-from boostplug.comparison.training.runs import Method, Run
-from boostplug.comparison.training.trees import Plan, Setting
+from boostplug.comparison.summary import versions
+from boostplug.comparison.training.trees import Plan
 from boostplug.core.checks import shown
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
@@ -107,7 +105,7 @@ def has_own_code(value: Loss | Metric | str) -> bool:
     return bool(read != value)
 
 
-def open_store(path: Path | None, folds: Folds, plan: Plan, methods: Sequence[Method], *, resume: bool) -> Store:
+def open_store(path: Path | None, folds: Folds, plan: Plan, objectives: Sequence[Loss | str], *, resume: bool) -> Store:
     """Return the store of a comparison's runs; without a path it stores nothing.
 
     With a metric of the user's own nothing is stored, and of losses of the user's own no run; a warning says so.
@@ -124,7 +122,7 @@ def open_store(path: Path | None, folds: Folds, plan: Plan, methods: Sequence[Me
     digest = _digest_of(folds, plan)
     path.parent.mkdir(parents=True, exist_ok=True)
     metrics = [metric for metric in {plan.metric, plan.valid_metric, *plan.metrics} if has_own_code(metric)]
-    own = [method.objective for method in methods if has_own_code(method.objective)]
+    own = [*filter(has_own_code, objectives)]
     for value in dict.fromkeys([*metrics, *own]):
         warnings.warn(
             f"{shown(value)} has code of your own, which may change between two runs: "
@@ -147,7 +145,7 @@ def open_store(path: Path | None, folds: Folds, plan: Plan, methods: Sequence[Me
         warnings.warn(f"there is nothing to resume in {path}; starting anew", stacklevel=3)
     if metrics:
         return Store(None)
-    if stored is None and len(own) < len(methods):
+    if stored is None and len(own) < len(objectives):
         store.add(_DIGEST, digest)
     return store
 
@@ -155,27 +153,3 @@ def open_store(path: Path | None, folds: Folds, plan: Plan, methods: Sequence[Me
 def path_with_runs(store: Store) -> Path | None:
     """Return the file of a store if it holds runs."""
     return store.path if store.results.keys() - {_DIGEST} else None
-
-
-def _key(method: Method, fold: int, seed: int, leaves: int, half: bool) -> str:
-    objective = f"{method.framework} {method.objective!r}"
-    return f"{objective} | fold {fold + 1} | seed {seed} | {leaves} leaves{' | half' * half}"
-
-
-def find_run(store: Store, method: Method, fold: int, seed: int, leaves: int, *, half: bool = False) -> Run | None:
-    """Return a finished run of trees with some leaves, of all or `half` of the training queries, or None."""
-    stored = None if has_own_code(method.objective) else store.get(_key(method, fold, seed, leaves, half))
-    if stored is None:
-        return None
-    arrays = {name: np.array(values, np.float64) for name, values in stored["per_query"].items()}
-    tuned = stored["tuned"] and Setting(**stored["tuned"])
-    if tuned and isinstance(method.objective, Loss):
-        tuned = replace(tuned, objective=Loss.parse(str(tuned.objective))[0])
-    of_rows = {"per_query": arrays, "scores": np.array(stored["scores"], np.float64)}
-    return Run(**{**stored, **method.names, **of_rows, "tuned": tuned})
-
-
-def keep_run(store: Store, method: Method, run: Run, leaves: int, *, half: bool = False) -> None:
-    """Store a run; failed runs are tried again by the next comparison."""
-    if run.error is None and not has_own_code(method.objective):
-        store.add(_key(method, run.fold, run.seed, leaves, half), to_json(run.to_store()))

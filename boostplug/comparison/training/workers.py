@@ -24,7 +24,8 @@ def in_threads(work: Callable[[J], R], jobs: Iterable[J], n_threads: int, ended:
     parallel = joblib.Parallel(n_threads, backend="threading", return_as="generator_unordered", pre_dispatch="n_jobs")
     results = parallel(joblib.delayed(done)(job) for job in jobs)
     try:
-        yield from results
+        for result in results:  # noqa: UP028 (`yield from` would close the results before `ended` is set)
+            yield result
     finally:
         ended.set()
         with warnings.catch_warnings():
