@@ -104,7 +104,8 @@ class CompareResult:
 
     @cached_property
     def _decision(self) -> Decision | None:
-        found, reasons = decide(self.outcomes), [*self.outcomes.leaks[2], *self.outcomes.data.reasons]
+        found, (_, _, about_leaks) = decide(self.outcomes), self.outcomes.leaks
+        reasons = [*about_leaks, *self.outcomes.data.reasons]
         return found and replace(found, outcome=Outcome.DOUBTFUL if reasons else found.outcome, reasons=reasons)
 
     @property
