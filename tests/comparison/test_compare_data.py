@@ -141,17 +141,6 @@ def test_differences_weigh_queries(weighted, of_weighted):
     assert "Means and tests are by the weights of the queries." in " ".join(str(of_weighted).split())
 
 
-def test_weights_are_columns_of_frames_and_tell_kept_results_apart(weighted, tmp_path):
-    frames = [frame_of(part, w=part.weight) for part in weighted]
-    some = {"label": "grade", "weight": "w", **ONE, "store": tmp_path / "kept.jsonl"}
-    found = bp.compare(*frames, **some)
-    assert numbers(found) == numbers(bp.compare(*weighted, **ONE))
-    other = [frame.assign(w=frame["w"] + 1) for frame in frames]
-    with pytest.raises(ValueError, match="holds no results of this comparison, only of one with other"):
-        bp.compare(*other, **some, resume=True)
-    assert numbers(bp.compare(*frames, **some, resume=True)) == numbers(found)
-
-
 TABLE = {**ONE, "label": "grade", "qid": "query"}
 
 
