@@ -18,6 +18,9 @@ QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1}
 ONE = {**QUICK, "losses": bp.RankNet(), "baselines": "lambdarank", "frameworks": "lightgbm"}
 """The same of one loss beside LightGBM's lambdarank."""
 
+TREES = {"num_leaves": 6, "learning_rate": 0.05, "row_fraction": 0.9, "column_fraction": 0.9}
+"""Trees that tuning improves."""
+
 THREE = {"split": (0.6, 0.2, 0.2)}
 """One table in three parts, where the default is folds."""
 

@@ -10,7 +10,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import xgboost as xgb
-from reports import THREE, compare_one
+from reports import THREE, TREES, compare_one
 from typer.testing import CliRunner
 
 import boostplug as bp
@@ -26,10 +26,8 @@ EVERY += [("xgboost", one) for one in (LOSS, bp.AdaRank(), "rank:pairwise", "ran
 OURS, BUILT_IN = ("lightgbm", LOSS), ("xgboost", "reg:squarederror")
 THETA = (1.0 / np.arange(1, 9)).tolist()
 CLICKS = {"label": "sold", "position": "position", "propensity": THETA, **THREE}
+BY_NODE = {"lightgbm": {"feature_fraction_bynode": 1.0}}
 CHOICE = {"label": "bought", "today": "bm25", "drop": [*OTHERS, "grade"], "early_stopping_rounds": None, "folds": 3}
-TREES = {"num_leaves": 6, "learning_rate": 0.05, "row_fraction": 0.9, "column_fraction": 0.9}
-TREES["lightgbm"] = {"feature_fraction_bynode": 1.0}
-"""Trees that tuning improves in each fold."""
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +162,7 @@ def test_of_files(frame, tmp_path, monkeypatch):
 
 def test_of_tuned_folds_and_of_the_linear_model(frame):
     pytest.importorskip("optuna")
-    tuned = compared(frame, method=("lightgbm", bp.QBRank()), **without(), folds=3, tune=3, params=TREES)
+    tuned = compared(frame, method=("lightgbm", bp.QBRank()), **without(), folds=3, tune=3, params=TREES | BY_NODE)
     assert tuned.document["recommendation"]["code"].count("LGBMRanker(") == 3  # one for each fold's setting
     same(tuned, frame, frame=frame)
     linear = bp.compare(frame, losses=(), baselines="linear", **without(), **FEW, num_threads=1, folds=3)

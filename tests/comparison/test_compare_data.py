@@ -1,7 +1,5 @@
 """Data that `compare` takes: one table from every form and file, columns to choose, weights that count."""
 
-from itertools import chain
-
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -11,8 +9,6 @@ import xgboost as xgb
 from reports import ONE, THREE, compare_one, row_of
 
 import boostplug as bp
-from boostplug.comparison.inputs.columns import Columns
-from boostplug.comparison.inputs.data import folds_of
 from boostplug.datasets import Fold
 from boostplug.model.boosters import as_booster
 
@@ -143,17 +139,6 @@ def test_differences_weigh_queries(weighted, of_weighted):
     expected = np.average(d[~np.isnan(d)], weights=weights[~np.isnan(d)])
     assert row_of(of_weighted, "RankNet")["difference"] == pytest.approx(expected, abs=1e-12)
     assert "Means and tests are by the weights of the queries." in " ".join(str(of_weighted).split())
-
-
-def test_weights_are_columns_of_frames_and_tell_kept_results_apart(weighted, tmp_path):
-    frames = [frame_of(part, w=part.weight) for part in weighted]
-    some = {"label": "grade", "weight": "w", **ONE, "store": tmp_path / "kept.jsonl"}
-    found = bp.compare(*frames, **some)
-    assert numbers(found) == numbers(bp.compare(*weighted, **ONE))
-    other = [frame.assign(w=frame["w"] + 1) for frame in frames]
-    with pytest.raises(ValueError, match="holds no results of this comparison, only of one with other"):
-        bp.compare(*other, **some, resume=True)
-    assert numbers(bp.compare(*frames, **some, resume=True)) == numbers(found)
 
 
 TABLE = {**ONE, "label": "grade", "qid": "query"}
@@ -330,27 +315,21 @@ def test_one_ranking_data_is_split_as_a_frame_is(frame, split):
     rows["sale"] = rows["grade"] > 2
     fields = {"X": rows[list("abc")], "y": rows["grade"], "qid": rows["query"], "weight": rows["w"]}
     fields["labels"] = {"sale": rows["sale"]}
-    named = {"label": "grade", "qid": "query", "weight": "w", "labels": ("sale",), "drop": ("shop",)}
-    of_frame, of_data, of_fields = (
-        folds_of(given, None, None, Columns(**columns, **split))
-        for given, columns in ((rows, named), (bp.RankingData(**fields), {}), (fields, {}))
-    )
-    assert len(of_frame) == split.get("folds", 1 if "split" in split else 5)
-    for folds in (of_data, of_fields):
-        for one, other in zip(chain(*of_frame), chain(*folds), strict=True):
-            np.testing.assert_array_equal(one.X, other.X)
-            np.testing.assert_array_equal(one.qid, other.qid)
-            for part in ("labels", "row_weight"):
-                np.testing.assert_array_equal(getattr(one.queries, part), getattr(other.queries, part))
-            np.testing.assert_array_equal(*(part.queries.labels_by_name["sale"] for part in (one, other)))
+    split["metrics"] = ["NDCG@5", "NDCG@5.on(sale)"]
+    of_frame = bp.compare(rows, **TABLE, weight="w", labels=("sale",), drop=("shop",), **split)
+    for given in (bp.RankingData(**fields), fields):
+        found = bp.compare(given, **ONE, **split)
+        assert sizes(found) == sizes(of_frame)
+        assert numbers(found) == numbers(of_frame)
 
 
 def test_one_ranking_data_of_an_array_or_a_file_of_lines_is_split(parts, tmp_path):
     X, names = np.nan_to_num(parts[0].X), [f"feature {k}" for k in range(parts[0].n_features)]
     data = bp.RankingData(X, parts[0].y, qid=parts[0].qid, feature_names=names)
-    (fold,) = folds_of(data, None, None, Columns(split=(0.6, 0.2, 0.2), today="-feature 3"))
-    assert [part.feature_names for part in fold] == [tuple(names)] * 3
-    np.testing.assert_array_equal(fold[2].queries.labels_by_name["score_in_use"], -fold[2].X[:, 3])
+    test = bp.split_queries(data, split=(0.6, 0.2, 0.2))[2]
+    found = bp.compare(data, **ONE, **THREE, today="-feature 3")
+    expected = bp.NDCG(10)(-test.X[:, 3], test.queries)
+    assert row_of(found, "column -feature 3")["test"]["NDCG@10"]["mean"] == pytest.approx(expected)
     write_letor(tmp_path / "judged.txt", data)
     from_file, in_memory = (bp.compare(given, **ONE) for given in (tmp_path / "judged.txt", data))
     assert from_file.document["data"]["name"] == "judged.txt"

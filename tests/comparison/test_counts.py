@@ -163,8 +163,7 @@ def test_counts_are_a_sentence_in_text_page_and_markdown(compared, tmp_path):
 
 def test_clicks_that_are_weighed_and_labels_below_zero_have_no_counts_and_a_label_by_name_has_its_own():
     frame = searches("one")
-    trees = {"num_leaves": 6, "learning_rate": 0.05, "row_fraction": 0.9, "column_fraction": 0.9}
-    trees["lightgbm"] = {"extra_trees": False}
+    trees = {**reports.TREES, "lightgbm": {"extra_trees": False}}
 
     def counts(frame, **options):
         given = {**SEARCHES, **PARTS, "rounds": 3, "seeds": 1, "params": trees}

@@ -4,15 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from reports import compare_one
+from reports import TREES, compare_one
 
 import boostplug as bp
 from boostplug.comparison import recommendation
 from boostplug.core.values import Range
 from boostplug.losses import LOSSES
-
-TREES = {"num_leaves": 6, "learning_rate": 0.05, "row_fraction": 0.9, "column_fraction": 0.9}
-TREES["lightgbm"] = {"extra_trees": False}
 
 
 def in_lightgbm(parts, objective, **options):
@@ -63,7 +60,9 @@ def test_tuned_parameters_are_in_it(parts, tmp_path, objective):
 
 def test_of_folds_that_chose_other_settings_the_first_ones_are_in_it(parts):
     pytest.importorskip("optuna")
-    result = in_lightgbm([[parts, parts[::-1]]], bp.QBRank(), seeds=1, tune=4, params=TREES)
+    result = in_lightgbm(
+        [[parts, parts[::-1]]], bp.QBRank(), seeds=1, tune=4, params={**TREES, "lightgbm": {"extra_trees": False}}
+    )
     first, second = (run["tuned"]["parameters"] for run in result.document["methods"][0]["runs"])
     assert first != second
     rate = result.best.get_params()["learning_rate"]

@@ -5,7 +5,6 @@ import pytest
 from reports import ONE, without_times
 
 import boostplug as bp
-from boostplug.comparison.training.frameworks import FRAMEWORKS
 from boostplug.selection.starting import trees_for
 
 pytest.importorskip("lightgbm")
@@ -28,19 +27,6 @@ PARTS = part(0, 60), part(1, 600), part(2, 40)
 @pytest.fixture(scope="module")
 def result():
     return bp.compare(*PARTS, **SOME)
-
-
-@pytest.fixture
-def trained(monkeypatch):
-    """The leaves of the trees of each training of LightGBM, and its loss."""
-    found, run = [], FRAMEWORKS["lightgbm"].run
-
-    def watched(self, setting, *args, **options):
-        found.append((self.trees.num_leaves, type(setting.objective).__name__))
-        return run(self, setting, *args, **options)
-
-    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", watched)
-    return found
 
 
 def tried(result):
@@ -73,7 +59,7 @@ def test_it_is_not_tried_where_it_is_chosen_already_or_few_queries_tell(trained)
         settings = bp.compare(*data, **SOME, **more).document["settings"]
         assert settings["leaves_tried"] == []
         assert "validation chose" not in settings["trees"]
-    assert {loss for _, loss in trained} == {"RankNet"}
+    assert set(trained.names) == {"RankNet"}
 
 
 def test_of_choices_one_loss_of_choices_tries_and_lower_may_be_better():
@@ -87,7 +73,7 @@ def test_of_choices_one_loss_of_choices_tries_and_lower_may_be_better():
 def test_of_several_folds_the_first_one_tells(result, trained):
     folds = bp.compare([PARTS, (part(3, 70), part(4, 600), part(5, 40))], **SOME)
     assert tried(folds) == tried(result)
-    assert [loss for _, loss in trained].count("CRR") == len(tried(result))
+    assert trained.names.count("CRR") == len(tried(result))
 
 
 def test_the_result_is_the_same_for_any_number_of_jobs(result):
@@ -98,15 +84,15 @@ def test_finished_trainings_are_not_repeated(trained, tmp_path):
     given = {**SOME, "losses": ["RankNet", "CRR"], "store": tmp_path / "kept.jsonl"}
     first = bp.compare(*PARTS, **given)
     best = first.document["settings"]["params"]["num_leaves"]
-    assert sorted(trained[:3]) == sorted((n, "CRR") for n in tried(first))
-    assert trained[3:4] == [(best, "RankNet")]
+    assert sorted(trained[:3]) == sorted(("CRR", 3, n) for n in tried(first))
+    assert trained[3:4] == [("RankNet", 3, best)]
     assert len(trained) == 3 + 1 + 1  # on half of the queries, at last
     trained.clear()
     again = bp.compare(*PARTS, **given, resume=True)
     assert not trained
     assert without_times(again) == without_times(first)
     bp.compare(*PARTS, **given | {"losses": ["QBRank", "RankNet"]}, resume=True)
-    assert trained[0] == (best, "QBRank")
+    assert trained[0] == ("QBRank", 3, best)
 
 
 @pytest.mark.parametrize("error", [ZeroDivisionError, KeyboardInterrupt])
