@@ -40,6 +40,9 @@ from boostplug.losses import (
     Correlation as Correlation,
 )
 from boostplug.losses import (
+    LabelRange as LabelRange,
+)
+from boostplug.losses import (
     LambdaRank as LambdaRank,
 )
 from boostplug.losses import (
@@ -80,6 +83,9 @@ from boostplug.losses import (
 )
 from boostplug.losses import (
     SquaredError as SquaredError,
+)
+from boostplug.losses import (
+    Traits as Traits,
 )
 from boostplug.losses import (
     Unbiased as Unbiased,

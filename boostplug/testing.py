@@ -42,7 +42,7 @@ def check_loss(loss: Loss, *, random_state: int = 0) -> None:
     Raises
     ------
     AssertionError
-        Naming the property that does not hold, the data, what was found, and the attribute that the class declares
+        Naming the property that does not hold, the data, what was found, and what the class states in its traits
         if that is meant so. A warning of the loss breaks the property that is checked.
     ValueError
         If `loss` is no loss.
@@ -101,7 +101,7 @@ def example_data(rng: np.random.Generator) -> Iterator[tuple[str, Floats, Querie
 def suited_data(loss: Loss, rng: np.random.Generator) -> Iterator[tuple[str, Floats, Queries]]:
     """Yield what of `example_data` a loss is made for: pairs only for losses that take them."""
     for what, scores, queries in example_data(rng):
-        if queries.pairs is None or loss.takes_pairs:
+        if queries.pairs is None or loss.traits.pairs:
             yield what, scores, suited(loss, queries)
 
 
@@ -116,14 +116,14 @@ def _some_pairs(group: NDArray[Any], rng: np.random.Generator) -> tuple[NDArray[
 def suited(loss: Loss, queries: Queries) -> Queries:
     """Return the queries, with labels moved and shrunk to where the loss takes them."""
     labels = queries.labels
-    if loss.needs_position and queries.position is None:
+    if loss.traits.positions and queries.position is None:
         from_below = queries.boundaries[queries.query_of_row + 1] - np.arange(queries.n_rows)  # not the rows' order
         known = [getattr(part, "propensity", None) for part in getattr(loss, "losses", (loss,))]
         last = min((len(theta) for theta in known if theta), default=queries.n_rows)
         queries = queries.with_positions(np.minimum(from_below, last))
     if not len(labels):
         return queries
-    lowest, most, binary = loss.label_range
+    lowest, most, binary = loss.traits.labels
     if binary:
         labels = (np.floor(labels) % 3 == 1).astype(np.float64)  # by row, so that parts have those of the whole
     if labels.min() < lowest:
@@ -162,7 +162,7 @@ def gradient_is_the_values(loss: Loss, scores: Floats, queries: Queries, rng: np
 
     Then its integral along a step in which documents change places, where weights that follow ranks jump.
     """
-    if not _moderate(scores) or not loss.has_gradient_of_value:
+    if not _moderate(scores) or not loss.traits.gradient_of_value:
         return
     g, _ = loss.gradient_hessian(scores, queries)
     scale, size = loss.scale(queries), float(np.abs(loss.value(scores, queries)).sum())
@@ -185,9 +185,9 @@ def gradient_is_the_values(loss: Loss, scores: Floats, queries: Queries, rng: np
 
 def better_documents_rise(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
     """Check that a step against the gradient takes better documents up, where all scores are equal."""
-    if queries.pairs is not None or loss.needs_position or not queries.n_rows:
+    if queries.pairs is not None or loss.traits.positions or not queries.n_rows:
         return
-    read = loss.reads(queries)
+    read = loss.learns_from(queries)
     judged = read.judged.astype(np.float64)
     query, n = read.query_of_row, read.n_queries
     labels = np.where(read.judged, read.labels, 0.0)
@@ -259,7 +259,7 @@ def _lies_above(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Gen
 
 def gradients_sum_to_zero(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
     """Check it in each query, where the loss depends on score differences alone."""
-    if not loss.shift_invariant:
+    if not loss.traits.shift_invariant:
         return
     g, _ = loss.gradient_hessian(scores, queries)
     unit, n_units = _units(queries)
@@ -271,7 +271,7 @@ def gradients_sum_to_zero(loss: Loss, scores: Floats, queries: Queries, rng: np.
 
 def shifts_change_nothing(loss: Loss, scores: Floats, queries: Queries, rng: np.random.Generator) -> None:
     """Check that a constant added to a query's scores changes nothing, where the loss says so."""
-    if not loss.shift_invariant or not _moderate(scores):
+    if not loss.traits.shift_invariant or not _moderate(scores):
         return
     unit, n_units = _units(queries)
     shift = rng.integers(-8, 9, n_units).astype(np.float64)  # exact in float64
@@ -283,7 +283,7 @@ def permuting_permutes(loss: Loss, scores: Floats, queries: Queries, rng: np.ran
     """Check that the order of a query's documents does not matter, or only that of ties (`ties_in_row_order`)."""
     rows, query = np.arange(queries.n_rows), queries.query_of_row
     order = np.lexsort((rng.random(queries.n_rows), query))
-    if loss.ties_in_row_order:  # tied documents share the places that they have drawn, in row order
+    if loss.traits.ties_in_row_order:  # tied documents share the places that they have drawn, in row order
         order[np.lexsort((rows, scores[order], query))] = np.lexsort((rows, scores, query))
     shuffled = _of_rows(queries, order)
     g, h = loss.gradient_hessian(scores, queries)
@@ -310,8 +310,8 @@ def parts_are_as_the_whole(loss: Loss, scores: Floats, queries: Queries, rng: np
     cut = queries.boundaries[rng.integers(queries.n_queries + 1)]
     parts = [np.arange(cut), np.arange(cut, queries.n_rows)]
     shares = [(scores[rows], _of_rows(queries, rows)) for rows in parts]
-    sums = np.sum([loss.query_sums(*share) for share in shares], axis=0)
-    together = np.concatenate([loss.gradient_hessian(*share, sums=sums) for share in shares], axis=1)
+    sums = np.sum([loss.totals(*share) for share in shares], axis=0)
+    together = np.concatenate([loss.gradient_hessian(*share, totals=sums) for share in shares], axis=1)
     _same_outputs(queries, (together[0], together[1]), loss.gradient_hessian(scores, queries))
 
 
@@ -415,17 +415,17 @@ PROPERTIES: tuple[Property, ...] = (
 
 
 _DECLARED: dict[Property, str] = {
-    shapes_and_types: ("if it takes some labels only, declare them, as in label_range = LabelRange(0.0, 30.0)"),
+    shapes_and_types: "if it takes some labels only, state it in traits: labels=boostplug.LabelRange(0.0, 30.0)",
     gradient_is_the_values: (
-        "if weights that depend on scores count as constants, declare has_gradient_of_value = False"
+        "if weights that depend on scores count as constants, state it in traits: gradient_of_value=False"
     ),
     better_documents_rise: "the gradient or the order of its pairs has the wrong sign",
-    hessian_is_its_kind: 'if it is another formula, declare hessian_kind = "model"',
-    gradients_sum_to_zero: "if scores have a zero of their own, declare shift_invariant = False",
-    shifts_change_nothing: "if scores have a zero of their own, declare shift_invariant = False",
-    permuting_permutes: "if documents of equal scores are ranked by row, declare ties_in_row_order = True",
-    queries_are_independent: "if queries learn from each other, declare couples_queries = True",
-    parts_are_as_the_whole: "scale_terms and query_sums must be sums over queries",
+    hessian_is_its_kind: 'if it is another formula, state it in traits: hessian="model"',
+    gradients_sum_to_zero: "if scores have a zero of their own, state it in traits: shift_invariant=False",
+    shifts_change_nothing: "if scores have a zero of their own, state it in traits: shift_invariant=False",
+    permuting_permutes: "if documents of equal scores are ranked by row, state it in traits: ties_in_row_order=True",
+    queries_are_independent: "if queries learn from each other, state it in traits: couples_queries=True",
+    parts_are_as_the_whole: "scale_terms and totals must be sums over queries",
     weights_are_relative: "the denominator of scale_terms must grow with the weights as the value does",
 }
 """What may be missing in a class that breaks a property."""

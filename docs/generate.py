@@ -106,7 +106,7 @@ def signature_of(kind: type) -> str:
 def losses() -> str:
     """Return what the registry says of losses, and what searches draw their parameters from."""
     rows = [
-        (f"`{loss!r}`", loss.hessian_kind, yes(loss.shift_invariant), yes(loss.couples_queries))
+        (f"`{loss!r}`", loss.hessian_kind, yes(loss.traits.shift_invariant), yes(loss.couples_queries))
         for variants in LOSSES.values()
         for loss in variants
     ]
@@ -135,7 +135,7 @@ def training_calls(name: str) -> dict[str, str]:
     if not found or name == "LossSum":
         return {}
     head, places, arguments = "import boostplug as bp\n\ntrain = bp.datasets.load_bundled().train\n", "", ""
-    if found[0].needs_position:
+    if found[0].traits.positions:
         places = "bp.set_positions(data, train.position)\n"
         head = (
             "import boostplug as bp\n\ndocuments = bp.datasets.load_bundled().train\n"

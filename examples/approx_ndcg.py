@@ -14,7 +14,6 @@ import numpy as np
 from scipy.special import expit
 
 import boostplug as bp
-from boostplug.losses.base.loss import LabelRange
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,8 +21,8 @@ class ApproxNDCG(bp.Loss):
     """Σ G_i (1 - 1 / log2(1 + rank_i)) with gains G over the ideal DCG and smooth ranks."""
 
     sharpness: float = 1.0  # of the step; the scores' unit is its inverse
-    hessian_kind = "model"  # not convex: where a document falls, others rise
-    label_range = LabelRange(0.0, 30.0)  # of gains 2^r - 1
+    # Not convex: where a document falls, others rise. Gains are 2^r - 1.
+    traits = bp.Traits(hessian="model", labels=bp.LabelRange(0.0, 30.0))
 
     def lists(self, scores, queries):
         """Yield the query, rows, leads F_i - F_j, gains times weights, and smooth ranks."""

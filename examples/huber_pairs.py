@@ -25,7 +25,7 @@ def pairs_of(queries):
 class HuberPairs(bp.Loss):
     """0 from a lead of 1 on, a parabola below it, a line from 2 below: outliers count less."""
 
-    hessian_kind = "global"
+    traits = bp.Traits(hessian="global")
 
     def compute_value(self, scores, queries):
         """Return the risk of each query."""

@@ -14,7 +14,6 @@ import numpy as np
 from scipy.special import expit
 
 import boostplug as bp
-from boostplug.losses.base.loss import LabelRange
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -22,9 +21,12 @@ class NDCGLoss2(bp.Loss):
     """Σ w log(1 + exp(F_j - F_i)) over pairs with r_i > r_j; equal ranks would weigh nothing."""
 
     mu: float = 10.0
-    hessian_kind, has_gradient_of_value = "model", False  # w follows ranks, which jump
-    ties_in_row_order = True  # documents of equal scores get ranks by row
-    label_range = LabelRange(0.0, 30.0)  # of gains 2^r - 1
+    traits = bp.Traits(
+        hessian="model",
+        gradient_of_value=False,  # w follows ranks, which jump
+        ties_in_row_order=True,  # documents of equal scores get ranks by row
+        labels=bp.LabelRange(0.0, 30.0),  # of gains 2^r - 1
+    )
 
     def pairs(self, scores, queries):
         """Yield the query, rows, weights w of (winner, loser) and leads F_i - F_j of each list."""

@@ -17,8 +17,7 @@ import boostplug as bp
 class PseudoHuber(bp.Loss):
     """Robust regression on the grades: Σ v (√(1 + (F - r)²) - 1), v the row weights."""
 
-    hessian_kind = "exact"
-    shift_invariant = False
+    traits = bp.Traits(hessian="exact", shift_invariant=False)
 
     def _parts(self, scores, queries):
         weight = queries.judged * (1.0 if queries.row_weight is None else queries.row_weight)

@@ -1,21 +1,51 @@
-"""Results of invented runs, and documents without what differs between equal comparisons."""
+"""Quick comparisons, results of invented runs, and documents without what differs between equal comparisons."""
 
 from dataclasses import replace
 
 import numpy as np
 
+import boostplug as bp
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.trees import Plan, Trees
+from boostplug.data.inputs import CheckedInputs
 from boostplug.datasets import make_ranking
+
+QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1}
+"""Options of `compare` for a few small trees."""
+
+ONE = {**QUICK, "losses": bp.RankNet(), "baselines": "lambdarank", "frameworks": "lightgbm"}
+"""The same of one loss beside LightGBM's lambdarank."""
+
+TREES = {"num_leaves": 6, "learning_rate": 0.05, "row_fraction": 0.9, "column_fraction": 0.9}
+"""Trees that tuning improves."""
+
+THREE = {"split": (0.6, 0.2, 0.2)}
+"""One table in three parts, where the default is folds."""
+
+
+def compare_one(*data, framework, objective, **options):
+    """Compare one objective only: a loss, or the name of a built-in one."""
+    built_in = isinstance(objective, str)
+    methods = {"losses": () if built_in else objective, "baselines": objective if built_in else ()}
+    return bp.compare(*data, **methods, frameworks=framework, **{**QUICK, **options})
+
+
+def row_of(result, method):
+    """Return the row of a result's document with the name of a method."""
+    return next(row for row in result.document["methods"] if row["method"] == method)
+
+
+def names_of(result):
+    """Return the names of the methods, as the rows of the document have them."""
+    return [row["method"] for row in result.document["methods"]]
 
 
 def part_of(n, random_state, **given):
     """Return a part of a data set whose queries have ids of their own."""
     data = make_ranking(n, random_state=random_state, **given)
-    return DataPart(data.X, data.queries, data.qid + 1000 * (random_state + 1))
+    return CheckedInputs(data.X, data.queries, data.qid + 1000 * (random_state + 1))
 
 
 def result_of(methods, tests, metric, runs=(), *, valid=None, seeds=(0,), interrupted=False):

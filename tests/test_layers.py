@@ -102,13 +102,48 @@ def test_nothing_imports_what_a_wheel_lacks():
         assert roots.isdisjoint({"studies", "docs", "tests", "examples"}), module
 
 
-def test_nothing_imports_in_a_circle(imports):
-    of_folders = {}
+def within(folder, imports):
+    """Return what the modules and folders that stand in a folder import of each other."""
+    depth = len(folder.split(".")) if folder else 0
+    graph = {}
     for module, targets in imports.items():
-        of_folders.setdefault(folder_of(module), set()).update(map(folder_of, targets))
-    of_folders = {folder: targets - {folder} for folder, targets in of_folders.items()}
-    for graph in (imports, of_folders):
+        inside = [name for name in (module, *targets) if not folder or name.startswith(f"{folder}.")]
+        if module in inside:
+            own, *others = (".".join(name.split(".")[: depth + 1]) for name in inside)
+            graph.setdefault(own, set()).update({*others} - {own})
+    return graph
+
+
+def test_nothing_imports_in_a_circle(imports):
+    """No two modules, and no two folders that stand in one folder."""
+    folders = ["", *(module for module, path in PATHS.items() if path.name == "__init__.py")]
+    for graph in (imports, *(within(folder, imports) for folder in folders)):
         try:
             TopologicalSorter(graph).prepare()
         except CycleError as error:
             pytest.fail(f"a circle of imports: {error.args[1]}")
+
+
+# A comparison in the order in which to read it: what all stations use, and then eight stations.
+STATIONS = [
+    "summary formats console significance",
+    "inputs: columns data",
+    "inputs: features ids contents clicks folds today leaks",
+    "training: trees frameworks tuning store runs baselines workers",
+    "choosing outcomes",
+    "decision",
+    "counts examples recommendation document",
+    "report: words table page picture",
+    "result arguments compare",
+]
+
+
+def test_a_comparison_imports_only_what_stands_before(imports):
+    order = []
+    for station in STATIONS:
+        folder, _, names = station.rpartition(": ")
+        order += [".".join(filter(None, ("comparison", folder, name))) for name in names.split()]
+    folders = {module for module, path in PATHS.items() if path.name == "__init__.py"}
+    assert sorted(order) == sorted({module for module in PATHS if folder_of(module) == "comparison"} - folders)
+    later = {(module, target) for k, module in enumerate(order) for target in imports[module] & {*order[k:]}}
+    assert later == set()

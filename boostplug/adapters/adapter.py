@@ -3,10 +3,7 @@
 from abc import abstractmethod
 from typing import Any, ClassVar, NamedTuple, Protocol
 
-import numpy as np
 from numpy.typing import NDArray
-
-from boostplug.adapters.workers import Workers
 
 
 class Fields(NamedTuple):
@@ -30,7 +27,10 @@ class Fields(NamedTuple):
 
     def same_as(self, other: "Fields") -> bool:
         """Return whether both hold equal values."""
-        return all(a is b if a is None or b is None else np.array_equal(a, b) for a, b in zip(self, other, strict=True))
+        for a, b in zip(self, other, strict=True):
+            if a is not b and (a is None or b is None or a.shape != b.shape or not (a == b).all()):
+                return False
+        return True
 
 
 class Adapter(Protocol):
@@ -45,10 +45,14 @@ class Adapter(Protocol):
         The module that users import.
     kind : str
         Name of the framework's dataset class.
+    workers : callable, or None
+        Returns the workers of the job in which this process trains, None if there are none. None where the framework
+        has no sums over workers.
     """
 
     framework: ClassVar[str]
     kind: ClassVar[str]
+    workers: Any = None
 
     @abstractmethod
     def read(self, dataset: Any) -> Fields:
@@ -60,10 +64,6 @@ class Adapter(Protocol):
 
     def threads(self, dataset: Any) -> int | None:  # noqa: ARG002 (the default)
         """Return the dataset's number of threads, None if it has none."""
-        return None
-
-    def workers(self) -> Workers | None:
-        """Return the workers of the job in which this process trains; None if there are none."""
         return None
 
     def check(self, fields: Fields, dataset: Any) -> None:  # noqa: ARG002 (the default: nothing more is wrong)

@@ -34,9 +34,10 @@ class LightGBM(Adapter):
 
     def threads(self, dataset: Any) -> int | None:
         """Return the parameter `num_threads` of the Dataset, which has those of its first training."""
-        given = dataset.params or {}
-        n = next((given[name] for name in _THREADS if given.get(name) is not None), 0)
-        return int(n) if int(n) > 0 else None
+        for name in _THREADS if dataset.params else ():
+            if (n := dataset.params.get(name)) is not None:
+                return int(n) if int(n) > 0 else None
+        return None
 
     def check(self, fields: Fields, dataset: Any) -> None:
         """Refuse infinite values, which LightGBM clips to 1e38, incomplete queries, and two parameters."""

@@ -9,7 +9,7 @@ import weakref
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,15 +25,6 @@ ADAPTERS: tuple[Adapter, ...] = (LightGBM(), XGBoost())
 
 Reading = tuple[Fields, Queries]
 """Fields last read, and the `Queries` built from them."""
-
-
-class Call(NamedTuple):
-    """A framework's call of an objective."""
-
-    scores: Any
-    queries: Queries
-    n_threads: int | None
-    """The dataset's number of threads, None if it has none."""
 
 
 @dataclass(eq=False)
@@ -83,8 +74,7 @@ def dataset_names() -> str:
 
 def record_of(dataset: Any) -> Record:
     """Return the record of a dataset, creating it at the first call."""
-    record = _records.get(dataset)
-    return _records.setdefault(dataset, Record()) if record is None else record
+    return _records.setdefault(dataset, Record())
 
 
 def assign(dataset: Any, queries: Queries) -> None:
@@ -92,24 +82,9 @@ def assign(dataset: Any, queries: Queries) -> None:
     record_of(dataset).assigned = queries
 
 
-def read(adapter: Adapter | None, a: Any, b: Any, weight: Any = None, group: Any = None) -> Call:
-    """Return the call for (scores, dataset of the adapter's framework), or for (labels, scores, weight, group)."""
-    if adapter is not None:
-        queries = queries_of(adapter, b)
-        return Call(a if queries.n_rows else np.empty(0), queries, adapter.threads(b))
-    if adapter_of(a) is not None:
-        raise TypeError("the dataset came first: call loss(scores, dataset), as lgb.train and xgb.train do")
-    if group is None:
-        raise ValueError(
-            "group is missing: a ranking objective needs the queries. Use LGBMRanker with fit(…, group=sizes), "
-            "or lgb.train on a Dataset with group=sizes; LGBMRegressor and LGBMClassifier pass none"
-        )
-    return Call(b, _queries_of_arrays(a, weight, group), None)
-
-
 def queries_of(adapter: Adapter, dataset: Any) -> Queries:
     """Return the `Queries` of a framework's dataset, built at the first call and whenever its fields have changed."""
-    record = record_of(dataset)
+    record = _records.get(dataset) or record_of(dataset)
     if record.assigned is not None:
         return record.assigned
     fields = adapter.read(dataset)
@@ -145,8 +120,15 @@ def _build_queries(fields: Fields, record: Record) -> Queries:
     return queries
 
 
-def _queries_of_arrays(labels: Any, weight: Any, group: Any) -> Queries:
+def queries_of_arrays(labels: Any, weight: Any, group: Any) -> Queries:
     """Return the `Queries` of arrays; the last ones are kept as long as their labels live, as in a training."""
+    if adapter_of(labels) is not None:
+        raise TypeError("the dataset came first: call loss(scores, dataset), as lgb.train and xgb.train do")
+    if group is None:
+        raise ValueError(
+            "group is missing: a ranking objective needs the queries. Use LGBMRanker with fit(…, group=sizes), "
+            "or lgb.train on a Dataset with group=sizes; LGBMRegressor and LGBMClassifier pass none"
+        )
     own = labels if isinstance(labels, np.ndarray) else None
     labels, group = _as_floats("labels", labels), _as_floats("group", group)
     fields = Fields(labels, group, None if weight is None else _as_floats("weight", weight))

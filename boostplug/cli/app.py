@@ -130,10 +130,10 @@ def compare(
     invalid options; 130 after Ctrl-C or SIGTERM.
     """
     with _reported("compare"):
-        from boostplug.comparison.arguments import store_of
+        from boostplug.comparison.arguments import as_store
 
         inputs = {"--data": data, "--train": train, "--valid": valid, "--test": test}
-        inputs["--store"] = store_of(arguments["store"], resume=False)
+        inputs["--store"] = as_store(arguments["store"], resume=False)
         _check_outputs({"--json": json, "--report": report, "--picture": picture, "--model": model}, inputs)
         if report is not None:
             from boostplug.comparison.report.page import template

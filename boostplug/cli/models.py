@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from boostplug.core.extras import imported
+from boostplug.model.boosters import as_booster
 from boostplug.model.ensemble import Ensemble
 
 
@@ -18,11 +18,8 @@ def read_model(path: Path) -> Any:
     """
     content = path.read_bytes()
     try:
-        if content.startswith(b"tree\n"):
-            return imported("lightgbm", "LightGBM's models need").Booster(model_str=content.decode())
-        if content.startswith(b"{") and b"learner" in content:  # of other files XGBoost may abort the process
-            return imported("xgboost", "XGBoost's models need").Booster(model_file=bytearray(content))
-        return Ensemble.from_dict(json.loads(content))
+        booster = as_booster(content)
+        return Ensemble.from_dict(json.loads(content)) if booster is None else booster
     except ImportError:
         raise
     except Exception as error:  # noqa: BLE001 (LightGBM's, XGBoost's and JSON's)

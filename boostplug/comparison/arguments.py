@@ -10,28 +10,36 @@ from typing import Any
 import numpy as np
 
 from boostplug.comparison.inputs.clicks import losses_on_clicks, metric_of_clicks
-from boostplug.comparison.inputs.columns import refuse_infinite
+from boostplug.comparison.inputs.columns import PARTS, Folds
+from boostplug.comparison.inputs.features import check_finite
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.frames import PARTS
-from boostplug.comparison.recommendation import CHOICE_LOSSES, CHOICE_METRICS, DEFAULT_LOSSES, DEFAULT_METRICS
-from boostplug.comparison.training.floors import FLOORS
-from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM, DataPart, Folds
+from boostplug.comparison.training.baselines import OWN_BASELINES
+from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_NORM
 from boostplug.comparison.training.runs import Method
 from boostplug.comparison.training.trees import Plan, Trees
-from boostplug.comparison.training.tuning import require_optuna
+from boostplug.comparison.training.tuning import silent_optuna
 from boostplug.core.checks import check_flag, check_instance, check_integer, did_you_mean, shown
 from boostplug.core.extras import install, is_installed
 from boostplug.core.naming import distinct_names
 from boostplug.core.threads import get_num_threads
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.tables import refuse_sparse_beside_dense, schema_of
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, is_dart, refuse_unknown_parameters
-from boostplug.losses import LOSSES, Loss
-from boostplug.losses.composite.sums import CombinedLoss
+from boostplug.losses import CRR, LOSSES, ListNet, Loss, MPBoost, QBRank, RankNet
+from boostplug.losses.base.loss import CombinedLoss
 from boostplug.metrics import ChoiceLogLoss, Metric
 from boostplug.selection.starting import n_with_pair, trees_for
 
 ALL = "all"  # every variant in the registry
 Losses = str | Loss | Iterable[str | Loss] | Mapping[str, Loss] | None
+
+DEFAULT_METRICS = ("NDCG@5", "NDCG@10", "MAP", "KendallTau")
+"""Those that `compare` shows by default."""
+DEFAULT_LOSSES = (CRR(), QBRank(), MPBoost())
+"""The losses that `compare` trains by default: see docs/guides/which_loss.md."""
+CHOICE_METRICS = ("NDCG@10", "MRR", "ChoiceLogLoss")
+CHOICE_LOSSES = (ListNet(target="labels"), QBRank(), RankNet())
+"""The same where no query has more than one relevant document."""
 
 _DEFAULT_BASELINES = [name for kind in FRAMEWORKS.values() for name in kind.baselines if name != WITHOUT_NORM]
 _BUILT_IN = [*_DEFAULT_BASELINES, WITHOUT_NORM]
@@ -46,7 +54,7 @@ _SMALL = 5_000_000  # values of features: measured with 2 threads, LightGBM 4.7 
 _MOST_THREADS = 1024  # LightGBM hangs on tens of thousands
 
 
-def trees_of(params: Mapping[str, Any] | None, folds: Folds) -> tuple[Trees, str]:
+def as_trees(params: Mapping[str, Any] | None, folds: Folds) -> tuple[Trees, str]:
     """Return the trees that `params` describes, checked, by default those that fit the labels, and the reasons."""
     fewest = min((fold[0] for fold in folds), key=lambda train: n_with_pair(train.queries))
     defaults, why = trees_for(fewest.queries, int(fewest.X.shape[1]))
@@ -57,7 +65,7 @@ def trees_of(params: Mapping[str, Any] | None, folds: Folds) -> tuple[Trees, str
 
 
 def sizes_to_try(
-    plan: Plan, params: Mapping[str, Any] | None, folds: Folds, methods: Sequence[Method], *, one_chosen: bool
+    plan: Plan, params: Mapping[str, Any] | None, data: LoadedData, methods: Sequence[Method]
 ) -> dict[int, Method]:
     """Return the method that tries each number of leaves: the first default loss in the methods' first framework.
 
@@ -65,16 +73,16 @@ def sizes_to_try(
     """
     given, framework = params or {}, next((m.framework for m in methods if m.is_trained), "")
     names = {*given, *given.get("lightgbm", {}), *given.get("xgboost", {})}
-    zeros = [(np.zeros(valid.queries.n_rows), valid.queries) for _, valid, _ in folds]
+    zeros = [(np.zeros(valid.queries.n_rows), valid.queries) for _, valid, _ in data.folds]
     n_defined = min(np.isfinite(plan.valid_metric.per_query(*of_fold)).sum() for of_fold in zeros)
     if plan.tune or names & {*LIGHTGBM_ALIASES["num_leaves"]} or n_defined < _ENOUGH_QUERIES or not framework:
         return {}
-    own, loss = plan.trees.num_leaves, (CHOICE_LOSSES if one_chosen else DEFAULT_LOSSES)[0]
+    own, loss = plan.trees.num_leaves, (CHOICE_LOSSES if data.has_one_chosen else DEFAULT_LOSSES)[0]
     sizes = own, max(_LEAST_LEAVES, own // 2), 2 * own
     return dict.fromkeys(sizes, Method(distinct_names([loss])[0], framework, loss))
 
 
-def budget_of(rounds: int, early_stopping_rounds: int | None, tune: int) -> tuple[int, int | None, int]:
+def as_budget(rounds: int, early_stopping_rounds: int | None, tune: int) -> tuple[int, int | None, int]:
     """Return the most rounds, the patience of early stopping, and the number of settings to try, checked."""
     rounds = check_integer("rounds", rounds, 1, remedy="1000 is the default", most=_MOST_ROUNDS)
     if early_stopping_rounds is not None:
@@ -89,7 +97,7 @@ def is_small(folds: Folds) -> bool:
     return all(fold[0].queries.n_rows * int(fold[0].X.shape[1]) <= _SMALL for fold in folds)
 
 
-def threads_of(num_threads: int | None, jobs: int | None, folds: Folds) -> tuple[int, int]:
+def as_threads(num_threads: int | None, jobs: int | None, folds: Folds) -> tuple[int, int]:
     """Return how many threads a training has, and how many trainings run at once, checked."""
     otherwise = ", or None for OMP_NUM_THREADS, or all cores"
     asked, small = get_num_threads() if num_threads is None else num_threads, is_small(folds)
@@ -100,7 +108,7 @@ def threads_of(num_threads: int | None, jobs: int | None, folds: Folds) -> tuple
     return 1 if small and num_threads is None else max(1, threads // jobs), jobs
 
 
-def store_of(store: str | PathLike[str] | None, *, resume: bool) -> Path | None:
+def as_store(store: str | PathLike[str] | None, *, resume: bool) -> Path | None:
     """Return the file that keeps finished trainings, checked."""
     if check_flag("resume", resume) and store is None:
         raise ValueError("resume goes on from the results in a file; name it as store")
@@ -112,7 +120,7 @@ def store_of(store: str | PathLike[str] | None, *, resume: bool) -> Path | None:
     return path / "compare.jsonl" if path.is_dir() else path
 
 
-def losses_of(losses: Losses, data: LoadedData) -> dict[str, Loss]:
+def as_losses(losses: Losses, data: LoadedData) -> dict[str, Loss]:
     """Return the losses to train, by name: by default those for clicks if clicks judge by propensities."""
     if losses is None and data.has_one_chosen:
         return parse_losses(CHOICE_LOSSES)
@@ -187,7 +195,7 @@ def _check_loss(loss: Any, what: str) -> None:
         raise ValueError(f"{what} is {loss!r}, which has no hash ({error}); give it tuples, or names") from None
 
 
-def metrics_of(
+def as_metrics(
     metric: Metric | str, metrics: Metric | str | Iterable[Metric | str], data: LoadedData
 ) -> tuple[Metric, Metric, list[Metric], list[str]]:
     """Return the metric that judges, the one that chooses, all that judge, and a note on each that is left out.
@@ -233,7 +241,7 @@ def suited_losses(methods: Sequence[Method], losses: Losses, folds: Folds) -> tu
     left, unsuited = list[Method](), dict[str, list[str]]()
     for method in methods:
         loss, why = method.objective, ""
-        if isinstance(loss, Loss) and loss.needs_position and without_positions:
+        if isinstance(loss, Loss) and loss.traits.positions and without_positions:
             if not is_all:
                 raise ValueError(
                     f"{method.name} learns from clicks at positions, and train has none. Name their column by "
@@ -254,13 +262,13 @@ def _refused_labels(loss: Loss, folds: Folds) -> tuple[float, float] | None:
     if isinstance(loss, CombinedLoss):  # its parts may read different labels
         ranges = (_refused_labels(part, folds) for part in loss.losses)
         return next(filter(None, ranges), None)
-    read = [loss.reads(part.queries) for fold in folds for part in fold[:2]]
+    read = [loss.learns_from(part.queries) for fold in folds for part in fold[:2]]
     labels = np.concatenate([queries.labels[queries.judged] for queries in read])
     least, largest = float(labels.min(initial=0.0)), float(labels.max(initial=0.0))
-    return (least, largest) if least < loss.label_range.least or largest > loss.label_range.most else None
+    return (least, largest) if least < loss.traits.labels.least or largest > loss.traits.labels.most else None
 
 
-def _why_undefined(metric: Metric, part: DataPart, name: str) -> str | None:
+def _why_undefined(metric: Metric, part: CheckedInputs, name: str) -> str | None:
     """Return why a metric has no value on a part; None where it has one."""
     zeros = np.zeros(part.queries.n_rows)
     try:
@@ -284,9 +292,9 @@ def check_trainable(folds: Folds, frameworks: Sequence[str], plan: Plan) -> None
     for fold, place in product(folds, range(len(PARTS))):
         refuse_sparse_beside_dense(schema_of(fold[place].X), schema_of(fold[0].X), f"{PARTS[place]}: X")
         if "xgboost" in frameworks:
-            refuse_infinite(fold[place], PARTS[place])
+            check_finite(fold[place], PARTS[place])
     if plan.tune:
-        require_optuna()
+        silent_optuna()
     for framework in frameworks:
         given = getattr(plan.trees, framework)
         refuse_unknown_parameters(framework, given, f"params[{framework!r}]")
@@ -297,7 +305,7 @@ def check_trainable(folds: Folds, frameworks: Sequence[str], plan: Plan) -> None
             )
 
 
-def seeds_of(seeds: int | Iterable[int]) -> list[int]:
+def as_seeds(seeds: int | Iterable[int]) -> list[int]:
     """Return the seeds, checked."""
     if isinstance(seeds, str) or not np.iterable(seeds):
         remedy = "give how many, or a list of seeds"
@@ -310,7 +318,7 @@ def seeds_of(seeds: int | Iterable[int]) -> list[int]:
     return chosen
 
 
-def frameworks_of(asked: str | Iterable[str] | None) -> tuple[list[str], list[str]]:
+def as_frameworks(asked: str | Iterable[str] | None) -> tuple[list[str], list[str]]:
     """Return the frameworks to compare in, and a note for each that is left out."""
     names = list(dict.fromkeys(FRAMEWORKS if asked is None else _several(asked, "frameworks", str)))
     unknown = [name for name in names if name not in FRAMEWORKS]
@@ -324,11 +332,11 @@ def frameworks_of(asked: str | Iterable[str] | None) -> tuple[list[str], list[st
     return [name for name in names if name not in absent], notes
 
 
-def baselines_of(baselines: str | Iterable[str] | None, *, one_chosen: bool) -> list[str]:
+def as_baselines(baselines: str | Iterable[str] | None, data: LoadedData) -> list[str]:
     """Return the names of the baselines, checked."""
-    by_default = [*(_BUILT_IN if one_chosen else _DEFAULT_BASELINES), *FLOORS]
+    by_default = [*(_BUILT_IN if data.has_one_chosen else _DEFAULT_BASELINES), *OWN_BASELINES]
     wanted = by_default if baselines is None else _several(baselines, "baselines", str)
-    known = [*_BUILT_IN, *FLOORS]
+    known = [*_BUILT_IN, *OWN_BASELINES]
     unknown = [name for name in wanted if name not in known]
     if unknown:
         near = did_you_mean(unknown[0], known)
@@ -336,12 +344,12 @@ def baselines_of(baselines: str | Iterable[str] | None, *, one_chosen: bool) -> 
     return wanted
 
 
-def methods_of(
-    frameworks: Sequence[str], losses: Mapping[str, Loss], baselines: Sequence[str], floors: Sequence[Method] = ()
+def methods_to_compare(
+    frameworks: Sequence[str], losses: Mapping[str, Loss], baselines: Sequence[str], others: Sequence[Method]
 ) -> list[Method]:
     """Return what is compared: in each framework the baselines, and then the losses.
 
-    The `floors` need no framework; the score in use among them comes first.
+    The `others` need no framework; the score in use among them comes first.
     """
     taken = [name for name in losses if name in _BUILT_IN]
     if taken:
@@ -351,7 +359,7 @@ def methods_of(
         own = FRAMEWORKS[framework].baselines
         methods += [Method(name, framework, name, name == own[0]) for name in own if name in baselines]
         methods += [Method(name, framework, loss) for name, loss in losses.items()]
-    methods = [*(m for m in floors if m.is_reference), *methods, *(m for m in floors if not m.is_reference)]
+    methods = [*(m for m in others if m.is_reference), *methods, *(m for m in others if not m.is_reference)]
     if not methods:
         raise ValueError("there is nothing to compare: losses and baselines are both empty")
     return methods
@@ -372,7 +380,7 @@ def notes_on_one_chosen(losses: Losses, methods: Sequence[Method], metrics: Sequ
     return found
 
 
-def referred_to(incumbent: str | Loss, methods: Sequence[Method]) -> list[Method]:
+def with_incumbent(incumbent: str | Loss, methods: Sequence[Method]) -> list[Method]:
     """Return the methods with the incumbent as reference: "NAME" in each framework, "NAME in FRAMEWORK" in one.
 
     Names are taken in any case, but for built-in objectives, since lambdarank is not LambdaRank.

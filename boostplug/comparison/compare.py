@@ -8,22 +8,29 @@ from os import PathLike, environ
 from threading import Event
 from typing import Any
 
+import numpy as np
+
 from boostplug.comparison import arguments
+from boostplug.comparison.arguments import DEFAULT_METRICS
 from boostplug.comparison.console import progress_bar
 from boostplug.comparison.decision import decide
+from boostplug.comparison.formats import short
+from boostplug.comparison.inputs.columns import Columns, as_tuple
+from boostplug.comparison.inputs.features import values_alone
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.frames import Columns, as_tuple
 from boostplug.comparison.inputs.today import judged_by_score
-from boostplug.comparison.outcomes import Outcomes
-from boostplug.comparison.recommendation import DEFAULT_METRICS
-from boostplug.comparison.report.formats import short
+from boostplug.comparison.outcomes import Outcomes, named_by_tuning, without_equal
 from boostplug.comparison.result import CompareResult
-from boostplug.comparison.rows import named_by_tuning, without_equal
-from boostplug.comparison.training.floors import Floors
-from boostplug.comparison.training.kept import KeptRuns
+from boostplug.comparison.training.baselines import (
+    best_columns,
+    methods_without_framework,
+    notes_on_columns,
+    runs_without_framework,
+)
 from boostplug.comparison.training.runs import FoldRuns, Method, Run, warnings_of_runs
+from boostplug.comparison.training.store import Store, open_store
 from boostplug.comparison.training.trees import Plan
-from boostplug.comparison.training.workers import in_parallel
+from boostplug.comparison.training.workers import in_threads
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -226,35 +233,36 @@ def compare(
     loaded, about_clicks = LoadedData.from_arguments(train, valid, test, columns, data), list[str]()
     if propensity is not None:
         loaded, about_clicks = loaded.weighed(propensity)
-    chosen, one_chosen = arguments.losses_of(losses, loaded), loaded.has_one_chosen
-    main, choosing, table_metrics, left_out = arguments.metrics_of(metric, metrics, loaded)
+    chosen = arguments.as_losses(losses, loaded)
+    main, choosing, table_metrics, left_out = arguments.as_metrics(metric, metrics, loaded)
     loaded = judged_by_score(loaded, main)
     given = loaded.folds
-    threads, jobs = arguments.threads_of(num_threads, jobs, given)
-    rounds, patience, trials = arguments.budget_of(rounds, early_stopping_rounds, tune)
-    (trees, why), seeds = arguments.trees_of(params, given), arguments.seeds_of(seeds)
+    threads, jobs = arguments.as_threads(num_threads, jobs, given)
+    rounds, patience, trials = arguments.as_budget(rounds, early_stopping_rounds, tune)
+    (trees, why), seeds = arguments.as_trees(params, given), arguments.as_seeds(seeds)
     plan = Plan(main, choosing, table_metrics, trees, rounds, patience, threads, trials, seeds, why)
-    names, absent = arguments.frameworks_of(frameworks)
+    names, absent = arguments.as_frameworks(frameworks)
     arguments.check_trainable(given, names, plan)
     if today is not None and incumbent is not None:
         raise ValueError("today and incumbent both say what is in use; leave one out")
-    floors = Floors(given, choosing, one_chosen=one_chosen)
-    wanted = arguments.baselines_of(baselines, one_chosen=one_chosen)
-    methods = arguments.methods_of(names, chosen, wanted, floors.methods(wanted, today))
+    alone = [values_alone(valid, choosing) for _, valid, _ in given]
+    best, wanted = best_columns(alone, choosing), arguments.as_baselines(baselines, loaded)
+    methods = arguments.methods_to_compare(names, chosen, wanted, methods_without_framework(loaded, best, wanted))
     if incumbent is not None:
-        methods = arguments.referred_to(incumbent, methods)
+        methods = arguments.with_incumbent(incumbent, methods)
     methods, unsuited = arguments.suited_losses(methods, losses, given)
-    path = arguments.store_of(store, resume=resume)
-    tries = arguments.sizes_to_try(plan, params, given, methods, one_chosen=one_chosen)
-    kept = KeptRuns(path, given, plan, [*methods, *tries.values()], resume=resume)
-    about_choices = arguments.notes_on_one_chosen(losses, methods, table_metrics) if one_chosen else []
-    notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited, *floors.notes(today)]
-    outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent, floors=floors, tries=tries)
+    path = arguments.as_store(store, resume=resume)
+    tries = arguments.sizes_to_try(plan, params, loaded, methods)
+    objectives = [method.objective for method in [*methods, *tries.values()]]
+    kept = open_store(path, given, plan, objectives, resume=resume)
+    about_choices = arguments.notes_on_one_chosen(losses, methods, table_metrics) if loaded.has_one_chosen else []
+    notes = [*absent, *about_clicks, *left_out, *about_choices, *unsuited, *notes_on_columns(loaded, best)]
+    outcomes = Outcomes(loaded, plan, methods, jobs=jobs, incumbent=incumbent, alone=alone, tries=tries)
     outcomes, found = _trained(outcomes, kept, progress)
     return CompareResult(outcomes, [*notes, *found], kept)
 
 
-def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple[Outcomes, list[str]]:
+def _trained(outcomes: Outcomes, kept: Store, progress: bool | None) -> tuple[Outcomes, list[str]]:
     """Return the outcomes with all runs, by fold, seed and method, and notes; Ctrl-C leaves those finished so far."""
     runs, about_sizes, interrupted = list[Run](), list[str](), False
     plan, folds, methods = outcomes.plan, outcomes.data.folds, outcomes.methods
@@ -262,8 +270,8 @@ def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple
     with progress_bar(progress is not False, n_steps) as advance:
         try:
             for method, fold in product(methods, range(len(folds))):
-                if not method.is_trained and outcomes.floors is not None:
-                    runs += outcomes.floors.runs(plan, method, fold)
+                if not method.is_trained:
+                    runs += runs_without_framework(plan, outcomes.data, outcomes.best_columns, method, fold)
                     advance("", len(plan.seeds))
             with warnings_of_runs():
                 outcomes, about_sizes = _sized(outcomes, kept, advance)
@@ -286,20 +294,17 @@ def _trained(outcomes: Outcomes, kept: KeptRuns, progress: bool | None) -> tuple
     return outcomes, about_sizes + notes
 
 
-def _sized(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> tuple[Outcomes, list[str]]:
+def _sized(outcomes: Outcomes, kept: Store, advance: Advance) -> tuple[Outcomes, list[str]]:
     """Return the outcomes with the number of leaves that is best on the first fold's validation part, and a note."""
     plan, parts, tries, ended = outcomes.plan, outcomes.data.folds[0], outcomes.tries, Event()
     plans = {n: replace(plan, trees=replace(plan.trees, num_leaves=n)) for n in tries}
-    runs = {n: kept.find(method, 0, plan.seeds[0], n) for n, method in tries.items()}
-    left = [n for n, run in runs.items() if run is None]
-    jobs = ((FoldRuns(plans[n], 0, parts, ended=ended), tries[n], [*plan.seeds[:1]]) for n in left)
-    advance(" or ".join(f"{n} leaves" for n in tries), len(tries) - len(left))
-    for (fold, method, _), (new,) in in_parallel(_runs, jobs, outcomes.jobs, ended=ended):
-        n = fold.plan.trees.num_leaves
-        kept.add(method, new, n)
-        runs[n] = new
+    jobs = ((FoldRuns(plans[n], 0, parts, kept, ended=ended), tries[n], [*plan.seeds[:1]]) for n in tries)
+    advance(" or ".join(f"{n} leaves" for n in tries), 0)
+    runs = dict[int, Run]()
+    for (fold, *_), (run,) in in_threads(_runs, jobs, outcomes.jobs, ended):
+        runs[fold.plan.trees.num_leaves] = run
         advance("", 1)
-    values = {n: run.validation for n, run in runs.items() if run is not None and run.error is None}
+    values = {n: runs[n].validation for n in tries if runs[n].error is None}
     if not values:
         return outcomes, []
     best = (max if plan.valid_metric.greater_is_better else min)(values, key=values.__getitem__)
@@ -310,51 +315,51 @@ def _sized(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> tuple[Outcom
     return replace(outcomes, plan=plan, sizes=values), [note]
 
 
-def _half(outcomes: Outcomes, kept: KeptRuns, asked: Mapping[Method, Method], advance: Advance) -> list[Run]:
+def _half(outcomes: Outcomes, kept: Store, asked: Mapping[Method, Method], advance: Advance) -> list[Run]:
     """Return the runs of the challenger with the first seed and half of the training queries, one for each fold."""
     decision, runs = decide(outcomes), list[Run]()
     if decision is None or not decision.challenger.is_trained:
         return runs
-    method, seed, leaves = decision.challenger, outcomes.plan.seeds[0], outcomes.plan.trees.num_leaves
+    method, seed = decision.challenger, outcomes.plan.seeds[0]
     for number, (train, *judging) in enumerate(outcomes.data.folds):
         advance(f"{method.title}, half of the training queries, fold {number + 1}", 0)
-        run = kept.find(asked[method], number, seed, leaves, half=True)
-        if run is None:
-            fold = FoldRuns(outcomes.plan, number, [train.half(), *judging])
-            first = outcomes.finished(method).get((number, seed))
-            fold.tuned[method] = None if first is None else first.tuned
-            with warnings_of_runs():
-                run = fold.outcome(method, seed)
-            kept.add(asked[method], run, leaves, half=True)
+        n = train.queries.n_queries
+        half = train.take_queries(np.random.default_rng(0).permutation(n)[: (n + 1) // 2])
+        fold = FoldRuns(outcomes.plan, number, [half, *judging], kept, half=True)
+        first = outcomes.finished(method).get((number, seed))
+        fold.tuned[asked[method]] = None if first is None else first.tuned
+        with warnings_of_runs():
+            run = fold.outcome(asked[method], seed)
         runs.append(replace(run, method=method.name))
         advance("", 1)
     return runs
 
 
-def runs_of(outcomes: Outcomes, kept: KeptRuns, advance: Advance) -> Generator[Run]:
-    """Yield the outcomes of all trainings as they finish; stored ones are not trained, and the others are stored."""
-    plan, folds, ended = outcomes.plan, outcomes.data.folds, Event()
+def runs_of(outcomes: Outcomes, kept: Store, advance: Advance) -> Generator[Run]:
+    """Yield the outcomes of all trainings as they finish, first those that are in the store."""
+    plan, ended = outcomes.plan, Event()
     methods = [method for method in outcomes.methods if method.is_trained]
-    keys = product(methods, range(len(folds)), plan.seeds)
-    stored = {key: run for key in keys if (run := kept.find(*key, plan.trees.num_leaves)) is not None}
+    stored = dict[tuple[int, Method, int], Run]()
+    for number, parts in enumerate(outcomes.data.folds):
+        fold = FoldRuns(plan, number, parts, kept)
+        found = {(number, *key): fold.find(*key) for key in product(methods, plan.seeds)}
+        stored |= {key: run for key, run in found.items() if run is not None}
     yield from stored.values()
 
     def jobs() -> Iterator[Job]:
-        for number, parts in enumerate(folds):
-            fold = FoldRuns(plan, number, parts, ended=ended)
-            fold.tuned = {method: run.tuned for (method, place, _), run in stored.items() if place == number}
+        for number, parts in enumerate(outcomes.data.folds):
+            fold = FoldRuns(plan, number, parts, kept, ended=ended)
+            fold.tuned = {method: run.tuned for (place, method, _), run in stored.items() if place == number}
             for method in methods:
-                left = [seed for seed in plan.seeds if (method, number, seed) not in stored]
+                left = [seed for seed in plan.seeds if (number, method, seed) not in stored]
                 # A thread that tunes a method trains all its seeds.
                 for seeds in [left] if plan.tune and outcomes.jobs > 1 else [[seed] for seed in left]:
                     if seeds:
                         advance(f"{method.framework} {method.name}, seed {seeds[0]}, fold {number + 1}", 0)
                         yield fold, method, seeds
 
-    for (_, method, _), runs in in_parallel(_runs, jobs(), outcomes.jobs, ended=ended):
-        for run in runs:
-            kept.add(method, run, plan.trees.num_leaves)
-            yield run
+    for _, runs in in_threads(_runs, jobs(), outcomes.jobs, ended):
+        yield from runs
 
 
 def _runs(job: Job) -> list[Run]:

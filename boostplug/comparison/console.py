@@ -1,4 +1,4 @@
-"""Results as text, and a progress bar, by rich, which is imported only when needed."""
+"""Results as text, and a progress bar, by rich."""
 
 import sys
 from collections.abc import Callable, Iterator
@@ -6,20 +6,17 @@ from contextlib import contextmanager, suppress
 from datetime import timedelta
 from io import StringIO
 from time import monotonic
-from typing import TYPE_CHECKING
+
+from rich import progress as bars
+from rich.console import Console, RenderResult
 
 from boostplug.core.text import visible
-
-if TYPE_CHECKING:
-    from rich.console import Console, RenderResult
 
 _SECONDS = 30.0  # least time between two lines if stderr is not a terminal
 
 
-def as_text(render: "Callable[[Console], RenderResult]", width: int) -> str:
+def as_text(render: Callable[[Console], RenderResult], width: int) -> str:
     """Return the output of `render` for a console of some width, without colours and trailing blanks."""
-    from rich.console import Console
-
     console = Console(file=StringIO(), width=width, no_color=True, force_terminal=False, legacy_windows=False)
     with console.capture() as captured:
         for part in render(console):
@@ -34,9 +31,6 @@ def progress_bar(shown: bool | None, total: int) -> Iterator[Callable[[str, int]
     An empty description keeps the last one. If `shown` is true and stderr is not a terminal, a line is written after
     some steps, at most every 30 seconds.
     """
-    from rich import progress as bars
-    from rich.console import Console
-
     console = Console(stderr=True)
     progress = bars.Progress(
         *(bars.BarColumn(20), bars.MofNCompleteColumn(), bars.TimeElapsedColumn(), bars.TimeRemainingColumn()),

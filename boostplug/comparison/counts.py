@@ -7,7 +7,7 @@ import numpy as np
 
 from boostplug.comparison.decision import Decision
 from boostplug.comparison.inputs.clicks import clicked_parts
-from boostplug.comparison.inputs.frames import TODAY
+from boostplug.comparison.inputs.columns import TODAY
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.core.arrays import Floats
 from boostplug.data.queries import Queries

@@ -35,6 +35,11 @@ class Decision:
     widening: float = 1.0  # of intervals, for what the choice adds
 
     @property
+    def compares(self) -> bool:
+        """Whether a challenger stands beside what is in use."""
+        return self.contrast is not None and self.challenger != self.incumbent
+
+    @property
     def recommended(self) -> Method:
         """The challenger if it is better or there is no incumbent, else the incumbent."""
         if self.incumbent is None or self.outcome is Outcome.BETTER:
@@ -74,12 +79,12 @@ def _second(outcomes: Outcomes, first: Decision) -> Decision:
         method: mean
         for method, mean in means.items()
         if method not in (first.challenger, incumbent)
-        and (incumbent not in means or outcomes.first({incumbent: means[incumbent], method: mean}) == method)
+        and (incumbent not in means or outcomes.best_method({incumbent: means[incumbent], method: mean}) == method)
         and _is_better(outcomes, method, incumbent)
     }
     if not better:
         return first
-    other = outcomes.first(better)
+    other = outcomes.best_method(better)
     pairs = dict.fromkeys(first.pairs, (other, incumbent))
     contrast, p = outcomes.contrast(pairs), outcomes.rows[other]["p_holm"]
     n = outcomes.comparisons[incumbent.title]

@@ -7,9 +7,9 @@ import numpy as np
 
 from boostplug.comparison.counts import judging_queries
 from boostplug.comparison.outcomes import Outcomes, Pairs
-from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.extras import imported
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
 from boostplug.data.tables import is_frame, rows_of
 
@@ -71,7 +71,7 @@ def _most_changed(
     return [*first.values()]
 
 
-def _features(part: DataPart, rows: Ints) -> Any:
+def _features(part: CheckedInputs, rows: Ints) -> Any:
     """Return the features of some rows as a DataFrame; none of sparse ones."""
     pd, X = imported("pandas", _NEED), rows_of(part.X, rows)
     if is_frame(X):

@@ -2,42 +2,38 @@
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field, replace
+from itertools import combinations
+from typing import Any
 
 import numpy as np
 
 from boostplug.comparison.choosing import choose_then_use
 from boostplug.comparison.inputs.folds import LoadedData
+from boostplug.comparison.inputs.leaks import find_leaks
 from boostplug.comparison.significance import Pooled, holm, pooled_test
 from boostplug.comparison.summary import Outcome
-from boostplug.comparison.training.floors import Floors
+from boostplug.comparison.training.baselines import best_columns
 from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.trees import Plan
 from boostplug.core.arrays import Floats
 from boostplug.core.cached import cached_property
+from boostplug.core.naming import label
 from boostplug.losses import Loss
 
 FoldSeed = tuple[int, int]
 Pairs = Mapping[int, tuple[Method, Method]]
 """Two methods for each fold, of which the first is compared with the second."""
+Choice = tuple[Method, Method, Pairs, float | None, float]
+"""The best method and the best of the references, both for each fold, p of their difference, and its widening.
+
+If folds chose, p knows of the choice, which widens the interval of the difference; else p is None and nothing widens.
+"""
 Value = Callable[[Run], Floats]
 
 FLIPS = 20_000
 LEVEL = 0.95  # of intervals
 _ROUNDING = 1e-12
-
-
-class Choice(NamedTuple):
-    """The best method and the best of the references, by all folds and for each fold."""
-
-    best: Method
-    incumbent: Method
-    pairs: Pairs
-    p: float | None = None
-    """Of the difference of the pairs, if folds chose; else its test needs to know nothing of the choice."""
-    widening: float = 1.0
-    """Of its interval, for what the choice adds."""
 
 
 @dataclass(eq=False)
@@ -51,7 +47,8 @@ class Outcomes:
     jobs: int = 1
     incumbent: str | Loss | None = None  # argument of `compare`
     interrupted: bool = False
-    floors: Floors | None = None
+    alone: Sequence[Mapping[str, float]] = ()
+    """The value of each single column on the validation part of each fold."""
     tries: Mapping[int, Method] = field(default_factory=dict)
     """The method that tries each number of leaves before all trainings."""
     sizes: Mapping[int, float] = field(default_factory=dict)
@@ -61,6 +58,18 @@ class Outcomes:
     half: Sequence[Run] = ()
     """Runs of the challenger with the first seed and half of the training queries."""
     _choices: dict[Any, Choice] = field(default_factory=dict, init=False)
+
+    @cached_property
+    def best_columns(self) -> list[str]:
+        """The best single column of each fold."""
+        return best_columns(self.alone, self.plan.valid_metric)
+
+    @property
+    def means_alone(self) -> dict[str, float]:
+        """The value of each single column, mean over the folds that have one."""
+        names = dict.fromkeys(name for of_fold in self.alone for name in of_fold)
+        values = {name: [of_fold[name] for of_fold in self.alone if name in of_fold] for name in names}
+        return {name: sum(of_folds) / len(of_folds) for name, of_folds in values.items()}
 
     @property
     def sign(self) -> int:
@@ -72,13 +81,13 @@ class Outcomes:
         """Number of runs of each method."""
         return len(self.data.folds) * len(self.plan.seeds)
 
-    def of(self, method: Method) -> list[Run]:
+    def runs_of(self, method: Method) -> list[Run]:
         """Return the runs of a method."""
         return [run for run in self.runs if (run.framework, run.method) == method.key]
 
     def finished(self, method: Method) -> dict[FoldSeed, Run]:
         """Return the runs of a method that did not fail, by fold and seed."""
-        return {(run.fold, run.seed): run for run in self.of(method) if run.error is None}
+        return {(run.fold, run.seed): run for run in self.runs_of(method) if run.error is None}
 
     def reference_of(self, method: Method) -> Method | None:
         """Return the reference of a method: what is in use, else its framework's incumbent or LambdaMART.
@@ -187,6 +196,17 @@ class Outcomes:
         """Return p of a difference; None if one of the methods ended at the cap of rounds."""
         return None if contrast is None or any(map(self.n_at_cap, methods)) else contrast.p
 
+    @cached_property
+    def leaks(self) -> tuple[list[str], list[str], list[str]]:
+        """Warnings, notes and reasons about columns that may not be known before a list is shown."""
+        if not self.alone:
+            return [], [], []
+        means = self.validation_means(*self.candidates())
+        trained = {method: mean for method, mean in means.items() if method.is_trained}
+        best, data = trained[self.best_method(trained)] if trained else None, self.data
+        of_first = data.folds[: 1 if data.crossed else None]
+        return find_leaks(of_first, self.means_alone, best, self.plan.valid_metric, data.columns)
+
     def candidates(self) -> tuple[list[Method], list[FoldSeed]]:
         """Return the methods that may be chosen, and the runs that all of them finished; none if no run is finished.
 
@@ -219,8 +239,8 @@ class Outcomes:
         methods, folds = [*dict.fromkeys([*among, *references])], sorted({fold for fold, _ in runs})
         validation = self.validation_means(methods, runs)
         if len(folds) == 1:
-            pair = self.first(validation), self.first({m: validation[m] for m in references})
-            return Choice(*pair, {folds[0]: pair})
+            pair = self.best_method(validation), self.best_method({m: validation[m] for m in references})
+            return *pair, {folds[0]: pair}, None, 1.0
         values = {m: self._means([self.finished(m)[run] for run in runs]) for m in methods}
         found = choose_then_use(
             [self.sign * np.array([values[m][f] for m in methods]) for f in folds],
@@ -231,10 +251,10 @@ class Outcomes:
         )
         pairs = {f: (methods[ours], methods[theirs]) for f, (ours, theirs) in zip(folds, found.pairs, strict=True)}
         best, incumbent = methods[found.best], methods[found.incumbent]
-        self._choices[key] = Choice(best, incumbent, pairs, found.p, found.widening)
+        self._choices[key] = best, incumbent, pairs, found.p, found.widening
         return self._choices[key]
 
-    def first(self, means: dict[Method, float]) -> Method:
+    def best_method(self, means: dict[Method, float]) -> Method:
         """Return the method with the best mean; the first one of ties."""
         return (max if self.plan.valid_metric.greater_is_better else min)(means, key=means.__getitem__)
 
@@ -280,8 +300,8 @@ class Outcomes:
             "outcome": None,
             "seconds_per_round": _mean([run.seconds_per_round for run in done if run.seconds_per_round is not None]),
             "rounds": _mean([run.rounds for run in done]) if method.is_trained else None,
-            "errors": list(dict.fromkeys(run.error for run in self.of(method) if run.error)),
-            "runs": [run.document() for run in self.of(method)],
+            "errors": list(dict.fromkeys(run.error for run in self.runs_of(method) if run.error)),
+            "runs": [run.document() for run in self.runs_of(method)],
         }
 
 
@@ -292,3 +312,39 @@ def _mean(values: Sequence[float]) -> float | None:
 def _mean_and_spread(values: Sequence[float]) -> dict[str, float | None]:
     """Return mean and standard deviation (ddof 1; None for a single value)."""
     return {"mean": _mean(values), "spread": float(np.std(values, ddof=1)) if len(values) > 1 else None}
+
+
+def named_by_tuning(methods: Sequence[Method], runs: Sequence[Run]) -> tuple[list[Method], list[Run]]:
+    """Return methods and runs with the names of what tuning drew, such as "QBRank(.466), tuned"."""
+    named: dict[tuple[str, str], Method] = {}
+    for method in methods:
+        settings = [run.tuned for run in runs if (run.framework, run.method) == method.key and run.tuned]
+        drawn = {setting.objective for setting in settings}
+        new = method
+        if any(setting.parameters for setting in settings):
+            objective = drawn.pop() if len(drawn) == 1 else method.objective
+            of_loss = label(objective) if isinstance(objective, Loss) and objective != method.objective else method.name
+            new = replace(method, name=f"{of_loss}, tuned", objective=objective)
+        if any(new.key == other.key for other in named.values()):
+            new = replace(new, name=f"{new.name} (from {method.name})")
+        named[method.key] = new
+    return [*named.values()], [replace(run, method=named[run.framework, run.method].name) for run in runs]
+
+
+def without_equal(methods: Sequence[Method], runs: Sequence[Run]) -> tuple[list[Method], list[Run], list[str]]:
+    """Return methods and runs without those that gave the scores of another method in every run, and notes on them."""
+    scores = {
+        method: {(run.fold, run.seed): run.scores for run in runs if (run.framework, run.method) == method.key}
+        for method in methods
+    }
+    left, notes = list(methods), []
+    for one, other in combinations(methods, 2):
+        a, b = scores[one], scores[other]
+        if one.framework != other.framework or not a or a.keys() != b.keys() or not {one, other} <= {*left}:
+            continue
+        if all(len(a[run]) and np.array_equal(a[run], b[run]) for run in a):
+            kept, gone = (other, one) if other.is_reference else (one, other)
+            left.remove(gone)
+            notes.append(f"{gone.title} has the scores of {kept.title} in every run, so both are one row.")
+    names = {method.key for method in left}
+    return left, [run for run in runs if (run.framework, run.method) in names], notes

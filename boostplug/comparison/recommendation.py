@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 
 from boostplug import losses, metrics
+from boostplug.comparison.inputs.columns import TODAY
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.frames import TODAY
 from boostplug.comparison.outcomes import FoldSeed, Outcomes
-from boostplug.comparison.training.floors import LINEAR
+from boostplug.comparison.training.baselines import LINEAR, loss_of_linear
 from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, framework_objective
 from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.core.naming import distinct_names
 from boostplug.estimators.parameter_names import LIGHTGBM_ALIASES, POINTWISE, XGBOOST_ALIASES
-from boostplug.losses import CRR, LOSSES, ClickLogLoss, ListNet, Loss, MPBoost, QBRank, RankNet
+from boostplug.losses import LOSSES, ClickLogLoss, Loss
 from boostplug.metrics import Metric
 from boostplug.rankers.linear import LinearRanker
 from boostplug.selection.starting import SHARED
@@ -27,14 +27,8 @@ _SEEDS = {"objective_seed": "rank_xendcg", "extra_seed": "extra_trees", "drop_se
 _NOT_TAKEN = {"metric", "disable_default_eval_metric"}  # not for training without evaluation
 _WITH_DEFAULTS = {type(loss) for variants in LOSSES.values() for loss in variants} - {ClickLogLoss}
 _RANKERS = {"lightgbm": "LGBMRanker", "xgboost": "XGBRanker"}
+_SEED, _ROUNDS = "<seed>", "<rounds>"  # in place of the numbers, over which the code loops
 _ALWAYS_SHOWN = ("objective", "n_estimators", "learning_rate", "num_leaves", "max_leaves")
-
-
-class _Name(str):
-    """A name in code, which is its ``repr``."""
-
-    __slots__ = ()
-    __repr__ = str.__str__
 
 
 def estimator_of(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -> dict[str, Any]:
@@ -66,7 +60,7 @@ def _arguments(outcomes: Outcomes, method: Method, tuned: Setting | None, seed: 
     elif method.objective == LINEAR:
         if data.has_categories:  # which it does not read
             features = [name for name, kind in data.folds[0][0].X.dtypes.items() if not hasattr(kind, "categories")]
-        objective = LinearRanker(loss=outcomes.floors.loss if outcomes.floors else "squared", features=features)
+        objective = LinearRanker(loss=loss_of_linear(data), features=features)
     return {"framework": method.framework, "objective": objective, "params": params, "rounds": rounds}
 
 
@@ -77,8 +71,9 @@ def lines_of(outcomes: Outcomes, method: Method, runs: Sequence[FoldSeed]) -> st
     data, done = outcomes.data, _done(outcomes, method, runs)
     several, rounds = len(done) > 1 or len(data.folds) > 1, dict[str, list[dict[int, int]]]()
     for run in done:
-        seed, n = (_Name("seed"), _Name("n")) if several else (run.seed, run.rounds)
+        seed, n = (_SEED, _ROUNDS) if several else (run.seed, run.rounds)
         fitted = _fitted(data, estimator(**_arguments(outcomes, method, run.tuned, seed, n)))
+        fitted = fitted.replace(repr(_SEED), "seed").replace(repr(_ROUNDS), "n")
         fitted += ".model_.to_lightgbm()" * (several and not method.is_trained)
         rounds.setdefault(fitted, [{} for _ in data.folds])[run.fold][run.seed] = run.rounds
     models = []
@@ -117,7 +112,7 @@ def _fitted(data: LoadedData, model: Any) -> str:
             of_what = "query" if ":" in objective else "row"
             weight = f"(w := {queried if in_table else 'train.queries'}.{of_what}_weight) / w.mean()"
         given.append(f"sample_weight={weight}")
-    if getattr(objective, "needs_position", False):
+    if isinstance(objective, Loss) and objective.traits.positions:
         given.append(f"position={of['position']}")
     if ".on(" in repr(objective):
         given.append(f"labels={of['labels']}")
@@ -187,15 +182,6 @@ def in_python(value: Any) -> str:
 def _plain(value: Any) -> Any:
     """Return Python's number for NumPy's, whose ``repr`` needs an import."""
     return value.item() if isinstance(value, np.generic) else value
-
-
-DEFAULT_METRICS = ("NDCG@5", "NDCG@10", "MAP", "KendallTau")
-"""Those that `compare` shows by default."""
-DEFAULT_LOSSES = (CRR(), QBRank(), MPBoost())
-"""The losses that `compare` trains by default: see docs/guides/which_loss.md."""
-CHOICE_METRICS = ("NDCG@10", "MRR", "ChoiceLogLoss")
-CHOICE_LOSSES = (ListNet(target="labels"), QBRank(), RankNet())
-"""The same where no query has more than one relevant document."""
 
 
 def call(outcomes: Outcomes) -> str:

@@ -1,39 +1,33 @@
 """`CompareResult`: the finished runs of a comparison, their document, and its writers."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
-from itertools import product
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
+from rich.console import Console, ConsoleOptions, RenderResult
 
 from boostplug.comparison import recommendation
-from boostplug.comparison.counts import plain_counts
 from boostplug.comparison.decision import Decision, decide
-from boostplug.comparison.document import as_json, versions
+from boostplug.comparison.document import as_document, not_run
 from boostplug.comparison.examples import examples
-from boostplug.comparison.inputs.frames import TODAY
-from boostplug.comparison.inputs.leaks import Leaks, leaks
-from boostplug.comparison.outcomes import FLIPS, LEVEL, FoldSeed, Outcomes
+from boostplug.comparison.inputs.columns import TODAY
+from boostplug.comparison.outcomes import FoldSeed, Outcomes
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.picture import picture
 from boostplug.comparison.report.table import frame, markdown, render, text
 from boostplug.comparison.report.words import advice
-from boostplug.comparison.summary import SCHEMA, Outcome, to_json
-from boostplug.comparison.training.floors import COLUMN
-from boostplug.comparison.training.frameworks import booster_of_text
-from boostplug.comparison.training.kept import KeptRuns
+from boostplug.comparison.summary import Outcome, as_json
+from boostplug.comparison.training.baselines import COLUMN
 from boostplug.comparison.training.runs import Method
+from boostplug.comparison.training.store import Store, path_with_runs
 from boostplug.core.cached import cached_property
 from boostplug.core.checks import check_integer
 from boostplug.core.extras import imported
 from boostplug.core.files import write_file
+from boostplug.model.boosters import as_booster
 from boostplug.model.mean import mean_model
-
-if TYPE_CHECKING:
-    from rich.console import Console, ConsoleOptions, RenderResult
 
 _FRAMES = "DataFrames of a comparison need"
 
@@ -47,7 +41,7 @@ class CompareResult:
         The data, the methods, and the outcome of each run.
     notes : sequence of str
         Notes in addition to those of the runs.
-    store : KeptRuns
+    store : Store
         The file of the runs, if there is one.
 
     Attributes
@@ -58,17 +52,17 @@ class CompareResult:
         The shell command that made the comparison.
     """
 
-    def __init__(self, outcomes: Outcomes, notes: Sequence[str] = (), store: KeptRuns | None = None) -> None:
-        self.outcomes, self.store = outcomes, store or KeptRuns(None)
+    def __init__(self, outcomes: Outcomes, notes: Sequence[str] = (), store: Store | None = None) -> None:
+        self.outcomes, self.store = outcomes, store or Store(None)
         self.interrupted = outcomes.interrupted
         self.command: str | None = None
-        of_runs = (note for method in outcomes.methods for run in outcomes.of(method) for note in run.notes)
+        of_runs = (note for method in outcomes.methods for run in outcomes.runs_of(method) for note in run.notes)
         self._notes = list(dict.fromkeys([*notes, *of_runs]))
 
     @property
     def kept(self) -> Path | None:
         """The file with the results of its trainings, if `compare` has a `store` and it holds any."""
-        return self.store.path
+        return path_with_runs(self.store)
 
     @property
     def failed(self) -> bool:
@@ -78,9 +72,7 @@ class CompareResult:
     @property
     def not_run(self) -> list[dict[str, Any]]:
         """The planned runs that did not end, each by framework, method, fold (from 0) and seed."""
-        outcomes, done = self.outcomes, {(run.framework, run.method, run.fold, run.seed) for run in self.outcomes.runs}
-        keys = product(range(len(outcomes.data.folds)), outcomes.plan.seeds, outcomes.methods)
-        return [{**m.names, "fold": fold, "seed": seed} for fold, seed, m in keys if (*m.key, fold, seed) not in done]
+        return not_run(self.outcomes)
 
     @property
     def runs(self) -> Any:
@@ -112,127 +104,14 @@ class CompareResult:
 
     @cached_property
     def _decision(self) -> Decision | None:
-        found, reasons = decide(self.outcomes), [*self._leaks.reasons, *self.outcomes.data.reasons]
+        found, (_, _, about_leaks) = decide(self.outcomes), self.outcomes.leaks
+        reasons = [*about_leaks, *self.outcomes.data.reasons]
         return found and replace(found, outcome=Outcome.DOUBTFUL if reasons else found.outcome, reasons=reasons)
-
-    @property
-    def _compared(self) -> Decision | None:
-        """The decision, if a challenger stands beside what is in use."""
-        found = self._decision
-        return None if found is None or found.contrast is None or found.challenger == found.incumbent else found
 
     @property
     def document(self) -> dict[str, Any]:
         """All results except the values of single queries, in JSON's types: the content of `to_json` and the report."""
-        outcomes = self.outcomes
-        data, plan, decision = outcomes.data, outcomes.plan, self._decision
-        found = {
-            "schema": SCHEMA,
-            "versions": versions(),
-            "data": data.summary(),
-            "settings": {
-                "metric": plan.metric.name,
-                "validation_metric": plan.valid_metric.name,
-                "metrics": [m.name for m in plan.metrics],
-                "greater_is_better": plan.metric.greater_is_better,
-                "lower_is_better": [m.name for m in plan.metrics if not m.greater_is_better],
-                "seeds": plan.seeds,
-                "rounds": plan.rounds,
-                "early_stopping_rounds": plan.patience,
-                "params": asdict(plan.trees),
-                "trees": plan.about_trees,
-                "leaves_tried": [{"num_leaves": n, "validation": value} for n, value in outcomes.sizes.items()],
-                "tune": plan.tune,
-                "num_threads": plan.num_threads,
-                "jobs": outcomes.jobs,
-            },
-            "test": {
-                "kind": "paired randomisation over queries, two-sided",
-                "flips": FLIPS,
-                "correction": "Holm, over the methods with the same reference",
-                "comparisons": outcomes.comparisons,
-                "queries": outcomes.n_defined(),
-                "repeated": outcomes.n_repeated(),
-                "interval": "Student's t over queries, within folds",
-                "level": LEVEL,
-            },
-            "interrupted": self.interrupted,
-            "not_run": self.not_run,
-            "warnings": [*data.all_warnings, *self._leaks.warnings],
-            "notes": [*self._notes, *self._leaks.notes],
-            "methods": self._rows,
-            "recommendation": None if decision is None else self._recommendation(decision),
-            "call": recommendation.call(outcomes),
-            "command": self.command,
-        }
-        return dict(to_json(found))
-
-    @property
-    def _rows(self) -> list[dict[str, Any]]:
-        """The rows of the table; the challenger's outcome is that of the decision."""
-        rows, decision = dict(self.outcomes.rows), self._decision
-        if decision is not None:
-            decided = [*rows] if decision.outcome is Outcome.DOUBTFUL else [decision.challenger]
-            rows |= {m: {**rows[m], "outcome": decision.outcome} for m in decided if rows[m]["outcome"]}
-        return [*rows.values()]
-
-    def _recommendation(self, decision: Decision) -> dict[str, Any]:
-        """Return the decision, with the code of the recommended method.
-
-        `difference`, `interval` and `p` compare the challenger with the incumbent: with several folds, what each fold's
-        other folds chose. p is corrected for `comparisons` tests, 0 where it needs no correction.
-        """
-        outcomes, ours, best, old = self.outcomes, decision.recommended, decision.challenger, decision.incumbent
-        of_estimator, contrast = recommendation.estimator_of(outcomes, ours, decision.runs), decision.contrast
-        counts = (None, None) if contrast is None else outcomes.counts(decision.pairs)
-        second = [m for m in decision.among if m.is_reference and m.is_trained and m not in (best, old)]
-        return {
-            **self._values(ours, decision),
-            "outcome": decision.outcome,
-            "reasons": decision.reasons,
-            "incumbent": old and self._values(old, decision),
-            "challenger": self._values(best, decision),
-            "second": [self._values(method, decision) for method in second],
-            "objective": str(of_estimator["objective"]),
-            "runs": len(decision.runs),
-            "among": len(decision.among),
-            "difference": contrast and contrast.difference,
-            "interval": contrast and contrast.interval,
-            "p": decision.p,
-            "comparisons": decision.comparisons,
-            "queries": contrast and contrast.n_queries,
-            "better": counts[0],
-            "worse": counts[1],
-            "chosen": [method.names for method, _ in decision.pairs.values()],
-            "counts": None if self._compared is None else plain_counts(outcomes, self._compared),
-            "doubled": outcomes.doubled(best),
-            "rounds": of_estimator["rounds"],
-            "params": of_estimator["params"],
-            "code": recommendation.lines_of(outcomes, ours, decision.runs),
-            "mean_of_seeds": outcomes.mean_of_seeds(ours, decision.runs) if ours.is_trained else None,
-        }
-
-    @cached_property
-    def _leaks(self) -> Leaks:
-        """Warnings, notes and reasons about columns that may not be known before a list is shown."""
-        outcomes = self.outcomes
-        if outcomes.floors is None:
-            return Leaks()
-        means = outcomes.validation_means(*outcomes.candidates())
-        trained = {method: mean for method, mean in means.items() if method.is_trained}
-        best = trained[outcomes.first(trained)] if trained else None
-        data, alone = outcomes.data, outcomes.floors.mean_alone
-        return leaks(data.folds[: 1 if data.crossed else None], alone, best, outcomes.plan.valid_metric, data.columns)
-
-    def _values(self, method: Method, decision: Decision) -> dict[str, Any]:
-        """Return a method's names, and means on validation and test over those deciding runs that it has finished."""
-        done, metric = self.outcomes.finished(method), self.outcomes.plan.metric.name
-        common = [done[run] for run in decision.runs if run in done] or [*done.values()]
-        return {
-            **method.names,
-            "validation": float(np.mean([run.validation for run in common])),
-            "test": float(np.mean([run.test[metric] for run in common])),
-        }
+        return as_document(self.outcomes, self._decision, self._notes, self.command)
 
     @property
     def recommendation(self) -> str:
@@ -280,7 +159,7 @@ class CompareResult:
         """
         ours, runs = self._recommended
         done = self.outcomes.finished(ours)
-        return mean_model([booster_of_text(done[run].model) for run in runs if run in done])
+        return mean_model([as_booster(done[run].model.encode()) for run in runs if run in done])
 
     def to_frame(self) -> Any:
         """Return the table as a pandas DataFrame, a row per method, in the order of the printed one.
@@ -318,7 +197,7 @@ class CompareResult:
         ImportError
             If Jinja2 is not installed: ``pip install 'boostplug[report]'``.
         """
-        found = [] if self._compared is None else self.examples().to_dict("records")
+        found = self.examples().to_dict("records") if self._decision and self._decision.compares else []
         today = datetime.now().astimezone().date().isoformat()
         write_file(path, page({**self.document, "examples": found, "date": today}))
 
@@ -369,12 +248,12 @@ class CompareResult:
             If there is nothing to compare: nothing is in use, or it is itself the best, or no run is finished.
         """
         n = check_integer("n", n, 1)
-        if self._compared is None:
+        if self._decision is None or not self._decision.compares:
             raise ValueError(
                 "there are no examples: no finished method stands beside one that is in use; name what is in use "
                 "(today= or incumbent=), or see result.recommendation"
             )
-        return examples(self.outcomes, self._compared.pairs, n)
+        return examples(self.outcomes, self._decision.pairs, n)
 
     def to_markdown(self, path: str | Path | None = None) -> str | None:
         """Write the table and the lines below it as Markdown; without `path`, return it."""
@@ -384,7 +263,7 @@ class CompareResult:
         write_file(path, found)
         return None
 
-    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield from render(self.document, options)
 
     def __repr__(self) -> str:

@@ -265,7 +265,7 @@ def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[
     if not len(x) == len(y) == len(v):
         raise ValueError(f"a, b and weight must hold one value per query, got shapes {x.shape}, {y.shape}, {v.shape}")
     undefined = np.isnan(x)
-    _refuse_invalid(v, undefined, a=x, b=y)
+    _check_values(v, undefined, a=x, b=y)
     alone = undefined != np.isnan(y)
     if alone.any():
         raise ValueError(f"query {int(np.argmax(alone))} is undefined for only one of the two; compare equal queries")
@@ -273,7 +273,7 @@ def _differences(a: ArrayLike, b: ArrayLike, weight: ArrayLike | None) -> tuple[
     return differences[~undefined], v[~undefined]
 
 
-def _refuse_invalid(weight: Floats, undefined: NDArray[np.bool_], **values: Floats) -> None:
+def _check_values(weight: Floats, undefined: NDArray[np.bool_], **values: Floats) -> None:
     """Raise for infinite values, and for invalid weights of defined queries."""
     for name, of_queries in values.items():
         refuse_where(name, np.isinf(of_queries), of_queries, "is infinite; NaN stands for undefined")
@@ -314,7 +314,7 @@ def standard_error(
     >>> round(standard_error([1.0, -1.0, 1.0, -1.0]), 4)  # the standard deviation, ddof 1, over 2
     0.5774
     """
-    d, v, s = checked_differences(differences, weight, strata)
+    d, v, s = as_differences(differences, weight, strata)
     variance = 0.0
     for here in (s == stratum for stratum in np.unique(s)):
         of_stratum = v[here]
@@ -367,7 +367,7 @@ def t_interval(
     >>> mean, round(low, 4), round(high, 4)
     (2.5, 0.4457, 4.5543)
     """
-    d, v, s = checked_differences(differences, weight, strata)
+    d, v, s = as_differences(differences, weight, strata)
     level = check_number("level", level, above=0, below=1)
     if not len(d):
         return Interval(float("nan"), float("nan"), float("nan"))
@@ -381,7 +381,7 @@ def t_interval(
     return Interval(mean, mean - half, mean + half)
 
 
-def checked_differences(
+def as_differences(
     differences: ArrayLike, weight: ArrayLike | None, strata: ArrayLike | None
 ) -> tuple[Floats, Floats, NDArray[Any]]:
     """Return the defined differences, their shares of the total weight, and their strata."""
@@ -393,7 +393,7 @@ def checked_differences(
         raise ValueError(
             f"differences, weight and strata must hold one value per query, got shapes {d.shape}, {v.shape}, {s.shape}"
         )
-    _refuse_invalid(v, np.isnan(d), differences=d)
+    _check_values(v, np.isnan(d), differences=d)
     refuse_where("strata", s != s, s, "is missing; pass the fold or set of each query")  # noqa: PLR0124 (NaN)
     counted = ~np.isnan(d) & (v > 0)
     return d[counted], v[counted] / (v[counted].sum() or 1.0), s[counted]

@@ -1,15 +1,21 @@
-"""Values of a comparison's document, and the only conversion of values to JSON's types."""
+"""Outcomes of tests, results as JSON, and the versions of the libraries behind the numbers."""
 
+import json
 from dataclasses import fields, is_dataclass
 from enum import StrEnum
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
 from math import isfinite
+from platform import python_version
 from typing import Any
 
 import numpy as np
 
-SCHEMA = "boostplug.compare/5"
+from boostplug.core.version import __version__
+
 SIGNIFICANT = 0.05  # a smaller p is significant
 FEWEST_QUERIES = 30  # on test; with fewer, "no significant difference" has no meaning
+_LIBRARIES = ("lightgbm", "xgboost", "numpy", "scipy", "numba", "scikit-learn")
 
 
 class Outcome(StrEnum):
@@ -52,3 +58,23 @@ def to_json(value: Any, *, finite: bool = False) -> Any:
     if isinstance(value, float):
         return value if isfinite(value) else None
     return repr(value)
+
+
+def as_json(document: Any) -> str:
+    """Return a document as the text of a file."""
+    return json.dumps(to_json(document, finite=True), indent=1, ensure_ascii=False) + "\n"
+
+
+def versions(*more: str) -> dict[str, str]:
+    """Return the versions of this library, of Python, of the libraries that affect results, and of `more`."""
+    found = {"boostplug": __version__, "python": python_version()}
+    names = dict.fromkeys([*_LIBRARIES, *(name for name in more if name != "boostplug")])
+    return found | {name: number for name in names if (number := _version_of(name)) is not None}
+
+
+@cache
+def _version_of(name: str) -> str | None:
+    try:
+        return version(name)
+    except PackageNotFoundError:
+        return None

@@ -97,9 +97,9 @@ def _executor(workers: int) -> ThreadPoolExecutor:
 
 
 def run_over_queries(
-    kernel: Callable[[int, int], None], starts: NDArray[np.int64], num_threads: int | None = None
+    kernel: Callable[..., None], starts: NDArray[np.int64], *arguments: Any, num_threads: int | None = None
 ) -> None:
-    """Call ``kernel(first, last)`` on ranges that cover all queries, in parallel.
+    """Call ``kernel(first, last, *arguments)`` on ranges that cover all queries, in parallel.
 
     Parameters
     ----------
@@ -107,6 +107,8 @@ def run_over_queries(
         Works on the queries ``first <= q < last`` and writes only their rows; releases the GIL.
     starts : ndarray of shape (n_queries + 1,)
         Cumulative work before each query, in rows of a kernel that takes some 20 ns a row, for balancing.
+    *arguments
+        What the kernel takes besides.
     num_threads : int, optional
         Default: `get_num_threads`.
     """
@@ -114,7 +116,7 @@ def run_over_queries(
     most = min(n_queries, 1 + int(starts[-1] - starts[0]) // _work_per_thread)
     threads = most if most <= 1 else min(most, num_threads or get_num_threads())
     if threads <= 1:
-        kernel(0, n_queries)
+        kernel(0, n_queries, *arguments)
         return
     chunks = min(n_queries, threads * _CHUNKS_PER_THREAD)
     cuts = np.searchsorted(starts, np.linspace(starts[0], starts[-1], chunks + 1))
@@ -124,7 +126,7 @@ def run_over_queries(
 
     def worker() -> None:
         while (i := next(ticket)) < len(edges) - 1:
-            kernel(int(edges[i]), int(edges[i + 1]))
+            kernel(int(edges[i]), int(edges[i + 1]), *arguments)
 
     try:
         helpers = [_executor(threads - 1).submit(worker) for _ in range(threads - 1)]

@@ -128,7 +128,7 @@ class PartitionedSet:
             warnings.warn(text, UserWarning, stacklevel=3)
 
     def sums_of(self, loss: Loss) -> NDArray[np.float64]:
-        """Return the loss's `query_sums` at scores of 0; warn if it, or a part of it, learns from no partition."""
+        """Return the loss's `totals` at scores of 0; warn if it, or a part of it, learns from no partition."""
         sums, faults = zip(*self.map(_sums_and_fault, loss), strict=True)
         if None not in faults:
             warnings.warn(min(faults, key=lambda fault: fault.endswith("constant")), UserWarning, stacklevel=3)
@@ -300,11 +300,11 @@ def _sum_and_count(part: Partition, ranker: Any, metric: Metric) -> tuple[float,
 
 
 def _sums_and_fault(part: Partition, loss: Loss) -> tuple[NDArray[np.float64], str | None]:
-    """Return `query_sums` at scores of 0, and the warning where the loss, or a part of it, has no gradient there."""
+    """Return `totals` at scores of 0, and the warning where the loss, or a part of it, has no gradient there."""
     queries = with_float32_labels(part.queries, warn=False)
     start = np.zeros(queries.n_rows)
-    sums = loss.query_sums(start, queries)
+    sums = loss.totals(start, queries)
     if loss.gradient_hessian(start, queries)[0].any():
         return sums, loss.fault_of_order(queries)
-    cause = why_nothing_is_learnt(loss.reads(queries)) or "its gradient is 0 at scores of 0"
+    cause = why_nothing_is_learnt(loss.learns_from(queries)) or "its gradient is 0 at scores of 0"
     return sums, f"{loss!r} has nothing to learn from: {cause}; the model stays constant"

@@ -223,7 +223,7 @@ class _Objective:
             try:
                 self.queries = self.queries or queries_of_rows(weight, self.name)
                 with threads_of_framework(worker.state.nthreads):
-                    gradient, hessian = self.loss.gradient_hessian(y_pred, self.queries, sums=self.sums)
+                    gradient, hessian = self.loss.gradient_hessian(y_pred, self.queries, totals=self.sums)
                 return as_float32(self.loss, gradient, hessian)[:2]
             except Exception as error:  # noqa: BLE001 (whatever it is, the others must not wait)
                 self.failed = True

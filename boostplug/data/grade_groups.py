@@ -4,10 +4,10 @@ Pairs of different grades are enumerated by `pairs_of_grades` and, document by d
 """
 
 import copy
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +17,6 @@ from boostplug.core.cached import cached_property
 from boostplug.core.checks import frozen
 from boostplug.data.boundaries import places_within
 from boostplug.kernels.base.views import GroupArrays, ListArrays, PairArrays
-
-_T = TypeVar("_T")
 
 _BLOCK = 1 << 18  # pairs of one block
 
@@ -101,7 +99,7 @@ class GradeGroups:
         the row weights.
         """
         out = copy.copy(self)
-        out.__dict__.update(pair_weight_of_documents=(frozen(winner), frozen(loser)), _remembered=self._remembered)
+        out.__dict__["pair_weight_of_documents"] = frozen(winner), frozen(loser)
         out.__dict__.pop("view", None)
         return out
 
@@ -118,17 +116,6 @@ class GradeGroups:
         return GroupArrays(
             self.rows, *weights, self.group_start, self.group_grade, self.query_group, longest, most_grades
         )
-
-    @cached_property
-    def _remembered(self) -> dict[Hashable, Any]:
-        return {}
-
-    def remember(self, key: Hashable, compute: Callable[[], _T]) -> _T:
-        """Return ``compute()``, cached under `key`."""
-        if key not in self._remembered:
-            self._remembered[key] = compute()
-        value: _T = self._remembered[key]
-        return value
 
     @cached_property
     def mass(self) -> Floats:

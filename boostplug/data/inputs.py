@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.core.arrays import Floats
+from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import (
     column_as_vector,
     column_names,
@@ -59,19 +59,39 @@ class CheckedInputs(NamedTuple):
     X: Any
     """As `read_features` returns them, without the columns that are no features."""
     queries: Queries
-    qid: NDArray[Any] | None
+    qid: NDArray[Any] | None = None
     """Query id of each row; None where sizes were given."""
-    columns: Mapping[str, str]
+    columns: Mapping[str, str] = MappingProxyType({})
     """Columns that are no features, by what they hold: {"qid": "query_id"}."""
     where: str = ""
     """Start of the name of X in messages."""
     start: Floats | None = None
     """Scores that boosting starts from."""
+    feature_names: tuple[str, ...] | None = None
+    """Names of the features, if X is an array with names beside it."""
 
     @property
     def schema(self) -> Schema:
         """Names and categories of the features."""
-        return schema_of(self.X)
+        schema = schema_of(self.X)
+        return schema if self.feature_names is None else schema._replace(names=self.feature_names)
+
+    @property
+    def group(self) -> Ints:
+        """Sizes of the queries."""
+        return np.diff(self.queries.boundaries)
+
+    @property
+    def ids(self) -> NDArray[Any]:
+        """The id of each query; its index if there are no ids."""
+        starts = self.queries.boundaries[:-1]
+        return np.arange(len(starts)) if self.qid is None else self.qid[np.minimum(starts, len(self.qid) - 1)]
+
+    def take_queries(self, numbers: Any) -> "CheckedInputs":
+        """Return some queries, by their numbers; they stay in their order."""
+        rows = np.flatnonzero(np.isin(self.queries.query_of_row, numbers))
+        qid, queries = None if self.qid is None else self.qid[rows], self.queries.of_rows(rows, keep_empty=False)
+        return self._replace(X=rows_of(self.X, rows), queries=queries, qid=qid)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -209,7 +209,7 @@ def _refuse_beside_linear(ranker: Any, name_of_start: str, given: CheckedInputs)
         "X, which is sparse": hasattr(given.X, "nnz"),
         "pairs": given.queries.pairs is not None,
         name_of_start: given.start is not None,
-        f"an objective that corrects positions, {shown(ranker.objective)}": loss is not None and loss.needs_position,
+        f"an objective that corrects positions, {shown(ranker.objective)}": loss is not None and loss.traits.positions,
         **dict.fromkeys(constraints, True),
     }
     for what, there in refused.items():
@@ -221,7 +221,7 @@ def _with_linear(
     booster: Any, scores: Floats, given: CheckedInputs, loss: Loss | None, folds: Sequence[tuple[Ints, Ints]]
 ) -> tuple[Any, Floats]:
     """Return a booster, and scores of rows that it has not seen, with a third of a linear model."""
-    queries = given.queries if loss is None else loss.reads(given.queries)
+    queries = given.queries if loss is None else loss.learns_from(given.queries)
     X = np.asarray(without_categories(given.X), np.float32)
     fit = partial(linear_model, softmax=has_one_chosen(queries), alpha=None, n_bins=N_BINS)
     of_linear = np.zeros(len(scores))

@@ -140,7 +140,7 @@ def fitted_position_bias(
     loss: Loss | None, predict: Callable[[Any], Any], train: CheckedInputs
 ) -> dict[str, NDArray[Any]] | None:
     """Return the loss's `position_bias` at the fitted scores of the training set; None of losses without positions."""
-    if loss is None or not loss.needs_position:
+    if loss is None or not loss.traits.positions:
         return None
     start = 0.0 if train.start is None else np.ravel(train.start)
     return loss.position_bias(np.asarray(predict(train.X), np.float64) + start, train.queries)
@@ -289,9 +289,9 @@ def check_uses(objective: Any, loss: Loss | None, given: Inputs, metrics: Sequen
     if others and not (given.labelled is None and eval_labelled is None):
         what = f"labelled has no effect on {shown(others[0])}, which reads every label"
         raise ValueError(f"{what}; pass a loss and metrics of boostplug, or leave those rows out")
-    if given.pairs is not None and (loss is None or not loss.takes_pairs):
+    if given.pairs is not None and (loss is None or not loss.traits.pairs):
         raise ValueError(f"pairs cannot be used by objective {objective!r}; pass a loss that takes them, as MPBoost()")
-    if given.position is not None and (loss is None or not loss.needs_position):
+    if given.position is not None and (loss is None or not loss.traits.positions):
         warnings.warn(
             f"position is not used by objective {objective!r}, which trains as without it; take boostplug.Unbiased",
             UserWarning,

@@ -147,7 +147,7 @@ class LGBMRanker(RankingScore, lgb.LGBMRanker):
         eval_qid : list of array-like, optional
             Query ids of each validation set.
         pairs : Pairs, optional
-            Explicit preferences between rows of X, for losses of ours that take them (`Loss.takes_pairs`).
+            Explicit preferences between rows of X, for losses of ours that take them (`Loss.traits.pairs`).
         eval_pairs : list of Pairs or None, optional
             Those of each validation set.
         labels : mapping of str to array-like of shape (n_rows,), optional

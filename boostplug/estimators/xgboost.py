@@ -157,7 +157,7 @@ class XGBRanker(RankingScore, xgb.XGBRanker):
         eval_set : list of (X, y), optional
             Where columns were named for training, a DataFrame alone will do.
         pairs : Pairs, optional
-            Explicit preferences between rows of X, for losses of ours that take them (`Loss.takes_pairs`).
+            Explicit preferences between rows of X, for losses of ours that take them (`Loss.traits.pairs`).
         eval_pairs : list of Pairs or None, optional
             Those of each validation set.
         labels : mapping of str to array-like of shape (n_rows,), optional

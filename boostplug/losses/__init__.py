@@ -1,12 +1,11 @@
 """Losses. `LOSSES` is the registry: tests, command line and documentation take every loss from here."""
 
-from boostplug.losses.base.loss import Loss
+from boostplug.losses.base.loss import Loss, LossOnLabel, LossSum
+from boostplug.losses.base.traits import LabelRange, Traits
 from boostplug.losses.calibrated_softmax import CalibratedSoftmax
 from boostplug.losses.click_log_loss import ClickLogLoss
 from boostplug.losses.composite.adarank import AdaRank
 from boostplug.losses.composite.crr import CRR
-from boostplug.losses.composite.on_label import LossOnLabel
-from boostplug.losses.composite.sums import LossSum
 from boostplug.losses.composite.unbiased import Unbiased
 from boostplug.losses.correlation import Correlation
 from boostplug.losses.directed_distance import (
@@ -36,6 +35,7 @@ __all__ = [
     "ClickLogLoss",
     "Correlation",
     "DirectedDistance",
+    "LabelRange",
     "LambdaRank",
     "LinearDistance",
     "ListNet",
@@ -51,11 +51,9 @@ __all__ = [
     "QBRank",
     "RankNet",
     "SquaredError",
+    "Traits",
     "Unbiased",
 ]
-
-Loss._sum = LossSum  # noqa: SLF001 (which the operators below make)
-Loss._on_label = LossOnLabel  # noqa: SLF001
 
 _BY_RANK = tuple(1.0 / place for place in range(1, 11))
 
@@ -88,8 +86,9 @@ LOSSES: dict[str, tuple[Loss, ...]] = {
     ),
 }
 """Name -> the variants that ``boostplug compare --losses all`` trains, the default first."""
-Loss.registry = LOSSES
-Loss._readable = METRICS | {  # noqa: SLF001
-    kind.__name__: kind
-    for kind in (BinaryDistance, LinearDistance, LogDistance, LogisticDistance, LossSum, PairwiseLoss)
-}
+Loss.register(
+    LOSSES,
+    *METRICS.values(),
+    *(BinaryDistance, LinearDistance, LogDistance, LogisticDistance),
+    *(LossSum, PairwiseLoss),
+)

@@ -5,7 +5,6 @@ from typing import ClassVar
 
 from boostplug.core.values import Range
 from boostplug.losses.base.calibrated import CalibratedLoss
-from boostplug.losses.base.loss import HessianKind
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,13 +67,3 @@ class CalibratedSoftmax(CalibratedLoss):
     max_grade: float = 1.0
 
     search_ranges: ClassVar = {"list_weight": Range(0.0, 1.0)}
-
-    @property
-    def compares_documents(self) -> bool:
-        """True with a list part."""
-        return self.list_weight > 0.0
-
-    @property
-    def hessian_kind(self) -> HessianKind:
-        """The kind of Hessian: "bound", or "exact" without a list part."""
-        return "bound" if self.list_weight > 0.0 else "exact"

@@ -12,7 +12,8 @@ from boostplug.core.checks import frozen, refuse_where, scores_of_rows
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
-from boostplug.losses.base.loss import LARGEST_VALUE, LabelRange, Loss
+from boostplug.losses.base.loss import LARGEST_VALUE, Loss
+from boostplug.losses.base.traits import LabelRange, Traits
 
 
 class _Clicks(NamedTuple):
@@ -90,10 +91,12 @@ class ClickLogLoss(Loss):
 
     propensity: Any
 
-    hessian_kind = "model"
-    shift_invariant = False
-    label_range = LabelRange(0.0, 1.0, binary=True)
-    needs_position = True
+    traits = Traits(
+        hessian="model",
+        labels=LabelRange(0.0, 1.0, binary=True),
+        shift_invariant=False,
+        positions=True,
+    )
 
     def __post_init__(self) -> None:
         theta = propensities_of(self.propensity)

@@ -10,6 +10,7 @@ from boostplug.data.queries import Queries
 from boostplug.kernels.lists.pearson import one_minus_pearson
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import Loss
+from boostplug.losses.base.traits import Traits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +58,7 @@ class Correlation(Loss):
 
     epsilon: float = 1.0
 
-    hessian_kind = "bound"
+    traits = Traits(hessian="bound")
 
     def __post_init__(self) -> None:
         check_number("Correlation: epsilon", self.epsilon, least=1e-100, most=1e100)

@@ -1,6 +1,6 @@
 """LambdaRank: pairs weigh what the metric loses when they change places (Burges, 2010)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -16,8 +16,9 @@ from boostplug.kernels.pairs.masses import gap_sums
 from boostplug.losses.base.gains import ideal_dcg, rising_gains
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.logistic import LOGISTIC
-from boostplug.losses.base.loss import LARGEST_VALUE, LabelRange, Loss
-from boostplug.losses.base.pair_loss import PairCurve
+from boostplug.losses.base.loss import LARGEST_VALUE, Loss
+from boostplug.losses.base.pair_loss import PairFunction
+from boostplug.losses.base.traits import LabelRange, Traits
 from boostplug.metrics import MAP, MRR, NDCG
 from boostplug.metrics.dcg import discounts
 
@@ -104,8 +105,6 @@ class LambdaRank(Loss):
     sigmoid: float = 1.0
     norm: bool = False
 
-    hessian_kind = "model"
-    has_gradient_of_value = False  # the weights count as constants, and jump
     search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # around lambdarank's 1
 
     def __post_init__(self) -> None:
@@ -132,19 +131,20 @@ class LambdaRank(Loss):
         return space
 
     @property
-    def ties_in_row_order(self) -> bool:
-        """Whether there is a truncation (see Notes)."""
-        return self.truncation is not None
+    def traits(self) -> Traits:
+        """Weights count as constants, and jump; with a truncation ties are ranked by row (see Notes)."""
+        any_label = not isinstance(self.metric, NDCG) or callable(self.metric.gain)
+        return Traits(
+            hessian="model",
+            labels=LabelRange() if any_label else LabelRange(0.0),
+            gradient_of_value=False,
+            ties_in_row_order=self.truncation is not None,
+        )
 
     @property
-    def label_range(self) -> LabelRange:
-        """From 0 with the two named gains of NDCG."""
-        return LabelRange() if not isinstance(self.metric, NDCG) or callable(self.metric.gain) else LabelRange(0.0)
-
-    @property
-    def pair_curve(self) -> PairCurve:
+    def pair_curve(self) -> PairFunction:
         """That of `RankNet`: the loss of a pair without its weight."""
-        return PairCurve(float(self.sigmoid), LOGISTIC.value, LOGISTIC.first, LOGISTIC.second)
+        return replace(LOGISTIC, scale=float(self.sigmoid))
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return Σ_q n_q and Σ_q W_q (see Notes)."""

@@ -12,7 +12,8 @@ from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.lists import softmax as kernels
 from boostplug.losses.base.lists import sums_over_lists
-from boostplug.losses.base.loss import LabelRange, Loss
+from boostplug.losses.base.loss import Loss
+from boostplug.losses.base.traits import LabelRange, Traits
 
 Target = Literal["softmax", "labels"]
 
@@ -84,15 +85,13 @@ class ListNet(Loss):
 
     target: Target = "softmax"
 
-    hessian_kind = "exact"
-
     def __post_init__(self) -> None:
         check_choice("ListNet: target", self.target, get_args(Target))
 
     @property
-    def label_range(self) -> LabelRange:
+    def traits(self) -> Traits:
         """Labels of 0 and more where they are shares."""
-        return LabelRange(0.0) if self.target == "labels" else LabelRange()
+        return Traits(hessian="exact", labels=LabelRange(0.0) if self.target == "labels" else LabelRange())
 
     @property
     def search_space(self) -> Space:

@@ -50,5 +50,3 @@ class LogisticError(CalibratedLoss):
     """
 
     max_grade: float = 1.0
-
-    hessian_kind = "exact"

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -20,7 +20,8 @@ from boostplug.kernels.pairs.exponential import (
     sum_over_pairs,
 )
 from boostplug.losses.base.loss import LARGEST_VALUE
-from boostplug.losses.base.pair_loss import Normalization, PairCurve, PairLoss, pairs_to_learn
+from boostplug.losses.base.pair_loss import Normalization, PairFunction, PairLoss, pairs_to_learn
+from boostplug.losses.base.traits import HessianKind, Traits
 from boostplug.losses.directed_distance import (
     DirectedDistance,
     Distance,
@@ -112,18 +113,21 @@ class MPBoost(PairLoss):
     hessian: Literal["newton", "gentle", "bound"] = "newton"
     normalization: Normalization = "rows"
 
-    takes_pairs = True  # a pair's gap is its margin
-    hessian_kinds: ClassVar = {"newton": "exact", "gentle": "model", "bound": "bound"}
-
     def __post_init__(self) -> None:
         check_function("MPBoost: distance", self.distance, ", such as LogDistance(lam=3.0)")
         super().__post_init__()
 
     @property
-    def pair_curve(self) -> PairCurve:
+    def traits(self) -> Traits:
+        """The kind of Hessian as `hessian` chooses; an explicit pair's gap is its margin."""
+        kinds: dict[str, HessianKind] = {"newton": "exact", "gentle": "model", "bound": "bound"}
+        return Traits(hessian=kinds[self.hessian], pairs=True)
+
+    @property
+    def pair_curve(self) -> PairFunction:
         """The exponential, by the difference times the distance of a gap of 1."""
         rate = float(distances_of_gaps(self.distance, np.ones(1))[0])
-        return PairCurve(rate, lambda d: np.exp(-d), lambda d: -np.exp(-d), lambda d: np.exp(-d))
+        return PairFunction(lambda d: np.exp(-d), lambda d: -np.exp(-d), lambda d: np.exp(-d), scale=rate)
 
     def pair_weight_of_queries(self, queries: Queries) -> Floats | None:
         """Return the weighted sum of d² over each query's pairs; None for "gentle", whose Hessian has no d²."""
@@ -223,12 +227,7 @@ class _PairDistances:
         gradient, hessian = np.zeros((2, len(scores)))
         n = self.groups.n_documents
         work = np.r_[0, np.cumsum(n * np.minimum(self.groups.n_grades - 1, n // 2))]
-        run_over_queries(
-            lambda first, last: sum_over_pairs(
-                view, scores, self.distances, curvature, factor, first, last, gradient, hessian
-            ),
-            work,
-        )
+        run_over_queries(sum_over_pairs, work, view, scores, self.distances, curvature, factor, gradient, hessian)
         return gradient, hessian
 
 

@@ -11,9 +11,9 @@ from boostplug.core.values import Range
 from boostplug.data.queries import Queries
 from boostplug.losses.base.gains import ideal_dcg, rising_gains
 from boostplug.losses.base.logistic import SIGMOID
-from boostplug.losses.base.loss import LabelRange
 from boostplug.losses.base.pair_loss import Normalization
 from boostplug.losses.base.smooth_pair_loss import SmoothPairLoss
+from boostplug.losses.base.traits import HessianKind, LabelRange, Traits
 from boostplug.metrics.dcg import Gain, check_gain
 
 
@@ -89,7 +89,6 @@ class NDCGBoost(SmoothPairLoss):
     normalization: Normalization = "none"
 
     pair_function = SIGMOID
-    hessian_kinds: ClassVar = {"newton": "model", "bound": "bound", "global": "global"}
     search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # the paper's is 2
 
     def __post_init__(self) -> None:
@@ -97,9 +96,11 @@ class NDCGBoost(SmoothPairLoss):
         check_gain(self.gain)
 
     @property
-    def label_range(self) -> LabelRange:
-        """From 0 with the two named gains."""
-        return LabelRange() if callable(self.gain) else LabelRange(0.0)
+    def traits(self) -> Traits:
+        """Labels from 0 with the two named gains; "newton" is a Hessian of its own."""
+        kinds: dict[str, HessianKind] = {"newton": "model", "bound": "bound", "global": "global"}
+        labels = LabelRange() if callable(self.gain) else LabelRange(0.0)
+        return Traits(hessian=kinds[self.hessian], labels=labels)
 
     def grade_gains(self, queries: Queries) -> Floats:
         """Return the gains over Z_q."""

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
 from functools import lru_cache, partial
-from typing import ClassVar, Literal
+from typing import Literal, get_args
 
 import numpy as np
 
@@ -14,8 +14,9 @@ from boostplug.core.values import Space
 from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.sampling import Function
-from boostplug.losses.base.pair_loss import Normalization
-from boostplug.losses.base.smooth_pair_loss import GroupWeight, PairFunction, SmoothPairLoss
+from boostplug.losses.base.pair_loss import Normalization, PairFunction
+from boostplug.losses.base.smooth_pair_loss import GroupWeight, SmoothPairLoss
+from boostplug.losses.base.traits import Traits
 
 Weight = Callable[[Floats, Floats], Floats]
 Hessian = Literal["newton", "bound", "global"]
@@ -98,9 +99,6 @@ class PairwiseLoss(SmoothPairLoss):
     hessian: Hessian = "newton"
     normalization: Normalization = "none"
 
-    takes_pairs = True
-    hessian_kinds: ClassVar = {"newton": "exact", "bound": "bound", "global": "global"}
-
     def __post_init__(self) -> None:
         for name in ("function", "first", "second", "weight"):
             given = getattr(self, name)
@@ -124,6 +122,11 @@ class PairwiseLoss(SmoothPairLoss):
             )
 
     @property
+    def traits(self) -> Traits:
+        """The Hessian is of the kind that its name says; "newton" is exact."""
+        return Traits(hessian="exact" if self.hessian == "newton" else self.hessian, pairs=True)
+
+    @property
     def summation(self) -> str:
         """The method by which pairs are summed (see Attributes)."""
         return "linear" if self.weight is None and self.pair_function.sampled is not None else "pairs"
@@ -135,7 +138,7 @@ class PairwiseLoss(SmoothPairLoss):
         if "hessian" in space:  # a subclass may have parameters of its own
             pair = self.pair_function
             bounded, convex = np.isfinite(pair.largest_second), pair.least_second >= 0.0
-            space["hessian"] = tuple(h for h in self.hessian_kinds if (bounded if h == "global" else convex))
+            space["hessian"] = tuple(h for h in get_args(Hessian) if (bounded if h == "global" else convex))
         return space
 
     @property

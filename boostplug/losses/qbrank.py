@@ -6,18 +6,17 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import check_number, frozen
+from boostplug.core.checks import check_number
+from boostplug.core.threads import run_over_queries
 from boostplug.core.values import Range
-from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs import hinge as kernels
-from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss
-from boostplug.losses.base.pair_loss import PairCurve, PairLoss, pairs_to_learn
-from boostplug.losses.squared_error import label_derivatives, label_squares
+from boostplug.losses.base.loss import LARGEST_VALUE, Loss
+from boostplug.losses.base.pair_loss import PairFunction, PairLoss, pairs_to_learn
+from boostplug.losses.base.traits import Traits
+from boostplug.losses.squared_error import label_squares, residuals
 
 Normalization = Literal["none", "rows", "query", "documents"]
-
-_NONE = frozen(np.zeros(0))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +102,6 @@ class QBRank(PairLoss):
     hessian: Literal["bound", "global"] = "bound"
     normalization: Normalization = "rows"
 
-    takes_pairs = True
     search_ranges: ClassVar = {"preference_weight": Range(0.0, 1.0)}
 
     def __post_init__(self) -> None:
@@ -113,31 +111,22 @@ class QBRank(PairLoss):
         super().__post_init__()
 
     @property
-    def hessian_kind(self) -> HessianKind:
-        """The kind of Hessian: "model" if normalization is "documents", else as `hessian` states."""
-        return "model" if self.normalization == "documents" else self.hessian
+    def traits(self) -> Traits:
+        """Of pairs alone it is shift-invariant, but not as averages per document, which are no function's gradient."""
+        averages = self.normalization == "documents"
+        return Traits(
+            hessian="model" if averages else self.hessian,
+            shift_invariant=self.preference_weight == 1.0 and not averages,
+            compares_documents=self.preference_weight > 0.0,
+            gradient_of_value=not averages,
+            pairs=True,
+        )
 
     @property
-    def shift_invariant(self) -> bool:
-        """True if only pairs count, and not as averages per document."""
-        return self.preference_weight == 1.0 and self.normalization != "documents"
-
-    @property
-    def compares_documents(self) -> bool:
-        """True if pairs count."""
-        return self.preference_weight > 0.0
-
-    @property
-    def has_gradient_of_value(self) -> bool:
-        """False for "documents", whose averages are no function's gradient."""
-        return self.normalization != "documents"
-
-    @property
-    def pair_curve(self) -> PairCurve:
+    def pair_curve(self) -> PairFunction:
         """Half of the squared hinge."""
         margin = 1.0 if isinstance(self.margin, str) else float(self.margin)
-        return PairCurve(
-            1.0,
+        return PairFunction(
             lambda d: 0.5 * np.maximum(margin - d, 0.0) ** 2,
             lambda d: np.minimum(d - margin, 0.0),
             lambda d: (d < margin).astype(np.float64),
@@ -159,46 +148,62 @@ class QBRank(PairLoss):
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return R of each query."""
         w = float(self.preference_weight)
-        of_pairs = self._sums(scores, queries, 1.0, squares_of_pairs=True)[1]
         value = np.zeros(queries.n_queries)
         with np.errstate(over="ignore"):  # cut below
             if w < 1.0:
                 value += (0.5 * (1.0 - w)) * label_squares(scores, queries)
             if w > 0.0:
+                of_pairs = self._add_pairs(scores, queries, 1.0, *np.zeros((2, queries.n_rows)), squares=True)
                 value[pairs_to_learn(queries).query] += 0.5 * (w * self.normalization_factors(queries)) * of_pairs
         return np.minimum(value, LARGEST_VALUE)
 
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of R and the Hessian of `hessian`, or the averages of "documents"."""
-        if self.normalization != "documents":
-            return self._sums(scores, queries, scale)[0]
-        (gradient, terms), _ = self._sums(scores, queries, 1.0)
-        weight = scale if queries.row_weight is None else scale * queries.row_weight
-        hessian = np.where(terms > 0.0, weight, 0.0)
+        w, averaged = float(self.preference_weight), self.normalization == "documents"
+        of_terms = 1.0 if averaged else scale
+        if w == 1.0:
+            gradient, hessian = np.zeros((2, queries.n_rows))
+        else:
+            gradient, weight = residuals(scores, queries)
+            factor = of_terms * (1.0 - w)
+            hessian = np.full(queries.n_rows, factor) if weight is None else factor * weight
+            gradient *= hessian
+        if w > 0.0:
+            self._add_pairs(scores, queries, of_terms, gradient, hessian)
+        if not averaged:
+            return gradient, hessian
+        terms, of_row = hessian, scale if queries.row_weight is None else scale * queries.row_weight
+        hessian = np.where(terms > 0.0, of_row, 0.0)
         gradient *= np.divide(hessian, terms, out=np.zeros(queries.n_rows), where=terms > 0.0)
         return gradient, hessian
 
-    def _sums(
-        self, scores: Floats, queries: Queries, scale: float, *, squares_of_pairs: bool = False
-    ) -> tuple[kernels.Derivatives, Floats]:
-        """Return scale times the derivatives, and each query's squares over pairs, not scaled.
-
-        The squares are not initialised without `squares_of_pairs`.
-        """
-        w = float(self.preference_weight)
-        if w == 1.0:
-            gradient, hessian = np.zeros((2, queries.n_rows))
-            out = kernels.Derivatives(gradient, hessian)
-        else:
-            out = label_derivatives(scores, queries, scale * (1.0 - w))
-        if w == 0.0:
-            return out, _NONE
-        groups, factor = pairs_to_learn(queries), scale * (w * self.normalization_factors(queries))
+    def _add_pairs(
+        self,
+        scores: Floats,
+        queries: Queries,
+        scale: float,
+        gradient: Floats,
+        hessian: Floats,
+        *,
+        squares: bool = False,
+    ) -> Floats:
+        """Add scale times the derivatives of the pairs; or return each query's sum of squares, not scaled."""
+        factor = queries.remember((QBRank, self.normalization), lambda: self.normalization_factors(queries))
+        factor = scale * (float(self.preference_weight) * factor)
         averaged, by_grade = self.normalization == "documents", self.margin == "grade"
         margin = 0.0 if by_grade else float(self.margin)
         every_pair = averaged or self.hessian == "global"
-        hinge = kernels.Hinge(float(by_grade), margin, every_pair, 1.0 if averaged else 2.0, squares_of_pairs)
-        if isinstance(groups, GradeGroups):
-            return out, kernels.add_pairs(scores, groups.view, hinge, factor, out)
-        pairs = groups.view if by_grade else groups.view._replace(margin=np.full(len(groups.margin), margin))
-        return out, kernels.add_listed(scores, pairs, hinge, factor, out)
+        hinge = kernels.Hinge(float(by_grade), margin, every_pair, 1.0 if averaged else 2.0, squares)
+        of_query = np.empty(len(factor))
+        outputs = factor, gradient, hessian, of_query
+        if queries.pairs is None:
+            groups = queries.grade_groups
+            short = groups.view.longest <= kernels.BY_PAIR_UP_TO and not squares
+            kernel = kernels.add_short if short else kernels.add_any
+            run_over_queries(kernel, groups.query_start, scores, groups.view, hinge, *outputs)
+        else:
+            pairs = queries.listed_pairs.view
+            pairs = pairs if by_grade else pairs._replace(margin=np.full(len(pairs.margin), margin))
+            threads = 1 if pairs.crosses else None
+            run_over_queries(kernels.add_listed, pairs.start, scores, pairs, hinge, *outputs, num_threads=threads)
+        return of_query

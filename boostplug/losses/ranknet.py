@@ -7,6 +7,7 @@ from boostplug.core.values import Range
 from boostplug.losses.base.logistic import LOGISTIC
 from boostplug.losses.base.pair_loss import Normalization
 from boostplug.losses.base.smooth_pair_loss import SmoothPairLoss
+from boostplug.losses.base.traits import Traits
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,6 +66,5 @@ class RankNet(SmoothPairLoss):
     normalization: Normalization = "none"
 
     pair_function = LOGISTIC
-    hessian_kind = "exact"
-    takes_pairs = True
+    traits = Traits(hessian="exact", pairs=True)
     search_ranges: ClassVar = {"sigmoid": Range(0.25, 4.0, log=True)}  # around lambdarank's 1

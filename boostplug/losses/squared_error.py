@@ -8,30 +8,22 @@ from boostplug.core.arrays import Floats
 from boostplug.core.checks import check_flag
 from boostplug.data.queries import Queries
 from boostplug.kernels.lists.centred import centred_squares
-from boostplug.kernels.pairs.hinge import Derivatives
 from boostplug.losses.base.lists import sums_over_lists
 from boostplug.losses.base.loss import LARGEST_VALUE, Loss
+from boostplug.losses.base.traits import Traits
 
 _LARGEST = 1e150  # bound of |r - F|: its square is finite
 
 
-def label_derivatives(scores: Floats, queries: Queries, factor: float) -> Derivatives:
-    """Return factor times the derivatives of v (r - F)²/2 of each labelled row."""
-    gradient, v = _residuals(scores, queries)
-    hessian: Floats = np.full(queries.n_rows, factor) if v is None else factor * v
-    gradient *= hessian
-    return Derivatives(gradient, hessian)
-
-
 def label_squares(scores: Floats, queries: Queries) -> Floats:
     """Return Σ v (r - F)² of each query."""
-    x, v = _residuals(scores, queries)
+    x, v = residuals(scores, queries)
     with np.errstate(over="ignore"):  # values are cut
         squares = x * x if v is None else v * x * x
         return np.bincount(queries.query_of_row, squares, queries.n_queries).astype(np.float64, copy=False)
 
 
-def _residuals(scores: Floats, queries: Queries) -> tuple[Floats, Floats | None]:
+def residuals(scores: Floats, queries: Queries) -> tuple[Floats, Floats | None]:
     """Return F - r, cut, and the rows' weights, 0 without a label; None where all are 1."""
     with np.errstate(over="ignore"):  # what is infinite is cut
         x: Floats = scores - queries.labels
@@ -90,15 +82,13 @@ class SquaredError(Loss):
 
     centred: bool = False
 
-    hessian_kind = "global"
-
     def __post_init__(self) -> None:
         object.__setattr__(self, "centred", check_flag("SquaredError: centred", self.centred))
 
     @property
-    def shift_invariant(self) -> bool:
-        """Whether it is centred: a query's own mean is taken out of scores and labels."""
-        return self.centred
+    def traits(self) -> Traits:
+        """Centred, it compares documents: a query's own mean is taken out of scores and labels."""
+        return Traits(hessian="global", shift_invariant=self.centred)
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
@@ -111,4 +101,7 @@ class SquaredError(Loss):
         if self.centred:
             sums = sums_over_lists(centred_squares, scores, queries, queries.labels, scale)
             return sums.gradient, sums.hessian
-        return label_derivatives(scores, queries, scale)
+        gradient, weight = residuals(scores, queries)
+        hessian = np.full(queries.n_rows, scale) if weight is None else scale * weight
+        gradient *= hessian
+        return gradient, hessian

@@ -175,7 +175,7 @@ class Metric(Named, ABC):
                 f"(scores, {dataset_names()}) as feval of lgb.train or custom_metric of xgb.train. "
                 "For a scikit-learn ranker pass it as eval_metric to boostplug.LGBMRanker or boostplug.XGBRanker"
             )
-        workers = adapter.workers()
+        workers = None if adapter.workers is None else adapter.workers()
         with in_step(workers, 3) as exchange, threads_of_framework(adapter.threads(dataset)):
             queries = queries_of(adapter, dataset)
             scores = scores if queries.n_rows else np.empty(0)

@@ -143,7 +143,7 @@ class QuadraticBoundRanker(_BoundRanker):
       :math:`-\nabla R / W` with the weights W is a descent direction. So losses of any `Loss.hessian_kind` are
       accepted; the kind decides what s = 1 means. Without a line search, R falls in every round only for "global"
       (Theorem 1). A warning says so for "exact" and "model".
-    - Losses whose gradient is not that of their value (`Loss.has_gradient_of_value`) are refused. `NDCGBoost` is not
+    - Losses whose gradient is not that of their value (`Loss.traits.gradient_of_value`) are refused. `NDCGBoost` is not
       convex: its line search finds a point with slope 0, which need not be the minimum.
     - s is the smallest minimum, up to rounding: where the slope :math:`\nabla R(h + s g)^T g` has risen to -1e-14 of
       :math:`|\nabla R(h)|^T |g|`. So it is finite for losses that fall for ever, like the logistic loss on separable
@@ -198,7 +198,7 @@ class QuadraticBoundRanker(_BoundRanker):
         super()._check()
         loss, regressor = self.loss, self.regressor
         check_instance("loss", loss, Loss, "QBRank()")
-        if not loss.has_gradient_of_value:
+        if not loss.traits.gradient_of_value:
             raise ValueError(
                 f"loss must have the gradient of its value, which is searched for its minimum; that of {loss!r} is a "
                 "formula of its own; for QBRank(normalization='documents') use QBRankRanker(normalization='documents')"

@@ -67,12 +67,12 @@ def _call_losses(losses: Iterable[Loss]) -> None:
     long = rng.normal(size=_LONG), Queries(rng.integers(0, 150, _LONG), group=[_LONG])
     for loss in losses:
         for scores, given in (*((scores, queries) for _, scores, queries in example_data(rng)), long):
-            if given.pairs is not None and not loss.takes_pairs:
+            if given.pairs is not None and not loss.traits.pairs:
                 continue
             queries = suited(loss, given)
             loss.value(scores, queries)
             loss.gradient_hessian(scores.astype(np.float32), queries)
-            if not loss.needs_position and queries.pairs is None:  # as LightGBM's rankers do
+            if not loss.traits.positions and queries.pairs is None:  # as LightGBM's rankers do
                 loss(queries.labels, scores, None, np.diff(queries.boundaries))
 
 

@@ -5,7 +5,7 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.comparison.significance import checked_differences
+from boostplug.comparison.significance import as_differences
 from boostplug.core.checks import check_integer, check_number
 
 Floats = NDArray[np.float64]
@@ -62,7 +62,7 @@ def bootstrap_interval(
     >>> 0.0 < low < 0.1 < high < 0.3
     True
     """
-    d, v, s = checked_differences(differences, weight, strata)
+    d, v, s = as_differences(differences, weight, strata)
     level = check_number("level", level, above=0.0, below=1.0)
     n_resamples = check_integer("n_resamples", n_resamples, 1)
     strata_there, sizes = np.unique(s, return_counts=True)

@@ -23,9 +23,9 @@ from numpy.typing import NDArray
 from boostplug.comparison.compare import compare
 from boostplug.comparison.inputs.folds import LoadedData
 from boostplug.comparison.outcomes import Outcomes
-from boostplug.comparison.training.frameworks import DataPart
 from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.trees import Plan, Trees
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_bundled, make_ranking
 from boostplug.losses import MPBoost, QBRank
@@ -101,12 +101,12 @@ def estimate(folds: Sequence[Sample]) -> Estimate:
     return Estimate(found["difference"], low, high, found["p"], found["z"])
 
 
-def part_of(fold: Sample) -> DataPart:
+def part_of(fold: Sample) -> CheckedInputs:
     """Return a test part in which each query is one document; an undefined one has no relevant document."""
     n = len(fold.ids)
     labels = np.where(np.isnan(fold.ours[0]), 0.0, 1.0)
     queries = Queries(labels, group=np.ones(n, np.int64), weight=fold.weight)
-    return DataPart(fold.ids[:, None].astype(np.float64), queries, fold.ids)
+    return CheckedInputs(fold.ids[:, None].astype(np.float64), queries, fold.ids)
 
 
 @dataclass(frozen=True, eq=False)
@@ -271,7 +271,7 @@ def _other_seeds(folds: list[Any], n_pairs: int, patience: int | None, rounds: i
                 yield {"loss": method.name, "n_seeds": n_seeds, "trials": len(judged), **_rejections(judged)}
 
 
-def _as_data(fold: tuple[DataPart, DataPart, DataPart]) -> tuple[RankingData, ...]:
+def _as_data(fold: tuple[CheckedInputs, CheckedInputs, CheckedInputs]) -> tuple[RankingData, ...]:
     """Return a fold of the study as `compare` takes it, large ones with fewer queries to train on."""
     train, valid, test = fold
     train = share_of(train, min(1.0, _MOST_TRAINED / train.queries.n_queries))

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.training.frameworks import DataPart
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
 from boostplug.losses import Correlation, Loss, MPBoost, RankNet, SquaredError
 from boostplug.metrics import SpearmanRho
@@ -36,7 +36,7 @@ _METHODS: dict[str, Loss | str] = {
 _ROWS, _CALLS = 8_000, 20  # of a query, and calls of a gradient
 
 
-def market(n_dates: int, seed: int, n_rows: int = 2_000, n_features: int = 20) -> DataPart:
+def market(n_dates: int, seed: int, n_rows: int = 2_000, n_features: int = 20) -> CheckedInputs:
     """Return days of returns: a weak signal, a move of the market and a volatility that differ from day to day."""
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(n_dates * n_rows, n_features)).astype(np.float32)
@@ -44,20 +44,22 @@ def market(n_dates: int, seed: int, n_rows: int = 2_000, n_features: int = 20) -
     volatility = np.repeat(np.exp(rng.normal(scale=0.7, size=n_dates)), n_rows)
     moves = np.repeat(rng.normal(size=n_dates), n_rows)
     noise = rng.standard_t(4, size=len(X))
-    return DataPart(X, Queries(volatility * (signal + noise) + moves, group=np.full(n_dates, n_rows)))
+    return CheckedInputs(X, Queries(volatility * (signal + noise) + moves, group=np.full(n_dates, n_rows)))
 
 
-def _jester(folder: Path) -> tuple[DataPart, DataPart, DataPart]:
+def _jester(folder: Path) -> tuple[CheckedInputs, CheckedInputs, CheckedInputs]:
     """Return the first fold of Jester, with real-valued ratings as labels."""
     loaded = Fifths(("jester",)).load(folder)
     if loaded is None:
         raise FileNotFoundError(f"{folder} holds no folder jester; name the folder that holds the data sets")
     first = loaded.splits[0]
-    train, valid, test = (DataPart(p.X, Queries(p.y, group=p.group)) for p in (first.train, first.vali, first.test))
+    train, valid, test = (
+        CheckedInputs(p.X, Queries(p.y, group=p.group)) for p in (first.train, first.vali, first.test)
+    )
     return train, valid, test
 
 
-def measured(fold: tuple[DataPart, DataPart, DataPart]) -> dict[str, dict[str, Any]]:
+def measured(fold: tuple[CheckedInputs, CheckedInputs, CheckedInputs]) -> dict[str, dict[str, Any]]:
     """Return each method's mean Spearman correlation, its difference to regression, and its rounds."""
     done = [*trainings(fold, _METHODS, SpearmanRho())]
     values: dict[str, Floats] = {}

@@ -42,8 +42,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import boostplug as bp
-from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.best_round import BestRound
+from boostplug.data.inputs import CheckedInputs
 from studies.drawing import drawn
 from studies.quality.sets import SETS, Fold, with_one_relevant
 from studies.store import all_finished
@@ -89,7 +89,7 @@ class Method(NamedTuple):
     """One training, or the mean of "folds", or of "folds and linear", or "three times folds"."""
 
 
-def grown(method: Method, train: DataPart) -> tuple[Any, dict[str, Any]]:
+def grown(method: Method, train: CheckedInputs) -> tuple[Any, dict[str, Any]]:
     """Return objective and parameters of a method on a training set."""
     given: dict[str, Any] = {}
     if method.fits:
@@ -133,7 +133,7 @@ def folds_of(folder: Path, data: str, kind: str, lists: int) -> list[Fold]:
     return [with_one_relevant(fold, rng) for fold in found]
 
 
-def _in_lists(part: DataPart, most: int) -> DataPart:
+def _in_lists(part: CheckedInputs, most: int) -> CheckedInputs:
     """Return a part with each query's documents, in random order, in lists of at most some length."""
     rng = np.random.default_rng(_SEED)
     rows, sizes = [], []
@@ -142,7 +142,7 @@ def _in_lists(part: DataPart, most: int) -> DataPart:
         rows += lists
         sizes += map(len, lists)
     at = np.concatenate(rows)
-    return DataPart(np.asarray(part.X)[at], bp.Queries(part.queries.labels[at], group=sizes))
+    return CheckedInputs(np.asarray(part.X)[at], bp.Queries(part.queries.labels[at], group=sizes))
 
 
 def _lightgbm_example(folder: Path) -> list[Fold]:
@@ -169,28 +169,28 @@ def _simulated() -> list[Fold]:
     utility = np.tanh(2.0 * X[..., 0]) + 0.8 * X[..., 1] * (X[..., 2] > 0) - 0.6 * np.abs(X[..., 3]) + 0.4 * X[..., 4]
     y = np.eye(12)[(utility + rng.gumbel(size=utility.shape)).argmax(axis=1)]
 
-    def part(*fifths: int) -> DataPart:
+    def part(*fifths: int) -> CheckedInputs:
         rows = np.concatenate([np.arange(3000) + 3000 * (k % N_FOLDS) for k in fifths])
-        return DataPart(X[rows].reshape(-1, 8), bp.Queries(y[rows].ravel(), group=np.full(len(rows), 12)))
+        return CheckedInputs(X[rows].reshape(-1, 8), bp.Queries(y[rows].ravel(), group=np.full(len(rows), 12)))
 
     return [(part(k, k + 1, k + 2), part(k + 3), part(k + 4)) for k in range(N_FOLDS)]
 
 
-def with_pairs(part: DataPart) -> NDArray[np.int64]:
+def with_pairs(part: CheckedInputs) -> NDArray[np.int64]:
     """Return the queries whose documents have different grades."""
     starts, labels = part.queries.boundaries[:-1], part.queries.labels
     return np.flatnonzero(np.maximum.reduceat(labels, starts) > np.minimum.reduceat(labels, starts))
 
 
-def _joined(a: DataPart, b: DataPart) -> DataPart:
+def _joined(a: CheckedInputs, b: CheckedInputs) -> CheckedInputs:
     labels = np.concatenate([a.queries.labels, b.queries.labels])
-    return DataPart(np.concatenate([a.X, b.X]), bp.Queries(labels, group=np.r_[a.group, b.group]))
+    return CheckedInputs(np.concatenate([a.X, b.X]), bp.Queries(labels, group=np.r_[a.group, b.group]))
 
 
-Parts = list[tuple[DataPart, DataPart]]
+Parts = list[tuple[CheckedInputs, CheckedInputs]]
 
 
-def drawn_of(folder: Path, job: Job) -> tuple[Parts, list[Parts], DataPart] | None:
+def drawn_of(folder: Path, job: Job) -> tuple[Parts, list[Parts], CheckedInputs] | None:
     """Return training and validation part of one training, those of three divisions into folds, and the test part.
 
     None where the set is too small.
@@ -201,7 +201,7 @@ def drawn_of(folder: Path, job: Job) -> tuple[Parts, list[Parts], DataPart] | No
         known, held = rng.permutation(with_pairs(train)), rng.permutation(with_pairs(valid))
         if len(known) < job.size:
             return None
-        one = train.of_queries(known[: job.size]), valid.of_queries(held[: job.size // 2])
+        one = train.take_queries(known[: job.size]), valid.take_queries(held[: job.size // 2])
         whole = _joined(*one)
         drawn = rng.permutation(whole.queries.n_queries)
     else:
@@ -209,11 +209,11 @@ def drawn_of(folder: Path, job: Job) -> tuple[Parts, list[Parts], DataPart] | No
         drawn = rng.permutation(with_pairs(whole))[: job.size]
         if len(drawn) < job.size:
             return None
-        one = whole.of_queries(drawn[job.size // 4 :]), whole.of_queries(drawn[: job.size // 4])
+        one = whole.take_queries(drawn[job.size // 4 :]), whole.take_queries(drawn[: job.size // 4])
     folds, numbers = [], np.arange(len(drawn)) % N_FOLDS
     for of_query in (numbers, rng.permutation(numbers), rng.permutation(numbers)):
         cuts = [(drawn[of_query != k], drawn[of_query == k]) for k in range(N_FOLDS)]
-        folds.append([(whole.of_queries(most), whole.of_queries(rest)) for most, rest in cuts])
+        folds.append([(whole.take_queries(most), whole.take_queries(rest)) for most, rest in cuts])
     return [one], folds, test
 
 
@@ -301,7 +301,7 @@ def _choice(job: Job) -> dict[str, Method]:
 class Followed:
     """The best round of a training by each judge."""
 
-    def __init__(self, judges: Mapping[str, Any], valid: DataPart) -> None:
+    def __init__(self, judges: Mapping[str, Any], valid: CheckedInputs) -> None:
         self.valid = valid
         self.best = {
             name: (one, BestRound(greater_is_better=one.greater_is_better, patience=PATIENCE))
@@ -325,7 +325,9 @@ class Followed:
         return {name: best.number for name, (_, best) in self.best.items()}
 
 
-def _lightgbm(method: Method, train: DataPart, valid: DataPart, test: DataPart, seed: int, judges: Any) -> Any:
+def _lightgbm(
+    method: Method, train: CheckedInputs, valid: CheckedInputs, test: CheckedInputs, seed: int, judges: Any
+) -> Any:
     import lightgbm as lgb
 
     objective, own = grown(method, train)
@@ -351,7 +353,9 @@ def _lightgbm(method: Method, train: DataPart, valid: DataPart, test: DataPart, 
     )
 
 
-def _xgboost(method: Method, train: DataPart, valid: DataPart, test: DataPart, seed: int, judges: Any) -> Any:
+def _xgboost(
+    method: Method, train: CheckedInputs, valid: CheckedInputs, test: CheckedInputs, seed: int, judges: Any
+) -> Any:
     import xgboost as xgb
 
     data = xgb.QuantileDMatrix(train.X, train.queries.labels, group=train.group, nthread=1)
@@ -377,7 +381,9 @@ def _xgboost(method: Method, train: DataPart, valid: DataPart, test: DataPart, s
     return followed.rounds, lambda n: booster.predict(tested, output_margin=True, iteration_range=(0, n))
 
 
-def _catboost(method: Method, train: DataPart, valid: DataPart, test: DataPart, seed: int, judges: Any) -> Any:
+def _catboost(
+    method: Method, train: CheckedInputs, valid: CheckedInputs, test: CheckedInputs, seed: int, judges: Any
+) -> Any:
     import catboost
 
     train_pool, valid_pool, test_pool = (
@@ -400,7 +406,7 @@ def _catboost(method: Method, train: DataPart, valid: DataPart, test: DataPart, 
     return best, lambda n: model.predict(test_pool, ntree_end=n)
 
 
-def _linear(method: Method, train: DataPart, _: DataPart, test: DataPart, __: int, judges: Any) -> Any:
+def _linear(method: Method, train: CheckedInputs, _: CheckedInputs, test: CheckedInputs, __: int, judges: Any) -> Any:
     ranker = bp.LinearRanker(**method.params).fit(train.X, train.queries.labels, group=train.group)
     return dict.fromkeys(judges, 1), lambda _: ranker.predict(test.X)
 
@@ -410,7 +416,7 @@ _TRAINED: dict[str, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def scores_of(method: Method, parts: Parts, test: DataPart, seed: int, judges: Any) -> Any:
+def scores_of(method: Method, parts: Parts, test: CheckedInputs, seed: int, judges: Any) -> Any:
     """Return the mean of the test scores of trainings, and the mean best round, by judge."""
     found = [_TRAINED[method.framework](method, train, valid, test, seed, judges) for train, valid in parts]
     scores = {
@@ -425,7 +431,7 @@ def scores_of(method: Method, parts: Parts, test: DataPart, seed: int, judges: A
     return {judge: (scores[judge], float(np.mean([rounds[judge] for rounds, _ in found]))) for judge in judges}
 
 
-def _standardised(scores: Floats, part: DataPart) -> Floats:
+def _standardised(scores: Floats, part: CheckedInputs) -> Floats:
     """Return scores over the standard deviation within queries."""
     query = part.queries.query_of_row
     centred = scores - (np.bincount(query, scores) / np.bincount(query))[query]

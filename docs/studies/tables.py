@@ -8,8 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.document import as_json
-from boostplug.comparison.summary import to_json
+from boostplug.comparison.summary import as_json, to_json
 from boostplug.core.files import write_file
 from studies.bootstrap import bootstrap_interval
 from studies.documents import filled

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.training.frameworks import DataPart, LightGBM, Watch
+from boostplug.comparison.training.frameworks import LightGBM, Watch
 from boostplug.comparison.training.trees import Setting, Trees
+from boostplug.data.inputs import CheckedInputs
 from boostplug.losses import Loss
 from boostplug.metrics import Metric
 
@@ -27,7 +28,7 @@ class Training:
 
 
 def trainings(
-    fold: tuple[DataPart, DataPart, DataPart],
+    fold: tuple[CheckedInputs, CheckedInputs, CheckedInputs],
     objectives: Mapping[str, Loss | str],
     metric: Metric,
     *,

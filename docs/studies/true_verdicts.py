@@ -17,7 +17,7 @@ import joblib
 import numpy as np
 
 from boostplug.comparison.compare import compare
-from boostplug.comparison.training.frameworks import DataPart
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData
 from studies.fitting_trees import with_pairs
@@ -41,7 +41,7 @@ _SEED = 2067
 
 
 @cache
-def _pool(folder: Path, data: str) -> DataPart:
+def _pool(folder: Path, data: str) -> CheckedInputs:
     """Return all queries of a set whose documents have different labels, at most `MOST` documents of each."""
     rng = np.random.default_rng(_SEED)
     fold = movielens(folder, 20)[0] if data == "movielens" else SETS[data.partition(",")[0]].load(folder, 0)
@@ -53,15 +53,15 @@ def _pool(folder: Path, data: str) -> DataPart:
     queries = Queries(labels, group=group)
     place = np.lexsort((rng.random(len(labels)), queries.query_of_row))  # the rows of each query in a random order
     rows = np.sort(place[np.arange(len(labels)) - queries.boundaries[queries.query_of_row] < MOST.get(data, 1000)])
-    part = DataPart(np.concatenate([part.X for part in fold])[rows], queries.of_rows(rows, keep_empty=False))
-    return part.of_queries(with_pairs(part))
+    part = CheckedInputs(np.concatenate([part.X for part in fold])[rows], queries.of_rows(rows, keep_empty=False))
+    return part.take_queries(with_pairs(part))
 
 
 def drawn(folder: Path, data: str, draw: int) -> dict[Any, Any]:
     """Return the record of a comparison on some queries of a set, with what its models do on others."""
     part = _pool(folder, data)
     order = np.random.default_rng((_SEED, draw)).permutation(part.queries.n_queries)
-    here, others = part.of_queries(order[:HERE]), part.of_queries(order[HERE : HERE + OTHERS])
+    here, others = part.take_queries(order[:HERE]), part.take_queries(order[HERE : HERE + OTHERS])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         result = compare(

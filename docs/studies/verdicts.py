@@ -21,18 +21,19 @@ from numpy.typing import NDArray
 
 from boostplug.comparison.compare import compare
 from boostplug.comparison.decision import Decision, decide
-from boostplug.comparison.inputs.columns import score_of
+from boostplug.comparison.inputs.columns import TODAY
+from boostplug.comparison.inputs.features import score_of
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.frames import TODAY
 from boostplug.comparison.outcomes import Outcomes
 from boostplug.comparison.result import CompareResult
 from boostplug.comparison.summary import Outcome
-from boostplug.comparison.training.frameworks import DataPart, booster_of_text
 from boostplug.comparison.training.runs import Method, Run
 from boostplug.comparison.training.trees import Plan, Trees
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
 from boostplug.losses import SquaredError
 from boostplug.metrics import NDCG
+from boostplug.model.boosters import as_booster
 from studies.calibration import Sample, part_of, tables
 from studies.store import finished
 from studies.tables import publish
@@ -42,7 +43,7 @@ _FEATURES = 6
 _METRIC = NDCG(10)
 
 
-def record(result: CompareResult, fresh: DataPart | None) -> dict[str, Any]:
+def record(result: CompareResult, fresh: CheckedInputs | None) -> dict[str, Any]:
     """Return what a study keeps of a comparison: its runs, without models, and what these do on fresh queries.
 
     `fresh` has the values of the fresh queries by each fold's model, and by the mean of their scores, for each method
@@ -50,7 +51,7 @@ def record(result: CompareResult, fresh: DataPart | None) -> dict[str, Any]:
     """
     outcomes, decision = result.outcomes, decide(result.outcomes)
     assert decision is not None
-    by_validation = outcomes.first(outcomes.validation_means(decision.among, decision.runs))
+    by_validation = outcomes.best_method(outcomes.validation_means(decision.among, decision.runs))
     taken = {by_validation, decision.challenger, decision.incumbent, *chain.from_iterable(decision.pairs.values())}
     kept = ("framework", "method", "fold", "seed", "rounds", "rounds_trained", "validation", "test", "error")
     found = result.document["recommendation"]
@@ -67,16 +68,15 @@ def record(result: CompareResult, fresh: DataPart | None) -> dict[str, Any]:
     }
 
 
-def _on(fresh: DataPart, outcomes: Outcomes, method: Method) -> NDArray[np.float32]:
+def _on(fresh: CheckedInputs, outcomes: Outcomes, method: Method) -> NDArray[np.float32]:
     scores = []
     for (fold, _), run in outcomes.finished(method).items():
         if run.model:
-            scores.append(booster_of_text(run.model).predict(fresh.X))
+            scores.append(as_booster(run.model.encode()).predict(fresh.X))
         elif method.objective == TODAY:
             scores.append(fresh.queries.labels_by_name[TODAY])
         else:
-            assert outcomes.floors is not None
-            scores.append(score_of(outcomes.floors.columns[fold], fresh))
+            scores.append(score_of(outcomes.best_columns[fold], fresh))
     values = [_METRIC.per_query(one, fresh.queries) for one in (*scores, np.mean(scores, axis=0))]
     return np.array(values, dtype=np.float32)
 
@@ -240,11 +240,13 @@ def verdict(design: Design, seed: int) -> dict[str, Any]:
     return record(result, _fresh(design, seed) if design.signal else None)
 
 
-def _fresh(design: Design, seed: int) -> DataPart:
+def _fresh(design: Design, seed: int) -> CheckedInputs:
     frame = table(design, seed, FRESH)
     in_use = {TODAY: frame["old_score"].to_numpy()}
     queries = Queries(frame["grade"], qid=frame["query"], labels_by_name=in_use)
-    return DataPart(frame.drop(columns=["grade", "query"]).to_numpy(), queries, feature_names=(*frame.columns[:-2],))
+    return CheckedInputs(
+        frame.drop(columns=["grade", "query"]).to_numpy(), queries, feature_names=(*frame.columns[:-2],)
+    )
 
 
 def summary(store: Path) -> list[dict[str, Any]]:

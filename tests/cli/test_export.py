@@ -43,9 +43,8 @@ def run(*options):
 def test_each_kind_of_file(data, tmp_path):
     X = data.X.astype(np.float32)
     for path, predict in models(data, tmp_path):
-        done = run(
-            path, "--to", "solr", "--name", "mine", "--feature-names", "a,b,c", "--output", tmp_path / "out.json"
-        )
+        named = ("--name", "mine", "--feature-names", "a,b,c")
+        done = run(path, "--to", "solr", *named, "--output", tmp_path / "out.json")
         assert done.exit_code == 0, done.output
         assert "out" in done.output
         text = (tmp_path / "out.json").read_text()
@@ -73,9 +72,8 @@ def test_options_are_those_of_the_function(data, tmp_path):
     assert run(path, "--to", "ranklib", "--output", out, "--offset", "auto").exit_code == 0
     check_export(out.read_text(), "ranklib", X, predict(X.astype(np.float64)), offset="auto")
     helped = " ".join(run("--help").output.split())
-    assert all(
-        f"--{name.replace('_', '-')} " in helped for name in signature(bp.export).parameters.keys() - {"model", "X"}
-    )
+    options = signature(bp.export).parameters.keys() - {"model", "X"}
+    assert all(f"--{name.replace('_', '-')} " in helped for name in options)
     assert all(f'"{to}", {engine.title}: ' in helped for to, engine in ENGINES.items())
     assert "Missing option" in run(path, "--output", out).output
 

@@ -1,8 +1,9 @@
-"""A small data set, and one finished comparison on it."""
+"""A small data set, finished comparisons on it, and what LightGBM has trained."""
 
 import pytest
 
 import boostplug as bp
+from boostplug.comparison.training.frameworks import FRAMEWORKS
 from boostplug.datasets import make_ranking
 
 BUILT_IN = ["lambdarank", "rank_xendcg", "regression", "rank:ndcg", "rank:pairwise", "reg:squarederror"]
@@ -32,3 +33,29 @@ def settled(parts):
 @pytest.fixture(scope="session")
 def tiny():
     return tuple(make_ranking(12, n_features=4, mean_list_size=8, random_state=seed) for seed in range(3))
+
+
+class Trained(list):
+    """The trainings of LightGBM: name of the objective, seed, leaves. After `until` of them Ctrl-C comes."""
+
+    until = None
+
+    @property
+    def names(self):
+        return [name for name, *_ in self]
+
+
+@pytest.fixture
+def trained(monkeypatch):
+    found, run = Trained(), FRAMEWORKS["lightgbm"].run
+
+    def watched(self, setting, seed, *args, **options):
+        if len(found) == found.until:
+            raise KeyboardInterrupt
+        objective = setting.objective
+        name = objective if isinstance(objective, str) else type(objective).__name__
+        found.append((name, seed, self.trees.num_leaves))
+        return run(self, setting, seed, *args, **options)
+
+    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", watched)
+    return found

@@ -10,26 +10,24 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import xgboost as xgb
+from reports import THREE, TREES, compare_one
 from typer.testing import CliRunner
 
 import boostplug as bp
 from boostplug.cli.app import app
 
-FEW = {"rounds": 8, "seeds": [3], "num_threads": 1, "progress": False, "metrics": ["NDCG@10"]}
+FEW = {"rounds": 8, "seeds": [3], "metrics": ["NDCG@10"]}
 NAMES = {"label": "grade", "qid": "query"}
 OTHERS = ["clicked", "sold", "bought", "position", "w", "day", "part"]
 """Columns that are no features unless a test says so."""
-ONE = {"split": (0.6, 0.2, 0.2)}
 LOSS = bp.CRR()
-EVERY = [
-    *((one, "lightgbm") for one in (LOSS, "lambdarank", "rank_xendcg", "regression")),
-    *((one, "xgboost") for one in (LOSS, "rank:ndcg", "reg:squarederror")),
-]
-TREES = {"num_leaves": 6, "learning_rate": 0.05, "row_fraction": 0.9, "column_fraction": 0.9}
-TREES["lightgbm"] = {"feature_fraction_bynode": 1.0}
-"""Trees that tuning improves in each fold."""
-SOME = [(LOSS, "lightgbm"), ("reg:squarederror", "xgboost")]
-WEIGHED = [(LOSS, "xgboost"), EVERY[1], *EVERY[-2:]]
+EVERY = [("lightgbm", one) for one in (LOSS, "lambdarank", "rank_xendcg", "regression", bp.AdaRank())]
+EVERY += [("xgboost", one) for one in (LOSS, bp.AdaRank(), "rank:pairwise", "rank:ndcg", "reg:squarederror")]
+OURS, BUILT_IN = ("lightgbm", LOSS), ("xgboost", "reg:squarederror")
+THETA = (1.0 / np.arange(1, 9)).tolist()
+CLICKS = {"label": "sold", "position": "position", "propensity": THETA, **THREE}
+BY_NODE = {"lightgbm": {"feature_fraction_bynode": 1.0}}
+CHOICE = {"label": "bought", "today": "bm25", "drop": [*OTHERS, "grade"], "early_stopping_rounds": None, "folds": 3}
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +55,8 @@ def frame():
 
 
 def compared(*data, method, **options):
-    objective, framework = method
-    built_in = isinstance(objective, str)
-    what = {"losses": () if built_in else [objective], "baselines": [objective] if built_in else ()}
-    return bp.compare(*data, **what, frameworks=framework, **{**FEW, **options})
+    framework, objective = method
+    return compare_one(*data, framework=framework, objective=objective, **{**FEW, **options})
 
 
 def without(*names):
@@ -94,66 +90,56 @@ def same(result, X, **names):
     assert np.ptp(theirs) > 0
 
 
-@pytest.mark.parametrize("method", EVERY, ids=str)
-def test_of_one_split(frame, method):
-    result = compared(frame, method=method, **without(), **ONE)
+@pytest.mark.parametrize(
+    ("method", "column", "options"),
+    [
+        *((method, None, THREE) for method in EVERY),
+        (BUILT_IN, None, {"folds": 3}),
+        (OURS, None, {"folds": 3, "seeds": 2}),
+        *((method, "w", {"weight": "w", **THREE}) for method in (("xgboost", LOSS), EVERY[1], *EVERY[-2:])),
+        (OURS, "part", {"split": "part"}),
+        (BUILT_IN, "day", {"split": ("time", "day"), "seeds": 2}),
+        (("xgboost", bp.Unbiased(method="ips", propensity=tuple(THETA))), "position", CLICKS),
+        (("lightgbm", "lambdarank"), "position", CLICKS),
+        (("lightgbm", 0.5 * bp.QBRank() + 0.5 * bp.QBRank().on("sold")), "sold", {"labels": ["sold"], **THREE}),
+        (("lightgbm", "lambdarank(norm=False)"), None, CHOICE),
+    ],
+    ids=str,
+)
+def test_the_lines_train_on_a_frame(frame, method, column, options):
+    result = compared(frame, method=method, **{**without(column), **options})
     same(result, frame, frame=frame)
-    best = result.best
-    assert best.features == ["list price", "stars", "bm25", "brand"]
-    train, *_ = bp.split_queries(frame, qid="query")
-    scores = best.fit(train, "grade", qid="query").predict(frame)
-    np.testing.assert_array_equal(scores, scores_of(result.model, frame))
-
-
-def test_of_folds(frame):
-    same(compared(frame, method=SOME[1], **without(), folds=3), frame, frame=frame)
-    result = compared(frame, method=SOME[0], **without(), folds=3, seeds=2)
-    same(result, frame, frame=frame)
-    assert "folds = bp.split_queries(frame, qid='query', label='grade', folds=3)" in result.recommendation
-
-
-@pytest.mark.parametrize("method", WEIGHED, ids=str)
-def test_of_weights(frame, method):
-    same(compared(frame, method=method, **without("w"), weight="w", **ONE), frame, frame=frame)
-
-
-def test_of_a_split_by_a_column(frame):
-    same(compared(frame, method=SOME[0], **without("part"), split="part"), frame, frame=frame)
-    same(compared(frame, method=SOME[1], **without("day"), split=("time", "day"), seeds=2), frame, frame=frame)
-
-
-def test_of_clicks_of_more_labels_and_of_one_choice(frame):
-    theta = (1.0 / np.arange(1, 9)).tolist()
-    clicks = bp.Unbiased(method="ips", propensity=tuple(theta))
-    given = {**without("position"), "position": "position", "propensity": theta, "label": "sold"}
-    same(compared(frame, method=(clicks, "xgboost"), **given, **ONE), frame, frame=frame)
-    given = {**without("position"), "position": "position", "propensity": theta, "label": "sold"}
-    same(compared(frame, method=("lambdarank", "lightgbm"), **given, **ONE), frame, frame=frame)
-    of_sales = (0.5 * bp.QBRank() + 0.5 * bp.QBRank().on("sold"), "lightgbm")
-    same(compared(frame, method=of_sales, **without("sold"), labels=["sold"], **ONE), frame, frame=frame)
-    one = {**NAMES, "label": "bought", "today": "bm25", "drop": [*OTHERS, "grade"], "early_stopping_rounds": None}
-    result = compared(frame, method=("lambdarank(norm=False)", "lightgbm"), **one, folds=3)
-    assert result.document["recommendation"]["outcome"] == "better"
-    same(result, frame, frame=frame)
+    if options is CHOICE:
+        assert result.document["recommendation"]["outcome"] == "better"
+    if options == {"folds": 3, "seeds": 2}:
+        assert "folds = bp.split_queries(frame, qid='query', label='grade', folds=3)" in result.recommendation
+    if options is THREE:
+        best = result.best
+        assert best.features == ["list price", "stars", "bm25", "brand"]
+        train, _, test = bp.split_queries(frame, qid="query")
+        scores = best.fit(train, "grade", qid="query").predict(frame)
+        np.testing.assert_array_equal(scores, scores_of(result.model, frame))
+        (run,) = result.document["methods"][0]["runs"]
+        assert best.n_estimators == run["rounds"]
+        found = bp.NDCG(10).score(test["grade"], best.predict(test), qid=test["query"])
+        assert run["test"]["NDCG@10"] == pytest.approx(found, abs=1e-12)
 
 
 def test_of_three_tables_and_of_a_list_of_folds(frame):
     parts, folds = bp.split_queries(frame, qid="query"), bp.split_queries(frame, qid="query", label="grade", folds=3)
-    same(compared(*parts, method=SOME[0], **without()), frame, train=parts[0])
-    same(compared(folds, method=SOME[1], **{**NAMES, "features": ["list price", "brand"]}), frame, folds=folds)
-    whole = pl.from_pandas(frame)
-    same(compared(whole, method=SOME[0], **without(), **ONE), frame, frame=whole)
-    whole = pa.Table.from_pandas(frame)
-    same(compared(whole, method=SOME[1], **without(), folds=3), frame, frame=whole)
+    same(compared(*parts, method=OURS, **without()), frame, train=parts[0])
+    same(compared(folds, method=BUILT_IN, **{**NAMES, "features": ["list price", "brand"]}), frame, folds=folds)
+    for whole, method in ((pl.from_pandas(frame), OURS), (pa.Table.from_pandas(frame), BUILT_IN)):
+        same(compared(whole, method=method, **without(), folds=3), frame, frame=whole)
 
 
 def test_of_ranking_data(frame):
     given = {"y": frame["grade"], "qid": frame["query"], "weight": frame["w"], "labels": {"sold": frame["sold"]}}
     data = bp.RankingData(frame[["list price", "stars", "bm25"]].to_numpy(), **given)
-    same(compared(data, method=("rank:ndcg", "xgboost"), **ONE), data.X, data=data)
-    same(compared(data, method=("lambdarank", "lightgbm"), folds=3), data.X, data=data)
+    same(compared(data, method=("xgboost", "rank:ndcg"), **THREE), data.X, data=data)
+    same(compared(data, method=("lightgbm", "lambdarank"), folds=3), data.X, data=data)
     parts = bp.split_queries(data, split=(0.5, 0.25, 0.25))
-    same(compared(*parts, method=(LOSS.on("sold"), "xgboost")), data.X, train=parts[0])
+    same(compared(*parts, method=("xgboost", LOSS.on("sold"))), data.X, train=parts[0])
 
 
 def test_of_files(frame, tmp_path, monkeypatch):
@@ -161,25 +147,25 @@ def test_of_files(frame, tmp_path, monkeypatch):
     texts = frame.assign(query=[f"00{query}" for query in frame["query"]], brand=frame["brand"].astype("object"))
     texts.to_csv("shop.csv", sep=";", index=False)
     texts.to_parquet("shop.parquet")
-    for path, method in (("shop.csv", (LOSS, "xgboost")), ("shop.parquet", SOME[0])):
-        result = compared(path, method=method, **without(), **ONE)
+    for path, method in (("shop.csv", ("xgboost", LOSS)), ("shop.parquet", OURS)):
+        result = compared(path, method=method, **without(), **THREE)
         same(result, None)
         assert f"frame = pd.read_{path[5:]}('{path}'" in result.recommendation
     for part, rows in zip(("train.csv", "valid.csv", "test.csv"), bp.split_queries(texts, qid="query"), strict=True):
         rows.to_csv(part, index=False)
-    same(compared("train.csv", "valid.csv", "test.csv", method=SOME[0], **without()), frame)
+    same(compared("train.csv", "valid.csv", "test.csv", method=OURS, **without()), frame)
     rows = frame[["grade", "query", "list price", "stars"]].itertuples(index=False)
     Path("judged.txt").write_text("".join(f"{row[0]} qid:{row[1]} 1:{row[2]:.3f} 2:{row[3]:.3f}\n" for row in rows))
     data = bp.datasets.load_letor("judged.txt")
-    same(compared("judged.txt", method=SOME[0], **ONE), data.X)
+    same(compared("judged.txt", method=OURS, **THREE), data.X)
 
 
 def test_of_tuned_folds_and_of_the_linear_model(frame):
     pytest.importorskip("optuna")
-    tuned = compared(frame, method=(bp.QBRank(), "lightgbm"), **without(), folds=3, tune=3, params=TREES)
+    tuned = compared(frame, method=("lightgbm", bp.QBRank()), **without(), folds=3, tune=3, params=TREES | BY_NODE)
     assert tuned.document["recommendation"]["code"].count("LGBMRanker(") == 3  # one for each fold's setting
     same(tuned, frame, frame=frame)
-    linear = bp.compare(frame, losses=(), baselines="linear", **without(), **FEW, folds=3)
+    linear = bp.compare(frame, losses=(), baselines="linear", **without(), **FEW, num_threads=1, folds=3)
     X = frame[linear.best.features]
     assert [*X] == ["list price", "stars", "bm25"]
     scores = linear.model.predict(X.assign(brand=0.0))
@@ -190,14 +176,11 @@ def test_of_tuned_folds_and_of_the_linear_model(frame):
 def test_the_call_runs_as_it_is_printed(frame):
     data = bp.RankingData(frame[["list price", "stars"]].to_numpy(), frame["grade"], qid=frame["query"])
     folds = bp.split_queries(data, folds=3)
-    for given, name, more in ((frame, "frame", {**without(), "folds": 3}), (folds, "folds", {})):
-        result = compared(given, method=SOME[0], **more)
+    for given, name, more, X in ((frame, "frame", {**without(), "folds": 3}, frame), (folds, "folds", {}, data.X)):
+        result = compared(given, method=OURS, **more)
         again = eval(result.document["call"], {"bp": bp, name: given})  # noqa: S307 (ours)
-        ours, theirs = (one.document["methods"][0]["test"] for one in (result, again))
-        assert ours == theirs
-        np.testing.assert_array_equal(
-            *(scores_of(one.model, frame if name == "frame" else data.X) for one in (result, again))
-        )
+        assert again.document["methods"][0]["test"] == result.document["methods"][0]["test"]
+        np.testing.assert_array_equal(scores_of(again.model, X), scores_of(result.model, X))
 
 
 def test_a_model_that_was_written_is_the_one_of_the_lines(frame, tmp_path, monkeypatch):
@@ -205,11 +188,13 @@ def test_a_model_that_was_written_is_the_one_of_the_lines(frame, tmp_path, monke
     frame.to_csv("shop.csv", index=False)
     command = "compare --data shop.csv --label grade --qid query --losses CRR --baselines none --frameworks lightgbm"
     command += f" --rounds 8 --seeds 1 --num-threads 1 --split .6,.2,.2 --drop {','.join(OTHERS)}"
-    monkeypatch.setattr("sys.argv", ["boostplug", *command.split()])
-    said = CliRunner().invoke(app, command.split()).stdout
-    assert "add --model ranker.txt to the command" in said
-    monkeypatch.setattr("sys.argv", ["boostplug", *command.split(), "--model", "ranker.txt"])
-    said = CliRunner().invoke(app, [*command.split(), "--model", "ranker.txt"]).stdout
+
+    def said_of(*arguments):
+        monkeypatch.setattr("sys.argv", ["boostplug", *arguments])
+        return CliRunner().invoke(app, [*arguments]).stdout
+
+    assert "add --model ranker.txt to the command" in said_of(*command.split())
+    said = said_of(*command.split(), "--model", "ranker.txt")
     assert "add --model" not in said
     names: dict = {"bp": bp, "pd": pd}
     exec(dedent(said.split("These lines train it again:\n")[1]), names)  # noqa: S102 (ours)

@@ -10,20 +10,17 @@ import lightgbm as lgb
 import numpy as np
 import pytest
 import xgboost as xgb
+from reports import ONE, QUICK, compare_one, names_of, row_of
 from rich.console import Console
 from scipy import stats
 
 import boostplug as bp
 from boostplug.comparison.arguments import parse_losses
-from boostplug.comparison.report.table import markdown
 from boostplug.comparison.significance import holm, randomisation_test
-from boostplug.comparison.training.frameworks import FRAMEWORKS, DataPart, Watch
-from boostplug.comparison.training.trees import Trees
 from boostplug.datasets import Fold
 from boostplug.selection.starting import trees_for
 
 BUILT_IN = ["lambdarank", "rank_xendcg", "regression", "rank:ndcg", "rank:pairwise", "reg:squarederror"]
-QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,21 +33,9 @@ class Broken(bp.MPBoost):
         raise self.error("broken on purpose")
 
 
-def cells(text):
-    return re.findall(r"[^\s│]+", text)
-
-
 def test_all_methods_in_both_frameworks(result):
-    expected = [
-        ("lightgbm", "lambdarank"),
-        ("lightgbm", "rank_xendcg"),
-        ("lightgbm", "regression"),
-        ("lightgbm", "MPBoost(Log)"),
-        ("xgboost", "rank:ndcg"),
-        ("xgboost", "rank:pairwise"),
-        ("xgboost", "reg:squarederror"),
-        ("xgboost", "MPBoost(Log)"),
-    ]
+    expected = [("lightgbm", name) for name in (*BUILT_IN[:3], "MPBoost(Log)")]
+    expected += [("xgboost", name) for name in (*BUILT_IN[3:], "MPBoost(Log)")]
     table = result.to_frame()
     assert list(zip(table["framework"], table["method"], strict=True)) == expected
     assert not result.failed
@@ -83,13 +68,7 @@ def test_numbers_are_those_of_plain_training(parts, result):
     booster = lgb.train(params, lgb.Dataset(train.X, train.y, group=train.group), 4)
     by_round = [bp.NDCG(10)(booster.predict(valid.X, num_iteration=r), valid.queries) for r in (1, 2, 3, 4)]
     best = int(np.argmax(by_round)) + 1
-    ours = next(
-        run
-        for row in result.document["methods"]
-        if (row["framework"], row["method"]) == ("lightgbm", "MPBoost(Log)")
-        for run in row["runs"]
-        if run["seed"] == 1
-    )
+    (ours,) = (run for run in row_of(result, "MPBoost(Log)")["runs"] if run["seed"] == 1)
     assert ours["rounds"] == best
     np.testing.assert_allclose(ours["curve"], by_round, atol=1e-12)
     assert ours["validation"] == pytest.approx(max(by_round), abs=1e-12)
@@ -103,7 +82,7 @@ def test_numbers_are_those_of_plain_training(parts, result):
         **found.get("xgboost", {}),
     }  # fmt: skip
     booster = xgb.train(params, xgb.QuantileDMatrix(train.X, train.y, group=train.group, max_bin=255), 4)
-    ours = next(row for row in result.document["methods"] if row["method"] == "rank:ndcg")["runs"][0]
+    ours = row_of(result, "rank:ndcg")["runs"][0]
     scores = booster.predict(xgb.DMatrix(test.X), iteration_range=(0, ours["rounds"]), output_margin=True)
     assert ours["test"]["MAP"] == pytest.approx(bp.MAP()(scores, test.queries), abs=1e-12)
 
@@ -128,6 +107,19 @@ def test_differences_and_p_values_follow_from_the_values_per_query(settled):
         found = table[table.framework == framework]
         np.testing.assert_allclose(found["p"].dropna(), of_framework, atol=2e-3)  # weights 1/n round differently
         np.testing.assert_allclose(found["p_holm"].dropna(), holm(found["p"].dropna()))
+
+
+def test_the_column_of_p_says_what_it_is_corrected_for(settled):
+    assert settled.document["test"]["comparisons"] == {"lambdarank in lightgbm": 4, "rank:ndcg in xgboost": 4}
+    assert "corrected by Holm's method (4 comparisons with lambdarank in lightgbm" in " ".join(str(settled).split())
+
+
+def test_a_training_stops_after_so_many_rounds_without_a_better_one(settled):
+    """As good as the best is not better."""
+    for run in (run for row in settled.document["methods"] for run in row["runs"]):
+        curve = run["curve"]
+        assert run["rounds"] == int(np.argmax(curve)) + 1
+        assert run["rounds_trained"] == len(curve) == run["rounds"] + 3
 
 
 def test_spread_is_over_seeds_and_seeds_matter(result):
@@ -171,43 +163,35 @@ def test_no_width_cuts_a_number_or_a_name(result, width):
     text = buffer.getvalue()
     assert "…" not in text
     assert max(map(len, text.splitlines())) <= width
-    shown = cells(text)
+    shown = re.findall(r"[^\s│]+", text)
     for row in result.document["methods"]:
         assert row["method"] in shown
         for value in row["test"].values():
             assert any(f"{value['mean']:.4f}".removeprefix("0") == cell.rstrip(",") for cell in shown)
 
 
-@pytest.fixture(scope="module")
-def errors(parts):
-    """A comparison in a metric of which less is better."""
+def test_the_least_error_is_the_best(parts):
     methods = {"losses": [bp.MPBoost()], "baselines": BUILT_IN[:3], "frameworks": "lightgbm"}
-    return bp.compare(*parts, **methods, metric=bp.PairError("half"), metrics="NDCG@5", **{**QUICK, "rounds": 6})
-
-
-def test_the_least_error_is_the_best(errors):
-    document = errors.document
-    rows = {row["method"]: row for row in document["methods"]}
-    means = {name: row["test"]["PairError(half)"]["mean"] for name, row in rows.items()}
-    text = str(errors)
+    result = bp.compare(*parts, **methods, metric=bp.PairError("half"), metrics="NDCG@5", **{**QUICK, "rounds": 6})
+    means = {name: row_of(result, name)["test"]["PairError(half)"]["mean"] for name in names_of(result)}
+    text = str(result)
     assert "PairError(half) ↓" in text
     assert "NDCG@5 ↓" not in text
     best = min(means, key=means.get)
     assert best != max(means, key=means.get)
-    bold = [line for line in markdown(document).splitlines() if f"**{means[best]:.4f}**".replace("0.", ".") in line]
-    assert len(bold) == 1
-    assert f"| {best} |" in bold[0]
+    shown = f"**{means[best]:.4f}**".replace("0.", ".")
+    (bold,) = (line for line in result.to_markdown().splitlines() if shown in line)
+    assert f"| {best} |" in bold
     difference = means["MPBoost(Log)"] - means["lambdarank"]
-    assert rows["MPBoost(Log)"]["difference"] == pytest.approx(difference, abs=1e-12)
+    assert row_of(result, "MPBoost(Log)")["difference"] == pytest.approx(difference, abs=1e-12)
 
 
 def test_a_failing_cell_is_reported_and_the_rest_shows(parts):
-    result = bp.compare(*parts, losses={"ours": bp.MPBoost(), "broken": Broken()}, baselines=["lambdarank"], **QUICK)
+    result = bp.compare(*parts, **{**ONE, "losses": {"ours": bp.MPBoost(), "broken": Broken()}})
     assert result.failed
-    rows = {(row["framework"], row["method"]): row for row in result.document["methods"]}
-    assert rows["lightgbm", "broken"]["runs_finished"] == 0
-    assert rows["lightgbm", "broken"]["test"]["MAP"]["mean"] is None
-    assert rows["lightgbm", "ours"]["runs_finished"] == 1
+    broken = row_of(result, "broken")
+    assert (broken["runs_finished"], broken["test"]["MAP"]["mean"]) == (0, None)
+    assert row_of(result, "ours")["runs_finished"] == 1
     text = str(result)
     assert "FAILED: lightgbm broken: RuntimeError: broken on purpose" in text
     assert re.search(r"lightgbm\s+broken\s+failed", text)
@@ -215,45 +199,28 @@ def test_a_failing_cell_is_reported_and_the_rest_shows(parts):
 
 
 def test_without_a_finished_run_nothing_is_best(parts):
-    result = bp.compare(*parts, losses={"broken": Broken()}, baselines=[], **QUICK)
+    result = compare_one(*parts, framework="lightgbm", objective=Broken())
     for ask in (lambda: result.best, lambda: result.model):
         with pytest.raises(ValueError, match="nothing is best: no run is finished"):
             ask()
 
 
-def test_interrupted_shows_what_is_finished(parts, monkeypatch):
-    run = FRAMEWORKS["lightgbm"].run
-    calls = []
-
-    def run_until_ctrl_c(self, *args, **options):
-        calls.append(args)
-        if len(calls) == 3:
-            raise KeyboardInterrupt
-        return run(self, *args, **options)
-
-    monkeypatch.setattr(FRAMEWORKS["lightgbm"], "run", run_until_ctrl_c)
-    result = bp.compare(*parts, losses="mpboost", frameworks=["lightgbm"], **QUICK)
+@pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
+def test_interrupted_within_a_round_shows_what_is_finished(parts, framework):
+    losses = {"stopped": Broken(error=KeyboardInterrupt)}
+    result = bp.compare(*parts, losses=losses, frameworks=framework, **QUICK)
     assert result.interrupted
     assert not result.failed
     assert [row["runs_finished"] for row in result.document["methods"]] == [
         1,
         1,
-        0,
+        1,
         0,
         1,
         1,
-    ]  # last, what trains at once
-    assert "INCOMPLETE: interrupted after 4 of 6 runs" in str(result)
-    assert "not run" in str(result)
-    assert "No verdict" in str(result)
-
-
-def test_ctrl_c_within_a_round(parts):
-    for framework in FRAMEWORKS:
-        losses = {"stopped": Broken(error=KeyboardInterrupt)}
-        result = bp.compare(*parts, losses=losses, baselines=BUILT_IN, frameworks=[framework], **QUICK)
-        assert result.interrupted
-        assert sum(row["runs_finished"] for row in result.document["methods"]) == 3
+    ]  # first, what trains at once
+    for words in ("INCOMPLETE: interrupted after 5 of 6 runs", "not run", "No verdict"):
+        assert words in str(result)
 
 
 def test_one_framework_is_missing(parts, monkeypatch):
@@ -266,35 +233,14 @@ def test_one_framework_is_missing(parts, monkeypatch):
 def test_folds(parts):
     train, valid, test = parts
     folds = [Fold(train, valid, test), (valid, test, train)]
-    result = bp.compare(folds, losses=[bp.MPBoost()], baselines=["lambdarank"], frameworks=["lightgbm"], **QUICK)
+    result = bp.compare(folds, **ONE)
     ours = result.document["methods"][1]
     assert [run["fold"] for run in ours["runs"]] == [0, 1]
     means = result.to_frame()["NDCG@10"]
     assert ours["difference"] == pytest.approx(means[1] - means[0], abs=1e-12)
     assert set(result.per_query["fold"]) == {0, 1}
     assert "1 seed × 2 folds" in str(result)
-    single = bp.compare(folds[0], losses=(), baselines=["lambdarank"], frameworks=["lightgbm"], **QUICK)
-    assert single.document["methods"][0]["runs_planned"] == 1
-
-
-def test_the_same_stopping_rule_for_both(parts):
-    queries = parts[1].queries
-    watch = Watch(bp.NDCG(10), queries, patience=2, num_threads=1)
-    good, bad = queries.labels, -queries.labels
-    for scores in (bad, good, bad):
-        watch.start_round()
-        watch.measure(scores)
-        assert not watch.stop
-    watch.measure(good)  # as good as the best is not better
-    assert watch.stop
-    assert watch.best_round == 2
-    endless = Watch(bp.NDCG(10), queries, patience=None, num_threads=1)
-    assert endless.best_round == 0
-    for scores in (good, bad):
-        endless.measure(scores)
-    assert not endless.stop
-    assert endless.best_round == 2  # all rounds count
-    assert endless.best_value == endless.values[1] < endless.values[0]
+    assert bp.compare(folds[0], **ONE).document["methods"][0]["runs_planned"] == 1
 
 
 def test_names_of_losses():
@@ -309,16 +255,15 @@ def test_names_of_losses():
     assert len(parse_losses([bp.MPBoost(), bp.MPBoost()])) == 1
 
 
-def test_own_parameters_of_a_framework_win_under_any_name(parts):
-    train, valid, test = (DataPart(part.X, part.queries) for part in parts)
-    trees = Trees(lightgbm={"eta": 0.5, "min_child_samples": 3}, xgboost={"eta": 0.5, "lambda": 2})
-    params = FRAMEWORKS["lightgbm"](train, valid, test, trees, 1).params
-    assert (params["eta"], params["min_child_samples"]) == (0.5, 3)
-    assert not {"learning_rate", "min_data_in_leaf"} & set(params)
-    params = FRAMEWORKS["xgboost"](train, valid, test, trees, 1).params
-    assert (params["eta"], params["lambda"]) == (0.5, 2)
-    assert not {"learning_rate", "reg_lambda"} & set(params)
-    assert "force_col_wise" not in Trees(lightgbm={"force_row_wise": True}).for_lightgbm(1)
+@pytest.mark.parametrize(
+    ("framework", "own"),
+    [("lightgbm", {"shrinkage_rate": 0.5, "min_child_samples": 3}), ("xgboost", {"eta": 0.5, "lambda": 2})],
+)
+def test_own_parameters_of_a_framework_win_under_any_name(parts, framework, own):
+    given = {"framework": framework, "objective": bp.RankNet()}
+    named = {"lightgbm": {"learning_rate": 0.5, "min_rows": 3}, "xgboost": {"learning_rate": 0.5, "l2": 2}}[framework]
+    found, expected = (compare_one(*parts, **given, params=params) for params in ({framework: own}, named))
+    assert found.per_query.equals(expected.per_query)
 
 
 @pytest.mark.parametrize(
@@ -327,30 +272,26 @@ def test_own_parameters_of_a_framework_win_under_any_name(parts):
         {"losses": {"mine": 3}},
         {"losses": {"lambdarank": bp.MPBoost()}},  # the name of a built-in objective
         {"losses": (), "baselines": ()},
-        {"baselines": ["nope"]},
         {"frameworks": ["catboost"]},
         {"rounds": 0},
         {"seeds": [1, 1]},
         {"seeds": [2**31]},
         {"resume": True},
-        {"params": {"leaves": 3}},
         {"params": {"lightgbm": {"application": "binary"}}},
         {"params": {"lightgbm": {"num_iterations": 3}}},
         {"params": {"xgboost": {"eta": 0.1, "seed": 3}}},
         {"metric": "nope"},
     ],
 )
-def test_what_makes_no_sense_is_refused_before_training(parts, monkeypatch, arguments):
-    for framework in FRAMEWORKS.values():
-        monkeypatch.setattr(framework, "run", None)
+def test_what_makes_no_sense_is_refused_before_training(parts, arguments):
     with pytest.raises(ValueError, match=r"; |must be|nothing to compare"):
-        bp.compare(*parts, **{"progress": False, **arguments})
+        bp.compare(*parts, **{**ONE, "losses": Broken(error=AssertionError), **arguments})
 
 
 def test_labels_below_one_leave_map_out(parts):
     """Real labels of 0 to .6, as the mean over assessors: the default comparison goes on, and says what is missing."""
     small = [bp.RankingData(part.X, part.y * 0.15, qid=part.qid) for part in parts]
-    some = {**QUICK, "losses": "qbrank()", "baselines": "regression", "frameworks": "lightgbm"}
+    some = {**ONE, "baselines": "regression"}
     result = bp.compare(*small, **some)
     assert [name for name in result.to_frame() if name in {"NDCG@5", "NDCG@10", "MAP", "KendallTau"}] == [
         "NDCG@5", "NDCG@10", "KendallTau",

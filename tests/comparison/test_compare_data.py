@@ -1,25 +1,16 @@
 """Data that `compare` takes: one table from every form and file, columns to choose, weights that count."""
 
-from itertools import chain
-
-import lightgbm as lgb
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
 import xgboost as xgb
+from reports import ONE, THREE, compare_one, row_of
 
 import boostplug as bp
-from boostplug.comparison.inputs.data import folds_of
-from boostplug.comparison.inputs.frames import Columns, split_by_query
-from boostplug.comparison.training.frameworks import booster_of_text
-from boostplug.comparison.training.trees import NAMES_IN_LIGHTGBM
-from boostplug.data.inputs import Source
 from boostplug.datasets import Fold
-
-QUICK = {"rounds": 3, "seeds": 1, "num_threads": 1, "progress": False, "metrics": "NDCG@5"}
-ONE = {"losses": [bp.RankNet()], "baselines": "lambdarank", "frameworks": "lightgbm", **QUICK}
+from boostplug.model.boosters import as_booster
 
 
 def frame_of(part, **columns):
@@ -51,10 +42,10 @@ def test_data_frames(parts, plain, kind):
 
 
 def test_ranking_data_and_folds(parts, plain):
-    grouped = [bp.RankingData(part.X, part.y, group=part.group) for part in parts]
-    for fold in (Fold(*parts), tuple(grouped)):
-        assert numbers(bp.compare(*fold, **ONE)) == plain
-        assert numbers(bp.compare(fold, **ONE)) == numbers(bp.compare([fold], **ONE)) == plain
+    grouped = tuple(bp.RankingData(part.X, part.y, group=part.group) for part in parts)
+    for fold in (Fold(*parts), grouped):
+        for given in (fold, [fold], [[fold]]):
+            assert numbers(bp.compare(*given, **ONE)) == plain
     for of_part in (lambda p: (p.X, p.y, p.qid), lambda p: {"X": p.X, "y": p.y, "qid": p.qid}):
         assert numbers(bp.compare(*map(of_part, parts), **ONE)) == plain
     with pytest.raises(
@@ -86,15 +77,19 @@ def test_what_one_framework_refuses_stands_in_its_rows(parts):
     assert "pass label_gain=[…]" in result.document["methods"][0]["runs"][0]["error"]
 
 
+def write_letor(path, data):
+    rows = zip(data.y, data.qid, data.X, strict=True)
+    lines = [f"{y:g} qid:{q} " + " ".join(f"{i}:{x!s}" for i, x in enumerate(X, 1)) for y, q, X in rows]
+    path.write_text("\n".join(lines).replace("nan", "NULL"))
+
+
 def test_letor_files(parts, plain, tmp_path):
-    for name, part in zip(("train", "vali", "test"), parts, strict=True):
-        rows = zip(part.y, part.qid, part.X, strict=True)
-        lines = [f"{y:g} qid:{q} " + " ".join(f"{i}:{x!s}" for i, x in enumerate(X, 1)) for y, q, X in rows]
-        (tmp_path / f"{name}.txt").write_text("\n".join(lines).replace("nan", "NULL"))
+    files = [tmp_path / f"{name}.txt" for name in ("train", "vali", "test")]
+    for file, part in zip(files, parts, strict=True):
+        write_letor(file, part)
     of_folder = bp.compare(tmp_path, **ONE)
     assert numbers(of_folder) == numbers(bp.compare(str(tmp_path), **ONE)) == plain
     assert of_folder.document["data"]["name"] == tmp_path.name
-    files = [tmp_path / f"{name}.txt" for name in ("train", "vali", "test")]
     assert numbers(bp.compare(*files, **ONE)) == plain
 
 
@@ -110,68 +105,43 @@ def weighted(parts):
 
 @pytest.fixture(scope="module")
 def of_weighted(weighted):
-    methods = {"losses": [bp.RankNet()], "baselines": ["lambdarank", "rank:ndcg", "reg:squarederror"]}
-    return bp.compare(*weighted, **methods, **QUICK)
+    return bp.compare(*weighted, **ONE)
 
 
-def test_weights_count_in_training_and_metrics(weighted, of_weighted):
-    """As LightGBM alone trains. The recommended estimators of the other methods are fitted in another test."""
-    train, valid, test = weighted
-    assert not of_weighted.failed
-    runs = {(m["framework"], m["method"]): m["runs"][0] for m in of_weighted.document["methods"]}
-    found = of_weighted.document["settings"]["params"]
-    own = {name: found[ours] for ours, name in NAMES_IN_LIGHTGBM.items()}
-    params = {"objective": bp.RankNet(), "num_threads": 1, "bagging_freq": 1, "verbosity": -1, "metric": "None"}
-    params |= {**own, **found["lightgbm"], **dict.fromkeys(("bagging_seed", "feature_fraction_seed", "extra_seed"), 0)}
-    dataset = lgb.Dataset(train.X, train.y, group=train.group, weight=train.weight)
-    booster = lgb.train(params, dataset, 3)
-    rounds = runs["lightgbm", "RankNet"]["rounds"]
-    scores = booster.predict(test.X, num_iteration=rounds)
-    value = bp.NDCG(5)(scores, test.queries)
-    assert runs["lightgbm", "RankNet"]["test"]["NDCG@5"] == pytest.approx(value, abs=1e-12)
-    assert value != bp.NDCG(5)(scores, bp.Queries(test.y, group=test.group))
-    on_valid = bp.NDCG(10)(booster.predict(valid.X, num_iteration=rounds), valid.queries)
-    assert runs["lightgbm", "RankNet"]["validation"] == pytest.approx(on_valid, abs=1e-12)
+def test_weights_count_in_metrics(weighted, of_weighted):
+    """In training as in the lines that train the best again, which other tests run."""
+    test, best = weighted[2], of_weighted.document["recommendation"]["method"]
+    scores = of_weighted.model.predict(test.X)
+    value = bp.NDCG(10)(scores, test.queries)
+    assert row_of(of_weighted, best)["test"]["NDCG@10"]["mean"] == pytest.approx(value, abs=1e-12)
+    assert value != bp.NDCG(10)(scores, bp.Queries(test.y, group=test.group))
+    on_valid = bp.NDCG(10)(of_weighted.model.predict(weighted[1].X), weighted[1].queries)
+    assert row_of(of_weighted, best)["validation"]["mean"] == pytest.approx(on_valid, abs=1e-12)
 
 
 def test_queries_of_weight_0_are_not_counted(weighted):
-    train, valid, test = weighted
+    *others, test = weighted
     odd = test.qid % 2 == 1
     some = bp.RankingData(test.X, test.y, qid=test.qid, weight=np.where(odd, test.weight, 0.0))
-    result = bp.compare(train, valid, some, losses=[bp.RankNet()], baselines=["lambdarank"], **QUICK)
     only = bp.RankingData(test.X[odd], test.y[odd], qid=test.qid[odd], weight=test.weight[odd])
-    expected = bp.compare(train, valid, only, losses=[bp.RankNet()], baselines=["lambdarank"], **QUICK)
-    keys = ("queries", "better", "worse")
-    ours, theirs = (one.document["recommendation"] for one in (result, expected))
-    assert {key: ours[key] for key in keys} == {key: theirs[key] for key in keys}
-    assert result.document["test"]["queries"] == expected.document["test"]["queries"]
+    ours, theirs = (bp.compare(*others, last, **ONE).document for last in (some, only))
+    assert ours["test"]["queries"] == theirs["test"]["queries"]
+    for key in ("queries", "better", "worse"):
+        assert ours["recommendation"][key] == theirs["recommendation"][key]
 
 
 def test_differences_weigh_queries(weighted, of_weighted):
     weights = weighted[2].queries.query_weight
     values = of_weighted.per_query
-    of = {key: part["NDCG@10"].to_numpy() for key, part in values.groupby(["framework", "method"])}
     np.testing.assert_array_equal(values["weight"].to_numpy()[: len(weights)], weights)
-    d = of["lightgbm", "RankNet"] - of["lightgbm", "lambdarank"]
-    defined = ~np.isnan(d)
-    found = of_weighted.to_frame().set_index(["framework", "method"]).loc[("lightgbm", "RankNet"), "difference"]
-    assert found == pytest.approx((d * weights)[defined].sum() / weights[defined].sum(), abs=1e-12)
+    of = {key: part["NDCG@10"].to_numpy() for key, part in values.groupby("method")}
+    d = of["RankNet"] - of["lambdarank"]
+    expected = np.average(d[~np.isnan(d)], weights=weights[~np.isnan(d)])
+    assert row_of(of_weighted, "RankNet")["difference"] == pytest.approx(expected, abs=1e-12)
     assert "Means and tests are by the weights of the queries." in " ".join(str(of_weighted).split())
 
 
-def test_weights_are_columns_of_frames_and_tell_kept_results_apart(weighted, tmp_path):
-    frames = [frame_of(part, w=part.weight) for part in weighted]
-    some = {"label": "grade", "weight": "w", **ONE, "store": tmp_path / "kept.jsonl"}
-    found = bp.compare(*frames, **some)
-    assert numbers(found) == numbers(bp.compare(*weighted, **ONE))
-    other = [frame.assign(w=frame["w"] + 1) for frame in frames]
-    with pytest.raises(ValueError, match="holds no results of this comparison, only of one with other"):
-        bp.compare(*other, **some, resume=True)
-    assert numbers(bp.compare(*frames, **some, resume=True)) == numbers(found)
-
-
-SOME = {"losses": [bp.QBRank()], "baselines": "lambdarank", "rounds": 3, "seeds": 1, "num_threads": 1}
-SPLIT = {"split": (0.6, 0.2, 0.2)}
+TABLE = {**ONE, "label": "grade", "qid": "query"}
 
 
 @pytest.fixture(scope="module")
@@ -195,18 +165,18 @@ def sizes(result):
 @pytest.mark.parametrize("split", [(0.6, 0.2, 0.2), (0.5, 0.25, 0.25), "part", ("time", "day")])
 def test_split_queries_gives_the_parts_that_are_compared(frame, split):
     whole = frame.sample(frac=1.0, random_state=0)  # rows of queries apart
-    day = np.arange(len(np.unique(whole["query"])))[np.unique(whole["query"], return_inverse=True)[1]]
-    whole = whole.assign(day=day, part=np.array(["train", "valid", "test"])[day % 3])
+    whole = whole.assign(day=whole["query"], part=np.array(["train", "valid", "test"])[whole["query"] % 3])
     parts = bp.split_queries(whole, qid="query", split=split)
-    others = ("part", "day") if isinstance(split[0], float) else ("day",) if split == "part" else ("part",)
-    (compared,) = split_by_query(whole, Columns("grade", "query", drop=others, split=split), Source())
-    for part, inputs in zip(parts, compared, strict=True):
+    others = {"part", "day"} - {split, split[-1]}
+    document = bp.compare(whole, **TABLE, drop=[*others], split=split).document
+    for part, name in zip(parts, ("train", "valid", "test"), strict=True):
         assert [*part.columns] == [*whole.columns]
-        np.testing.assert_array_equal(part["query"], inputs.qid)
-        np.testing.assert_array_equal(part["grade"], inputs.y)
-    arrays = bp.split_queries(whole["grade"].to_numpy(), qid=whole["query"]) if split == (0.6, 0.2, 0.2) else ()
-    for part, values in zip(parts, arrays, strict=False):
-        np.testing.assert_array_equal(part["grade"], values)
+        assert document["data"][name] == {"queries": part["query"].nunique(), "documents": len(part)}
+    result = bp.compare(*parts, **TABLE, drop=["part", "day"])
+    assert result.document["methods"][0]["test"] == document["methods"][0]["test"]
+    if split == (0.6, 0.2, 0.2):
+        for part, values in zip(parts, bp.split_queries(whole["grade"].to_numpy(), qid=whole["query"]), strict=True):
+            np.testing.assert_array_equal(part["grade"], values)
 
 
 @pytest.mark.parametrize(
@@ -228,49 +198,51 @@ def test_split_queries_refuses(frame, given, message):
 
 
 def test_one_frame_is_split_by_query(frame):
-    result = bp.compare(frame, label="grade", qid="query", frameworks="lightgbm", **SOME)
+    result = bp.compare(frame, **TABLE)
     assert sizes(result) == [300, 100, 100]  # of five folds
     assert not result.failed
-    assert not any("shares" in warning for warning in result.document["warnings"])
-    again = bp.compare(frame, label="grade", qid="query", split=(0.5, 0.25, 0.25), frameworks="lightgbm", **SOME)
+    again = bp.compare(frame, **TABLE, split=(0.5, 0.25, 0.25))
     assert sizes(again) == [50, 25, 25]
     assert "split=(0.5, 0.25, 0.25)" in again.document["call"]
 
 
 def test_a_column_may_say_the_split(frame):
     part = np.array(["train", "vali", "test"])[frame["query"] % 3]
-    result = bp.compare(
-        frame.assign(part=part), label="grade", qid="query", split="part", frameworks="lightgbm", **SOME
-    )
+    result = bp.compare(frame.assign(part=part), **TABLE, split="part")
     assert sizes(result) == [34, 33, 33]
     assert result.document["data"]["features"] == 4
     other = frame.assign(part=np.where(part == "test", "later", part))
     with pytest.raises(ValueError, match=r"split: column 'part' must hold 'train', 'valid' and 'test'; got .later"):
-        bp.compare(other, label="grade", qid="query", split="part")
+        bp.compare(other, **TABLE, split="part")
 
 
-def test_a_column_of_times_trains_before_and_tests_after(frame):
-    day = (pd.Timestamp("2026-01-01") + pd.to_timedelta(frame["query"] * 7 % 100, unit="D")).to_numpy()
-    given = {"label": "grade", "qid": "query", "split": ("time", "day"), "frameworks": "lightgbm", **SOME}
-    result = bp.compare(frame.assign(day=day), **given)
-    assert result.document["data"]["features"] == 4
+@pytest.mark.parametrize("form", ["pandas", "polars", "csv", "another column"])
+def test_a_column_of_times_trains_before_and_tests_after(frame, tmp_path, form):
+    """The queries may be the days themselves."""
+    day = pd.Timestamp("2026-01-01") + pd.to_timedelta(frame["query"] * 7 % 100, unit="D")
+    table, qid = frame.drop(columns="shop").assign(day=day), "query"
+    if form != "another column":
+        table, qid = table.drop(columns="query"), "day"
+    table.to_csv(tmp_path / "days.csv", index=False)
+    given = {"polars": pl.from_pandas(table), "csv": tmp_path / "days.csv"}.get(form, table)
+    result = bp.compare(given, **{**TABLE, "qid": qid}, split=("time", "day"))
+    assert result.document["data"]["features"] == 3
     assert sum(sizes(result)) == 100
-    (parts,) = split_by_query(frame.assign(day=day), Columns("grade", "query", split=("time", "day")), Source())
-    latest, first = ([f(day[frame["query"].isin(part.qid)]) for part in parts] for f in (np.max, np.min))
-    assert latest[0] < first[1] <= latest[1] < first[2]
+    parts = bp.split_queries(table, qid=qid, split=("time", "day"))
+    assert parts[0]["day"].max() < parts[1]["day"].min() <= parts[1]["day"].max() < parts[2]["day"].min()
+    tested, latest = (set(ids.astype(str).str[:10]) for ids in (result.per_query["query"], parts[2][qid]))
+    assert tested == latest
 
 
 def test_features_and_drop_choose_columns(frame):
-    given = {"label": "grade", "qid": "query", "frameworks": "lightgbm", **SOME}
-    assert bp.compare(frame, features=["a", "shop"], **given, **SPLIT).document["data"]["features"] == 2
-    assert bp.compare(frame, drop=["b"], **given, **SPLIT).document["data"]["features"] == 3
+    for some, n_features in (({"features": ["a", "shop"]}, 2), ({"drop": ["b"]}, 3)):
+        assert bp.compare(frame, **TABLE, **some, **THREE).document["data"]["features"] == n_features
 
 
 def test_categories_train_in_both_frameworks(frame):
-    pytest.importorskip("xgboost")
-    some = {**SOME, **SPLIT, "rounds": 20, "baselines": ["lambdarank", "regression", "rank:ndcg", "reg:squarederror"]}
-    with_it = bp.compare(frame, label="grade", qid="query", **some)
-    without = bp.compare(frame, label="grade", qid="query", drop=["shop"], **some)
+    some = {**TABLE, **THREE, "frameworks": None, "rounds": 20}
+    some["baselines"] = ["lambdarank", "regression", "rank:ndcg", "reg:squarederror"]
+    with_it, without = bp.compare(frame, **some), bp.compare(frame, **some, drop=["shop"])
     assert not with_it.failed
     for one, other in zip(with_it.document["methods"], without.document["methods"], strict=True):
         assert one["test"]["NDCG@10"]["mean"] > other["test"]["NDCG@10"]["mean"] + 0.02
@@ -278,18 +250,17 @@ def test_categories_train_in_both_frameworks(frame):
 
 @pytest.mark.parametrize("framework", ["lightgbm", "xgboost"])
 def test_the_recommended_method_is_fitted_on_categories(frame, framework):
-    found = bp.compare(frame, label="grade", qid="query", frameworks=framework, **{**SOME, "baselines": []})
+    found = compare_one(frame, framework=framework, objective=bp.QBRank(), label="grade", qid="query")
     rows = frame.sort_values("query", kind="stable")
-    X, y = rows.drop(columns="grade"), rows["grade"]
-    features = X.drop(columns="query")
-    assert np.isfinite(found.best.fit(X, y, qid="query").predict(features)).all()
+    features = rows.drop(columns=["grade", "query"])
+    assert np.isfinite(found.best.fit(rows, "grade", qid="query").predict(features)).all()
     table = features if framework == "lightgbm" else xgb.DMatrix(features, enable_categorical=True)
-    mean = np.mean([booster_of_text(run.model).predict(table) for run in found.outcomes.runs], axis=0)
+    mean = np.mean([as_booster(run.model.encode()).predict(table) for run in found.outcomes.runs], axis=0)
     np.testing.assert_allclose(found.model.predict(table), mean, rtol=1e-4, atol=1e-6)
 
 
 def in_one_split(given):
-    return bp.compare(given, label="grade", qid="query", frameworks="lightgbm", **SOME, **SPLIT)
+    return bp.compare(given, **TABLE, **THREE)
 
 
 @pytest.fixture(scope="module")
@@ -317,12 +288,10 @@ def test_files_of_tables(frame, in_memory, tmp_path, suffix):
         frame.to_csv(path, index=False, sep="\t" if suffix == "tsv" else ",")
     from_file = in_one_split(path)
     assert sizes(from_file) == sizes(in_memory)
-    for one, other in zip(from_file.document["methods"], in_memory.document["methods"], strict=True):
-        assert one["test"]["NDCG@10"]["mean"] == pytest.approx(other["test"]["NDCG@10"]["mean"])
+    assert from_file.to_frame()["NDCG@10"].tolist() == pytest.approx(in_memory.to_frame()["NDCG@10"].tolist())
 
 
 def test_folders_that_are_not_one_table_are_refused(frame, tmp_path):
-    given = {"label": "grade", "qid": "query", **SOME}
     for folder in ("rows.parquet", "fold", "mixed"):
         (tmp_path / folder).mkdir()
     for name in ("fold/train", "fold/valid", "fold/test", "mixed/part-0"):
@@ -334,7 +303,7 @@ def test_folders_that_are_not_one_table_are_refused(frame, tmp_path):
         ("mixed", "cannot be read: Schema at index 1 was different"),
     ):
         with pytest.raises(ValueError, match=message):
-            bp.compare(tmp_path / name, **given)
+            bp.compare(tmp_path / name, **TABLE)
     with pytest.raises(FileNotFoundError, match=r"nothing\.txt is no folder; check the path"):
         bp.compare(tmp_path / "nothing.txt")
 
@@ -346,48 +315,28 @@ def test_one_ranking_data_is_split_as_a_frame_is(frame, split):
     rows["sale"] = rows["grade"] > 2
     fields = {"X": rows[list("abc")], "y": rows["grade"], "qid": rows["query"], "weight": rows["w"]}
     fields["labels"] = {"sale": rows["sale"]}
-    named = {"label": "grade", "qid": "query", "weight": "w", "labels": ("sale",), "drop": ("shop",)}
-    of_frame, of_data, of_fields = (
-        folds_of(given, None, None, Columns(**columns, **split))
-        for given, columns in ((rows, named), (bp.RankingData(**fields), {}), (fields, {}))
-    )
-    assert len(of_frame) == split.get("folds", 1 if "split" in split else 5)
-    for folds in (of_data, of_fields):
-        for one, other in zip(chain(*of_frame), chain(*folds), strict=True):
-            np.testing.assert_array_equal(one.X, other.X)
-            np.testing.assert_array_equal(one.qid, other.qid)
-            for part in ("labels", "row_weight"):
-                np.testing.assert_array_equal(getattr(one.queries, part), getattr(other.queries, part))
-            np.testing.assert_array_equal(*(part.queries.labels_by_name["sale"] for part in (one, other)))
+    split["metrics"] = ["NDCG@5", "NDCG@5.on(sale)"]
+    of_frame = bp.compare(rows, **TABLE, weight="w", labels=("sale",), drop=("shop",), **split)
+    for given in (bp.RankingData(**fields), fields):
+        found = bp.compare(given, **ONE, **split)
+        assert sizes(found) == sizes(of_frame)
+        assert numbers(found) == numbers(of_frame)
 
 
 def test_one_ranking_data_of_an_array_or_a_file_of_lines_is_split(parts, tmp_path):
     X, names = np.nan_to_num(parts[0].X), [f"feature {k}" for k in range(parts[0].n_features)]
     data = bp.RankingData(X, parts[0].y, qid=parts[0].qid, feature_names=names)
-    (fold,) = folds_of(data, None, None, Columns(split=(0.6, 0.2, 0.2), today="-feature 3"))
-    assert [part.feature_names for part in fold] == [tuple(names)] * 3
-    np.testing.assert_array_equal(fold[2].queries.labels_by_name["score_in_use"], -fold[2].X[:, 3])
-    rows = zip(data.y, data.qid, X.tolist(), strict=True)
-    lines = [f"{y:g} qid:{q} " + " ".join(f"{i}:{x!r}" for i, x in enumerate(x, 1)) for y, q, x in rows]
-    (tmp_path / "judged.txt").write_text("\n".join(lines))
+    test = bp.split_queries(data, split=(0.6, 0.2, 0.2))[2]
+    found = bp.compare(data, **ONE, **THREE, today="-feature 3")
+    expected = bp.NDCG(10)(-test.X[:, 3], test.queries)
+    assert row_of(found, "column -feature 3")["test"]["NDCG@10"]["mean"] == pytest.approx(expected)
+    write_letor(tmp_path / "judged.txt", data)
     from_file, in_memory = (bp.compare(given, **ONE) for given in (tmp_path / "judged.txt", data))
     assert from_file.document["data"]["name"] == "judged.txt"
     assert from_file.document["data"]["crossed"]
     assert from_file.to_frame()["NDCG@5"].tolist() == pytest.approx(in_memory.to_frame()["NDCG@5"].tolist())
     with pytest.raises(ValueError, match=r"a RankingData, as a LETOR file is read, has no columns .* leave out label"):
         bp.compare(tmp_path / "judged.txt", label="grade", **ONE)
-
-
-@pytest.mark.parametrize("form", ["pandas", "polars", "csv"])
-def test_one_column_may_be_the_query_and_its_time(frame, tmp_path, form):
-    day = pd.Timestamp("2026-01-01") + pd.to_timedelta(frame["query"], unit="D")
-    table = frame.drop(columns=["query", "shop"]).assign(day=day)
-    table.to_csv(tmp_path / "days.csv", index=False)
-    table = {"pandas": table, "polars": pl.from_pandas(table), "csv": tmp_path / "days.csv"}[form]
-    (fold,) = folds_of(table, None, None, Columns("grade", "day", split=("time", "day")))
-    latest, first = ([of(pd.to_datetime(part.qid)) for part in fold] for of in (np.max, np.min))
-    assert latest[0] < first[1] <= latest[1] < first[2]
-    assert [part.X.shape[1] for part in fold] == [3, 3, 3]
 
 
 def test_a_wrong_column_of_query_ids_is_noticed(frame):

@@ -10,15 +10,15 @@ import pytest
 import reports
 
 import boostplug as bp
-from boostplug.comparison.inputs.frames import TODAY
+from boostplug.comparison.inputs.columns import TODAY
 from boostplug.comparison.significance import pooled_test
 from boostplug.comparison.training.runs import Method, Run
 
 pytest.importorskip("lightgbm")
 
-QUICK = {"label": "booked", "qid": "search", "today": "old", "frameworks": "lightgbm", "losses": ["ranknet"]}
-QUICK |= {"baselines": (), "rounds": 20, "early_stopping_rounds": 3, "num_threads": 1}
-QUICK |= {"progress": False, "seeds": 2}
+SEARCHES = {**reports.QUICK, "label": "booked", "qid": "search", "today": "old", "frameworks": "lightgbm"}
+SEARCHES |= {"losses": "ranknet", "baselines": (), "rounds": 20, "early_stopping_rounds": 3, "seeds": 2}
+PARTS = {"split": (0.4, 0.2, 0.4)}
 
 
 def searches(kind, n=60, size=8, seed=0):
@@ -61,7 +61,7 @@ def looped(kind, outcomes, method):
     found = []
     for fold, part in enumerate(outcomes.data.tests):
         rows = [slice(*ends) for ends in pairwise(part.queries.boundaries)]
-        runs = [run for run in outcomes.of(method) if run.fold == fold]
+        runs = [run for run in outcomes.runs_of(method) if run.fold == fold]
         values = [[loop(kind, run.scores[r], part.queries.labels[r]) for r in rows] for run in runs]
         found.append(np.mean(values, axis=0))
     return found
@@ -80,11 +80,11 @@ def mean(values, weights):
 def compared(request):
     """The kind of the labels, and a comparison: folds or one split, with weights for several choices."""
     frame, kind = searches(request.param), request.param
-    more = {"folds": 3} if kind == "one" else {"split": (0.4, 0.2, 0.4)}
+    more = {"folds": 3} if kind == "one" else {**PARTS}
     if kind == "several":
         frame["weight"] = frame["search"] % 4 + 1.0
         more["weight"] = "weight"
-    return kind, bp.compare(frame, **QUICK, **more)
+    return kind, bp.compare(frame, **SEARCHES, **more)
 
 
 def test_counts_and_their_intervals_are_those_of_a_loop(compared):
@@ -103,9 +103,6 @@ def test_counts_and_their_intervals_are_those_of_a_loop(compared):
         assert count["incumbent"] == pytest.approx(mean(b, weights))
         assert count["difference"] == pytest.approx(mean(a, weights) - mean(b, weights))
         assert count["difference"] != 0.0
-
-
-BESIDE = "(today #, difference #, # % interval [#, #])"
 
 
 @pytest.fixture(scope="module")
@@ -134,12 +131,12 @@ def test_where_folds_choose_differently_the_counts_are_of_what_each_tests(divide
     test = pooled_test(a, b, counts="sets", flips=1)
     assert found["counts"][1]["difference"] == pytest.approx(test.difference)
     assert found["counts"][1]["interval"] == pytest.approx(test.widened(decision.widening).interval)
-    assert (
-        "With the methods that other folds choose, the mean label of the first document is " in divided.recommendation
-    )
+    words = "With the methods that other folds choose, the mean label of the first document is "
+    assert words in divided.recommendation
     assert "(today " in divided.recommendation
 
 
+BESIDE = "(today #, difference #, # % interval [#, #])"
 SENTENCES = {
     "one": f"the chosen document ('booked') is first in # of # queries that have one {BESIDE}; it is in the first "
     "three in # (#, # [#, #]); its mean place is # (#, # [#, #]).",
@@ -159,34 +156,23 @@ def test_counts_are_a_sentence_in_text_page_and_markdown(compared, tmp_path):
     assert f"<p>{line}</p>" in screen
     assert line in result.to_markdown()
     assert line in " ".join(str(result).split())
-
-
-def test_labels_that_may_be_logged_are_said_once_to_favour_the_old_order(compared):
-    kind, result = compared
-    said = [line for line in result.recommendation.splitlines() if "were seen in the old order" in line]
-    assert len(said) == (kind != "grades")
-    assert all("docs/guides/clicks.md" in line for line in said)
+    logged = [line for line in result.recommendation.splitlines() if "were seen in the old order" in line]
+    assert len(logged) == (kind != "grades")
+    assert all("docs/guides/clicks.md" in line for line in logged)
 
 
 def test_clicks_that_are_weighed_and_labels_below_zero_have_no_counts_and_a_label_by_name_has_its_own():
-    frame = searches("one").assign(position=np.tile(np.arange(1, 9), 60))
-    split = {**QUICK, "split": (0.4, 0.2, 0.4), "rounds": 3, "seeds": 1}
-    split["params"] = {"num_leaves": 6, "learning_rate": 0.05, "row_fraction": 0.9, "column_fraction": 0.9}
-    split["params"]["lightgbm"] = {"extra_trees": False}
-    positions = bp.compare(frame, **split, position="position")
-    assert not positions.document["recommendation"]["counts"]["logged"]  # a warning says so already
-    weighed = bp.compare(frame, **split, position="position", propensity=1 / np.arange(1, 9))
-    assert weighed.document["recommendation"]["counts"] is None
-    below = frame.assign(booked=frame["booked"] - 1.0)
-    found = bp.compare(below.drop(columns="position"), **split, metric="KendallTau", metrics="KendallTau")
-    assert found.document["recommendation"]["counts"] is None
-    sold = frame.drop(columns="position").assign(sold=searches("grades")["booked"])
-    found = bp.compare(sold, **split, labels=["sold"], metric="NDCG@10.on(sold)")
-    first = found.document["recommendation"]["counts"]["counts"][0]["what"]
-    assert first == "the mean label ('sold') of the first document is #"
+    frame = searches("one")
+    trees = {**reports.TREES, "lightgbm": {"extra_trees": False}}
 
+    def counts(frame, **options):
+        given = {**SEARCHES, **PARTS, "rounds": 3, "seeds": 1, "params": trees}
+        return bp.compare(frame, **given | options).document["recommendation"]["counts"]
 
-def test_without_anything_in_use_nothing_is_counted():
-    alone = bp.compare(searches("one"), **{**QUICK, "today": None, "rounds": 2, "seeds": 1})
-    assert alone.document["recommendation"]["counts"] is None
-    assert "With " not in alone.recommendation
+    shown = {"frame": frame.assign(position=np.tile(np.arange(1, 9), 60)), "position": "position"}
+    assert not counts(**shown)["logged"]  # a warning says so already
+    assert counts(**shown, propensity=1 / np.arange(1, 9)) is None
+    assert counts(frame.assign(booked=frame["booked"] - 1.0), metric="KendallTau", metrics="KendallTau") is None
+    assert counts(frame, today=None) is None
+    sold = counts(frame.assign(sold=searches("grades")["booked"]), labels=["sold"], metric="NDCG@10.on(sold)")
+    assert sold["counts"][0]["what"] == "the mean label ('sold') of the first document is #"

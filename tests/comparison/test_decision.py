@@ -14,7 +14,7 @@ from boostplug.comparison.training.frameworks import FRAMEWORKS
 from boostplug.comparison.training.runs import Method, Run
 
 
-def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40, trained=6, folds=1, spread=0.01, **more):
+def invented(values, *, metric="NDCG@10", seeds=(0,), n=40, trained=6, folds=1, spread=0.01, **more):
     """Return a result of invented runs.
 
     `values` holds the validation and the test value of each framework and name: a pair, or a list of pairs by seed, or
@@ -25,27 +25,22 @@ def made(values, *, metric="NDCG@10", seeds=(0,), reference=True, n=40, trained=
     methods = []
     for framework, name in values:
         own = FRAMEWORKS[framework].baselines
-        objective = name if name in own else bp.RankNet()
-        is_reference = name == own[0] if reference is True else reference == name
-        methods.append(Method(name, framework, objective, is_reference))
+        methods.append(Method(name, framework, name if name in own else bp.RankNet(), name == own[0]))
     runs = []
     for (fold, part), method, seed in product(enumerate(parts), methods, seeds):
         of_run = values[method.framework, method.name]
         of_run = of_run[seed if folds == 1 else fold] if isinstance(of_run, list) else of_run
-        if of_run is None:
-            continue
         run = partial(Run, framework=method.framework, method=method.name, fold=fold, seed=seed)
         if of_run == "failed":
             runs.append(run(error="broken"))
-            continue
-        validation, test = of_run
-        defined = ~np.isnan(metric.per_query(np.zeros(part.queries.n_rows), part.queries))
-        noise = np.random.default_rng(fold).normal(0, 0.02, n)
-        on_test = test + noise + np.random.default_rng(len(runs)).normal(0, spread, n)
-        on_test = np.where(defined, on_test, np.nan)
-        of_test = {"test": {metric.name: float(np.nanmean(on_test))}, "per_query": {metric.name: on_test}}
-        of_training = {"rounds": 5 + seed, "rounds_trained": trained + seed, "seconds_per_round": 1.0}
-        runs.append(run(**of_training, validation=validation, **of_test))
+        elif of_run is not None:
+            validation, test = of_run
+            noise = np.random.default_rng(fold).normal(0, 0.02, n)
+            on_test = test + noise + np.random.default_rng(len(runs)).normal(0, spread, n)
+            on_test[np.isnan(metric.per_query(np.zeros(part.queries.n_rows), part.queries))] = np.nan
+            of_test = {"test": {metric.name: float(np.nanmean(on_test))}, "per_query": {metric.name: on_test}}
+            of_training = {"rounds": 5 + seed, "rounds_trained": trained + seed, "seconds_per_round": 1.0}
+            runs.append(run(**of_training, validation=validation, **of_test))
     return reports.result_of(methods, parts, metric, runs, seeds=seeds, **more)
 
 
@@ -97,22 +92,23 @@ CASES = {
 @pytest.mark.parametrize("outcome", CASES, ids=str)
 def test_each_outcome_has_its_recommendation(outcome):
     values, options, head, words = CASES[outcome]
-    found = made(values, **options)
+    found = invented(values, **options)
     recommended = "a" if outcome in (Outcome.BETTER, Outcome.NO_INCUMBENT) else "lambdarank"
     assert chosen(found) == (recommended, "lambdarank" if outcome is Outcome.UNCHALLENGED else "a", outcome.value)
     assert found.recommendation.splitlines()[0] == head
     assert words in " ".join(found.recommendation.split())
-    built_in = isinstance(found.best.get_params()["objective"], str)
-    assert built_in == (recommended == "lambdarank")
+    assert isinstance(found.best.get_params()["objective"], str) == (recommended == "lambdarank")
     assert found.recommendation.splitlines()[-1].startswith("    model = bp.LGBMRanker(objective=")
+    if outcome in (Outcome.BETTER, Outcome.LEVEL, Outcome.WORSE):  # one p for one question
+        assert found.document["recommendation"]["p"] == reports.row_of(found, "a")["p"]
 
 
 def test_lower_is_better_for_errors():
-    found = made({(LGB, "lambdarank"): (0.3, 0.3), (LGB, "a"): (0.2, 0.2)}, metric="PairError")
+    found = invented({(LGB, "lambdarank"): (0.3, 0.3), (LGB, "a"): (0.2, 0.2)}, metric="PairError")
     assert chosen(found) == ("a", "a", "better")
     assert "has PairError .1996, .0988 below lambdarank (.2984): better on 35 of 35" in found.recommendation
     assert "Its 95 % interval is -" in found.recommendation
-    found = made({(LGB, "lambdarank"): (0.3, 0.2), (LGB, "a"): (0.2, 0.3)}, metric="PairError")
+    found = invented({(LGB, "lambdarank"): (0.3, 0.2), (LGB, "a"): (0.2, 0.3)}, metric="PairError")
     assert chosen(found) == ("lambdarank", "a", "worse")
     assert "better on 0 of 35 queries, worse on 35.\nIts 95 % interval is +" in found.recommendation
 
@@ -121,18 +117,16 @@ def test_another_that_is_clearly_better_takes_the_place_of_the_best_on_validatio
     """By Holm's p below .01, since the test part has chosen it."""
     others = {(LGB, "b"): (0.55, 0.6), (LGB, "c"): (0.54, 0.7), (LGB, "d"): (0.53, 0.5)}
     others |= {(LGB, "behind"): (0.49, 0.9)}  # on validation
-    found = made({**IN_USE, (LGB, "a"): (0.6, 0.4), **others})
+    found = invented({**IN_USE, (LGB, "a"): (0.6, 0.4), **others})
     assert chosen(found) == ("b", "b", "better")
     assert found.document["recommendation"]["comparisons"] == 5
     assert "On test b, by validation NDCG@10 the best of those clearly better there, has" in found.recommendation
     assert "p <.001 (corrected for 5 comparisons)" in found.recommendation
-    row = next(m for m in found.document["methods"] if m["method"] == "b")
-    assert found.document["recommendation"]["p"] == row["p_holm"]
-    found = made({**IN_USE, (LGB, "a"): (0.6, 0.4), (LGB, "behind"): (0.49, 0.9)})
+    assert found.document["recommendation"]["p"] == reports.row_of(found, "b")["p_holm"]
+    found = invented({**IN_USE, (LGB, "a"): (0.6, 0.4), (LGB, "behind"): (0.49, 0.9)})
     assert chosen(found) == ("lambdarank", "a", "worse")
-    barely = made({**IN_USE, (LGB, "a"): (0.6, 0.4), (LGB, "b"): (0.55, 0.53)}, spread=0.07)
-    row = next(m for m in barely.document["methods"] if m["method"] == "b")
-    assert 0.01 < row["p_holm"] < 0.05  # of the table, where it is marked
+    barely = invented({**IN_USE, (LGB, "a"): (0.6, 0.4), (LGB, "b"): (0.55, 0.53)}, spread=0.07)
+    assert 0.01 < reports.row_of(barely, "b")["p_holm"] < 0.05  # of the table, where it is marked
     assert chosen(barely) == ("lambdarank", "a", "worse")
 
 
@@ -141,7 +135,7 @@ def test_a_difference_that_is_just_significant_is_said_to_promise_too_much():
     words = "A difference that is just significant is too large on average, so expect one in the half of its interval "
     words += "that is nearer to 0."
     for value, is_just in ((0.53, True), (0.6, False)):
-        found = made({**IN_USE, (LGB, "a"): (0.6, value)}, spread=0.05)
+        found = invented({**IN_USE, (LGB, "a"): (0.6, value)}, spread=0.05)
         assert chosen(found)[2] == "better"
         assert (words in found.recommendation) == is_just
 
@@ -149,13 +143,13 @@ def test_a_difference_that_is_just_significant_is_said_to_promise_too_much():
 def test_with_folds_each_fold_tests_what_the_others_choose():
     """The best on validation, and on a fold's own queries, has no say there."""
     a, b = [(0.9, 0.9), (0.9, 0.6), (0.9, 0.5)], [(0.1, 0.5), (0.1, 0.6), (0.1, 0.9)]
-    found = made({**IN_USE, (LGB, "a"): a, (LGB, "b"): b}, folds=3, spread=0.0)
+    found = invented({**IN_USE, (LGB, "a"): a, (LGB, "b"): b}, folds=3, spread=0.0)
     row = found.document["recommendation"]
     # Fold 1 tests b, which has .6 and .9 in the others; fold 3 tests a. In fold 2 a and b are level.
     assert row["difference"] == pytest.approx((0.0 + 0.1 + 0.0) / 3, abs=1e-3)
     assert [one["method"] for one in row["chosen"]] == ["b", row["chosen"][1]["method"], "a"]
     a = [(0.1, 0.6), (0.1, 0.7), (0.1, 0.65)]
-    found = made({**IN_USE, (LGB, "a"): a, (LGB, "lucky"): [(0.9, 0.8), (0.9, 0.5), (0.9, 0.4)]}, folds=3)
+    found = invented({**IN_USE, (LGB, "a"): a, (LGB, "lucky"): [(0.9, 0.8), (0.9, 0.5), (0.9, 0.4)]}, folds=3)
     row = found.document["recommendation"]
     assert chosen(found) == ("a", "a", "better")
     assert ([one["method"] for one in row["chosen"]], row["comparisons"]) == (["a"] * 3, 0)
@@ -168,20 +162,24 @@ def test_with_folds_each_fold_tests_what_the_others_choose():
     assert "(not corrected, since each query tests what others chose)" in lines[3]
 
 
-def test_the_sentence_says_how_many_folds_agree():
+def test_the_sentence_says_how_many_folds_agree_and_the_outcome_in_the_table_is_its_own():
     b = [(0.5, 0.75), (0.5, 0.5), (0.5, 0.5)]
-    found = made({**IN_USE, (LGB, "a"): (0.5, 0.6), (LGB, "b"): b}, folds=3)
+    found = invented({**IN_USE, (LGB, "a"): (0.5, 0.6), (LGB, "b"): b}, folds=3)
     row = found.document["recommendation"]
     assert row["challenger"]["method"] == "a"
     assert [one["method"] for one in row["chosen"]].count("a") == 1
     assert "; 1 of 3 folds chooses it." in found.recommendation
     assert chosen(found)[2] == "better"
+    found = invented({**IN_USE, (LGB, "b"): [(0.5, 0.9), (0.5, 0.5), (0.5, 0.4)]}, folds=3)
+    assert chosen(found) == ("lambdarank", "b", "level")
+    row = found.to_frame().set_index("method").loc["b"]
+    assert (row["outcome"], row["difference"] > 0, row["p_holm"] < 0.05) == ("level", True, True)
 
 
 def test_a_query_that_a_fold_tests_has_no_say_there_in_other_folds_too():
     """Folds that all test the same queries have no others, so validation chooses."""
     values = {**IN_USE, (LGB, "a"): (0.6, 0.5), (LGB, "b"): (0.4, 0.7)}
-    found = made(values, folds=2)
+    found = invented(values, folds=2)
     assert found.document["recommendation"]["challenger"]["method"] == "b"
     data = found.outcomes.data
     data.folds = [data.folds[0], [*data.folds[1][:2], data.folds[0][2]]]
@@ -190,43 +188,32 @@ def test_a_query_that_a_fold_tests_has_no_say_there_in_other_folds_too():
     assert {ours.name for ours, _ in pairs.values()} == {"a"}
 
 
-def test_the_outcome_in_the_table_is_that_of_the_sentence():
-    b = [(0.5, 0.9), (0.5, 0.5), (0.5, 0.4)]
-    found = made({**IN_USE, (LGB, "b"): b}, folds=3)
-    assert chosen(found) == ("lambdarank", "b", "level")
-    row = found.to_frame().set_index("method").loc["b"]
-    assert (row["outcome"], row["difference"] > 0, row["p_holm"] < 0.05) == ("level", True, True)
-
-
 def test_of_two_frameworks_one_method_is_the_incumbent():
     values = {(LGB, "lambdarank"): (0.5, 0.9), (XGB, "rank:ndcg"): (0.49, 0.5), (XGB, "a"): (0.6, 0.6)}
-    found = made(values)
+    found = invented(values)
     assert chosen(found) == ("lambdarank", "a", "worse")
     assert "below lambdarank in lightgbm (.8985)" in found.recommendation
     assert "; rank:ndcg in xgboost has .4" in found.recommendation
-    found = made({**values, (XGB, "rank:ndcg"): (0.51, 0.5)})
+    found = invented({**values, (XGB, "rank:ndcg"): (0.51, 0.5)})
     assert chosen(found) == ("a", "a", "better")
     assert "above rank:ndcg in xgboost (.4" in found.recommendation
-
-
-def test_an_incumbent_that_has_not_finished_is_none():
-    found = made({(LGB, "lambdarank"): "failed", (LGB, "a"): (0.6, 0.6), (LGB, "b"): (0.5, 0.5)})
-    assert chosen(found) == ("a", "a", "no incumbent")
 
 
 @pytest.mark.parametrize(
     ("name", "verdict"), [("lambdarank", "Keep lambdarank: it is {}."), ("a", "Take a: it is {}, and")]
 )
 def test_the_only_method_is_not_the_best_of_several(name, verdict):
-    found = made({(LGB, name): (0.6, 0.6)})
+    found = invented({(LGB, name): (0.6, 0.6)})
     assert found.recommendation.startswith(verdict.format("the only method"))
-    found = made({(LGB, name): (0.6, 0.6), (LGB, "b"): "failed"})
+    found = invented({(LGB, name): (0.6, 0.6), (LGB, "b"): "failed"})
     assert found.recommendation.startswith(verdict.format("the only method that has finished"))
 
 
-def test_what_failed_in_part_is_not_recommended():
+def test_what_failed_is_no_incumbent_and_what_failed_in_part_is_not_recommended():
+    found = invented({(LGB, "lambdarank"): "failed", (LGB, "a"): (0.6, 0.6), (LGB, "b"): (0.5, 0.5)})
+    assert chosen(found) == ("a", "a", "no incumbent")
     whole, half = [(0.5, 0.5), (0.5, 0.5)], [(0.9, 0.9), "failed"]
-    found = made({(LGB, "lambdarank"): whole, (LGB, "a"): half, (LGB, "b"): [(0.6, 0.6)] * 2}, seeds=(0, 1))
+    found = invented({(LGB, "lambdarank"): whole, (LGB, "a"): half, (LGB, "b"): [(0.6, 0.6)] * 2}, seeds=(0, 1))
     row = found.document["recommendation"]
     assert (row["method"], row["among"], row["runs"]) == ("b", 2, 2)
     assert row["rounds"] == 6  # the mean of 5 and 6, halves up
@@ -234,17 +221,19 @@ def test_what_failed_in_part_is_not_recommended():
 
 def test_an_interrupted_comparison_is_judged_by_what_all_have_finished():
     lucky, late = [(0.5, 0.5), (0.95, 0.5)], [(0.6, 0.6), None]
-    found = made({(LGB, "lambdarank"): lucky, (LGB, "a"): late}, seeds=(0, 1), interrupted=True)
+    found = invented({(LGB, "lambdarank"): lucky, (LGB, "a"): late}, seeds=(0, 1), interrupted=True)
     row = found.document["recommendation"]
     assert (row["method"], row["among"], row["runs"], row["rounds"]) == ("a", 2, 1, 5)
     assert "The comparison was interrupted: this holds for the finished runs only." in found.recommendation
-    found = made({(LGB, "lambdarank"): [(0.5, 0.5), None], (LGB, "a"): [None, None]}, seeds=(0, 1), interrupted=True)
+    found = invented(
+        {(LGB, "lambdarank"): [(0.5, 0.5), None], (LGB, "a"): [None, None]}, seeds=(0, 1), interrupted=True
+    )
     assert found.document["recommendation"]["method"] == "lambdarank"
 
 
 def test_the_incumbent_is_the_reference_of_its_frameworks(parts):
     """A name in both frameworks is in both; "NAME in FRAMEWORK" in one. LambdaRank is ours, lambdarank LightGBM's."""
-    options = {"losses": ["ranknet"], "rounds": 3, "seeds": 1, "num_threads": 1, "progress": False}
+    options = {**reports.QUICK, "losses": "ranknet"}
     for incumbent, references in (
         (bp.RankNet(), {"RankNet in lightgbm", "RankNet in xgboost"}),
         ("RankNet in xgboost", {"lambdarank in lightgbm", "RankNet in xgboost"}),

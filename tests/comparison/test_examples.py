@@ -6,6 +6,7 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
+from reports import ONE
 from scipy import sparse
 
 import boostplug as bp
@@ -13,8 +14,8 @@ import boostplug as bp
 pytest.importorskip("lightgbm")
 
 N, SIZE = 24, 12
-COLUMN = {"losses": (), "baselines": "column", "frameworks": "lightgbm", "progress": False}
-COLUMN |= {"label": "grade", "qid": "query", "today": "old", "split": (0.3, 0.2, 0.5), "seeds": 1, "num_threads": 1}
+NAMES = {"label": "grade", "qid": "query", "split": (0.3, 0.2, 0.5)}
+COLUMN = {**ONE, "losses": (), "baselines": "column", "today": "old"}
 ORDERS = {"all": [*range(SIZE)][::-1], "top": [*range(9), 11, 10, 9], "middle": [0, 1, 2, 5, 4, 3, *range(6, SIZE)]}
 ORDERS["below"] = [1, 0, *range(2, SIZE)]  # the last two places
 
@@ -26,7 +27,7 @@ def shop(test=()):
     frame["match"] = np.tile(np.arange(1.0, SIZE + 1), N)
     frame["grade"] = np.tile([0.0] * (SIZE - 3) + [1.0, 2.0, 3.0], N)
     frame["old"] = rng.permutation(len(frame))  # in training and validation parts
-    parts = bp.split_queries(frame, qid="query", split=COLUMN["split"])
+    parts = bp.split_queries(frame, qid="query", split=NAMES["split"])
     of_test = frame["query"].isin(parts[2]["query"])
     frame.loc[of_test, "old"] = 2 * frame["match"]
     for query, order in zip(parts[2]["query"].unique(), test, strict=False):
@@ -39,7 +40,7 @@ def shop(test=()):
 
 def test_the_queries_whose_order_changes_most_come_first_with_both_orders():
     frame, queries = shop([ORDERS[name] for name in ("middle", "all", "top", "below")])
-    found = bp.compare(frame, **COLUMN).examples()
+    found = bp.compare(frame, **COLUMN, **NAMES).examples()
     assert [*found["query"].unique()] == [queries[1], queries[2], queries[0]]  # no other query changes
     for query, of_query in found.groupby("query"):
         old, new = (frame[frame["query"] == query][name].rank(ascending=False) for name in ("old", "match"))
@@ -57,36 +58,33 @@ def test_the_queries_whose_order_changes_most_come_first_with_both_orders():
 
 def test_only_so_many_queries_are_returned_and_none_where_no_order_changes():
     frame, queries = shop([ORDERS["middle"], ORDERS["all"], ORDERS["top"]])
-    assert [*bp.compare(frame, **COLUMN).examples(2)["query"].unique()] == queries[1:3]
-    assert bp.compare(shop()[0], **COLUMN).examples().empty
+    assert [*bp.compare(frame, **COLUMN, **NAMES).examples(2)["query"].unique()] == queries[1:3]
+    assert bp.compare(shop()[0], **COLUMN, **NAMES).examples().empty
     with pytest.raises(ValueError, match="n must be an integer of at least 1"):
-        bp.compare(frame, **COLUMN).examples(0)
+        bp.compare(frame, **COLUMN, **NAMES).examples(0)
 
 
 def test_a_query_of_several_folds_is_shown_once_and_sparse_features_are_left_out():
     frame, queries = shop([ORDERS["all"], ORDERS["top"]])
-    parts = bp.split_queries(frame, qid="query", split=COLUMN["split"])
-    options = {name: value for name, value in COLUMN.items() if name not in ("label", "qid", "split")}
+    parts = bp.split_queries(frame, qid="query", split=NAMES["split"])
+    names = ["match", "old", "noise"]
 
     def fold(kind):
-        names = ["match", "old", "noise"]
-        return [
-            bp.RankingData(kind(p[names].to_numpy()), p["grade"], qid=p["query"], feature_names=names) for p in parts
-        ]
+        given = {"feature_names": names}
+        return [bp.RankingData(kind(p[names].to_numpy()), p["grade"], qid=p["query"], **given) for p in parts]
 
-    found = bp.compare([fold(np.array), fold(np.array)], **options).examples()
+    found = bp.compare([fold(np.array), fold(np.array)], **COLUMN).examples()
     assert [*found["query"].unique()] == queries[:2]
     assert len(found) == SIZE + 10  # each query once
     assert found["match"].iloc[0] == SIZE
     assert [*found.index[:2]] == [SIZE - 1, SIZE - 2]
-    train, valid, test = fold(sparse.csr_array)
-    result = bp.compare(train, valid, test, **options | {"losses": ["ranknet"], "rounds": 3})
-    assert [*result.examples(1)] == ["query", "change", "new place", "old place", "label", "new score", "old score"]
+    found = bp.compare(*fold(sparse.csr_array), **COLUMN | {"losses": "ranknet"}).examples(1)
+    assert [*found] == ["query", "change", "new place", "old place", "label", "new score", "old score"]
 
 
 def test_examples_are_folded_on_the_page_and_few(tmp_path):
     frame, queries = shop([ORDERS["top"], ORDERS["all"]] * 6)
-    result = bp.compare(frame, **COLUMN)
+    result = bp.compare(frame, **COLUMN, **NAMES)
     result.to_html(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     section = page.partition('<section id="examples"')[2].partition("</section>")[0]
@@ -107,7 +105,7 @@ def test_examples_are_folded_on_the_page_and_few(tmp_path):
 
 @pytest.mark.parametrize("options", [{"today": None}, {"baselines": ()}], ids=["nothing in use", "only what is in use"])
 def test_without_two_that_differ_there_are_no_examples(options, tmp_path):
-    result = bp.compare(shop()[0], **COLUMN | options)
+    result = bp.compare(shop()[0], **COLUMN | options, **NAMES)
     with pytest.raises(ValueError, match=r"there are no examples: .*today= or incumbent="):
         result.examples()
     result.to_html(tmp_path / "report.html")

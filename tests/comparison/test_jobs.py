@@ -1,4 +1,4 @@
-"""A comparison of several trainings at once is that of one training at a time."""
+"""Several trainings at once give the comparison of one training at a time; a progress bar changes nothing."""
 
 import os
 import signal
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from reports import without_times
+from reports import ONE, without_times
 
 import boostplug as bp
 from boostplug.comparison import compare as module
-from boostplug.comparison.training.workers import in_parallel
+from boostplug.comparison import console
 
-SOME = {"losses": ["ranknet"], "rounds": 3, "seeds": 2, "num_threads": 1, "metrics": "NDCG@5", "progress": False}
-SMALL = {**SOME, "baselines": ["lambdarank"], "frameworks": "lightgbm"}
+SMALL = {**ONE, "seeds": 2, "metrics": "NDCG@5"}
+BOTH = {**SMALL, "frameworks": None, "baselines": ["lambdarank", "rank:ndcg"]}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,9 +39,8 @@ class Warns(bp.RankNet):
 def test_the_result_is_that_of_one_training_at_a_time(tiny):
     """Of two folds, both frameworks, losses that fail, that warn, and that cannot be pickled."""
     folds = [tiny, (tiny[1], tiny[2], tiny[0])]
-    some = {**SOME, "baselines": ["lambdarank", "rank:ndcg"]}
-    some["losses"] = {"ours": bp.RankNet(), "broken": Fails(), "odd": Warns(), "free": bp.MPBoost(distance=Locked())}
-    one, several = bp.compare(folds, **some), bp.compare(folds, **some, jobs=3)
+    losses = {"ours": bp.RankNet(), "broken": Fails(), "odd": Warns(), "free": bp.MPBoost(distance=Locked())}
+    one, several = (bp.compare(folds, **BOTH | {"losses": losses}, **jobs) for jobs in ({}, {"jobs": 3}))
     assert several.document["settings"]["jobs"] == 3
     assert without_times(several) == without_times(one)
     assert several.per_query.equals(one.per_query)
@@ -51,23 +50,15 @@ def test_the_result_is_that_of_one_training_at_a_time(tiny):
 
 
 def test_tuned_methods_are_those_of_one_training_at_a_time(tiny):
-    some = {**SOME, "losses": ["ranknet", "qbrank"], "baselines": "lambdarank", "tune": 3}
+    some = {**BOTH, "losses": ["ranknet", "qbrank"], "baselines": "lambdarank", "tune": 3}
     one, several = bp.compare(*tiny, **some), bp.compare(*tiny, **some, jobs=2)
     assert without_times(several) == without_times(one)
-
-
-def test_what_several_trainings_keep_one_goes_on_from(tiny, tmp_path):
-    one, several = bp.compare(*tiny, **SMALL), bp.compare(*tiny, **SMALL, jobs=2, store=tmp_path / "kept.jsonl")
-    again = bp.compare(*tiny, **SMALL, store=tmp_path / "kept.jsonl", resume=True)
-    seconds = [run["seconds_per_round"] for method in several.document["methods"] for run in method["runs"]]
-    assert [run["seconds_per_round"] for method in again.document["methods"] for run in method["runs"]] == seconds
-    assert without_times(again) == without_times(one)
 
 
 def test_losses_that_learn_nothing_warn_alike_in_one_thread_and_in_several(tiny):
     X, y, qid = tiny[0].X, tiny[0].y, tiny[0].qid
     train = bp.RankingData(X, np.zeros(len(y)), qid=qid)
-    some = {**SMALL, "losses": [bp.QBRank(), bp.RankNet()], "baselines": "rank_xendcg", "seeds": 3}
+    some = {**SMALL, "losses": [bp.QBRank(), bp.RankNet()], "baselines": "rank_xendcg"}
     notes = [bp.compare(train, *tiny[1:], **some, jobs=jobs).document["notes"] for jobs in (1, 2)]
     assert notes[0] == notes[1]
     assert sum("has nothing to learn from" in note for note in notes[0]) == 1  # both are one row
@@ -88,18 +79,11 @@ def test_losses_that_learn_nothing_warn_alike_in_one_thread_and_in_several(tiny)
     ],
 )
 def test_threads_are_shared_out(tiny, monkeypatch, num_threads, jobs, small, of_a_training, at_once):
-    asked = []
-
-    def no_runs(outcomes, _kept, _advance):
-        asked.append((outcomes.plan.num_threads, outcomes.jobs))
-        yield from ()
-
     monkeypatch.setenv("OMP_NUM_THREADS", "5")
-    monkeypatch.setattr(module, "runs_of", no_runs)
     monkeypatch.setattr(module.arguments, "is_small", lambda _: small)
-    result = bp.compare(*tiny, **{**SMALL, "num_threads": num_threads}, jobs=jobs)
+    result = bp.compare(*tiny, **{**SMALL, "rounds": 1, "num_threads": num_threads}, jobs=jobs)
     settings = result.document["settings"]
-    assert asked == [(of_a_training, at_once)] == [(settings["num_threads"], settings["jobs"])]
+    assert (settings["num_threads"], settings["jobs"]) == (of_a_training, at_once)
 
 
 @pytest.mark.parametrize("name", ["num_threads", "jobs"])
@@ -136,14 +120,8 @@ class Interrupts(bp.RankNet):
 def test_ctrl_c_ends_trainings_in_other_threads(tiny, framework, tune):
     before = threading.active_count()
     _interrupted.clear()
-    endless = {
-        **SMALL,
-        "seeds": 1,
-        "losses": [bp.RankNet(), Interrupts()],
-        "rounds": 10**6,
-        "early_stopping_rounds": None,
-    }
-    result = bp.compare(*tiny, **{**endless, "baselines": (), "frameworks": framework, "tune": tune}, jobs=2)
+    given = {**ONE, "losses": [bp.RankNet(), Interrupts()], "baselines": (), "frameworks": framework, "tune": tune}
+    result = bp.compare(*tiny, **given | {"rounds": 10**6, "early_stopping_rounds": None}, jobs=2)
     assert result.interrupted
     until = time.monotonic() + 60
     while threading.active_count() > before and time.monotonic() < until:
@@ -170,15 +148,9 @@ def test_ctrl_c_keeps_what_is_finished(tiny, tmp_path, monkeypatch):
     assert sum(row["runs_finished"] for row in result.document["methods"]) == 2
     again = bp.compare(*tiny, **SMALL, store=tmp_path / "kept.jsonl", resume=True)
     assert not again.interrupted
-    kept = [run for row in result.document["methods"] for run in row["runs"]]
-    assert all(run in [run for row in again.document["methods"] for run in row["runs"]] for run in kept)  # times too
+    runs = [run for row in again.document["methods"] for run in row["runs"]]
+    assert all(run in runs for row in result.document["methods"] for run in row["runs"])  # times too
     assert without_times(again) == without_times(bp.compare(*tiny, **SMALL))
-
-
-@pytest.mark.ci
-def test_the_death_of_a_process_is_an_error():
-    with pytest.raises(RuntimeError, match="a worker process has died; what was finished before is kept"):
-        list(in_parallel(os._exit, [3], 2))
 
 
 class Locked:
@@ -189,7 +161,29 @@ class Locked:
         return gap
 
 
-@pytest.mark.ci
-def test_what_cannot_be_pickled_is_refused_by_processes():
-    with pytest.raises(ValueError, match="a loss, metric or ranker cannot go to another process; use one process"):
-        list(in_parallel(print, [Locked()], 2))
+def test_progress_changes_no_result(tiny, monkeypatch, capsys):
+    without = bp.compare(*tiny, **SMALL, progress=False)
+    for name, value in {"FORCE_COLOR": "1", "TERM": "xterm", "COLUMNS": "80", "LINES": "24"}.items():
+        monkeypatch.setenv(name, value)
+    found = bp.compare(*tiny, **SMALL, progress=True)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err
+    assert without_times(found) == without_times(without)
+
+
+def test_progress_has_lines_where_there_is_no_terminal(monkeypatch, capsys):
+    """A step is followed by a line, but for those less than 30 seconds after another."""
+    now = [100.0]
+    monkeypatch.setattr(console, "monotonic", lambda: now[0])
+    with console.progress_bar(True, 240) as advance:
+        advance("lightgbm QBRank, seed 0", 0)
+        for seconds, steps in ((31, 3), (20, 1), (20, 130)):
+            now[0] += seconds
+            advance("", steps)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert [line.partition(", ")[2] for line in err.splitlines()] == [
+        f"{done} of 240 done; now lightgbm QBRank, seed 0" for done in (3, 134)
+    ]
+    assert err.startswith("boostplug: 0:00:00, ")

@@ -7,21 +7,20 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from reports import ONE, THREE
 from scipy import sparse
 
 import boostplug as bp
-from boostplug.comparison.inputs.columns import share_in_order
-from boostplug.comparison.inputs.frames import Columns
-from boostplug.comparison.inputs.leaks import leaks
-from boostplug.comparison.training.frameworks import DataPart
-from boostplug.data.files import read_table_file
+from boostplug.comparison.inputs.columns import Columns
+from boostplug.comparison.inputs.features import share_in_order
+from boostplug.comparison.inputs.leaks import find_leaks
+from boostplug.data.inputs import CheckedInputs
 
 pytest.importorskip("lightgbm")
 
 N, SIZE = 150, 10
 ROWS = N * SIZE
-ONE_ROUND = {"losses": ["crr"], "baselines": "lambdarank", "frameworks": "lightgbm", "seeds": 1, "num_threads": 1}
-ONE_ROUND |= {"rounds": 1, "progress": False, "qid": "query", "split": (0.6, 0.2, 0.2)}
+ONE_ROUND = {**ONE, "rounds": 1, "label": "label", "qid": "query"}
 RNG = np.random.default_rng(7)
 MATCH, NOISE = RNG.normal(size=(2, ROWS))
 UTILITY = MATCH + NOISE
@@ -50,9 +49,14 @@ def text(*choices):
     return pd.Categorical(np.select(choices[:-1:2], choices[1::2], choices[-1]))
 
 
-def found(frame, **given):
+def compared(*tables, **given):
+    """Return the document of a comparison."""
+    return bp.compare(*tables, **ONE_ROUND | (THREE if len(tables) == 1 else {}) | given).document
+
+
+def found(*tables, **given):
     """Return the warnings about leaks, by column, and the reasons."""
-    document = bp.compare(frame, label="label", **ONE_ROUND | given).document
+    document = compared(*tables, **given)
     warnings = [line.split("'") for line in document["warnings"] if "Is it known before the list is shown?" in line]
     return {line[1]: "'".join(line[2:]) for line in warnings}, document["recommendation"]["reasons"]
 
@@ -88,6 +92,8 @@ def test_each_column_that_marks_the_labels_is_a_leak():
     assert set(warnings) == {*MARKS}
     for name, (_, words) in MARKS.items():
         assert words in warnings[name], (name, warnings[name])
+        assert f"If not, leave it out: drop=['{name}'] (--drop {name})" in warnings[name]
+    assert "alone it has NDCG@10 ." in warnings["stage"]
     assert len(reasons) == 6
     five = "['stage', 'stage_98', 'dwell', 'status', 'blurred', …]"
     assert reasons[-1].startswith(f"and 8 more; drop them (drop={five}, --drop stage,stage_98,dwell,status,blurred, …)")
@@ -139,13 +145,9 @@ def test_what_is_known_before_is_no_leak():
     warnings, reasons = found(table(**others))
     assert set(warnings) == {"all_words"}  # a doubt
     assert reasons == []
-
-
-def test_a_mark_of_the_queries_with_a_click_is_no_leak():
-    """It is the same for all rows of a query, so that no ranking comes of it."""
     frame = table("chosen")
     frame["label"] *= np.repeat(np.arange(N) < N // 2, SIZE)
-    frame["converted"] = frame.groupby("query")["label"].transform("max")
+    frame["converted"] = frame.groupby("query")["label"].transform("max")  # ranks no rows of a query
     assert found(frame) == ({}, [])
 
 
@@ -161,8 +163,8 @@ def test_no_feature_of_real_data_is_a_leak(tmp_path):
         data = bp.datasets.load_letor(tmp_path / "some.txt")
         best = pd.Series(data.y).groupby(data.qid).transform("max")
         for y in (data.y, (data.y == best) * (best > 0.0) * 1.0, (data.y >= np.quantile(data.y, 0.9)) * 1.0):
-            part = DataPart(data.X, bp.Queries(y, qid=data.qid))
-            assert leaks([[part] * 3], {}, None, bp.NDCG(10), Columns()) == ([], [], []), name
+            part = CheckedInputs(data.X, bp.Queries(y, qid=data.qid))
+            assert find_leaks([[part] * 3], {}, None, bp.NDCG(10), Columns()) == ([], [], []), name
             orders = [share_in_order(s * X.astype(float), part.queries) for X in data.X.T for s in (1, -1)]
             assert max(orders) < 0.7
             n_sets += 1
@@ -174,8 +176,7 @@ def test_no_feature_of_real_data_is_a_leak(tmp_path):
 
 def test_a_leak_leaves_no_advice_until_it_is_dropped_or_kept():
     frame = table(clicked=np.maximum(CLICK, chance(0.05)) * 1)
-    given = {"label": "label", **ONE_ROUND}
-    result = bp.compare(frame, **given)
+    result = bp.compare(frame, **ONE_ROUND, **THREE)
     (reason,) = result.document["recommendation"]["reasons"]
     assert reason.startswith("the column 'clicked' is nonzero in 100 % of the ")
     assert " rows of train with a label above 0, and in " in reason
@@ -185,49 +186,41 @@ def test_a_leak_leaves_no_advice_until_it_is_dropped_or_kept():
     )
     assert result.recommendation.splitlines()[0] == f"Do not rely on this yet: {reason}."
     assert result.document["recommendation"]["outcome"] == "doubtful"
-    both = bp.compare(frame.assign(sold=CLICK * chance(0.4)), **given).document["recommendation"]["reasons"]
+    _, both = found(frame.assign(sold=CLICK * chance(0.4)))
     assert both[0] == reason.partition(";")[0]
     assert both[1].startswith("the column 'sold' is nonzero in ")
     assert "drop them (drop=['clicked', 'sold'], --drop clicked,sold), or pass keep=['clicked', 'sold'] (" in both[1]
     for some in ({"drop": ["clicked"]}, {"keep": ["clicked"]}):
-        found = bp.compare(frame, **given, **some)
-        assert found.document["recommendation"]["reasons"] == []
-        assert found.document["recommendation"]["outcome"] != "doubtful"
-        assert not [line for key in ("warnings", "notes") for line in found.document[key] if "'clicked'" in line]
-        assert f"{next(iter(some))}=('clicked',)" in found.document["call"]
+        document = compared(frame, **some)
+        assert document["recommendation"]["reasons"] == []
+        assert document["recommendation"]["outcome"] != "doubtful"
+        assert not [line for key in ("warnings", "notes") for line in document[key] if "'clicked'" in line]
+        assert f"{next(iter(some))}=('clicked',)" in document["call"]
 
 
-def test_a_kept_column_that_equals_the_label_is_not_warned_of():
-    frame = table().assign(copy=LABELS["click"])
-    for keep in ([], ["copy"]):
-        document = bp.compare(frame, label="label", **ONE_ROUND, keep=keep).document
-        lines = [line for line in document["warnings"] if "copy" in line]
-        assert len(lines) == 2 * (not keep), lines
-        assert (document["recommendation"]["outcome"] == "doubtful") == (not keep)
-
-
-def test_a_kept_column_is_not_noted_as_nearly_as_good_as_the_best_model():
-    frame = table(strong=UTILITY + 0.3 * RNG.normal(size=ROWS))
-    for keep in ([], ["strong"]):
-        notes = " ".join(bp.compare(frame, label="label", **ONE_ROUND, keep=keep).document["notes"])
-        assert ("'strong'" in notes) == (not keep)
+@pytest.mark.parametrize("keep", [[], ["copy", "strong"]])
+def test_a_kept_column_is_not_warned_of_nor_noted_as_nearly_as_good_as_the_best_model(keep):
+    document = compared(table(copy=LABELS["click"]), keep=keep[:1])
+    assert len([line for line in document["warnings"] if "copy" in line]) == 2 * (not keep)
+    assert (document["recommendation"]["outcome"] == "doubtful") == (not keep)
+    notes = " ".join(compared(table(strong=UTILITY + 0.3 * RNG.normal(size=ROWS)), keep=keep[1:])["notes"])
+    assert ("'strong'" in notes) == (not keep)
 
 
 def test_columns_to_keep_are_named():
     frame = table()
     data = bp.RankingData(frame[["match"]].assign(clicked=CLICK + 1), frame["label"], qid=frame["query"])
     array = bp.RankingData(data.X.to_numpy(), data.y, qid=data.qid)
-    for given, some in ((frame, {"label": "label"}), (data, {"qid": "qid"})):
-        with pytest.raises(ValueError, match=r"there is no column 'clickd' for keep; the columns are .*"):
-            bp.compare(given, **ONE_ROUND | some, keep=["clickd"])
-    with pytest.raises(ValueError, match="keep must be a list of names of columns; got 'clicked'"):
-        bp.compare(frame, label="label", **ONE_ROUND, keep="clicked")
-    with pytest.raises(ValueError, match="there is no column 'a' for keep; X has no named columns"):
-        bp.compare(array, **ONE_ROUND | {"qid": "qid"}, keep=["a"])
-    reasons = [
-        bp.compare(given, **ONE_ROUND | {"qid": "qid"}, keep=keep).document["recommendation"]["reasons"]
-        for given, keep in ((data, []), (data, ["clicked"]), (array, []))
-    ]
+    own = {"label": None, "qid": "qid"}
+    for given, some, keep, message in (
+        (frame, {}, ["clickd"], "there is no column 'clickd' for keep; the columns are .*"),
+        (data, own, ["clickd"], "there is no column 'clickd' for keep; the columns are .*"),
+        (frame, {}, "clicked", "keep must be a list of names of columns; got 'clicked'"),
+        (array, own, ["a"], "there is no column 'a' for keep; X has no named columns"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            compared(given, **some, keep=keep)
+    reasons = [found(given, **own, keep=keep)[1] for given, keep in ((data, []), (data, ["clicked"]), (array, []))]
     assert [len(of_one) for of_one in reasons] == [1, 0, 1]
     assert reasons[2][0].startswith("the column 'number 2' ranks the rows of each query as the label does")
     assert reasons[2][0].endswith("; leave out what is not known before the list is shown")
@@ -256,8 +249,7 @@ def test_a_leak_in_one_part_of_one_fold_leaves_no_advice(leaking):
     folds = [[part_of_chance(1000 * (3 * k + j)) for j in range(3)] for k in (0, 1)]
     place = ["train", "valid", "test"].index(leaking)
     folds[1][place] = folds[1][place].assign(clicked=lambda frame: np.maximum(frame["label"], frame["clicked"]))
-    given = {name: value for name, value in ONE_ROUND.items() if name != "split"}
-    recommendation = bp.compare(folds, label="label", **given).document["recommendation"]
+    recommendation = compared(folds, split=None)["recommendation"]
     (reason,) = recommendation["reasons"]
     assert reason.startswith("the column 'clicked' is nonzero in 100 % of the ")
     assert f" rows of {leaking} with a label above 0" in reason
@@ -267,45 +259,40 @@ def test_a_leak_in_one_part_of_one_fold_leaves_no_advice(leaking):
 def test_the_part_whose_rows_a_column_orders_is_named():
     parts = list(bp.split_queries(table("grade", copy=chance(0.1) * 1.0), qid="query"))
     parts[2] = parts[2].assign(copy=parts[2]["label"] + 1)
-    given = {name: value for name, value in ONE_ROUND.items() if name != "split"}
-    (reason,) = bp.compare(*parts, label="label", **given).document["recommendation"]["reasons"]
+    _, (reason,) = found(*parts)
     assert reason.startswith("the column 'copy' ranks the rows of each query of test as the label does; drop it")
 
 
 def test_a_leak_of_the_label_that_the_metric_reads_leaves_no_advice():
     frame = table("grade", sale=chance(0.15) * 1.0).assign(in_cart=lambda of: np.maximum(of["sale"], chance(0.05)))
-    given = {"label": "label", "labels": ["sale"], **ONE_ROUND}
-    assert bp.compare(frame, **given).document["recommendation"]["reasons"] == []
-    found = bp.compare(frame, **given, metric="NDCG@10.on(sale)").document["recommendation"]
-    (reason,) = found["reasons"]
+    assert found(frame, labels=["sale"])[1] == []
+    _, (reason,) = found(frame, labels=["sale"], metric="NDCG@10.on(sale)")
     assert reason.startswith("the column 'in_cart' is nonzero in 100 % of the ")
     assert " rows of train with a label 'sale' above 0, and in " in reason
 
 
-def test_a_sparse_column_is_a_leak():
+def test_a_sparse_column_and_one_of_text_in_a_file_are_leaks(tmp_path):
+    names = ["match", "rare", "clicked"]
     frame = table(clicked=np.maximum(CLICK, chance(0.05)) * 1, rare=CLICK & (np.arange(ROWS) < 20))
-    X = sparse.csr_matrix(frame[["match", "rare", "clicked"]].to_numpy(float))
-    data = bp.RankingData(X, frame["label"], qid=frame["query"], feature_names=["match", "rare", "clicked"])
-    (reason,) = bp.compare(data, **ONE_ROUND | {"qid": "qid"}).document["recommendation"]["reasons"]
+    X = sparse.csr_matrix(frame[names].to_numpy(float))
+    data = bp.RankingData(X, frame["label"], qid=frame["query"], feature_names=names)
+    _, (reason,) = found(data, label=None, qid="qid")
     assert reason.startswith("the column 'clicked' is nonzero in 100 % of the ")
-
-
-def test_growth_with_time_is_no_reason():
-    frame = table(day=np.repeat(np.arange(N), SIZE), stock=np.arange(ROWS) + RNG.random(ROWS))
-    warnings, reasons = found(frame, split=("time", "day"))
-    assert "grows with the time of the rows" in warnings["stock"]
-    assert reasons == []
-    frame["clicked"] = np.maximum(CLICK, chance(0.05)) * (1 + np.arange(ROWS))
-    warnings, reasons = found(frame, split=("time", "day"))
-    assert len(reasons) == 1
-
-
-def test_a_text_column_of_a_file_is_a_leak(tmp_path):
     table(status=text(CLICK, "bought", "seen")).to_csv(tmp_path / "shop.csv", index=False)
-    assert read_table_file(tmp_path / "shop.csv")["status"].dtype == "category"
     warnings, (reason,) = found(tmp_path / "shop.csv")
     assert "is 'bought' in 100 % of the" in warnings["status"]
     assert "--keep status" in reason
+
+
+def test_growth_with_time_is_a_warning_and_no_reason():
+    stock = np.arange(ROWS) + RNG.random(ROWS)
+    frame = table(day=np.repeat(np.arange(N), SIZE), part=np.repeat(["train", "valid", "test"], ROWS // 3), stock=stock)
+    warnings, reasons = found(frame, split=("time", "day"), drop=["part"])
+    assert "grows with the time of the rows" in warnings["stock"]
+    assert reasons == []
+    assert found(frame, split="part", drop=["day"])[0] == {}  # whose order may be any
+    frame["clicked"] = np.maximum(CLICK, chance(0.05)) * (1 + np.arange(ROWS))
+    assert len(found(frame, split=("time", "day"), drop=["part"])[1]) == 1
 
 
 def test_a_strong_mark_on_few_rows_of_a_later_part_is_no_leak():
@@ -315,5 +302,4 @@ def test_a_strong_mark_on_few_rows_of_a_later_part_is_no_leak():
         for k, part in enumerate(fold):
             mark = np.where(part["label"] > 0, np.arange(len(part)) % 50 < (48 if k else 44), part["clicked"])
             fold[k] = part.assign(match=mark)
-    given = {name: value for name, value in ONE_ROUND.items() if name != "split"}
-    assert bp.compare(folds, label="label", **given).document["recommendation"]["reasons"] == []
+    assert found(folds, split=None)[1] == []

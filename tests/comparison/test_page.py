@@ -2,16 +2,16 @@
 
 import re
 from base64 import b64encode
-from copy import deepcopy
 from hashlib import sha256
 from html.parser import HTMLParser
 from itertools import pairwise
 
 import pytest
 from browser import chromium
+from reports import ONE
 
 import boostplug as bp
-from boostplug.comparison.report.formats import probability
+from boostplug.comparison.formats import probability
 from boostplug.comparison.report.page import page
 from boostplug.comparison.report.table import markdown
 
@@ -20,7 +20,7 @@ HOSTILE = "</script><script>alert(1)</script><b x='\"&amp;"
 
 
 class Read(HTMLParser):
-    """A page as elements: (tag, attributes, the tags that it is in), and its text by element."""
+    """A page as elements: (tag, attributes), and its text by element."""
 
     def __init__(self, text):
         super().__init__()
@@ -30,19 +30,19 @@ class Read(HTMLParser):
         assert not self.open, self.open
 
     def handle_starttag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs), [name for name, _ in self.open]))
+        self.elements.append((tag, dict(attrs)))
         if tag not in VOID:
-            self.open.append((tag, dict(attrs)))
+            self.open.append(tag)
 
     def handle_startendtag(self, tag, attrs):
-        self.elements.append((tag, dict(attrs), [name for name, _ in self.open]))
+        self.elements.append((tag, dict(attrs)))
 
     def handle_endtag(self, tag):
         assert self.open, tag
-        assert self.open.pop()[0] == tag
+        assert self.open.pop() == tag
 
     def handle_data(self, data):
-        self.texts.append((self.open[-1][0] if self.open else "", data))
+        self.texts.append((self.open[-1] if self.open else "", data))
 
     @property
     def text(self):
@@ -50,13 +50,13 @@ class Read(HTMLParser):
         return "".join(data for tag, data in self.texts if tag not in {"script", "style"})
 
     def of_tag(self, tag):
-        return [attributes for name, attributes, _ in self.elements if name == tag]
+        return [attributes for name, attributes in self.elements if name == tag]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def document(result):
     """The comparison of all these tests, with a significant improvement and a significant loss put into it."""
-    document = deepcopy(result.document)
+    document = result.document
     for method in document["methods"]:
         method["runs_at_cap"] = 0
         method["outcome"] = method["outcome"] and "level"
@@ -68,55 +68,45 @@ def document(result):
     return document
 
 
-@pytest.fixture(scope="module")
-def whole(document):
-    return page(document)
-
-
 def failed(document):
-    document = deepcopy(document)
+    document |= {"recommendation": None}
+    nothing = dict.fromkeys(("difference", "interval", "p", "p_holm", "seconds_per_round", "rounds"))
     for method in document["methods"]:
         of_metrics = {name: {"mean": None, "spread": None} for name in method["test"]}
-        nothing = dict.fromkeys(("difference", "interval", "p", "p_holm", "seconds_per_round", "rounds"))
-        method |= {
-            **nothing,
-            "runs_finished": 0,
-            "runs": [],
-            "test": of_metrics,
-            "errors": ["RuntimeError: on purpose"],
-        }
-        method["validation"] = {"mean": None, "spread": None}
-    return document | {"recommendation": None}
+        method |= {**nothing, "runs_finished": 0, "runs": [], "errors": ["RuntimeError: on purpose"]}
+        method |= {"test": of_metrics, "validation": {"mean": None, "spread": None}}
+    return document
 
 
 def lower(document):
     """Return the document as of a metric of which less is better."""
-    document = deepcopy(document)
     document["settings"] |= {"greater_is_better": False, "lower_is_better": [document["settings"]["metric"]]}
     return document
 
 
 def partial(document):
-    document = deepcopy(document)
-    left_out = [{"framework": "xgboost", "method": "rank:ndcg", "fold": 0, "seed": 1}]
-    return document | {"not_run": left_out}
+    return document | {"not_run": [{"framework": "xgboost", "method": "rank:ndcg", "fold": 0, "seed": 1}]}
 
 
 def interrupted(document):
-    return deepcopy(document) | {"interrupted": True}
+    return document | {"interrupted": True}
 
 
-SITUATIONS = [failed, lower, partial, interrupted]
+def as_it_is(document):
+    return document
 
 
-@pytest.mark.parametrize("situation", [deepcopy, *SITUATIONS])
+SITUATIONS = [as_it_is, failed, lower, partial, interrupted]
+
+
+@pytest.mark.parametrize("situation", SITUATIONS)
 def test_every_situation_gives_a_whole_page(document, situation):
     document = situation(document)
     text = page(document)
     read = Read(text)  # all elements are closed, in order
-    ids = [attributes["id"] for _, attributes, _ in read.elements if "id" in attributes]
+    ids = [attributes["id"] for _, attributes in read.elements if "id" in attributes]
     assert len(ids) == len(set(ids))
-    for _, attributes, _ in read.elements:
+    for _, attributes in read.elements:
         assert attributes.get("href", "#").removeprefix("#") in {*ids, ""}
     levels = [int(tag[1]) for tag, *_ in read.elements if re.fullmatch("h[1-6]", tag)]
     assert levels.count(1) == 1
@@ -129,21 +119,20 @@ def test_every_situation_gives_a_whole_page(document, situation):
 
 
 def test_names_are_text_wherever_they_stand(document):
-    hostile = deepcopy(document)
-    for i, method in enumerate(hostile["methods"]):
+    for i, method in enumerate(document["methods"]):
         method["method"] = method["objective"] = f"{HOSTILE}{i}"
-    hostile["recommendation"] |= {"code": HOSTILE, "objective": HOSTILE}
-    hostile["methods"][3]["errors"] = [HOSTILE]
-    hostile |= {"notes": [HOSTILE], "warnings": [HOSTILE], "command": HOSTILE, "call": HOSTILE}
-    hostile["data"]["name"] = hostile["versions"]["numpy"] = hostile["settings"]["params"]["num_leaves"] = HOSTILE
-    read = Read(page(hostile))  # all elements are closed, in order
+    document["recommendation"] |= {"code": HOSTILE, "objective": HOSTILE}
+    document["methods"][3]["errors"] = [HOSTILE]
+    document |= {"notes": [HOSTILE], "warnings": [HOSTILE], "command": HOSTILE, "call": HOSTILE}
+    document["data"]["name"] = document["versions"]["numpy"] = document["settings"]["params"]["num_leaves"] = HOSTILE
+    read = Read(page(document))  # all elements are closed, in order
     assert read.text.count(HOSTILE) > 30
     assert len(read.of_tag("script")) == 1
     assert not any(read.of_tag("b"))  # the page's own have no attributes
 
 
-def test_only_the_pages_own_script_may_run(whole):
-    read = Read(whole)
+def test_only_the_pages_own_script_may_run(document):
+    read = Read(whole := page(document))
     (script,) = (data for tag, data in read.texts if tag == "script")
     (policy,) = (m["content"] for m in read.of_tag("meta") if m.get("http-equiv") == "Content-Security-Policy")
     assert f"script-src 'sha256-{b64encode(sha256(script.encode()).digest()).decode()}'" in policy
@@ -159,11 +148,10 @@ def test_only_the_pages_own_script_may_run(whole):
     ],
 )
 def test_what_is_missing_stands_before_the_tables(document, situation, loud):
-    document = situation(document)
-    read = Read(page(document))
-    main = read.text.index("Before you rely on it")
-    assert main < read.text.index(loud) < read.text.index("All methods", main)
-    assert ("Provisional: " in read.text[:main]) == (situation is partial)
+    text = Read(page(situation(document))).text
+    main = text.index("Before you rely on it")
+    assert main < text.index(loud) < text.index("All methods", main)
+    assert ("Provisional: " in text[:main]) == (situation is partial)
 
 
 def forest(text):
@@ -176,10 +164,9 @@ def forest(text):
 
 @pytest.mark.parametrize("advised", ["lambdarank", "rank_xendcg"])
 def test_the_forest_has_the_recommended_row_first_then_what_is_in_use_then_the_others(document, advised):
-    document = deepcopy(document)
     document["recommendation"] |= {"method": advised, "framework": "lightgbm"}
     of_lightgbm = [m["method"] for m in document["methods"] if m["reference"] == "lambdarank in lightgbm"]
-    for situation in (deepcopy, lower):
+    for situation in (as_it_is, lower):
         text = page(situation(document))
         names = re.findall(r'<span class="who"><span class="name">(.*?)</span>', text)[: len(of_lightgbm) + 1]
         rows = forest(text)[: len(of_lightgbm) + 1]
@@ -187,9 +174,9 @@ def test_the_forest_has_the_recommended_row_first_then_what_is_in_use_then_the_o
         assert names[: len(first)] == first
         assert {*names} == {*of_lightgbm, "lambdarank"}
         others = [place for *_, place in rows[len(first) :]]
-        assert others == sorted(others, reverse=situation is deepcopy)
+        assert others == sorted(others, reverse=situation is as_it_is)
         assert [state for _, state, _ in rows].count("clear") == 2
-        assert f"To the {'right' if situation is deepcopy else 'left'} is better" in " ".join(text.split())
+        assert f"To the {'right' if situation is as_it_is else 'left'} is better" in " ".join(text.split())
         zero = re.search(r'<li class="row [^>]*>(?:(?!</li>).)*>lambdarank<.*?</li>', text, re.DOTALL)[0]
         assert '<span class="n">0 <small></small></span>' in zero
 
@@ -197,8 +184,7 @@ def test_the_forest_has_the_recommended_row_first_then_what_is_in_use_then_the_o
 @pytest.fixture(scope="module")
 def beside_chance(parts):
     """A comparison in which any model is ahead of what is in use."""
-    some = {"losses": [bp.MPBoost()], "baselines": "lambdarank", "frameworks": "lightgbm", "rounds": 4, "seeds": 1}
-    return bp.compare(*parts, **some, early_stopping_rounds=None, num_threads=1, today="order")
+    return bp.compare(*parts, **ONE | {"losses": bp.MPBoost()}, early_stopping_rounds=None, today="order")
 
 
 def test_a_doubtful_verdict_recommends_and_counts_nothing(beside_chance):
@@ -213,7 +199,6 @@ def test_a_doubtful_verdict_recommends_and_counts_nothing(beside_chance):
 
 
 def test_an_interval_beyond_the_axis_is_an_arrow_at_its_edge(document):
-    document = deepcopy(document)
     for method in document["methods"]:
         if method["difference"] is not None:
             method |= {"difference": 0.01, "interval": [-0.01, 0.03]}
@@ -226,7 +211,6 @@ def test_an_interval_beyond_the_axis_is_an_arrow_at_its_edge(document):
 @pytest.mark.parametrize("timed", [True, False])
 def test_each_value_stands_in_its_place_with_and_without_times(document, timed):
     """Without times, as on a busy machine, the table has no such column, and differences and p stay where they are."""
-    document = deepcopy(document)
     for method in document["methods"]:
         method["seconds_per_round"] = 0.001 if timed else None
     read = page(document)
@@ -255,10 +239,10 @@ def test_a_comparison_writes_its_page_with_all_sections(result, beside_chance, t
 
 
 @pytest.mark.ci
-def test_nothing_overflows_in_a_browser(whole, tmp_path):
+def test_nothing_overflows_in_a_browser(document, tmp_path):
     """The page runs its script without an error and asks for nothing else."""
     file = tmp_path / "report.html"
-    file.write_text(whole)
+    file.write_text(page(document))
     with chromium() as browser:
         tab = browser.new_page()
         said, asked = [], []

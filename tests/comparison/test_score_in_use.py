@@ -6,6 +6,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+from reports import ONE
 
 import boostplug as bp
 from boostplug.comparison.inputs.today import in_random_order
@@ -14,9 +15,7 @@ from boostplug.metrics import METRICS
 pytest.importorskip("lightgbm")
 
 N, SIZE = 150, 8
-QUICK = {"losses": [], "baselines": "lambdarank", "frameworks": "lightgbm", "seeds": 1, "num_threads": 1}
-QUICK |= {"rounds": 2, "progress": False, "features": ["x", "z"], "label": "booked", "qid": "search"}
-PARTS = {"split": "part"}
+QUICK = {**ONE, "losses": (), "features": ["x", "z"], "label": "booked", "qid": "search"}
 
 
 def bookings(n=N, seed=0):
@@ -34,7 +33,7 @@ def bookings(n=N, seed=0):
 
 
 def compared(frame, today, **options):
-    return bp.compare(frame, **{**QUICK, **PARTS, **options}, today=today)
+    return bp.compare(frame, **{**QUICK, "split": "part", **options}, today=today)
 
 
 def about(result, name="the column 'score'"):
@@ -126,7 +125,7 @@ def test_a_score_level_with_chance_is_no_reason():
     for seed in range(5):
         frame = bookings(60, seed)
         frame["score"] = np.random.default_rng(seed).random(len(frame))
-        assert about(compared(frame, "score", rounds=1)) == []
+        assert about(compared(frame, "score", baselines=())) == []
 
 
 def test_a_query_of_several_folds_counts_once():
@@ -134,7 +133,7 @@ def test_a_query_of_several_folds_counts_once():
     train, valid, test = (part.drop(columns="part") for _, part in frame.groupby("part", sort=False))
     test["score"] *= np.where(rng.random(len(test)) < 0.75, -1.0, 1.0)  # below chance, not significantly
     for folds in ([(train, valid, test)], [(train, valid, test)] * 8):
-        assert about(bp.compare(folds, **QUICK, today="score")) == []
+        assert about(bp.compare(folds, **QUICK | {"baselines": ()}, today="score")) == []
 
 
 def test_weights_of_queries_count():
@@ -150,10 +149,9 @@ def test_weights_of_queries_count():
 
 def test_a_score_that_is_constant_in_most_queries_is_named():
     frame, lists = bookings(), bookings()["search"] - 200  # of the test part from 0 to 49
-    constant = frame.assign(score=frame["score"].where(lists >= 26, 1.0))
-    (line,) = about(compared(constant, "score"))
+    most, half = (frame.assign(score=frame["score"].where(lists >= n_constant, 1.0)) for n_constant in (26, 25))
+    (line,) = about(compared(most, "score"))
     assert line.startswith("The column 'score' has the same value in all rows of 26 of 50 test queries, so it ranks ")
-    half = frame.assign(score=frame["score"].where(lists >= 25, 1.0))
     assert about(compared(half, "score")) == []
 
 
@@ -184,8 +182,7 @@ def test_the_comparison_judges_on_queries_that_have_the_score(some_missing):
     assert about(there) == []
     pd.testing.assert_frame_equal(result.per_query, there.per_query)
     document = result.document
-    sizes = {name: document["data"][name]["queries"] for name in ("train", "valid", "test")}
-    assert sizes == {"train": 50, "valid": 50, "test": 40}
+    assert [document["data"][name]["queries"] for name in ("train", "valid", "test")] == [50, 50, 40]
     assert document["test"]["queries"] == 40
     values = result.per_query.query("method == 'column score'")["NDCG@10"]
     test = some_missing[some_missing["part"] == "test"]
@@ -232,16 +229,15 @@ def test_queries_of_arrays_keep_their_numbers(some_missing):
     for _, part in some_missing.groupby("part", sort=False):
         X, numbers = part[names].to_numpy(), part["search"] - part["search"].min()
         parts.append(bp.RankingData(X, part["booked"], qid=numbers, feature_names=names))
-    options = {name: value for name, value in QUICK.items() if name not in {"features", "label", "qid"}}
-    result = bp.compare(*parts, **options, today="score")
+    result = bp.compare(*parts, **ONE | {"losses": ()}, today="score")
     assert sorted(set(range(50)) - set(result.per_query["query"])) == [0, 1, 2, 3, 4, 5, 6, 20, 30, 49]
     assert len(about(result)) == len(result.document["warnings"]) == 1
 
 
 def test_weighed_clicks_are_judged_on_queries_that_have_the_score(some_missing):
     theta = 1.0 / np.arange(1, SIZE + 1)
-    options = {**QUICK, **PARTS, "losses": None, "metric": "DCG@10", "position": "position", "propensity": theta}
-    result = bp.compare(some_missing, **options, today="score")
+    options = {"losses": None, "metric": "DCG@10", "position": "position", "propensity": theta}
+    result = compared(some_missing, "score", **options)
     assert result.document["data"]["test"]["queries"] == 40
     (line,) = about(result)
     assert "the score in use has DCG@10(linear).on(ips) " in line

@@ -8,24 +8,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from reports import ONE, row_of
 from scipy import sparse
 
 import boostplug as bp
-from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.frames import Columns
 from boostplug.comparison.significance import merge_repeated, pooled_test
 from boostplug.datasets import RankingData, make_ranking
-
-ONE = {
-    "losses": [bp.RankNet()],
-    "baselines": "lambdarank",
-    "frameworks": "lightgbm",
-    "rounds": 3,
-    "seeds": 1,
-    "num_threads": 1,
-    "progress": False,
-    "metrics": "NDCG@5",
-}
 
 
 @pytest.fixture(scope="module")
@@ -35,22 +23,23 @@ def apart():
     return [RankingData(part.X, part.y, qid=part.qid + 1000 * i) for i, part in enumerate(made)]
 
 
-def of_loss(result):
-    return next(method for method in result.document["methods"] if method["difference"] is not None)
-
-
 # --- One query in several folds --------------------------------------------------------------------------------------
 
 
 def test_a_fold_passed_several_times_says_no_more_than_once(apart):
     once, ten = (bp.compare([tuple(apart)] * times, **ONE) for times in (1, 4))
-    a, b = of_loss(once), of_loss(ten)
+    a, b = (row_of(result, "RankNet") for result in (once, ten))
     assert a["p"] == b["p"]
     for name in ("difference", "z", "interval"):
         assert b[name] == pytest.approx(a[name], abs=1e-12)
     assert ten.document["test"]["queries"] == once.document["test"]["queries"]
     assert "A test query of several folds counts once" in str(ten)
     assert "counts once" not in str(once)
+
+
+def pages_of(part):
+    """Return a part whose rows have positions: lists that were shown."""
+    return replace(part, position=np.concatenate([np.arange(1, n + 1) for n in part.group]))
 
 
 def test_a_query_is_known_by_its_id(apart):
@@ -60,20 +49,18 @@ def test_a_query_is_known_by_its_id(apart):
         (RankingData(pd.DataFrame(test.X), test.y, qid=test.qid), True),
         (RankingData(test.X, test.y, qid=test.qid + 1000), False),
         (RankingData(test.X, test.y, group=test.group), False),
-        (replace(test, position=np.concatenate([np.arange(1, n + 1) for n in test.group])), False),
+        (pages_of(test), False),
     ):
         found = bp.compare([(train, valid, test), (train, valid, again)], **ONE).document["test"]
         assert found["repeated"] == (test.n_queries if same else 0)
 
 
-def test_repeated_cross_validation_counts_each_query_once(apart):
+def test_repeated_cross_validation_counts_each_query_once():
     """Two partitions into folds: the mean of each query over both decides, and all folds are one stratum."""
     rng = np.random.default_rng(0)
     d = rng.normal(size=60)
-    partitions = [np.array_split(rng.permutation(60), 3) for _ in range(2)]
-    codes = [fold for partition in partitions for fold in partition]
-    noise = [rng.normal(size=len(fold)) * 0.1 for fold in codes]
-    a = [d[fold] + of_fold for fold, of_fold in zip(codes, noise, strict=True)]
+    codes = [fold for _ in range(2) for fold in np.array_split(rng.permutation(60), 3)]
+    a = [d[fold] + rng.normal(size=len(fold)) * 0.1 for fold in codes]
     zeros = [np.zeros(len(fold)) for fold in codes]
     means = np.zeros(60)
     for fold, values in zip(codes, a, strict=True):
@@ -100,12 +87,6 @@ def test_queries_of_one_code_are_averaged_by_their_weights():
 # --- Data in several parts -------------------------------------------------------------------------------------------
 
 
-def shown_everywhere(result, message):
-    document = result.document["warnings"]
-    page = result.to_markdown()
-    return any(message in w for w in document) and message in page and message in " ".join(str(result).split())
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -121,9 +102,10 @@ def shown_everywhere(result, message):
     ],
 )
 def test_shared_queries_are_warned_of(apart, change, message):
-    train, valid, test = change(*(replace(part, qid=part.qid + 1) for part in apart))
-    result = bp.compare(train, valid, test, **ONE)
-    assert shown_everywhere(result, message)
+    result = bp.compare(*change(*(replace(part, qid=part.qid + 1) for part in apart)), **ONE)
+    assert any(message in line for line in result.document["warnings"])
+    assert message in result.to_markdown()
+    assert message in " ".join(str(result).split())
     found = result.document["recommendation"]
     assert (found["outcome"], found["method"]) == ("doubtful", "lambdarank")
     assert result.recommendation.startswith(f"Do not rely on this yet: {message.partition(':')[0]}")
@@ -158,8 +140,8 @@ FORMS = {
 
 def shared_of(parts, **options):
     """Return the warnings of shared queries, without any training."""
-    loaded = LoadedData.from_arguments(*parts, Columns(**options), None)
-    return [line for line in loaded.all_warnings if " shares " in line]
+    found = bp.compare(*parts, losses=(), baselines=(), today="order", **options).document["warnings"]
+    return [line for line in found if " shares " in line]
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -170,8 +152,7 @@ def test_copies_are_found_by_what_they_hold(apart, form):
     copies = RankingData(train.X[rows], train.y[rows], qid=train.qid[rows] + 5000)
     both = RankingData(np.r_[test.X, copies.X], np.r_[test.y, copies.y], qid=np.r_[test.qid, copies.qid])
     options = {} if form in ("arrays", "sparse") else {"label": "grade"}
-    found = shared_of([FORMS[form](part) for part in (train, valid, both)], **options)
-    (line,) = found
+    (line,) = shared_of([FORMS[form](part) for part in (train, valid, both)], **options)
     assert line.startswith(
         "test shares 7 queries with train (ids 5001, 5002, 5003, …), 7 with the same rows and labels:"
     )
@@ -185,14 +166,14 @@ def test_copies_are_found_by_what_they_hold(apart, form):
 def test_copies_within_one_table_and_in_a_folder_of_files(apart, tmp_path):
     train, valid, _ = apart
     table = pd.concat([frame_of(train), frame_of(train).assign(qid=train.qid + 700)])
-    found = shared_of([table, None, None], label="grade")
+    found = shared_of([table], label="grade", split=(0.6, 0.2, 0.2))
     assert [line.split()[0] for line in found] == ["valid", "test", "test"]
     assert all("with the same rows and labels" in line for line in found)
     for k, (name, part) in enumerate((("train", train), ("vali", valid), ("test", train))):
         rows = zip(part.y, part.qid + 10_000 * k, np.nan_to_num(part.X).tolist(), strict=True)
         lines = [f"{y:g} qid:{q} " + " ".join(f"{i}:{x!r}" for i, x in enumerate(X, 1)) for y, q, X in rows]
         (tmp_path / f"{name}.txt").write_text("\n".join(lines))
-    (line,) = shared_of([tmp_path, None, None])
+    (line,) = shared_of([tmp_path])
     assert line.startswith("test shares 40 queries with train")
 
 
@@ -204,15 +185,10 @@ def test_queries_that_were_cut_are_found_where_ids_count_from_0(apart):
     assert line.startswith("valid shares 39 queries with train (ids 0, 1, 2, …): metrics on valid are too high.")
 
 
-def test_pages_and_queries_of_equal_rows_are_no_copies(apart):
-    train = apart[0]
-    pages = replace(train, position=np.concatenate([np.arange(1, n + 1) for n in train.group]))
-    assert shared_of([pages, pages, pages]) == []
+def test_pages_queries_of_equal_rows_and_parts_with_nothing_in_common_are_not_warned_of(apart):
+    assert shared_of([pages_of(apart[0])] * 3) == []
     flat = [RankingData(np.ones((80, 2)), np.ones(80), qid=np.arange(40).repeat(2) + start) for start in (0, 90, 180)]
     assert shared_of(flat) == []
-
-
-def test_parts_with_nothing_in_common_are_not_warned_of(apart):
-    assert bp.compare(*apart, **ONE).document["warnings"] == []
     numbered = [RankingData(part.X, part.y, group=part.group) for part in apart]
-    assert bp.compare(*numbered, **ONE).document["warnings"] == []
+    for parts in (apart, numbered):
+        assert bp.compare(*parts, **ONE).document["warnings"] == []

@@ -8,13 +8,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from boostplug.comparison.significance import (
-    holm,
-    pooled_test,
-    randomisation_test,
-    standard_error,
-    t_interval,
-)
+from boostplug.comparison.significance import holm, pooled_test, randomisation_test, standard_error, t_interval
 
 
 def by_enumeration(d):
@@ -33,14 +27,8 @@ def test_random_flips_agree_with_scipy():
     b = rng.random(80)
     a = b + rng.normal(0.04, 0.2, 80)
     seed = "rng" if "rng" in inspect.signature(stats.permutation_test).parameters else "random_state"
-    theirs = stats.permutation_test(
-        (a, b),
-        lambda x, y, axis: (x - y).mean(axis),
-        permutation_type="samples",
-        vectorized=True,
-        n_resamples=20_000,
-        **{seed: np.random.default_rng(0)},
-    )
+    given = {"permutation_type": "samples", "vectorized": True, "n_resamples": 20_000, seed: np.random.default_rng(0)}
+    theirs = stats.permutation_test((a, b), lambda x, y, axis: (x - y).mean(axis), **given)
     # Two Monte-Carlo estimates of 20,000 flips: standard error of the difference below .005.
     assert randomisation_test(a, b) == pytest.approx(theirs.pvalue, abs=0.015)
     assert 0.02 < theirs.pvalue < 0.98
@@ -55,36 +43,34 @@ def test_equal_rankers_have_p_1_and_p_is_never_0():
 def test_symmetric_repeatable_and_scale_free():
     a, b = np.random.default_rng(1).random((2, 40))
     p = randomisation_test(a, b)
-    assert randomisation_test(b, a) == p
-    assert randomisation_test(a, b) == p
-    assert randomisation_test(1e-6 * a, 1e-6 * b) == p
+    assert randomisation_test(b, a) == randomisation_test(a, b) == randomisation_test(1e-6 * a, 1e-6 * b) == p
     assert randomisation_test(a, b, random_state=1) != p
 
 
-def test_weights_multiply_the_differences():
+def test_weights_multiply_the_differences_and_undefined_queries_are_left_out():
     a, b, v = np.random.default_rng(2).random((3, 9))
     assert randomisation_test(a, b, weight=v) == by_enumeration(v * (a - b))
-
-
-def test_undefined_queries_are_left_out():
-    a, b = np.random.default_rng(4).random((2, 9))
-    p = randomisation_test(a, b)
-    assert randomisation_test(np.r_[a, np.nan], np.r_[b, np.nan]) == p
+    assert randomisation_test(np.r_[a, np.nan], np.r_[b, np.nan]) == randomisation_test(a, b)
     assert np.isnan(randomisation_test([np.nan], [np.nan]))
     with pytest.raises(ValueError, match="query 9 is undefined for only one of the two"):
         randomisation_test(np.r_[a, np.nan], np.r_[b, 0.5])
+    nan = [0.1, np.nan, 0.3]  # whose weight does not matter
+    assert t_interval(nan, weight=[1, np.nan, 1]) == t_interval([0.1, 0.3])
+    assert randomisation_test(nan, nan, weight=[1, np.inf, 1]) == 1.0
 
 
-TESTS = {  # each with its value and weight of query 1
-    "randomisation_test": lambda x, w: randomisation_test([0.1, x, 0.3], [0.2, 0.1, 0.1], weight=[1, w, 1]),
-    "randomisation_test, b": lambda x, w: randomisation_test([0.2, 0.1, 0.1], [0.1, x, 0.3], weight=[1, w, 1]),
-    "pooled_test": lambda x, w: pooled_test([[0.1, x, 0.3]], [[0.2, 0.1, 0.1]], weight=[[1, w, 1]]),
-    "standard_error": lambda x, w: standard_error([0.1, x, 0.3], weight=[1, w, 1]),
-    "t_interval": lambda x, w: t_interval([0.1, x, 0.3], weight=[1, w, 1]),
-}
+TESTS = [  # each with its value and weight of query 1
+    lambda x, w: randomisation_test([0.1, x, 0.3], [0.2, 0.1, 0.1], weight=[1, w, 1]),
+    lambda x, w: randomisation_test([0.2, 0.1, 0.1], [0.1, x, 0.3], weight=[1, w, 1]),
+    lambda x, w: pooled_test([[0.1, x, 0.3]], [[0.2, 0.1, 0.1]], weight=[[1, w, 1]]),
+    lambda x, w: standard_error([0.1, x, 0.3], weight=[1, w, 1]),
+    lambda x, w: t_interval([0.1, x, 0.3], weight=[1, w, 1]),
+]
 
 
-@pytest.mark.parametrize("name", TESTS)
+@pytest.mark.parametrize(
+    "test", TESTS, ids=["randomisation_test", "of b", "pooled_test", "standard_error", "t_interval"]
+)
 @pytest.mark.parametrize(
     ("value", "weight", "message"),
     [
@@ -92,9 +78,9 @@ TESTS = {  # each with its value and weight of query 1
         *((0.5, w, r"weight\[1\] = .* is not a number from 0 to 1e\+100") for w in (np.nan, np.inf, -1.0, 1e101)),
     ],
 )
-def test_infinite_values_and_invalid_weights_are_refused(name, value, weight, message):
+def test_infinite_values_and_invalid_weights_are_refused(test, value, weight, message):
     with pytest.raises(ValueError, match=message):
-        TESTS[name](value, weight)
+        test(value, weight)
 
 
 @pytest.mark.parametrize(
@@ -111,12 +97,6 @@ def test_series_by_query_in_different_orders_are_refused(call):
     a = pd.Series([0.1, 0.4, 0.3], index=["q1", "q2", "q3"])
     with pytest.raises(ValueError, match="the same index in different orders"):
         call(a, a[::-1])
-
-
-def test_the_weight_of_an_undefined_query_does_not_matter():
-    nan = [0.1, np.nan, 0.3]
-    assert t_interval(nan, weight=[1, np.nan, 1]) == t_interval([0.1, 0.3])
-    assert randomisation_test(nan, nan, weight=[1, np.inf, 1]) == 1.0
 
 
 @pytest.mark.parametrize(
@@ -152,32 +132,25 @@ def test_holm(p, adjusted):
 # --- Several sets ----------------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def sets():
-    rng = np.random.default_rng(11)
-    return [rng.random((2, n)) for n in (3, 6, 2)]
+SETS = [np.random.default_rng(11 + n).random((2, n)) for n in (3, 6, 2)]
+A, B = ([pair[k] for pair in SETS] for k in (0, 1))
+D = np.concatenate([a - b for a, b in SETS])
 
 
-def test_pooled_over_queries_is_one_set(sets):
-    a, b = [x for x, _ in sets], [y for _, y in sets]
-    found = pooled_test(a, b)
-    d = np.concatenate(a) - np.concatenate(b)
-    assert found.difference == pytest.approx(d.mean(), rel=1e-12)
-    assert found.z == pytest.approx(d.sum() / np.sqrt((d**2).sum()), rel=1e-12)
-    assert found.p == randomisation_test(np.concatenate(a), np.concatenate(b)) == by_enumeration(d)
-    strata = np.repeat([0, 1, 2], [3, 6, 2])
-    np.testing.assert_allclose(found.interval, t_interval(d, strata=strata)[1:], rtol=1e-9)
+def test_pooled_over_queries_is_one_set():
+    found = pooled_test(A, B)
+    assert found.difference == pytest.approx(D.mean(), rel=1e-12)
+    assert found.z == pytest.approx(D.sum() / np.sqrt((D**2).sum()), rel=1e-12)
+    assert found.p == randomisation_test(np.concatenate(A), np.concatenate(B)) == by_enumeration(D)
+    np.testing.assert_allclose(found.interval, t_interval(D, strata=np.repeat([0, 1, 2], [3, 6, 2]))[1:], rtol=1e-9)
     assert found.n_queries == 11
 
 
-def test_pooled_over_sets_weighs_each_the_same(sets):
-    a, b = [x for x, _ in sets], [y for _, y in sets]
-    found = pooled_test(a, b, counts="sets")
-    means = [np.mean(x - y) for x, y in sets]
-    assert found.difference == pytest.approx(np.mean(means), rel=1e-12)
-    d = np.concatenate([(x - y) / len(x) for x, y in sets])
-    assert found.p == by_enumeration(d)
-    assert found.p != pooled_test(a, b).p
+def test_pooled_over_sets_weighs_each_the_same():
+    found = pooled_test(A, B, counts="sets")
+    assert found.difference == pytest.approx(np.mean([np.mean(a - b) for a, b in SETS]), rel=1e-12)
+    d = np.concatenate([(a - b) / len(a) for a, b in SETS])
+    assert found.p == by_enumeration(d) != pooled_test(A, B).p
     # The standard deviation of the sum over all patterns of signs, which is what z counts in.
     sums = [np.dot(signs, d) for signs in product((-1, 1), repeat=len(d))]
     assert found.z == pytest.approx(d.sum() / np.std(sums), rel=1e-9)
@@ -185,31 +158,26 @@ def test_pooled_over_sets_weighs_each_the_same(sets):
     assert low < found.difference < high
 
 
-def test_pooled_leaves_out_undefined_queries_and_empty_sets(sets):
-    a, b = [x for x, _ in sets], [y for _, y in sets]
+def test_pooled_leaves_out_undefined_queries_and_empty_sets():
     nan = np.array([np.nan])
     for counts in ("queries", "sets"):
-        plain = pooled_test(a, b, counts=counts)
-        assert pooled_test([np.r_[a[0], nan], *a[1:], nan], [np.r_[b[0], nan], *b[1:], nan], counts=counts) == plain
+        more = ([np.r_[first, nan], *others, nan] for first, *others in (A, B))
+        assert pooled_test(*more, counts=counts) == pooled_test(A, B, counts=counts)
     nothing = pooled_test([nan], [nan])
     assert np.isnan([nothing.difference, nothing.z, nothing.p, *nothing.interval]).all()
     assert nothing.n_queries == 0
 
 
-def test_pooled_weights_are_of_queries_within_their_set(sets):
-    a, b = [x for x, _ in sets], [y for _, y in sets]
-    weight = [np.linspace(1, 2, len(x)) for x in a]
-    means = [np.average(x - y, weights=w) for (x, y), w in zip(sets, weight, strict=True)]
-    assert pooled_test(a, b, weight=weight, counts="sets").difference == pytest.approx(np.mean(means), rel=1e-12)
-    d = np.concatenate([x - y for x, y in sets])
-    whole = pooled_test(a, b, weight=weight)
-    assert whole.difference == pytest.approx(np.average(d, weights=np.concatenate(weight)), rel=1e-12)
+def test_pooled_weights_are_of_queries_within_their_set():
+    weight = [np.linspace(1, 2, len(a)) for a in A]
+    means = [np.average(a - b, weights=w) for (a, b), w in zip(SETS, weight, strict=True)]
+    assert pooled_test(A, B, weight=weight, counts="sets").difference == pytest.approx(np.mean(means), rel=1e-12)
+    expected = np.average(D, weights=np.concatenate(weight))
+    assert pooled_test(A, B, weight=weight).difference == pytest.approx(expected, rel=1e-12)
 
 
-def test_rounding_decides_nothing(sets):
-    a = [x for x, _ in sets]
-    b = [x * (1 + 1e-15) for x in a]
-    found = pooled_test(a, b)
+def test_rounding_decides_nothing():
+    found = pooled_test(A, [a * (1 + 1e-15) for a in A])
     assert (found.difference, found.z, found.p, found.interval) == (0.0, 0.0, 1.0, (0.0, 0.0))
 
 

@@ -9,6 +9,7 @@ import boostplug as bp
 from boostplug.comparison.training import tuning
 from boostplug.comparison.training.frameworks import FRAMEWORKS, Watch
 from boostplug.comparison.training.trees import Plan, Setting, Trees
+from boostplug.data.inputs import CheckedInputs
 from boostplug.losses import LOSSES
 
 pytest.importorskip("optuna")
@@ -83,23 +84,25 @@ def test_of_errors_the_least_is_chosen_and_the_greatest_are_pruned():
     assert [outcome.pruned for outcome in down.outcomes] == [outcome.pruned for outcome in up.outcomes]
 
 
-def test_what_fails_counts_and_is_never_chosen():
-    class Failing(Training):
-        def _train(self, parameters, report):
-            if parameters:
-                raise RuntimeError("impossible")
-            return super()._train(parameters, report)
+class Fails(Training):
+    """Fails with parameters that were drawn, or always."""
 
-    training = Failing()
+    def __init__(self, *, always=False):
+        super().__init__()
+        self.always = always
+
+    def _train(self, parameters, report):
+        if parameters or self.always:
+            raise RuntimeError("impossible")
+        return super()._train(parameters, report)
+
+
+def test_what_fails_counts_and_is_never_chosen():
+    training = Fails()
     best = tuned(training, trials=4)
     assert (best.objective, best.parameters, len(training.settings)) == ("lambdarank", {}, 4)
     assert (best.failed, best.failure) == (3, "RuntimeError: impossible")
-
-    class Broken(Training):
-        def _train(self, parameters, report):
-            raise RuntimeError("broken")
-
-    assert tuned(Broken(), trials=4) is None
+    assert tuned(Fails(always=True), trials=4) is None
 
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
@@ -141,9 +144,7 @@ def test_what_is_given_to_a_framework_is_not_drawn(of, own, fixed):
 
 @pytest.mark.parametrize("name", FRAMEWORKS)
 def test_a_watch_ends_a_training_that_is_pruned(parts, name):
-    from boostplug.comparison.training.frameworks import DataPart
-
-    pieces = [DataPart(part.X, part.queries) for part in parts]
+    pieces = [CheckedInputs(part.X, part.queries) for part in parts]
     seen = []
 
     def report(number, value):

@@ -1,7 +1,8 @@
-"""When a comparison gives a verdict of significance, and on what: the cap of rounds, one p for one question."""
+"""When a comparison gives a verdict of significance, and on what: the cap of rounds, busy processors, few queries."""
 
 import numpy as np
 import pytest
+from reports import ONE, names_of, row_of
 
 import boostplug as bp
 from boostplug.comparison.report.page import page
@@ -9,30 +10,6 @@ from boostplug.comparison.report.table import text
 from boostplug.comparison.training import frameworks
 
 pytest.importorskip("lightgbm")
-
-
-@pytest.fixture(scope="module")
-def slow_start():
-    """Return parts on which one loss learns in fewer rounds than the others."""
-    return [bp.datasets.make_ranking(60, random_state=s) for s in range(3)]
-
-
-def compared(parts, **options):
-    return bp.compare(*parts, frameworks="lightgbm", seeds=2, baselines=["lambdarank", "regression"], **options)
-
-
-def test_no_method_at_the_cap_gets_a_verdict(slow_start):
-    result = compared(slow_start, losses=["qbrank"], rounds=5)
-    document = result.document
-    assert [method["runs_at_cap"] for method in document["methods"]] == [2] * len(document["methods"])
-    assert all(method["p"] is None and method["p_holm"] is None for method in document["methods"])
-    assert document["recommendation"]["p"] is None
-    assert any(method["difference"] is not None for method in document["methods"])
-    printed = str(result)
-    assert "5 cap" in printed
-    assert "No verdict on methods that trained to the cap of 5 rounds" in printed
-    assert "significant" not in printed
-    assert document["recommendation"]["outcome"] in {"at the cap", "unchallenged"}
 
 
 class Nothing(bp.Loss):
@@ -47,58 +24,41 @@ class Nothing(bp.Loss):
         return np.zeros(queries.n_rows), np.ones(queries.n_rows)
 
 
-def test_beside_a_reference_at_the_cap_there_is_no_verdict(slow_start):
-    result = compared(slow_start, losses={"nothing": Nothing()}, rounds=12, early_stopping_rounds=10)
-    methods = {m["method"]: m for m in result.document["methods"]}
-    assert methods["lambdarank"]["runs_at_cap"]
-    assert not methods["nothing"]["runs_at_cap"]
-    assert methods["nothing"]["difference"] is not None
-    assert methods["nothing"]["p"] is None
+def test_no_method_at_the_cap_or_beside_one_gets_a_verdict(parts):
+    losses = {"nothing": Nothing(), "ours": bp.QBRank()}
+    result = bp.compare(*parts, **{**ONE, "losses": losses, "rounds": 12, "early_stopping_rounds": 10, "seeds": 2})
+    document = result.document
+    assert [method["runs_at_cap"] for method in document["methods"]] == [2, 0, 2]
+    assert all(method["p"] is None and method["p_holm"] is None for method in document["methods"])
+    assert document["recommendation"]["p"] is None
+    assert row_of(result, "nothing")["difference"] is not None
+    printed = str(result)
+    assert printed.count(" cap") > 2
+    assert "No verdict on methods that trained to the cap of 12 rounds" in printed
+    assert "significant" not in printed
+    assert document["recommendation"]["outcome"] in {"at the cap", "unchallenged"}
 
 
-def test_without_early_stopping_the_rounds_are_the_users_choice(slow_start):
-    result = compared(slow_start, losses=[bp.QBRank()], rounds=3, early_stopping_rounds=None)
+def test_without_early_stopping_the_rounds_are_the_users_choice(parts):
+    result = bp.compare(*parts, **ONE, early_stopping_rounds=None)
     assert not any(method["runs_at_cap"] for method in result.document["methods"])
-    assert sum(method["p"] is not None for method in result.document["methods"]) == 2
+    assert row_of(result, "RankNet")["p"] is not None
 
 
-def test_one_p_for_one_question(slow_start):
-    """The column has Holm's p of all; the decision's own, in its sentence, is that of the best on validation."""
-    losses = {f"loss {k}": bp.QBRank(preference_weight=w) for k, w in enumerate((0.1, 0.4, 0.7, 1.0))}
-    result = compared(slow_start, losses=losses, rounds=2000, early_stopping_rounds=5)
-    found, methods = result.document["recommendation"], result.document["methods"]
-    assert found["comparisons"] == 0
-    own = next(m for m in methods if m["method"] == found["challenger"]["method"])
-    assert own["p"] == found["p"] or own["reference"] is None
-    tested = [m for m in methods if m["p"] is not None]
-    ordered, n = sorted(m["p"] for m in tested), len(tested)
-    holm = np.minimum(np.maximum.accumulate([(n - k) * p for k, p in enumerate(ordered)]), 1.0)
-    np.testing.assert_allclose(sorted(m["p_holm"] for m in tested), np.sort(holm))
-    assert result.document["test"]["comparisons"] == {"lambdarank in lightgbm": n}
-    printed = " ".join(str(result).split())
-    assert f"corrected by Holm's method ({n} comparisons with lambdarank in lightgbm)" in printed
-    assert found["p"] is None or "(not corrected, since validation chose the method)" in printed
-
-
-def test_the_default_is_a_short_list_and_all_is_every_variant_that_takes_the_labels():
-    parts = [bp.datasets.make_ranking(12, random_state=s) for s in range(3)]
-    short = bp.compare(*parts, frameworks="lightgbm", rounds=1, seeds=1)
-    ours = [m["method"] for m in short.document["methods"] if not m["built_in"]]
-    assert ours == ["CRR", "QBRank", "MPBoost(Log)"]
-    negative = [bp.RankingData(p.X, p.y - 2.0, qid=p.qid) for p in parts]
-    tau = {"metric": "KendallTau", "metrics": [], "baselines": "regression"}
-    every = bp.compare(*negative, frameworks="lightgbm", rounds=1, seeds=1, losses="all", **tau)
-    names = [m["method"] for m in every.document["methods"] if not m["built_in"]]
-    assert len(names) > 12
-    assert "NDCGBoost" not in names
+def test_the_default_is_a_short_list_and_all_is_every_variant_that_takes_the_labels(tiny):
+    some = {"baselines": "regression", "frameworks": "lightgbm", "rounds": 1, "seeds": 1}
+    assert names_of(bp.compare(*tiny, **some))[1:] == ["CRR", "QBRank", "MPBoost(Log)"]
+    negative = [bp.RankingData(p.X, p.y - 2.0, qid=p.qid) for p in tiny]
+    every = bp.compare(*negative, **some, losses="all", metric="KendallTau", metrics=[])
+    assert len(names_of(every)) > 13
+    assert "NDCGBoost" not in names_of(every)
     assert any("do not take labels from -2" in note and "NDCGBoost" in note for note in every.document["notes"])
     assert not every.failed
 
 
-def test_times_are_withheld_where_others_kept_the_processor_busy(monkeypatch):
-    parts = [bp.datasets.make_ranking(12, random_state=s) for s in range(3)]
+def test_times_are_withheld_where_others_kept_the_processor_busy(tiny, monkeypatch):
     monkeypatch.setattr(frameworks, "thread_time", lambda: 0.0)  # a thread that never had a processor
-    result = bp.compare(*parts, frameworks="lightgbm", rounds=2, seeds=1, losses=[])
+    result = bp.compare(*tiny, **ONE)
     document = result.document
     assert all(m["seconds_per_round"] is None for m in document["methods"])
     for written in (" ".join(str(result).split()), page(document)):

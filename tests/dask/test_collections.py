@@ -6,7 +6,6 @@ import pytest
 
 import boostplug as bp
 from boostplug.data.inputs import Inputs
-from boostplug.estimators.inputs import FIT
 
 pytestmark = [pytest.mark.cluster, pytest.mark.ci]
 LOCAL = "boostplug.LGBMRanker"
@@ -16,15 +15,8 @@ SIZES = [3, 1, 4, 2, 5, 5]  # two queries in each of three partitions
 def table():
     rng = np.random.default_rng(0)
     n = sum(SIZES)
-    return pd.DataFrame(
-        {
-            "a": rng.random(n),
-            "b": rng.integers(0, 9, n),
-            "y": rng.integers(0, 3, n).astype(float),
-            "w": rng.random(n) + 0.5,
-            "qid": np.repeat([f"q{i}" for i in range(6)], SIZES),
-        }
-    )
+    columns = {"a": rng.random(n), "b": rng.integers(0, 9, n), "y": rng.integers(0, 3, n).astype(float)}
+    return pd.DataFrame({**columns, "w": rng.random(n) + 0.5, "qid": np.repeat([f"q{i}" for i in range(6)], SIZES)})
 
 
 def frame(of=None):
@@ -97,33 +89,6 @@ def test_a_shuffle_over_workers_gives_features_and_labels_one_order(client):
         np.testing.assert_array_equal(part.X["a"], part.queries.labels)
         np.testing.assert_array_equal(query[part.X["a"].astype(int)] * 2**33, part.ids[part.queries.query_of_row])
         assert all((np.diff(rows) > 0).all() for rows in np.split(part.queries.labels, part.queries.boundaries[1:-1]))
-
-
-def test_split_queries_are_an_error(client):
-    known = table()
-    known.loc[0, "qid"] = "q4"
-    with pytest.raises(ValueError, match=r"^1 of 6 queries lie in several partitions: 'q4' in 0 and 2; bring each"):
-        parts(client, frame(known))
-
-
-@pytest.mark.parametrize(
-    ("column", "value", "message"),
-    [
-        ("y", np.nan, r"in partition 1 of the training set: y\[2\] = nan is not finite"),
-        ("w", -1.0, r"in partition 1 of the training set: weight\[2\] = -1.0 is not 0 or from 1e-100 to 1e100"),
-        ("qid", None, r"in partition 1 of the training set: qid\[2\] = .* is not an id"),
-    ],
-)
-def test_wrong_values_are_named_where_they_stand(client, column, value, message):
-    known = table()
-    known.loc[6, column] = value
-    with pytest.raises(ValueError, match=message):
-        parts(client, frame(known), weight=frame(known)["w"])
-
-
-def test_data_in_memory_are_sent_to_the_local_ranker(client):
-    with pytest.raises(ValueError, match=r"^sample_weight must be a Dask collection, got 'ndarr.*use boostplug\.LGBM"):
-        parts(client, weight=table()["w"].to_numpy(), arguments=FIT)
 
 
 def test_other_columns_and_categories_are_refused(client):

@@ -22,13 +22,6 @@ PARAMS = {
 BOTH = pytest.mark.parametrize("name", PARAMS)
 THETA = 1.0 / np.arange(1.0, 25.0)
 SEVERAL = bp.QBRank().on("click") + 2.0 * bp.RankNet().on("sale") + 0.5 * bp.SquaredError()
-# adapters/test_workers.py has a loss of each kind on several workers.
-CASES = [
-    *((name, SEVERAL) for name in PARAMS),
-    pytest.param("LGBMRanker", bp.ListNet(target="labels").on("click"), marks=pytest.mark.ci),
-    pytest.param("XGBRanker", bp.AdaRank(), marks=pytest.mark.ci),
-    pytest.param("XGBRanker", bp.Unbiased(base=bp.MPBoost()).on("click"), marks=pytest.mark.ci),
-]
 
 
 def table(n_queries=40, seed=0):
@@ -48,6 +41,22 @@ def table(n_queries=40, seed=0):
 
 
 TRAIN, VALID = table(), table(24, 1)
+# One worker has clicks, the other five grades, each with a scale of its own; or weights of 1, the other tiny ones.
+OF_CLICKS = TRAIN.assign(y=np.where(TRAIN["query"] < 20, TRAIN["y"] > 2, TRAIN["y"]).astype(float))
+TINY_WEIGHTS = TRAIN.assign(weight=np.where(TRAIN["query"] < 20, 1.0, TRAIN["weight"] * 1e-80))
+# adapters/test_workers.py has a loss of each kind on several workers.
+CASES = [
+    pytest.param("LGBMRanker", SEVERAL, TRAIN, id="LightGBM"),
+    pytest.param("XGBRanker", SEVERAL, TRAIN, id="XGBoost"),
+    pytest.param("LGBMRanker", bp.ListNet(target="labels").on("click"), TRAIN, id="ListNet", marks=pytest.mark.ci),
+    pytest.param("XGBRanker", bp.AdaRank(), TRAIN, id="AdaRank", marks=pytest.mark.ci),
+    pytest.param("XGBRanker", bp.Unbiased(base=bp.MPBoost()).on("click"), TRAIN, id="Unbiased", marks=pytest.mark.ci),
+    *(
+        pytest.param(name, bp.MPBoost(), frame, id=f"{name}, {what}", marks=pytest.mark.ci)
+        for name in PARAMS
+        for what, frame in (("clicks", OF_CLICKS), ("tiny weights", TINY_WEIGHTS))
+    ),
+]
 
 
 def on_workers(client, frame, cut=(20,)):
@@ -72,7 +81,7 @@ def arguments(frame, loss=None, *, weighted=False, **changed):
     given = {"X": frame[FEATURES], "y": frame["y"], "qid": frame["query"]}
     if "on(" in repr(loss):
         given["labels"] = {"click": frame["click"], "sale": frame["sale"]}
-    if isinstance(loss, bp.Loss) and loss.needs_position:
+    if isinstance(loss, bp.Loss) and loss.traits.positions:
         given["position"] = frame["position"]
     if weighted:
         given["sample_weight"] = frame["weight"]
@@ -108,20 +117,13 @@ def assert_same(ranker, other, frame=TRAIN):
     np.testing.assert_allclose(ranker.predict(frame[FEATURES]), expected, rtol=0, atol=1e-6)
 
 
-def assert_same_values(ranker, other):
-    found, expected = ranker.evals_result()["validation_0"], other.evals_result()["validation_0"]
-    assert found.keys() == expected.keys()
-    for metric, values in expected.items():
-        np.testing.assert_allclose(found[metric], values, rtol=1e-6)
-
-
 # --- the model of one machine -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("name", "loss"), CASES, ids=["LightGBM", "XGBoost", "ListNet", "AdaRank", "Unbiased"])
-def test_the_model_is_that_of_one_machine(client, name, loss):
-    ranker = fit(client, name, loss, on_workers(client, TRAIN), weighted=True)
-    assert_same(ranker, alone(name, loss, weighted=True))
+@pytest.mark.parametrize(("name", "loss", "frame"), CASES)
+def test_the_model_is_that_of_one_machine(client, name, loss, frame):
+    ranker = fit(client, name, loss, on_workers(client, frame), weighted=True)
+    assert_same(ranker, alone(name, loss, frame, weighted=True), frame)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,15 +153,6 @@ def test_queries_lie_anywhere(client, name, cut, n_workers):
 
 @pytest.mark.ci
 @BOTH
-def test_a_worker_of_clicks_beside_one_of_five_grades(client, name):
-    """Each would have a scale of its own."""
-    frame = TRAIN.assign(y=np.where(TRAIN["query"] < 20, TRAIN["y"] > 2, TRAIN["y"]).astype(float))
-    ranker = fit(client, name, bp.MPBoost(), on_workers(client, frame))
-    assert_same(ranker, alone(name, bp.MPBoost(), frame))
-
-
-@pytest.mark.ci
-@BOTH
 def test_rows_in_any_order_with_ids_as_text(client, name):
     import dask.dataframe as dd
 
@@ -168,14 +161,6 @@ def test_rows_in_any_order_with_ids_as_text(client, name):
     mixed = dd.from_pandas(TRAIN.assign(query=query).sample(frac=1.0, random_state=0), npartitions=3, sort=False)
     together = client.persist(bp.dask.partition_by_query(mixed, "query", npartitions=4))
     assert_same(fit(client, name, loss, together, weighted=True), alone(name, loss, weighted=True))
-
-
-@pytest.mark.ci
-@BOTH
-def test_weights_of_any_size_count_though_those_of_the_first_partition_are_all_1(client, name):
-    frame = TRAIN.assign(weight=np.where(TRAIN["query"] < 20, 1.0, TRAIN["weight"] * 1e-80))
-    ranker = fit(client, name, bp.MPBoost(), on_workers(client, frame), weighted=True)
-    assert_same(ranker, alone(name, bp.MPBoost(), frame, weighted=True))
 
 
 @pytest.mark.ci
@@ -283,13 +268,18 @@ def test_split_queries(client, name):
 @BOTH
 @pytest.mark.parametrize(
     ("column", "value", "message"),
-    [("y", np.nan, "is not finite"), ("weight", -1.0, "weight"), ("query", None, "is not an id")],
+    [
+        ("y", np.nan, r"y\[5\] = nan is not finite"),
+        ("weight", -1.0, r"weight\[5\] = -1.0 is not 0 or from 1e-100 to 1e100"),
+        ("query", None, r"qid\[5\] = .* is not an id"),
+    ],
+    ids=["labels", "weights", "queries"],
 )
 def test_wrong_values_are_refused_before_training(client, name, column, value, message):
     wrong = TRAIN[column].astype(object if value is None else float)
     wrong[5] = value
     frame = on_workers(client, TRAIN.assign(**{column: wrong}))
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=f"in partition 0 of the training set: {message}"):
         fit(client, name, Untrained(), frame, weighted=True)
 
 
@@ -297,21 +287,13 @@ def test_wrong_values_are_refused_before_training(client, name, column, value, m
 @pytest.mark.parametrize(
     ("name", "params", "changed", "message"),
     [
-        *((name, {}, {"pairs": bp.Pairs([0], [1])}, f"{name} takes no pairs; see the guide") for name in PARAMS),
         *((name, {}, {"X": TRAIN[FEATURES]}, f"use boostplug.{name}, which trains on one machine") for name in PARAMS),
         ("LGBMRanker", {}, {"eval_set": [(TRAIN, TRAIN)]}, "LGBMRanker takes no eval_set"),
-        ("LGBMRanker", {"early_stopping_round": 5}, {}, "LGBMRanker takes no early_stopping_round"),
-        (
-            "LGBMRanker",
-            {"objective": bp.AdaRank()},
-            {},
-            "weighs each query by the scores of all others, which LightGBM",
-        ),
+        ("LGBMRanker", {}, {"sample_weight": np.ones(len(TRAIN))}, "sample_weight must be a Dask collection, got 'nd"),
         ("LGBMRanker", {"objective": np.mean}, {}, "a function would see only the rows of one worker"),
         ("LGBMRanker", {"tree_learner": "feature"}, {}, "LGBMRanker takes no tree_learner='feature'"),
         ("LGBMRanker", {"linear_tree": True}, {}, "LGBMRanker takes no linear_tree"),
         ("XGBRanker", {}, {"base_margin": np.zeros(3)}, "XGBRanker takes no base_margin"),
-        ("XGBRanker", {"eval_metric": lambda y, scores: 0.0}, {}, "would see the rows of one worker"),
         ("XGBRanker", {"booster": "gblinear"}, {}, "booster='gblinear' trains on one machine only"),
         ("XGBRanker", {"max_dept": 3}, {}, "max_dept is not a parameter of XGBoost; did you mean max_depth"),
         ("XGBRanker", {"feature_weights": [1.0]}, {}, "feature_weights must hold 5 numbers, one for each feature"),
@@ -377,24 +359,30 @@ def test_a_lost_worker_is_an_error_and_those_that_are_left_train_again(own_clien
     assert_same(fit(own_client, name, bp.RankNet(), on_workers(own_client, TRAIN)), alone(name, bp.RankNet()))
 
 
-# --- LightGBM alone -----------------------------------------------------------------------------------------------
-
-
 # --- XGBoost alone ------------------------------------------------------------------------------------------------
+
+
+def judged(client, loss, train, valid, *, weighted=False, **params):
+    """Return a ranker of two workers, and that of one machine, after they gave a validation set the same values."""
+    ranker = distributed_ranker(client, "XGBRanker", loss, **params)
+    other = bp.XGBRanker(objective=loss, n_jobs=1, **{**PARAMS["XGBRanker"], **params})
+    for one, t, v in ((ranker, on_workers(client, train), on_workers(client, valid, (5, 5))), (other, train, valid)):
+        one.fit(**arguments(t, loss, weighted=weighted), **validation(v, weighted))
+    found, expected = (one.evals_result()["validation_0"] for one in (ranker, other))
+    assert found.keys() == expected.keys()
+    for metric, values in expected.items():
+        np.testing.assert_allclose(found[metric], values, rtol=1e-6)
+    assert_same(ranker, other, train)
+    return ranker, other
 
 
 @pytest.mark.ci
 def test_metrics_and_early_stopping_are_those_of_all_workers(client):
     """One of them would stop elsewhere."""
-    params = {"n_estimators": 60, "early_stopping_rounds": 3, "eval_metric": [bp.MAP(), "ndcg@3", bp.NDCG(5)]}
-    loss = bp.MPBoost()
-    ranker = distributed_ranker(client, "XGBRanker", loss, **params)
-    ranker.fit(**arguments(on_workers(client, TRAIN)), **validation(on_workers(client, VALID, (5,))))
-    other = bp.XGBRanker(objective=loss, n_jobs=1, **{**PARAMS["XGBRanker"], **params})
-    other.fit(**arguments(TRAIN), **validation(VALID))
-    assert_same_values(ranker, other)
+    metrics = [bp.MAP(), "ndcg@3", bp.NDCG(5)]
+    params = {"n_estimators": 60, "early_stopping_rounds": 3, "eval_metric": metrics}
+    ranker, other = judged(client, bp.MPBoost(), TRAIN, VALID, **params)
     assert ranker.best_iteration == other.best_iteration < 56
-    assert_same(ranker, other)
 
 
 @pytest.mark.parametrize("objective", ["lambdarank", bp.RankNet()])
@@ -407,15 +395,8 @@ def test_a_metric_of_ours_as_a_parameter_of_lightgbm_changes_no_training(client,
 
 @pytest.mark.ci
 def test_metrics_read_weights_and_labels_by_name(client):
-    params = {"eval_metric": [bp.MAP(), bp.LogLoss().on("sale")]}
     train, valid = (f.assign(weight=f["weight"] * np.where(f["query"] < 20, 1.0, 9.0)) for f in (TRAIN, VALID))
-    ranker = distributed_ranker(client, "XGBRanker", SEVERAL, **params)
-    frames = on_workers(client, train), on_workers(client, valid)
-    ranker.fit(**arguments(frames[0], SEVERAL, weighted=True), **validation(frames[1], weighted=True))
-    other = bp.XGBRanker(objective=SEVERAL, n_jobs=1, **PARAMS["XGBRanker"], **params)
-    other.fit(**arguments(train, SEVERAL, weighted=True), **validation(valid, weighted=True))
-    assert_same(ranker, other)
-    assert_same_values(ranker, other)
+    judged(client, SEVERAL, train, valid, weighted=True, eval_metric=[bp.MAP(), bp.LogLoss().on("sale")])
 
 
 @pytest.mark.ci
@@ -423,16 +404,9 @@ def test_categories_with_a_validation_set_that_lies_on_one_worker(client):
     """XGBoost takes no matrix without rows there."""
     kind = pd.CategoricalDtype([f"c{i}" for i in range(12)])
     train, valid = (f.assign(f0=(f["f0"] * 4).map("c{:.0f}".format).astype(kind)) for f in (TRAIN, VALID))
-    params = {"enable_categorical": True, "eval_metric": bp.NDCG(5)}
-    ranker = distributed_ranker(client, "XGBRanker", bp.RankNet(), **params)
-    frame = on_workers(client, train)
-    ranker.fit(**arguments(frame), **validation(on_workers(client, valid, (5, 5))))
-    other = bp.XGBRanker(objective=bp.RankNet(), n_jobs=1, **PARAMS["XGBRanker"], **params)
-    other.fit(**arguments(train), **validation(valid))
-    assert_same(ranker, other, train)
-    assert_same_values(ranker, other)
+    ranker, _ = judged(client, bp.RankNet(), train, valid, enable_categorical=True, eval_metric=bp.NDCG(5))
     with pytest.raises(ValueError, match=r"eval_set\[0\]'s X has 1 partitions with rows for 2 workers, .*repartition"):
-        ranker.fit(**arguments(frame), **validation(on_workers(client, valid, (40,))))
+        ranker.fit(**arguments(on_workers(client, train)), **validation(on_workers(client, valid, (40,))))
 
 
 @pytest.mark.ci

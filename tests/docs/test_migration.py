@@ -18,17 +18,13 @@ def fold():
 
 
 def booster_of_xgboost(data, objective, loss=None, **params):
-    own = {
-        "objective": objective,
-        "base_score": 0,
-        "lambda": 0,
-        "min_child_weight": 0,
-        "max_depth": 4,
-        "nthread": 1,
-        "eta": 0.1 if loss is None else 0.05,
-        **params,
-    }
-    return xgb.train(own, data, ROUNDS, obj=loss)
+    own = {"objective": objective, "base_score": 0, "lambda": 0, "min_child_weight": 0, "max_depth": 4, "nthread": 1}
+    return xgb.train({**own, "eta": 0.1 if loss is None else 0.05, **params}, data, ROUNDS, obj=loss)
+
+
+PLAIN = {"lambdarank_normalization": False, "lambdarank_score_normalization": False}
+ALL_PAIRS = {**PLAIN, "lambdarank_num_pair_per_sample": 1000}
+AT_5 = bp.LambdaRank(metric=bp.NDCG(5), truncation=5, norm=True)
 
 
 @pytest.mark.parametrize(
@@ -36,26 +32,10 @@ def booster_of_xgboost(data, objective, loss=None, **params):
     [
         ("rank:ndcg", {}, bp.LambdaRank(metric=bp.NDCG(32), **TRUNCATED)),
         ("rank:ndcg", {"ndcg_exp_gain": False}, bp.LambdaRank(metric=bp.NDCG(32, gain="linear"), **TRUNCATED)),
-        (
-            "rank:ndcg",
-            {"lambdarank_num_pair_per_sample": 5},
-            bp.LambdaRank(metric=bp.NDCG(5), truncation=5, norm=True),
-        ),
-        (
-            "rank:ndcg",
-            {"lambdarank_normalization": False, "lambdarank_score_normalization": False},
-            bp.LambdaRank(metric=bp.NDCG(32), truncation=32),
-        ),
+        ("rank:ndcg", {"lambdarank_num_pair_per_sample": 5}, AT_5),
+        ("rank:ndcg", PLAIN, bp.LambdaRank(metric=bp.NDCG(32), truncation=32)),
         ("rank:map", {}, bp.LambdaRank(metric=bp.MAP(), **TRUNCATED)),
-        (
-            "rank:pairwise",
-            {
-                "lambdarank_normalization": False,
-                "lambdarank_score_normalization": False,
-                "lambdarank_num_pair_per_sample": 1000,
-            },
-            bp.RankNet(),
-        ),
+        ("rank:pairwise", ALL_PAIRS, bp.RankNet()),
     ],
     ids=["ndcg", "linear gains", "truncated at 5", "not normalised", "map", "pairwise"],
 )

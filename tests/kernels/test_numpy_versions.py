@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 import boostplug as bp
+from boostplug.core.checks import frozen
 from boostplug.kernels.lists import calibrated, lambdas, pearson, softmax
 from boostplug.kernels.pairs import exponential, grid, hinge, pair_by_pair
 from boostplug.losses.base.logistic import LOGISTIC, curvature, slope, softplus
-from boostplug.losses.base.smooth_pair_loss import sum_over_grades
+from boostplug.losses.base.smooth_pair_loss import sum_over_pairs
 
 
 def numpy_version(module):
@@ -35,7 +36,7 @@ def one_list(rng, n, n_grades):
 def test_pair_by_pair(n, n_grades):
     scores, labels, s, queries, unit = one_list(np.random.default_rng(n), n, n_grades)
     expected = numpy_version(pair_by_pair)(scores, labels, s, s, slope, curvature)
-    found = sum_over_grades(LOGISTIC.for_derivatives, scores, queries.grade_groups, unit)
+    found = sum_over_pairs(LOGISTIC.for_derivatives, frozen(scores), queries, unit)
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * np.abs(expected).max())
 
 
@@ -44,7 +45,7 @@ def test_grid():
     scores, labels, s, queries, unit = one_list(np.random.default_rng(0), 900, 2)
     functions = LOGISTIC.for_value
     expected = numpy_version(grid)(scores, labels == 1.0, s, softplus, functions.sampled.spacing)
-    found = sum_over_grades(functions, scores, queries.grade_groups, unit)[0]
+    found = sum_over_pairs(functions, frozen(scores), queries, unit)[0]
     np.testing.assert_allclose(found, expected, rtol=0, atol=1e-12 * expected.max())
 
 

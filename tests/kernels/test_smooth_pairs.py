@@ -7,9 +7,10 @@ from pair_weights import with_pair_weights
 
 import boostplug as bp
 from boostplug.core.checks import frozen
-from boostplug.kernels.pairs import smooth
+from boostplug.losses.base import smooth_pair_loss
 from boostplug.losses.base.logistic import LOGISTIC, SIGMOID, curvature, softplus, wrong
-from boostplug.losses.base.smooth_pair_loss import PairFunction, sum_over_grades
+from boostplug.losses.base.pair_loss import PairFunction
+from boostplug.losses.base.smooth_pair_loss import sum_over_pairs
 
 ACCURACY = 1e-9
 
@@ -17,21 +18,19 @@ ACCURACY = 1e-9
 @pytest.fixture
 def cuts(monkeypatch):
     """The cuts of all calls: pairs that were summed on a grid."""
-    found, kernel = [], smooth.sum_across
+    found, kernel = [], smooth_pair_loss.sum_across
 
-    def recording(begin, end, task, plan, *functions):
-        kernel(begin, end, task, plan, *functions)
-        found.extend(zip(plan.first.tolist(), plan.middle.tolist(), plan.last.tolist(), strict=True))
+    def recording(begin, end, task, lists, cuts, *functions):
+        kernel(begin, end, task, lists, cuts, *functions)
+        found.extend(map(tuple, cuts.tolist()))
 
-    monkeypatch.setattr(smooth, "sum_across", recording)
+    monkeypatch.setattr(smooth_pair_loss, "sum_across", recording)
     return found
 
 
-def sums_of(functions, scores, queries, *, gain=None, multiplier=1.0):
+def sums_of(terms, scores, queries):
     groups = queries.grade_groups
-    return sum_over_grades(
-        functions, scores, groups, np.full(len(groups.query), groups.unit), gain=gain, multiplier=multiplier
-    )
+    return sum_over_pairs(terms, frozen(scores.copy()), queries, np.full(len(groups.query), groups.unit))
 
 
 def all_pairs(function, sign, scores, weight):
@@ -41,13 +40,13 @@ def all_pairs(function, sign, scores, weight):
     return np.bincount(i, terms, n) + sign * np.bincount(j, terms, n)
 
 
-def assert_all_pairs(functions, scores, labels, **options):
+def assert_all_pairs(terms, scores, labels):
     """Check the sums of one list in every row, beside the largest."""
     weight = (labels[:, None] > labels).astype(float)
     for found, function, sign in zip(
-        sums_of(functions, scores, bp.Queries(labels, group=[len(labels)]), **options),
-        functions.functions,
-        functions.signs[1],
+        sums_of(terms, scores, bp.Queries(labels, group=[len(labels)])),
+        terms.functions,
+        terms.signs[1],
         strict=True,
     ):
         expected = all_pairs(function, sign, scores, weight)
@@ -76,8 +75,8 @@ def test_tails_of_every_form(name, cuts):
     for n in (30, 400):
         for spread in (1.0, 30.0, 1000.0, 1e6):
             scores, labels = spread * rng.normal(size=n), rng.integers(0, 4, n)
-            for functions in (pair.for_value, pair.for_derivatives):
-                assert_all_pairs(functions, scores, labels)
+            for terms in (pair.for_value, pair.for_derivatives):
+                assert_all_pairs(terms, scores, labels)
         assert bool(cuts) == (n == 400)
 
 
@@ -129,9 +128,9 @@ def test_every_way_of_summing(name, n_grades, spread, cuts):
     # Beside each other: no gains, gains, and gains of which only the gaps are left.
     for gain, gaps in ((None, 1.0), (levels, level[:, None] - level), (frozen(levels + 1e4), level[:, None] - level)):
         weight = above * gaps * a[:, None] * b * factor[query]
-        functions = FUNCTIONS_OF[name]
-        found = sum_over_grades(functions, scores, groups, factor, gain=gain)
-        for of_output, function, sign in zip(found, functions.functions, functions.signs[1], strict=True):
+        terms = FUNCTIONS_OF[name]
+        found = sum_over_pairs(terms, frozen(scores.copy()), queries, factor.copy(), gain=gain)
+        for of_output, function, sign in zip(found, terms.functions, terms.signs[1], strict=True):
             expected = all_pairs(function, sign, scores, weight)
             np.testing.assert_allclose(of_output, expected, rtol=0, atol=2.0 * ACCURACY * np.abs(expected).max())
     assert len(cuts) >= (3 if n_grades < 31 else 9)

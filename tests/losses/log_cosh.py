@@ -4,8 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from boostplug.losses.base.pair_loss import Normalization
-from boostplug.losses.base.smooth_pair_loss import PairFunction, SmoothPairLoss
+from boostplug.losses.base.pair_loss import Normalization, PairFunction
+from boostplug.losses.base.smooth_pair_loss import SmoothPairLoss
+from boostplug.losses.base.traits import Traits
 
 
 def value(d):
@@ -32,5 +33,4 @@ class LogCosh(SmoothPairLoss):
     normalization: Normalization = "none"
 
     pair_function = PAIR
-    hessian_kind = "exact"
-    takes_pairs = True
+    traits = Traits(hessian="exact", pairs=True)

@@ -156,5 +156,5 @@ def test_a_long_list_takes_memory_of_its_length(loss, labels):
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 5e7  # bytes; a matrix of pairs would take 3e9
-    assert not loss.shift_invariant or abs(g.sum()) <= 1e-6 * np.abs(g).sum()
+    assert not loss.traits.shift_invariant or abs(g.sum()) <= 1e-6 * np.abs(g).sum()
     assert (h[g != 0] > 0).all()

@@ -51,12 +51,12 @@ def test_a_truncation_ranks_ties_in_row_order_and_losses_of_losses_say_so():
     cut, zeros = LambdaRank(truncation=1), np.zeros(3)
     first, last = (cut.gradient_hessian(zeros, bp.Queries(labels, group=[3]))[0] for labels in ([1, 0, 0], [0, 0, 1]))
     assert not np.array_equal(first, last[::-1])
-    assert not LambdaRank().ties_in_row_order
+    assert not LambdaRank().traits.ties_in_row_order
     for loss in (cut, cut.on("sale"), 2 * cut + bp.RankNet(), bp.Unbiased(base=cut), bp.AdaRank(base=cut)):
-        assert loss.ties_in_row_order, loss
+        assert loss.traits.ties_in_row_order, loss
     in_order = bp.NDCG(5, ties="order")
     for metric in (in_order, in_order.on("sale")):
-        assert bp.AdaRank(metric=metric).ties_in_row_order
+        assert bp.AdaRank(metric=metric).traits.ties_in_row_order
 
 
 def test_ties_and_the_scale_of_mrr_are_those_of_a_random_order_with_one_relevant_document():

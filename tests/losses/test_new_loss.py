@@ -37,7 +37,7 @@ def test_it_is_the_double_loop(n):
 
 
 @compiled()
-def ranks(lists, scores, worth, first, last, sums):
+def ranks(first, last, lists, scores, worth, sums):
     """Write each document's mean worth over ties to the gradient, the mean distance in its block to the Hessian."""
     room = workspace_for(lists.start, first, last)
     place, mean, apart = room.rows, np.empty(len(room.keys)), np.empty(len(room.keys))

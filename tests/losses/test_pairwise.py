@@ -15,7 +15,7 @@ from losses.functions import FUNCTIONS, gap_weight, softplus, softplus_curvature
 
 import boostplug as bp
 from boostplug import testing
-from boostplug.losses.base.smooth_pair_loss import PairFunction
+from boostplug.losses.base.pair_loss import PairFunction
 from boostplug.losses.pairwise import PairwiseLoss
 from boostplug.losses.ranknet import RankNet
 

@@ -148,8 +148,8 @@ def test_what_holds_for_all_parts_holds_for_the_sum():
         (linear + SQUARES, (False, True, True, False, True)),
         (EXACT + bp.AdaRank(), (True, False, False, True, False)),
     ):
-        found = (loss.shift_invariant, loss.takes_pairs, loss.label_range.least < 0.0, loss.couples_queries)
-        assert (*found, loss.has_gradient_of_value) == expected, loss
+        found = (loss.traits.shift_invariant, loss.traits.pairs, loss.traits.labels.least < 0.0, loss.couples_queries)
+        assert (*found, loss.traits.gradient_of_value) == expected, loss
 
 
 @pytest.mark.parametrize("loss", [SUMS[3], SUMS[-1]])
@@ -281,7 +281,7 @@ def test_it_is_the_sum_of_its_losses(w, pair_loss, label_loss):
     for x, y in zip(one.gradient_hessian(scores, queries), other.gradient_hessian(scores, queries), strict=True):
         np.testing.assert_array_equal(x, y)
     assert one.hessian_kind == other.hessian_kind
-    assert one.label_range == other.label_range
+    assert one.traits.labels == other.traits.labels
 
 
 def test_its_repr_and_parameters_are_its_own():

@@ -33,9 +33,9 @@ LOSSES_TO_TRY = [
 
 def on_two_machines(loss, halves):
     """Return gradient and Hessian of (scores, queries) of two machines, with the sums of both."""
-    sums = np.sum([loss.query_sums(*half) for half in halves], axis=0)
-    assert sums.shape == (loss.n_sums,)
-    return np.concatenate([loss.gradient_hessian(*half, sums=sums) for half in halves], axis=1)
+    sums = np.sum([loss.totals(*half) for half in halves], axis=0)
+    assert sums.shape == (loss.traits.n_totals,)
+    return np.concatenate([loss.gradient_hessian(*half, totals=sums) for half in halves], axis=1)
 
 
 def problem(kind):

@@ -271,8 +271,8 @@ def test_large_workers_count_as_much_as_small_ones():
         return scores[rows], bp.Queries(clicks[rows], group=[10] * (end - begin), position=position[rows])
 
     loss, (one, whole) = bp.Unbiased(method=LAMBDAMART), cut(0, n)
-    sums = loss.query_sums(*cut(0, first)) + loss.query_sums(*cut(first, n))
-    found = loss.gradient_hessian(*cut(first, n), sums=sums)[0]
+    sums = loss.totals(*cut(0, first)) + loss.totals(*cut(first, n))
+    found = loss.gradient_hessian(*cut(first, n), totals=sums)[0]
     expected = loss.gradient_hessian(one, whole)[0][10 * first :]
     assert np.abs(found - expected).max() <= 0.1 * np.abs(expected).max()
 

@@ -76,7 +76,7 @@ def test_a_document_stands_for_one_whatever_the_weights(loss, average, labels, p
     y = rng.integers(0, 4, n) if labels == "grades" else rng.random(n)
     pairs = None
     if paired:
-        if not loss.takes_pairs:
+        if not loss.traits.pairs:
             return
         ends = np.sort(rng.permuted(np.tile(np.arange(n), (80, 1)), axis=1)[:, :2], axis=1)
         pairs = bp.Pairs(*ends.T, weight=rng.random(80), margin=rng.random(80) + 0.1)
@@ -167,7 +167,7 @@ def test_derivatives_are_the_sum_over_weighted_pairs(loss):
     np.testing.assert_allclose(weighted, pair_by_pair(loss, scores, queries, winner, loser), rtol=1e-6, atol=1e-9)
 
 
-@pytest.mark.parametrize("loss", [loss for loss in WITH_PAIR_WEIGHTS if loss.takes_pairs])
+@pytest.mark.parametrize("loss", [loss for loss in WITH_PAIR_WEIGHTS if loss.traits.pairs])
 @pytest.mark.parametrize(("group", "digits"), [([25, 15], 2), ([600], 0)], ids=["short, real", "long, grades"])
 def test_explicit_pairs_weigh_what_the_pairs_of_grades_do(loss, group, digits):
     rng = np.random.default_rng(1)

@@ -62,8 +62,8 @@ losses = [
     bp.MPBoost(distance=np.sqrt),
 ]
 for loss, q in itertools.product(losses, data):
-    if q.pairs is None or loss.takes_pairs:
-        q = suited(loss, q) if loss.needs_position else q
+    if q.pairs is None or loss.traits.pairs:
+        q = suited(loss, q) if loss.traits.positions else q
         drawn = rng.normal(size=q.n_rows)
         for scores in (drawn.astype(np.float32), 1e4 * drawn):
             if q.n_rows > 2000 and (scores.max() > 100 or loss not in registered):

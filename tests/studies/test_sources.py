@@ -7,10 +7,7 @@ import numpy as np
 
 from boostplug.datasets import make_ranking
 from studies.movielens import load_movielens, user_tasks
-from studies.sources import (
-    Fifths,
-    split_rows,
-)
+from studies.sources import Fifths, split_rows
 
 
 def test_rows_are_split_three_to_one_to_one_and_rotate():
@@ -73,10 +70,6 @@ def test_a_set_in_fifths(tmp_path):
     assert source.load(tmp_path) is None
 
 
-def ratings(rows):
-    return np.array(rows, [("user", int), ("item", int), ("rating", float)])
-
-
 def test_reads_the_four_columns(tmp_path):
     (tmp_path / "u.data").write_text("196\t242\t3\t881250949\n186\t302\t4.5\t891717742\n\n")
     for path in (tmp_path, str(tmp_path / "u.data")):
@@ -87,7 +80,8 @@ def test_reads_the_four_columns(tmp_path):
 
 def test_a_task_by_hand():
     """User 5 has rated films 1, 2, 4; user 7 two of them, user 8 one, user 9 none."""
-    data = ratings([(5, 4, 2), (5, 1, 5), (5, 2, 3), (7, 1, 1), (7, 4, 4), (7, 9, 2), (8, 2, 5), (9, 9, 3)])
+    ratings = [(5, 4, 2), (5, 1, 5), (5, 2, 3), (7, 1, 1), (7, 4, 4), (7, 9, 2), (8, 2, 5), (9, 9, 3)]
+    data = np.array(ratings, [("user", int), ("item", int), ("rating", float)])
     tasks = user_tasks(data, min_ratings=3)
     assert [task.qid[0] for task in tasks] == [5, 7]
     mine = tasks[0]

@@ -1,15 +1,14 @@
 """Labels that are clicks: the parts that they judge, and clicks weighed by propensities in their place."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from boostplug.clicks.propensity import effective_size
-from boostplug.comparison.inputs.frames import PARTS
-from boostplug.comparison.training.frameworks import DataPart, Folds
+from boostplug.comparison.inputs.columns import PARTS, Folds
 from boostplug.core.arrays import Floats
 from boostplug.core.naming import label
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.positions import refuse_without_propensity
 from boostplug.losses import Loss, RankNet, Unbiased
 from boostplug.metrics import DCG, NDCG, Metric
@@ -41,7 +40,7 @@ def weighed_by_propensity(folds: Folds, theta: Floats) -> Folds:
     return [[train, *(_weighed(part, theta) for part in judging)] for train, *judging in folds]
 
 
-def _weighed(part: DataPart, theta: Floats) -> DataPart:
+def _weighed(part: CheckedInputs, theta: Floats) -> CheckedInputs:
     queries = part.queries
     if queries.position is None:
         return part
@@ -51,7 +50,7 @@ def _weighed(part: DataPart, theta: Floats) -> DataPart:
     cut = of_row * MAX_WEIGHT < 1.0
     if cut.any():
         weighed[cut] += (1.0 - MAX_WEIGHT * of_row[cut]) * queries.labels[cut].sum() / of_row[cut].sum()
-    return replace(part, queries=queries.replaced(labels_by_name={**queries.labels_by_name, IPS: weighed}))
+    return part._replace(queries=queries.replaced(labels_by_name={**queries.labels_by_name, IPS: weighed}))
 
 
 def losses_on_clicks(folds: Folds, theta: Sequence[float]) -> dict[str, Loss] | None:
@@ -91,7 +90,7 @@ def notes_on_clicks(folds: Folds, theta: Floats) -> list[str]:
     return notes
 
 
-def _judging(folds: Folds) -> list[tuple[str, tuple[DataPart, ...]]]:
+def _judging(folds: Folds) -> list[tuple[str, tuple[CheckedInputs, ...]]]:
     """Return "valid" and "test", each with its parts of all folds."""
     return list(zip(PARTS, zip(*folds, strict=True), strict=True))[1:]
 

@@ -1,102 +1,157 @@
-"""The columns of the features by themselves: what each ranks alone, and whether it orders rows as labels do."""
+"""A table as input of a comparison: its columns, and its split by query."""
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import column_names, refuse_where
-from boostplug.data.queries import Queries
-from boostplug.data.tables import is_frame
-from boostplug.metrics import Metric
+from boostplug.core.checks import check_column_names, column_as_vector, column_names, numbers, refuse_where, shown
+from boostplug.data.files import read_table_file
+from boostplug.data.inputs import CheckedInputs, Inputs, Source, refuse_absent
+from boostplug.data.tables import Schema, is_frame, read_features, without_columns
+from boostplug.datasets.ranking_data import RankingData
+from boostplug.selection.split import QuerySplit, part_of
 
-_MOST_VALUES = 20_000_000  # of features, from which columns are judged
-_LEAST_STEPS = 20  # from one label to the next, that are ordered by accident
+TODAY = "score_in_use"  # the label that holds the score in use
+PARTS = ("train", "valid", "test")
+Folds = Sequence[Sequence[CheckedInputs]]
+"""Training, validation and test part of each fold."""
+_SINGLE = ("label", "qid", "weight", "position", "today")
 
 
-def names_of(part: DataPart) -> Sequence[Any]:
-    """Return the names of the features, if they have some."""
-    return part.feature_names or column_names(part.X)
+class Columns(NamedTuple):
+    """Columns of a DataFrame that are not features, columns that are, the score in use, and the split by query."""
+
+    label: str | None = None
+    qid: str = "qid"
+    weight: str | None = None
+    position: str | None = None
+    labels: tuple[str, ...] = ()
+    features: tuple[str, ...] | None = None
+    drop: tuple[str, ...] = ()
+    keep: tuple[str, ...] = ()
+    split: str | tuple[float, ...] | tuple[str, str] | None = None
+    folds: int | None = None
+    today: str | None = None
+
+    @property
+    def by_query(self) -> QuerySplit:
+        """The split."""
+        return QuerySplit(self.split, self.folds)
+
+    def given(self) -> dict[str, Any]:
+        """Return the fields that differ from the defaults."""
+        return {what: value for what, value in self._asdict().items() if value != Columns._field_defaults[what]}
+
+    def check(self) -> None:
+        """Raise for arguments that are not names of columns, and for an invalid split."""
+        given = self.given()
+        check_column_names({what: given[what] for what in _SINGLE if what in given})
+        for what in ("labels", "features", "drop", "keep"):
+            names = given.get(what, ())
+            if isinstance(names, str) or not all(isinstance(name, str) for name in names):
+                raise ValueError(f"{what} must be a list of names of columns; got {shown(names)}")
+        self.by_query.check()
+
+    def inputs(self, frame: Any, source: Source) -> Inputs:
+        """Return the features, labels, ids and weights of a DataFrame, without the columns that are left out."""
+        available = column_names(frame)
+        if self.label is None:
+            raise ValueError(
+                "label is missing: name the column that holds the labels (--label), and with qid (--qid) the one of "
+                f"the query ids, of {shown(available)}; or pass boostplug.RankingData(DataFrame, labels, qid=…)"
+            )
+        for what in ("features", "drop", "keep"):
+            for name in getattr(self, what) or ():
+                refuse_absent(name, what, available)
+        no_features = (self.label, self.qid, self.weight, self.position, self.by_query.column, *self.labels)
+        kept, left_out = available if self.features is None else self.features, {*no_features, *self.drop}
+        labels: dict[str, Any] = {name: name for name in self.labels}
+        if self.today is not None:
+            labels[TODAY] = scores_today(self.today, frame, available)
+        return Inputs(
+            X=frame,
+            y=self.label,
+            qid=self.qid,
+            weight=self.weight,
+            position=self.position,
+            labels=labels or None,
+            features=[name for name in dict.fromkeys(available) if name in kept and name not in left_out],
+            arguments={"y": "label"},
+            source=source,
+            keep=self.keep,
+        )
 
 
-def columns_of(part: DataPart, *, codes: bool = False) -> Iterator[tuple[str, Floats]]:
-    """Yield the name and numbers of each column, without categories or with their codes.
+def as_tuple(given: Any) -> Any:
+    """Return an iterable of names or numbers as a tuple; a text, None and what is no iterable stay, to be refused."""
+    return tuple(given) if isinstance(given, Iterable) and not isinstance(given, str) else given
 
-    Of sparse features nothing, or with `codes` the rows of the first queries, 0 where absent.
+
+def scores_today(today: str, X: Any, names: Sequence[Any]) -> Floats:
+    """Return the score in use of each row, higher is better: a column, less is better ("-COLUMN"), or the order."""
+    if today in names and (today == "order" or (today.startswith("-") and today[1:] in names)):
+        other = "the order of the rows" if today == "order" else f"column {today[1:]!r}, where less is better"
+        raise ValueError(f"today={today!r} means the column of that name, or {other}; rename that column")
+    if today == "order":
+        return -np.arange(X.shape[0], dtype=np.float64)
+    name = today if today in names else today.removeprefix("-")
+    refuse_absent(name, "today", names)
+    column = X[name] if is_frame(X) else X[:, [*names].index(name)]
+    column = column.toarray().ravel() if hasattr(column, "nnz") else column
+    values = numbers(title := f"today: column {name!r}", column_as_vector(title, column))
+    refuse_where(title, np.isinf(values), values, "is infinite; write a number, or leave the cell empty")
+    return values if name == today else -values
+
+
+def read_table(path: Any, name: str, columns: Columns, train: Schema | None = None) -> Any:
+    """Return the DataFrame of a CSV or Parquet file; text columns of the training set are read as text."""
+    names = train.names if train is not None and train.names is not None else ()
+    known = (train and train.categories) or {}
+    texts = [names[k] for k, of_column in known.items() if names and all(isinstance(one, str) for one in of_column)]
+    split = [columns.split] if isinstance(columns.split, str) else []
+    try:
+        return read_table_file(path, ids=[columns.qid, *split], texts=texts)
+    except FileNotFoundError as error:
+        raise FileNotFoundError(f"{name}: {error}") from None
+
+
+def split_by_query(data: Any, columns: Columns, source: Source) -> list[list[Any]]:
+    """Return the folds of one table, split by query, with adjacent rows of each query.
+
+    With few queries, each query is a test query of one fold, and a validation query of another one; else there is one
+    fold of a training, a validation and a test part.
+
+    Parameters
+    ----------
+    data : DataFrame of pandas, polars or pyarrow, or the fields of a RankingData
+    columns : Columns
+        With `split`: the shares of queries, drawn with a fixed seed, a column with the name of each row's part, or a
+        column of times.
+    source : Source
+
+    Returns
+    -------
+    list of [train, valid, test]
+        `Inputs`, or `RankingData`, as `data` are.
+
+    Raises
+    ------
+    ValueError
+        If a column is missing or cannot be read, or a query is in several parts.
     """
-    X, names = part.X, names_of(part)
-    if hasattr(X, "nnz"):
-        if not codes:
-            return
-        X = X.tocsr()[: first_queries(part).n_rows].toarray()
-    for j in range(part.X.shape[1]):
-        column = X.iloc[:, j] if is_frame(X) else X[:, j]
-        name = str(names[j]) if names else f"number {j + 1}"
-        if not hasattr(column, "cat"):
-            yield name, np.asarray(column, np.float64)
-        elif codes:
-            yield name, np.where(column.isna(), np.nan, column.cat.codes)
-
-
-def refuse_infinite(part: DataPart, part_name: str) -> None:
-    """Raise for a feature that is infinite as float32: XGBoost refuses it, and names neither column nor value."""
-    for name, values in columns_of(part):
-        with np.errstate(over="ignore"):
-            infinite = np.isinf(values.astype(np.float32))
-        why = "is infinite in float32, which XGBoost refuses; write a number or NaN, or pass frameworks='lightgbm'"
-        refuse_where(f"{part_name}: column {name!r}", infinite, values, why)
-
-
-def score_of(name: str, part: DataPart) -> Floats:
-    """Return the scores of a column, or of "-COLUMN": less is better; missing values are last."""
-    signs = {one: 1.0 if one == name else -1.0 for one in (name.removeprefix("-"), name)}
-    return next(last_where_missing(signs[one] * values) for one, values in columns_of(part) if one in signs)
-
-
-def last_where_missing(scores: Floats) -> Floats:
-    """Return scores that are lowest where they were missing."""
-    return np.where(np.isnan(scores), -np.inf, scores)
-
-
-def first_queries(part: DataPart, share: float = 1.0) -> Queries:
-    """Return as many of the first queries as can be judged by all columns in a few seconds, or in a share of them."""
-    queries, n_columns = part.queries, part.X.shape[1]
-    if queries.n_rows * n_columns <= share * _MOST_VALUES:
-        return queries
-    n = max(1, int(np.searchsorted(queries.boundaries, share * _MOST_VALUES // n_columns)))
-    return queries.of_rows(np.arange(queries.boundaries[n]), keep_empty=False)
-
-
-def values_alone(part: DataPart, metric: Metric) -> dict[str, float]:
-    """Return the metric of each column as a score, and of "-COLUMN", on as many of the queries as a second allows."""
-    queries = first_queries(part)
-    found = {}
-    for name, values in columns_of(part):
-        for key, sign in ((name, 1.0), (f"-{name}", -1.0)):
-            found[key] = float(metric(last_where_missing(sign * values[: queries.n_rows]), queries))
-    return {name: value for name, value in found.items() if not np.isnan(value)}
-
-
-def share_in_order(values: Floats, queries: Queries, least: int = 1) -> float:
-    """Return the share of the steps at which all judged rows of the higher label have higher values.
-
-    A step leads from one label of a query to the next. NaN if there are fewer than `least`.
-    """
-    groups = queries.grade_groups
-    is_step = np.diff(groups.query_of_group) == 0
-    if is_step.sum() < least:
-        return float("nan")
-    values, starts = last_where_missing(values)[groups.rows], groups.group_start[:-1]
-    low, high = np.minimum.reduceat(values, starts), np.maximum.reduceat(values, starts)
-    return float((low[1:] > high[:-1])[is_step].mean())
-
-
-def orders_as_labels(values: Floats, queries: Queries) -> bool:
-    """Return whether scores put the judged rows of each query into the order of their labels, without a fault.
-
-    Rows of equal labels may have different scores; rows of different labels may not be level. False where fewer than 20
-    steps from one label of a query to the next were ordered: scores of any kind may be right there.
-    """
-    return share_in_order(values, queries, _LEAST_STEPS) == 1.0
+    given: Any = RankingData(**data) if isinstance(data, Mapping) else columns.inputs(data, source)
+    split, values = columns.by_query, None
+    if split.column is not None:
+        refuse_absent(split.column, "split", column_names(given.X))
+        values = given.X[split.column]
+    if isinstance(given, Inputs):
+        given = given.take_columns()
+        given = replace(given, y=given.labels_of_rows(), qid=given.ids_of_rows())
+        given = replace(given, X=read_features(given.X, source.file or "train"))
+    elif values is not None:
+        given = replace(given, X=without_columns(given.X, [split.column]), feature_names=None)
+    folds = split.rows(given.qid, given.y, values, columns.qid)
+    return [[given.of_rows(r) if isinstance(given, Inputs) else part_of(given, r) for r in fold] for fold in folds]

@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.inputs.frames import PARTS, TODAY, Columns, read_table, scores_today, split_by_query
-from boostplug.comparison.training.frameworks import DataPart
+from boostplug.comparison.inputs.columns import PARTS, TODAY, Columns, read_table, scores_today, split_by_query
 from boostplug.core.checks import column_names, shown
 from boostplug.data.files import code_of_reading, first_row, is_table_file
-from boostplug.data.inputs import Inputs, Source, refuse_absent
+from boostplug.data.inputs import CheckedInputs, Inputs, Source, refuse_absent
 from boostplug.data.tables import Schema, align, is_frame, refuse_uncomputed, schema_of, with_used_categories
 from boostplug.datasets import RankingData, load_fold, load_folds, load_letor
 from boostplug.datasets.letor import load_files
@@ -21,7 +20,7 @@ from boostplug.datasets.letor import load_files
 _FEW = 0.1  # share of the queries
 
 
-def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[DataPart]]:
+def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[CheckedInputs]]:
     """Return folds of three checked parts.
 
     Parameters
@@ -43,7 +42,7 @@ def folds_of(train: Any, valid: Any, test: Any, columns: Columns) -> list[list[D
     return folds
 
 
-def _check_sizes(train: DataPart, columns: Columns) -> None:
+def _check_sizes(train: CheckedInputs, columns: Columns) -> None:
     """Raise if no query has two documents, and warn if few have: the query ids may be another column."""
     sizes = np.diff(train.queries.boundaries)
     n = int((sizes > 1).sum())
@@ -122,14 +121,14 @@ def _source_of(data: Any) -> Source:
     return Source(Path(data).name, first_row(data)) if is_table_file(data) else Source()
 
 
-def _fold(parts: Sequence[Any], columns: Columns, *, crossed: bool) -> list[DataPart]:
+def _fold(parts: Sequence[Any], columns: Columns, *, crossed: bool) -> list[CheckedInputs]:
     """Return a fold of data parts; the rows of the training part decide the type and the categories of each column.
 
     With `crossed` all folds keep the categories of the table, so that the mean of their models is a model.
     """
-    fold: list[DataPart] = []
+    fold: list[CheckedInputs] = []
     for data, name in zip(parts, PARTS, strict=True):
-        train = None if not fold else schema_of(fold[0].X)._replace(names=fold[0].feature_names)
+        train = fold[0].schema if fold else None
         source = _source_of(data)
         title = f"{name} ({source.file})" if source.file else name
         table = read_table(data, name, columns, train) if is_table_file(data) else data
@@ -140,12 +139,12 @@ def _fold(parts: Sequence[Any], columns: Columns, *, crossed: bool) -> list[Data
         if not part.queries.n_rows:
             raise ValueError(f"{name} has no rows; pass a part with queries")
         if not fold and not crossed:
-            part = replace(part, X=with_used_categories(part.X))
+            part = part._replace(X=with_used_categories(part.X))
         fold.append(part)
     return fold
 
 
-def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema | None) -> DataPart:
+def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema | None) -> CheckedInputs:
     """Return a part from a RankingData, its arguments, a DataFrame, or a part of one."""
     refuse_uncomputed(data, title)
     if isinstance(data, tuple) and len(data) == 3:
@@ -163,7 +162,7 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema
         if columns.today is not None:
             labels = {**queries.labels_by_name, TODAY: scores_today(columns.today, data.X, names)}
             queries = queries.replaced(labels_by_name=labels)
-        return DataPart(X, queries, data.qid, data.feature_names)
+        return CheckedInputs(X, queries, data.qid, feature_names=data.feature_names)
     if is_frame(data):
         data = columns.inputs(data, source)
     elif not isinstance(data, Inputs):
@@ -171,5 +170,5 @@ def _part(data: Any, source: Source, title: str, columns: Columns, train: Schema
             "it must be a boostplug.RankingData(X, y, qid=…), (X, y, qid), or a DataFrame or file with label= naming "
             f"its column of grades; got {type(data).__name__}"
         )
-    checked = replace(data, name=title).checked(train)
-    return DataPart(checked.X, checked.queries, checked.qid, checked.schema.names)
+    inputs: Inputs = replace(data, name=title)
+    return inputs.checked(train)

@@ -3,51 +3,28 @@
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from boostplug.comparison.inputs.clicks import clicked_parts, notes_on_clicks, shown_order, weighed_by_propensity
-from boostplug.comparison.inputs.contents import content_of_queries
+from boostplug.comparison.inputs.columns import PARTS, Columns, Folds
+from boostplug.comparison.inputs.contents import have_known_ids, shared_queries
 from boostplug.comparison.inputs.data import code_that_reads, folds_of, is_one_table, name_of_folder
-from boostplug.comparison.inputs.frames import PARTS, Columns
 from boostplug.comparison.inputs.ids import doubts_on_columns, n_repeated_places
 from boostplug.comparison.summary import FEWEST_QUERIES
-from boostplug.comparison.training.frameworks import DataPart
 from boostplug.core.cached import cached_property
 from boostplug.core.checks import column_names
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.positions import propensities_of
 from boostplug.data.tables import schema_of
 from boostplug.estimators.inputs import with_float32_labels
 from boostplug.selection.starting import has_one_chosen
 
-_MOST_NAMED = 3
 _FEW_SHARED = 0.02  # share of the test queries that moves no verdict
-
-
-class Shared(NamedTuple):
-    """Queries of a part that are queries of an earlier part too."""
-
-    earlier: str
-    of: str
-    ids: list[Any]
-    n_same: int  # with the same rows and labels
-
-    @property
-    def what(self) -> str:
-        """The parts, and how many queries they share."""
-        n, listed = len(self.ids), ", ".join(map(str, self.ids[:_MOST_NAMED])) + ", …" * (len(self.ids) > _MOST_NAMED)
-        copies = f", {self.n_same:,} with the same rows and labels" * bool(self.n_same)
-        return f"{self.of} shares {n:,} quer{'y' if n == 1 else 'ies'} with {self.earlier} (ids {listed}){copies}"
-
-    @property
-    def remedy(self) -> str:
-        """What to do besides splitting the data by query."""
-        return "remove the copies" if self.n_same else "if the ids are of other queries, give each part ids of its own"
 
 
 @dataclass(eq=False)
@@ -73,11 +50,13 @@ class LoadedData:
         "frame" or, for a RankingData, "data" for one table; else "folds" or "train, valid, test".
     reading : str
         The line of code that reads the files, for three of them the first one; empty if the data are not files.
-    of_score : sequence of str
+    doubts_on_score : sequence of str
         Reasons not to rely on a comparison with the score in use, as clauses.
+    read : sequence of (train, valid, test)
+        The folds before test queries without the score in use were left out; empty if none were.
     """
 
-    folds: Sequence[Sequence[DataPart]]
+    folds: Folds
     name: str = ""
     paths: Sequence[str] = ()
     columns: Columns = field(default_factory=Columns)
@@ -86,7 +65,8 @@ class LoadedData:
     crossed: bool = False
     name_in_code: str = "train, valid, test"
     reading: str = ""
-    of_score: Sequence[str] = ()
+    doubts_on_score: Sequence[str] = ()
+    read: Folds = ()
 
     @classmethod
     def from_arguments(cls, train: Any, valid: Any, test: Any, columns: Columns, name: str | None) -> "LoadedData":
@@ -123,10 +103,11 @@ class LoadedData:
     @cached_property
     def has_one_chosen(self) -> bool:
         """Whether no query has more than one relevant document, as where one was bought; False for weighted clicks."""
-        return self.propensity is None and has_one_chosen(*(part.queries for fold in self.folds for part in fold))
+        read = self.read or self.folds
+        return self.propensity is None and has_one_chosen(*(part.queries for fold in read for part in fold))
 
     @property
-    def tests(self) -> list[DataPart]:
+    def tests(self) -> list[CheckedInputs]:
         """The test part of each fold."""
         return [test for _, _, test in self.folds]
 
@@ -147,34 +128,27 @@ class LoadedData:
 
         All are different in a single fold, or where ids only number the queries of each part.
         """
-        sizes, known = [test.queries.n_queries for test in self.tests], [_known_ids(test) for test in self.tests]
-        ids = [of_fold[0] for of_fold in known if of_fold is not None]
-        is_known = 1 < len(ids) == len(known)
-        codes = np.unique(np.concatenate(ids), return_inverse=True)[1] if is_known else np.arange(sum(sizes))
+        sizes, read = [test.queries.n_queries for test in self.tests], [test for _, _, test in self.read or self.folds]
+        is_known = len(read) > 1 and all(have_known_ids([test]) for test in read)
+        ids = np.concatenate([test.ids.astype(str) for test in self.tests])
+        codes = np.unique(ids, return_inverse=True)[1] if is_known else np.arange(sum(sizes))
         return np.split(codes, np.cumsum(sizes)[:-1])
 
     @cached_property
-    def _shared(self) -> list[Shared]:
-        """The queries that two parts share, by their ids, or by their rows and labels."""
-        found, of_folds = [], [[content_of_queries(part) for part in fold] for fold in self.folds]
-        for (i, a), (j, b) in combinations(enumerate(PARTS), 2):
-            ids, n_same = list[Any](), 0
-            for fold, contents in zip(self.folds, of_folds, strict=True):
-                same = np.isin(contents[j], contents[i][contents[i] > 0])
-                known = _known_ids(fold[j], fold[i])
-                shared = same if known is None else same | np.isin(known[0], known[1])
-                ids += fold[j].ids[shared].tolist()
-                n_same += int(same.sum())
-            if ids:
-                found.append(Shared(a, b, ids, n_same))
-        return found
+    def _shared(self) -> list[tuple[str, int, str, str]]:
+        """The queries that two parts share: the later part, their number, and what they are and what to do in words."""
+        return shared_queries(self.folds, self.read or self.folds)
 
     @property
     def reasons(self) -> list[str]:
         """Why nothing can be relied on: the score in use, or another part has more than 2 % of the test queries too."""
         least = _FEW_SHARED * sum(test.queries.n_queries for test in self.tests)
-        shared = [one for one in self._shared if one.of == PARTS[2] and len(one.ids) > least]
-        return [*self.of_score, *(f"{one.what}: split the data by query, and {one.remedy}" for one in shared)]
+        shared = [
+            f"{what}: split the data by query, and {remedy}"
+            for part, n, what, remedy in self._shared
+            if part == PARTS[2] and n > least
+        ]
+        return [*self.doubts_on_score, *shared]
 
     def doubts(self) -> list[str]:
         """Return warnings about columns, labels (places, lists that were shown), weights, and too few test queries."""
@@ -205,8 +179,8 @@ class LoadedData:
     def all_warnings(self) -> list[str]:
         """The warnings of the readers, those about the data, and one for each two parts with common queries."""
         shared = [
-            f"{one.what}: metrics on {one.of} are too high. Split the data by query. {one.remedy.capitalize()}."
-            for one in self._shared
+            f"{what}: metrics on {part} are too high. Split the data by query. {remedy.capitalize()}."
+            for part, _, what, remedy in self._shared
         ]
         return [*self.warnings, *self.doubts(), *shared]
 
@@ -222,16 +196,3 @@ class LoadedData:
             "name": self.name, "folds": len(self.folds), "crossed": self.crossed, "features": n_features, **sizes,
             "weighted": weighted,
         }  # fmt: skip
-
-
-def _known_ids(*parts: DataPart) -> list[NDArray[Any]] | None:
-    """Return the ids of the queries of each part as text.
-
-    None if they say nothing about other parts: there are none, they number the queries of each of the parts from 0 or
-    1, or the queries are pages, which may be shown again.
-    """
-    ids = [part.ids for part in parts]
-    all_ids = [part.ids if part.taken_from is None else part.taken_from for part in parts]
-    counts = [i.dtype.kind in "iuf" and any(np.array_equal(i - s, np.arange(len(i))) for s in (0, 1)) for i in all_ids]
-    is_unknown = all(counts) or any(part.qid is None or part.queries.position is not None for part in parts)
-    return None if is_unknown else [of_part.astype(str) for of_part in ids]

@@ -4,10 +4,10 @@ import re
 
 import numpy as np
 
-from boostplug.comparison.inputs.columns import columns_of
-from boostplug.comparison.training.frameworks import DataPart
+from boostplug.comparison.inputs.features import columns_of
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import shown
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.tables import is_frame, is_number, is_whole, schema_of
 
 _LEAST_ROWS = 50  # smallest number of rows in which different numbers are no accident
@@ -20,7 +20,7 @@ _MOST_NUMBERS = 0.5  # share of a text column's values
 _QUANTITY = re.compile(r"(?:[^\W\d_]{1,4}\.?\s+|[^\W\d_]{0,3}[€$£¥₹.]\s?)?[-+]?\d[\d.,'\s]*(?:[€$£¥₹%]|[^\W\d_]{1,4})?")
 
 
-def doubts_on_columns(train: DataPart, *, from_file: bool) -> list[str]:
+def doubts_on_columns(train: CheckedInputs, *, from_file: bool) -> list[str]:
     """Return a warning about each column of places or row numbers, and one about categories and ids.
 
     Categories of a DataFrame are the user's own, and no warning; those of a file, with `from_file`, were text.

@@ -2,18 +2,18 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import cycle, pairwise
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from boostplug.comparison.formats import short
 from boostplug.comparison.inputs.clicks import IPS
-from boostplug.comparison.inputs.columns import columns_of, first_queries, names_of, share_in_order
-from boostplug.comparison.inputs.frames import PARTS, TODAY, Columns
-from boostplug.comparison.report.formats import short
-from boostplug.comparison.training.frameworks import DataPart, Folds
+from boostplug.comparison.inputs.columns import PARTS, TODAY, Columns, Folds
+from boostplug.comparison.inputs.features import columns_of, first_queries, names_of, share_in_order
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import shown
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.tables import schema_of
 from boostplug.metrics import Metric
 from boostplug.metrics.on_label import MetricOnLabel
@@ -35,18 +35,10 @@ _MOST_NAMED, _MOST_SHOWN = 5, 3
 _TAIL = 0.05  # share of the rows of a part that may lie beyond the next part's
 
 
-class Leaks(NamedTuple):
-    """What to say of columns that may not be known before a list is shown."""
-
-    warnings: Sequence[str] = ()
-    notes: Sequence[str] = ()
-    """On columns that rank well by themselves."""
-    reasons: Sequence[str] = ()
-    """Why a comparison with these columns cannot be relied on."""
-
-
-def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: Metric, columns: Columns) -> Leaks:
-    """Return warnings, notes and reasons about columns that may not be known before a list is shown.
+def find_leaks(
+    folds: Folds, alone: Mapping[str, float], best: float | None, metric: Metric, columns: Columns
+) -> tuple[list[str], list[str], list[str]]:
+    """Return what to say of columns that may not be known before a list is shown.
 
     Parameters
     ----------
@@ -58,6 +50,14 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
     metric : Metric
     columns : Columns
         Has the columns to keep, the score in use, and whether the parts follow each other in time.
+
+    Returns
+    -------
+    warnings : list of str
+    notes : list of str
+        On columns that rank well by themselves.
+    reasons : list of str
+        Why a comparison with these columns cannot be relied on.
     """
     train, found, strong, reasons, leaking = folds[0][0], list[str](), list[str](), list[str](), dict[str, str]()
     parts = [part for fold in folds if fold[0].X.shape[1] == train.X.shape[1] for part in fold]
@@ -66,7 +66,7 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
     names, in_use = names_of(train), (columns.today or "").removeprefix("-")
     sign = 1.0 if metric.greater_is_better else -1.0
     if in_use and in_use not in columns.keep:
-        is_leak, what = labels[0].told_by(train.queries.labels_by_name[TODAY])
+        is_leak, what = labels[0].relation(train.queries.labels_by_name[TODAY])
         keep = f", or pass keep=[{in_use!r}] (--keep {in_use}) if this did" * (in_use != "order")
         remedy = f"name what ranked the lists before the labels were known{keep}"
         reasons += [f"the score in use, today={columns.today!r}, {what}; {remedy}"] * is_leak
@@ -74,8 +74,9 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
         name = of_parts[0][0]
         if name in columns.keep:
             continue
-        told = [of_part.told_by(values, name) for of_part, (_, values) in zip(labels, cycle(of_parts))]
-        is_leak, what = next((one for one in told if one[0]), told[0])  # a mere doubt only on the first training part
+        found_in = [of_part.relation(values, name) for of_part, (_, values) in zip(labels, cycle(of_parts))]
+        # Of what is no leak but a doubt, only the first training part counts.
+        is_leak, what = next((one for one in found_in if one[0]), found_in[0])
         if is_leak and name != in_use:
             leaking[name] = f"the column {name!r} {what}"
         by_time = columns.by_query.time and not labels[0].texts.get(name)
@@ -98,7 +99,7 @@ def leaks(folds: Folds, alone: Mapping[str, float], best: float | None, metric: 
     if leaking:
         reasons += _first([*leaking.values()])
         reasons[-1] += f"; {_remedy([*leaking])}" if names else "; leave out what is not known before the list is shown"
-    return Leaks(found, strong, reasons)
+    return found, strong, reasons
 
 
 def _remedy(names: Sequence[str]) -> str:
@@ -116,49 +117,19 @@ def _first(several: Sequence[str]) -> list[str]:
     return [*several[:_MOST_NAMED], *[f"and {more} more"] * (more > 0)]
 
 
-class _Level(NamedTuple):
-    """The rows of the queries that have labels above a level, and others."""
-
-    level: float
-    rows: Ints
-    relevant: NDArray[np.bool_]
-    of_others: Floats
-    """Share of the others among the rows of the query of each row."""
-    of: "_Labels"
-
-    def told_by(self, values: Floats, texts: Sequence[Any] | None, codes: Ints, of_part: Ints) -> tuple[bool, str]:
-        """Return whether a column leaks, and how it marks the relevant rows by its codes, or a part of them."""
-        base, above = float(self.relevant.mean()), f"a {self.of.what} above {self.level:g}"
-        marked, of_relevant, of_others = self._marked(codes, base)
-        if of_relevant >= _OF_RELEVANT and of_others <= _DOUBTED:
-            where = f"{100 * of_relevant:.3g} % of the {self.relevant.sum():,} rows of {self.of.part} with {above}"
-            what = _shown(values[self.rows], marked, texts)
-            return of_others <= _OF_OTHERS, f"is {what} in {where}, and in {100 * of_others:.2g} % of the others"
-        marked, of_relevant, of_others = self._marked(of_part, _SURE)
-        if self.of_others[marked].sum() < self.of.least or of_others > _RATIO * of_relevant:
-            return False, ""
-        sure = f"{100 * self.relevant[marked].mean():.3g} %"
-        where = f"{marked.sum():,} rows of {self.of.part}, of which {sure} have {above}"
-        return True, f"is {_shown(values[self.rows], marked, texts)} in {where} (of all rows {100 * base:.2g} %)"
-
-    def _marked(self, codes: Ints, least: float) -> tuple[NDArray[np.bool_], float, float]:
-        """Return the rows with values of which more than a share is relevant, as shares of relevant rows and others."""
-        codes = codes[self.rows]
-        n = np.bincount(codes)
-        marked = ((np.bincount(codes, self.relevant) > least * n) & (n >= self.of.least))[codes]
-        return marked, float(marked[self.relevant].mean()), float(marked[~self.relevant].mean())
+Level = tuple[float, Ints, NDArray[np.bool_], Floats]
+"""A level, the rows of queries with labels above it and others, which are above, and the share of others by query."""
 
 
 class _Labels:
     """The labels of a part's first queries, and what its columns tell of them."""
 
-    def __init__(self, part: DataPart, number: int, label: str | None) -> None:
+    def __init__(self, part: CheckedInputs, number: int, label: str | None) -> None:
         queries, categories = first_queries(part, _OF_LATER if number else 1.0), schema_of(part.X).categories or {}
         queries, self.what = (queries, "label") if label is None else (queries.on(label), f"label {label!r}")
         self.part, self.least = PARTS[number % len(PARTS)], _LEAST_LATER if number else _LEAST_ROWS
-        self.rows_of = "the rows of each query" + f" of {self.part}" * (self.part != PARTS[0])
         self.texts = {name: categories.get(place) for place, name in enumerate(map(str, names_of(part) or ()))}
-        self.queries, self.levels = queries, list[_Level]()
+        self.queries, self.levels = queries, list[Level]()
         rows = np.flatnonzero(queries.judged)
         query, labels = queries.query_of_row[rows], queries.labels[rows]
         known = np.unique(labels)
@@ -168,9 +139,9 @@ class _Labels:
             has_both = (share > 0.0) & (share < 1.0)
             n = int((relevant & has_both).sum())
             if min(n, has_both.sum() - n) >= self.least and relevant.mean() <= _MOST_BASE:
-                self.levels.append(_Level(level, rows[has_both], relevant[has_both], share[has_both], self))
+                self.levels.append((level, rows[has_both], relevant[has_both], share[has_both]))
 
-    def told_by(self, values: Floats, name: str = "") -> tuple[bool, str]:
+    def relation(self, values: Floats, name: str = "") -> tuple[bool, str]:
         """Return whether a column leaks, and what it tells of the labels; values of texts are their places."""
         values, texts = values[: self.queries.n_rows], self.texts.get(name)
         if np.count_nonzero(values) < _LEAST_ROWS:  # as most columns of sparse features
@@ -179,14 +150,39 @@ class _Labels:
         for how, scores in orders.items():
             share = share_in_order(scores, self.queries, _LEAST_STEPS)
             if share >= _IN_ORDER:
+                rows = "the rows of each query" + f" of {self.part}" * (self.part != PARTS[0])
                 where = f", at {100 * share:.3g} % of the steps from one label to the next" * (share < 1.0)
-                return True, f"ranks {self.rows_of} {how}{where}"
+                return True, f"ranks {rows} {how}{where}"
         kinds, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
         unusual = (codes != counts.argmax()).astype(np.int64)
         codes = codes if len(kinds) <= _MOST_KINDS else unusual
         of_part = codes if texts else unusual  # the highest number of a good feature may be relevant for sure
-        told = [level.told_by(values, texts, codes, of_part) for level in self.levels]
-        return max(told, key=lambda of_level: (of_level[0], bool(of_level[1])), default=(False, ""))
+        found = [self._mark(level, values, texts, codes, of_part) for level in self.levels]
+        return max(found, key=lambda of_level: (of_level[0], bool(of_level[1])), default=(False, ""))
+
+    def _mark(
+        self, level: Level, values: Floats, texts: Sequence[Any] | None, codes: Ints, of_part: Ints
+    ) -> tuple[bool, str]:
+        """Return whether a column leaks, and how it marks the relevant rows by its codes, or a part of them."""
+        least, rows, relevant, share_of_others = level
+        base, above = float(relevant.mean()), f"a {self.what} above {least:g}"
+        marked, of_relevant, of_others = self._marked(codes[rows], relevant, base)
+        if of_relevant >= _OF_RELEVANT and of_others <= _DOUBTED:
+            where = f"{100 * of_relevant:.3g} % of the {relevant.sum():,} rows of {self.part} with {above}"
+            what = _shown(values[rows], marked, texts)
+            return of_others <= _OF_OTHERS, f"is {what} in {where}, and in {100 * of_others:.2g} % of the others"
+        marked, of_relevant, of_others = self._marked(of_part[rows], relevant, _SURE)
+        if share_of_others[marked].sum() < self.least or of_others > _RATIO * of_relevant:
+            return False, ""
+        sure = f"{100 * relevant[marked].mean():.3g} %"
+        where = f"{marked.sum():,} rows of {self.part}, of which {sure} have {above}"
+        return True, f"is {_shown(values[rows], marked, texts)} in {where} (of all rows {100 * base:.2g} %)"
+
+    def _marked(self, codes: Ints, relevant: NDArray[np.bool_], least: float) -> tuple[NDArray[np.bool_], float, float]:
+        """Return the rows with values of which more than a share is relevant, as shares of relevant rows and others."""
+        n = np.bincount(codes)
+        marked = ((np.bincount(codes, relevant) > least * n) & (n >= self.least))[codes]
+        return marked, float(marked[relevant].mean()), float(marked[~relevant].mean())
 
 
 def _shown(values: Floats, marked: NDArray[np.bool_], texts: Sequence[Any] | None) -> str:

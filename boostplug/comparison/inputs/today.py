@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from boostplug.comparison.inputs.columns import last_where_missing, orders_as_labels
+from boostplug.comparison.formats import short
+from boostplug.comparison.inputs.columns import TODAY
+from boostplug.comparison.inputs.features import last_where_missing, orders_as_labels
 from boostplug.comparison.inputs.folds import LoadedData
-from boostplug.comparison.inputs.frames import TODAY
-from boostplug.comparison.report.formats import short
 from boostplug.comparison.significance import pooled_test
 from boostplug.comparison.summary import FEWEST_QUERIES
 from boostplug.core.arrays import Floats
@@ -44,13 +44,14 @@ def judged_by_score(data: LoadedData, metric: Metric) -> LoadedData:
             reasons.append(f"{lacks}; {fill}")
         else:
             folds = zip(data.folds, complete, strict=True)
-            data = replace(data, folds=[[*fold[:2], fold[2].of_queries(kept)] for fold, kept in folds])
+            judged = [[*fold[:2], fold[2].take_queries(kept)] for fold, kept in folds]
+            data = replace(data, folds=judged, read=data.folds)
             here, everywhere = (short(_mean(metric, of)) for of in ([test.queries for test in data.tests], given))
             lacks += f". The comparison judges on these: the score in use has {metric.name} {here} there, and "
             found.append(f"{lacks}{everywhere} on all with such rows last. To judge on all, {fill}")
     reasons += _doubts(name, data, metric)
     found = [f"{text[0].upper()}{text[1:]}." for text in (*found, *reasons)]
-    return replace(data, of_score=reasons, warnings=[*data.warnings, *found])
+    return replace(data, doubts_on_score=reasons, warnings=[*data.warnings, *found])
 
 
 def _doubts(name: str, data: LoadedData, metric: Metric) -> Iterator[str]:

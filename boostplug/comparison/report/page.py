@@ -4,16 +4,18 @@
 """
 
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from itertools import groupby
+from math import ceil, floor, log10
 from operator import itemgetter
 from typing import Any
 
-from boostplug.comparison.report import formats, words
-from boostplug.comparison.report.charts import HEIGHT, Axis, axis_of_differences, mean_curve
+from boostplug.comparison import formats
+from boostplug.comparison.formats import interval, is_missing, without_zero
+from boostplug.comparison.report import words
 from boostplug.comparison.report.table import frame, heads, split, styles, texts
 from boostplug.comparison.report.words import Document
 from boostplug.core.extras import needed_by
@@ -22,6 +24,14 @@ from boostplug.core.text import visible
 _COLOURED = 6  # methods coloured at the start: as many colours as readers can distinguish
 _REFERENCE, _NO_COLOUR = "cr", "c0"  # classes of the style sheet
 _TOP = 5  # documents of the new and of the old order in an example
+_HEIGHT = 320  # of the learning curves, in pixels
+_MOST_POINTS = 200  # of a curve
+_MOST_TICKS = 6
+_TYPICAL = 4  # multiple of the median reach; intervals beyond it are cut at the end of the axis
+
+Point = tuple[float, float]
+Axis = tuple[float, float]
+"""The low and the high end of an axis."""
 
 
 @cache
@@ -104,7 +114,7 @@ def methods_of(document: Document) -> list[dict[str, Any]]:
         for number, method in enumerate(document["methods"])
     ]
     sign = 1 if document["settings"]["greater_is_better"] else -1
-    known = [m for m in methods if not formats.is_missing(m["validation"]["mean"])]
+    known = [m for m in methods if not is_missing(m["validation"]["mean"])]
     best_first = sorted(known, key=lambda m: -sign * m["validation"]["mean"])
     firsts = [next((m for m in best_first if m["framework"] == name), None) for name in frameworks]
     chosen = [m for m in best_first if m["recommended"]] + [m for m in best_first if m["is_reference"]]
@@ -112,7 +122,7 @@ def methods_of(document: Document) -> list[dict[str, Any]]:
     colours = iter(range(1, _COLOURED + 1))
     for method in [*wanted.values()][:_COLOURED]:
         method["colour"] = _REFERENCE if method["is_reference"] else f"c{next(colours)}"
-    return best_first + [m for m in methods if formats.is_missing(m["validation"]["mean"])]
+    return best_first + [m for m in methods if is_missing(m["validation"]["mean"])]
 
 
 def differences_of(document: Document, methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
@@ -130,13 +140,13 @@ def differences_of(document: Document, methods: Sequence[dict[str, Any]]) -> dic
         own = [{**m, "difference": 0.0, "is_zero": True} for m in methods if words.title(m) == reference]
         rows[reference] = [*own, *(m for m in tested if m["reference"] == reference)]
         for m in rows[reference]:
-            ends = m["interval"] if formats.interval(m["interval"]) else ()
-            m["mark"] = axis.at(m["difference"])
-            m["whisker"] = [axis.at(end) for end in ends]
+            ends = m["interval"] if interval(m["interval"]) else ()
+            m["mark"] = place(m["difference"], axis)
+            m["whisker"] = [place(end, axis) for end in ends]
             m["ends"] = [min(1.0, max(0.0, at)) for at in m["whisker"]]  # within the axis
         rows[reference].sort(key=lambda m: (not m["recommended"], not m["is_zero"], -sign * m["difference"]))
     first = sorted(rows, key=lambda reference: not rows[reference][0]["recommended"])
-    return {"ticks": axis.ticks, "zero": axis.at(0.0), "rows": {reference: rows[reference] for reference in first}}
+    return {"ticks": ticks(axis), "zero": place(0.0, axis), "rows": {reference: rows[reference] for reference in first}}
 
 
 def _table(document: Document) -> dict[str, Any]:
@@ -171,12 +181,55 @@ def _curves(methods: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
     # The first rounds of the coloured lines, and all others, may leave the figure.
     lines = [points[m["number"]] for m in drawn if m["colour"] != _NO_COLOUR]
     late = [value for line in lines for _, value in line[len(line) // 10 :]]
-    x = Axis(1.0, max(2.0, *(line[-1][0] for line in points.values() if line)))
-    y = Axis.around(late + [best[m["number"]][1] for m in drawn if m["colour"] != _NO_COLOUR])
+    x = 1.0, max(2.0, *(line[-1][0] for line in points.values() if line))
+    y = axis_around(late + [best[m["number"]][1] for m in drawn if m["colour"] != _NO_COLOUR])
     for m in drawn:
         line = points[m["number"]]
-        m["line"] = " ".join(f"{1000 * x.at(a):.0f},{1000 * (1 - y.at(b)):.0f}" for a, b in line)
-        m["best"] = x.at(best[m["number"]][0]), 1 - y.at(best[m["number"]][1])
-    rounds = [(at, text.partition(".")[0]) for at, text in x.ticks if float(text).is_integer() and at > 0.04]
+        m["line"] = " ".join(f"{1000 * place(a, x):.0f},{1000 * (1 - place(b, y)):.0f}" for a, b in line)
+        m["best"] = place(best[m["number"]][0], x), 1 - place(best[m["number"]][1], y)
+    rounds = [(at, text.partition(".")[0]) for at, text in ticks(x) if float(text).is_integer() and at > 0.04]
     listed = sorted(drawn, key=lambda m: m["colour"] == _NO_COLOUR)
-    return {"methods": listed, "x_ticks": [(0.0, "1"), *rounds], "y_ticks": y.ticks, "height": HEIGHT}
+    return {"methods": listed, "x_ticks": [(0.0, "1"), *rounds], "y_ticks": ticks(y), "height": _HEIGHT}
+
+
+def axis_around(values: Sequence[float]) -> Axis:
+    """Return an axis that holds all values, with a margin."""
+    low, high = min(values), max(values)
+    margin = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
+    return low - margin, high + margin
+
+
+def place(value: float, axis: Axis) -> float:
+    """Return the place of a value on an axis: 0 at the low end, 1 at the high end."""
+    return (value - axis[0]) / (axis[1] - axis[0])
+
+
+def ticks(axis: Axis) -> list[tuple[float, str]]:
+    """Return places and texts of the multiples of a round number, with as few decimals as possible."""
+    low, high = axis
+    least = (high - low) / _MOST_TICKS
+    power = 10.0 ** floor(log10(least))
+    step = next(power * factor for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if power * factor >= least * (1 - 1e-9))
+    decimals = len(f"{step:.12f}".rstrip("0").partition(".")[2])
+    multiples = range(ceil(low / step - 1e-9), floor(high / step + 1e-9) + 1)
+    return [(place(k * step, axis), without_zero(f"{k * step:.{decimals}f}") if k else "0") for k in multiples]
+
+
+def axis_of_differences(methods: Sequence[Mapping[str, Any]]) -> Axis:
+    """Return the common axis of all differences; the worst methods must not stretch it, and leave it instead."""
+    values = [[m["difference"], *(m["interval"] if interval(m["interval"]) else ())] for m in methods]
+    reach = [max(map(abs, of_method)) for of_method in values]
+    bound = max(min(max(reach), _TYPICAL * sorted(reach)[len(reach) // 2]), 1e-6)
+    return axis_around([0.0, *(min(bound, max(-bound, value)) for of_method in values for value in of_method)])
+
+
+def mean_curve(runs: Iterable[Sequence[float | None]]) -> list[Point]:
+    """Return (round, mean over the runs), thinned; a run that has stopped counts on with its last value."""
+    curves = [run for run in runs if run]
+    length = max(map(len, curves), default=0)
+    points = []
+    for i in sorted({*range(0, length, ceil(length / _MOST_POINTS) or 1), length - 1} if length else ()):
+        known = [value for run in curves if not is_missing(value := run[min(i, len(run) - 1)])]
+        if known:
+            points.append((float(i + 1), sum(known) / len(known)))
+    return points

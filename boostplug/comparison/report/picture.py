@@ -4,7 +4,8 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
-from boostplug.comparison.report import formats, words
+from boostplug.comparison import formats
+from boostplug.comparison.report import words
 from boostplug.comparison.report.page import differences_of, methods_of
 from boostplug.comparison.report.words import Document
 from boostplug.core.figures import check_suffix, require_matplotlib, save_figure

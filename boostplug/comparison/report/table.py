@@ -4,20 +4,21 @@ import re
 import sys
 from html import escape
 from itertools import chain
+from shutil import get_terminal_size
 from textwrap import dedent, wrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from rich import box
+from rich.console import Console, ConsoleOptions, RenderResult
+from rich.table import Table as RichTable
+from rich.text import Text
 
 from boostplug.comparison.console import as_text
-from boostplug.comparison.report.formats import MISSING, interval, is_missing, probability, short, signed
+from boostplug.comparison.formats import MISSING, interval, is_missing, probability, short, signed
 from boostplug.comparison.report.words import CODE, Document, advice, below_table, percent
 from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK
 from boostplug.core.extras import imported
 from boostplug.core.text import visible
-
-if TYPE_CHECKING:
-    from rich.console import ConsoleOptions, RenderResult
-    from rich.table import Table as RichTable
-    from rich.text import Text
 
 Frame = Any  # pandas' DataFrame
 
@@ -96,10 +97,8 @@ def styles(document: Document, numbers: Frame) -> Frame:
     return found.assign(difference=clear, p_holm=clear)
 
 
-def render(document: Document, options: "ConsoleOptions") -> "RenderResult":
+def render(document: Document, options: ConsoleOptions) -> RenderResult:
     """Yield the table, narrow if the wide one does not fit, and the lines below it, for a terminal."""
-    from rich.text import Text
-
     wide = _rich(document, narrow=False)
     yield wide if _width(wide) <= options.max_width else _rich(document, narrow=True)
     for lines in (below_table(document), advice(document)):
@@ -116,12 +115,8 @@ def _wrapped(code: str, width: int) -> str:
     return "\n".join(chain.from_iterable(lines)).replace("\0", " ")
 
 
-def _rich(document: Document, *, narrow: bool) -> "RichTable":
+def _rich(document: Document, *, narrow: bool) -> RichTable:
     """Return the table; a narrow one has the frameworks as headings, and spreads and intervals below their values."""
-    from rich import box
-    from rich.table import Table as RichTable
-    from rich.text import Text
-
     shown, style = texts(document).map(visible), styles(document, frame(document))
     columns = {head: name for head, name in heads(document).items() if not narrow or name != "framework"}
     table = RichTable(box=box.SIMPLE_HEAD, padding=(0, int(not narrow)), collapse_padding=True, pad_edge=False)
@@ -139,9 +134,7 @@ def _rich(document: Document, *, narrow: bool) -> "RichTable":
     return table
 
 
-def _rich_cell(column: str, shown: str, style: str, narrow: bool) -> "Text":
-    from rich.text import Text
-
+def _rich_cell(column: str, shown: str, style: str, narrow: bool) -> Text:
     value, after = split(column, shown)
     cell = Text(value, _STYLES.get(style, ""))
     if after:
@@ -155,16 +148,12 @@ def split(column: str, shown: str) -> tuple[str, str]:
     return value, after
 
 
-def _width(table: "RichTable") -> int:
-    from rich.console import Console
-
+def _width(table: RichTable) -> int:
     return Console(width=_UNLIMITED).measure(table).maximum
 
 
 def text(document: Document) -> str:
     """Return the table as plain text, as wide as the terminal, or without one as wide as needed."""
-    from shutil import get_terminal_size
-
     wide = max(120, _width(_rich(document, narrow=False)))
     width = get_terminal_size((120, 24)).columns if sys.stdout.isatty() else wide
     return as_text(lambda console: render(document, console.options), width)

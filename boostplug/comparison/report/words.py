@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from textwrap import indent
 from typing import Any
 
-from boostplug.comparison.inputs.frames import PARTS
-from boostplug.comparison.report.formats import counted, decimals, interval, is_missing, probability, short, signed
-from boostplug.comparison.training.floors import LINEAR
+from boostplug.comparison.formats import counted, decimals, interval, is_missing, probability, short, signed
+from boostplug.comparison.inputs.columns import PARTS
+from boostplug.comparison.training.baselines import LINEAR
 from boostplug.comparison.training.frameworks import WITHOUT_FRAMEWORK
 
 Document = Mapping[str, Any]

@@ -1,21 +1,20 @@
 """One training run in LightGBM or XGBoost: the same trees, rounds, stopping rule and metric for every objective."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from time import perf_counter, thread_time
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from boostplug.adapters.reading import assign
 from boostplug.comparison.training.trees import NAMES_IN_LIGHTGBM, NAMES_IN_XGBOOST, Setting, Trees
-from boostplug.core.arrays import Floats, Ints
+from boostplug.core.arrays import Floats
 from boostplug.core.best_round import BestRound
 from boostplug.core.extras import imported
 from boostplug.core.threads import threads_of_framework
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
-from boostplug.data.tables import is_frame, rows_of
+from boostplug.data.tables import is_frame
 from boostplug.estimators.inputs import relative_weight, with_float32_labels
 from boostplug.estimators.parameter_names import without_options
 from boostplug.losses import Loss
@@ -27,44 +26,6 @@ WITHOUT_FRAMEWORK = "none"
 WITHOUT_NORM = "lambdarank(norm=False)"
 """LightGBM's lambdarank without normalisation, which harms lists of one relevant document: a default only there."""
 
-
-@dataclass(frozen=True, eq=False)
-class DataPart:
-    """The training, validation or test part of a data set."""
-
-    X: Any
-    queries: Queries
-    qid: NDArray[Any] | None = None
-    feature_names: tuple[str, ...] | None = None
-    taken_from: NDArray[Any] | None = None
-    """The ids of the part of which it holds some queries."""
-
-    @property
-    def group(self) -> Ints:
-        """Sizes of the queries."""
-        return np.diff(self.queries.boundaries)
-
-    @property
-    def ids(self) -> NDArray[Any]:
-        """The id of each query; its index if the data have no ids."""
-        starts = self.queries.boundaries[:-1]
-        return np.arange(len(starts)) if self.qid is None else self.qid[np.minimum(starts, len(self.qid) - 1)]
-
-    def half(self) -> "DataPart":
-        """Return half of the queries, drawn with a fixed seed."""
-        n = self.queries.n_queries
-        return self.of_queries(np.random.default_rng(0).permutation(n)[: (n + 1) // 2])
-
-    def of_queries(self, kept: Any) -> "DataPart":
-        """Return some queries, by their numbers; they stay in their order."""
-        rows = np.flatnonzero(np.isin(self.queries.query_of_row, kept))
-        queries = self.queries.of_rows(rows, keep_empty=False)
-        qid = None if self.qid is None else self.qid[rows]
-        return DataPart(rows_of(self.X, rows), queries, qid, self.feature_names, self.ids)
-
-
-Folds = Sequence[Sequence[DataPart]]
-"""Training, validation and test part of each fold."""
 Report = Callable[[int, float], bool]
 """Is called after each round of a training with its number and value, and ends the training if it returns True."""
 
@@ -162,7 +123,9 @@ class LightGBM:
     """Built-in objectives; the first is the one that others are compared with."""
     tree_names: ClassVar[Mapping[str, str]] = NAMES_IN_LIGHTGBM
 
-    def __init__(self, train: DataPart, valid: DataPart, test: DataPart, trees: Trees, num_threads: int) -> None:
+    def __init__(
+        self, train: CheckedInputs, valid: CheckedInputs, test: CheckedInputs, trees: Trees, num_threads: int
+    ) -> None:
         self.lgb = imported("lightgbm", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.params = trees.for_lightgbm(num_threads)
@@ -170,7 +133,7 @@ class LightGBM:
         self.train_set = self._dataset(train)
         self.valid_set = self._dataset(valid, reference=self.train_set)
 
-    def _dataset(self, part: DataPart, reference: Any = None) -> Any:
+    def _dataset(self, part: CheckedInputs, reference: Any = None) -> Any:
         """Return a constructed `lgb.Dataset`, with the bins of `reference` if there is one.
 
         Its weights are divided by their mean: LightGBM's own objectives compare weighted Hessians with constants.
@@ -231,7 +194,9 @@ class XGBoost:
     baselines: ClassVar[tuple[str, ...]] = ("rank:ndcg", "rank:pairwise", "reg:squarederror")
     tree_names: ClassVar[Mapping[str, str]] = NAMES_IN_XGBOOST
 
-    def __init__(self, train: DataPart, valid: DataPart, test: DataPart, trees: Trees, num_threads: int) -> None:
+    def __init__(
+        self, train: CheckedInputs, valid: CheckedInputs, test: CheckedInputs, trees: Trees, num_threads: int
+    ) -> None:
         """Bin the data; weighted data twice, because regression takes no weights of queries."""
         self.xgb = imported("xgboost", "training needs")
         self.trees, self.num_threads = trees, num_threads
@@ -263,39 +228,21 @@ class XGBoost:
 
     def run(self, setting: Setting, seed: int, rounds: int, watch: Watch) -> Floats:
         """Train, following `watch`, and return the scores of the test part after `watch.best_round` rounds."""
-
-        class Callback(self.xgb.callback.TrainingCallback):  # type: ignore[name-defined]
-            def before_iteration(self, *_: Any) -> bool:
-                watch.start_round()
-                return False
-
-            def after_iteration(self, *_: Any) -> bool:
-                return watch.stop
-
         objective, params = setting.objective, self.params_of_run(self.trees, self.num_threads, setting, seed)
         if isinstance(objective, str):
             params["objective"] = objective
         rows_alone = isinstance(objective, str) and objective.startswith("reg:")
-        booster = self.xgb.train(
-            params,
-            self.rows_alone if rows_alone else self.train_set,
-            num_boost_round=rounds,
-            evals=[(self.valid_set, "valid")],
-            obj=None if isinstance(objective, str) else objective,
-            custom_metric=lambda scores, _: ("watched", watch.measure(scores)),
-            callbacks=[Callback()],
-            verbose_eval=False,
-        )
+        train_set = self.rows_alone if rows_alone else self.train_set
+        booster = self.xgb.Booster(params, [train_set, self.valid_set])  # keeps the scores of both
+        for number in range(rounds):
+            watch.start_round()
+            booster.update(train_set, number, None if isinstance(objective, str) else objective)
+            watch.measure(booster.predict(self.valid_set, output_margin=True))
+            if watch.stop:
+                break
         watch.model = booster[: watch.best_round].save_raw("json").decode()
         scores = booster.predict(self.test_set, output_margin=True, iteration_range=(0, watch.best_round))
         return np.asarray(scores, dtype=np.float64)
-
-
-def booster_of_text(text: str) -> Any:
-    """Return the booster of a `Watch.model`: LightGBM's text, or XGBoost's JSON."""
-    if not text.startswith("{"):
-        return imported("lightgbm", "models need").Booster(model_str=text)
-    return imported("xgboost", "models need").Booster(model_file=bytearray(text.encode()))
 
 
 def framework_objective(objective: Loss | str) -> Loss | str:

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Event, get_ident
 from typing import Any
 
@@ -12,10 +12,12 @@ import numpy as np
 
 from boostplug.comparison.summary import to_json
 from boostplug.comparison.training import tuning
-from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, DataPart, Framework, Report, Watch
+from boostplug.comparison.training.frameworks import FRAMEWORKS, WITHOUT_FRAMEWORK, Framework, Report, Watch
+from boostplug.comparison.training.store import Store, has_own_code
 from boostplug.comparison.training.trees import Plan, Setting
 from boostplug.core.arrays import Floats
 from boostplug.core.threads import threads_of_framework
+from boostplug.data.inputs import CheckedInputs
 from boostplug.estimators.parameter_names import GAINS_REMEDY, NO_GAIN
 from boostplug.losses import Loss
 from boostplug.metrics import ECE, ChoiceLogLoss, LogLoss
@@ -96,6 +98,16 @@ class Run:
         tuned = None if self.tuned is None else {**vars(self.tuned), "objective": str(self.tuned.objective)}
         return {**vars(self), "tuned": tuned}
 
+    @classmethod
+    def from_store(cls, stored: dict[str, Any], method: Method) -> "Run":
+        """Return the run of a method with the fields of `to_store`."""
+        arrays = {name: np.array(values, np.float64) for name, values in stored["per_query"].items()}
+        tuned = stored["tuned"] and Setting(**stored["tuned"])
+        if tuned and isinstance(method.objective, Loss):
+            tuned = replace(tuned, objective=Loss.parse(str(tuned.objective))[0])
+        of_rows = {"per_query": arrays, "scores": np.array(stored["scores"], np.float64)}
+        return cls(**{**stored, **method.names, **of_rows, "tuned": tuned})
+
 
 @contextmanager
 def warnings_of_runs() -> Iterator[None]:
@@ -136,18 +148,44 @@ class FoldRuns:
     plan : Plan
     number : int
         Number of the fold, from 0.
-    parts : sequence of DataPart
+    parts : sequence of CheckedInputs
         Training, validation and test.
+    store : Store
+        Holds finished runs, and gets new ones.
+    half : bool
+        Whether the training part is half of that of the other runs in the store.
     ended : Event, optional
         Once it is set, trainings in other threads end as Ctrl-C ends them.
     """
 
-    def __init__(self, plan: Plan, number: int, parts: Sequence[DataPart], *, ended: Event | None = None) -> None:
+    def __init__(
+        self, plan: Plan, number: int, parts: Sequence[CheckedInputs], store: Store,
+        *, half: bool = False, ended: Event | None = None,
+    ) -> None:  # fmt: skip
         self.plan, self._number, self._parts, self._ended = plan, number, parts, ended or Event()
+        self._store, self._half = store, half
         self._binned: dict[tuple[str, int], Framework] = {}
         self.tuned: dict[Method, Setting | None] = {}
 
+    def find(self, method: Method, seed: int) -> Run | None:
+        """Return a run that is in the store."""
+        stored = None if has_own_code(method.objective) else self._store.get(self._key(method, seed))
+        return None if stored is None else Run.from_store(stored, method)
+
+    def _key(self, method: Method, seed: int) -> str:
+        objective, leaves = f"{method.framework} {method.objective!r}", self.plan.trees.num_leaves
+        return f"{objective} | fold {self._number + 1} | seed {seed} | {leaves} leaves{' | half' * self._half}"
+
     def outcome(self, method: Method, seed: int) -> Run:
+        """Return a run from the store, or train and store it; the next comparison tries failed runs again."""
+        run = self.find(method, seed)
+        if run is None:
+            run = self._train(method, seed)
+            if run.error is None and not has_own_code(method.objective):
+                self._store.add(self._key(method, seed), to_json(run.to_store()))
+        return run
+
+    def _train(self, method: Method, seed: int) -> Run:
         """Return the outcome of one run, after tuning if the plan has it; a failure is an outcome too.
 
         Call it within `warnings_of_runs`, which its notes are from.
@@ -192,7 +230,7 @@ class FoldRuns:
         if not np.isfinite(scores).all():
             return {"error": "its scores on the test part are not finite"}
         assert watch.scores is not None
-        return judged(plan, self._parts, watch.scores, scores, probabilities=objective not in _NO_LOGITS) | {
+        return values_of_run(plan, self._parts, watch.scores, scores, probabilities=objective not in _NO_LOGITS) | {
             "rounds": watch.best_round,
             "rounds_trained": len(watch.values),
             "seconds_per_round": watch.seconds_per_round,
@@ -202,8 +240,8 @@ class FoldRuns:
         }
 
 
-def judged(
-    plan: Plan, parts: Sequence[DataPart], valid: Floats, test: Floats, *, probabilities: bool
+def values_of_run(
+    plan: Plan, parts: Sequence[CheckedInputs], valid: Floats, test: Floats, *, probabilities: bool
 ) -> dict[str, Any]:
     """Return the fields of a run that follow from its scores.
 

@@ -1,11 +1,27 @@
-"""Finished results in a file of JSON lines, so that an interrupted run can continue."""
+"""Finished runs of a comparison in a file of JSON lines, from which only the same comparison continues."""
 
 import errno
 import json
 import os
 import warnings
+from collections.abc import Sequence
+from dataclasses import asdict
+from os import PathLike
 from pathlib import Path
 from typing import Any
+
+import joblib
+
+from boostplug.comparison.inputs.columns import Folds
+from boostplug.comparison.inputs.contents import digest_of_part
+from boostplug.comparison.summary import versions
+from boostplug.comparison.training.trees import Plan
+from boostplug.core.checks import shown
+from boostplug.losses import Loss
+from boostplug.metrics import Metric
+
+_DIGEST = "digest of data, settings, files, versions and code"  # its key in the file
+_PACKAGE = Path(__file__).parents[2]
 
 
 class Store:
@@ -63,3 +79,77 @@ class Store:
                 RuntimeWarning,
                 stacklevel=2,
             )
+
+
+def _digest_of(folds: Folds, plan: Plan) -> str:
+    """Return a digest of all that affects a run except its method, fold and seed."""
+    data = [digest_of_part(part) for fold in folds for part in fold]
+    of_frameworks = [*plan.trees.lightgbm.values(), *plan.trees.xgboost.values()]
+    paths = [Path(value) for value in of_frameworks if isinstance(value, (str, PathLike)) and Path(value).is_file()]
+    code = [(str(file.relative_to(_PACKAGE)), file.read_bytes()) for file in sorted(_PACKAGE.rglob("*.py"))]
+    metrics = [*map(repr, (plan.metric, plan.valid_metric, *plan.metrics))]
+    tuned = (plan.tune, plan.seeds[0]) if plan.tune else 0
+    settings = (plan.rounds, plan.patience, plan.num_threads, tuned, metrics, asdict(plan.trees))
+    files = [(str(path), path.read_bytes()) for path in paths]
+    return str(joblib.hash((data, settings, files, versions("optuna"), code)))
+
+
+def has_own_code(value: Loss | Metric | str) -> bool:
+    """Return whether a loss or metric has code of the user's own, so that its text does not identify it."""
+    if isinstance(value, str):
+        return False
+    try:
+        read = Loss.parse(repr(value))[0] if isinstance(value, Loss) else Metric.parse(repr(value))
+    except ValueError:
+        return True
+    return bool(read != value)
+
+
+def open_store(path: Path | None, folds: Folds, plan: Plan, objectives: Sequence[Loss | str], *, resume: bool) -> Store:
+    """Return the store of a comparison's runs; without a path it stores nothing.
+
+    With a metric of the user's own nothing is stored, and of losses of the user's own no run; a warning says so.
+
+    Raises
+    ------
+    OSError
+        If the folder of the file cannot be made, or the file cannot be read.
+    ValueError
+        If the file holds runs of another comparison, or of this one without `resume`.
+    """
+    if path is None:
+        return Store(None)
+    digest = _digest_of(folds, plan)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    metrics = [metric for metric in {plan.metric, plan.valid_metric, *plan.metrics} if has_own_code(metric)]
+    own = [*filter(has_own_code, objectives)]
+    for value in dict.fromkeys([*metrics, *own]):
+        warnings.warn(
+            f"{shown(value)} has code of your own, which may change between two runs: "
+            f"{'no training is' if metrics else 'its trainings are not'} kept in store",
+            stacklevel=3,
+        )
+    store = Store(path)
+    stored = store.get(_DIGEST)
+    if stored not in (None, digest):
+        raise ValueError(
+            f"{path} holds no results of this comparison, only of one with other data, settings, files, versions "
+            "or code; name another file as store (--store)"
+        )
+    if path_with_runs(store) is not None and not resume:
+        raise ValueError(
+            f"{path} holds results of this very comparison: resume=True (--resume) goes on from them; to start "
+            "anew, remove it, or name another file as store (--store)"
+        )
+    if resume and stored is None:
+        warnings.warn(f"there is nothing to resume in {path}; starting anew", stacklevel=3)
+    if metrics:
+        return Store(None)
+    if stored is None and len(own) < len(objectives):
+        store.add(_DIGEST, digest)
+    return store
+
+
+def path_with_runs(store: Store) -> Path | None:
+    """Return the file of a store if it holds runs."""
+    return store.path if store.results.keys() - {_DIGEST} else None

@@ -49,7 +49,7 @@ _OF_BUILT_INS: dict[str, dict[str, tuple[Any, ...]]] = {
 }
 
 
-def require_optuna() -> Any:
+def silent_optuna() -> Any:
     """Return optuna, silenced."""
     optuna = imported("optuna", "tuning needs")
     optuna.logging.set_verbosity(optuna.logging.WARNING)
@@ -81,7 +81,7 @@ def tune(
     Setting or None
         None if every trial failed.
     """
-    optuna = require_optuna()
+    optuna = silent_optuna()
     sign, seed = 1.0 if plan.valid_metric.greater_is_better else -1.0, plan.seeds[0]
     best = BestRound(greater_is_better=True)
     settings, failures = list[Setting](), list[str]()

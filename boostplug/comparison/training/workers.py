@@ -1,70 +1,33 @@
-"""Independent jobs over threads or processes, by joblib."""
+"""Independent jobs over threads, by joblib."""
 
 import warnings
-from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures.process import BrokenProcessPool
-from pickle import PicklingError
+from collections.abc import Callable, Generator, Iterable
 from threading import Event
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import joblib
 
 J = TypeVar("J")
 R = TypeVar("R")
 
-_IDLE = 10  # seconds after which an idle process ends
 
+def in_threads(work: Callable[[J], R], jobs: Iterable[J], n_threads: int, ended: Event) -> Generator[tuple[J, R]]:
+    """Yield each job with its result, as they finish. With one thread, jobs run in this one.
 
-def in_parallel(
-    work: Callable[[J], R], jobs: Iterable[J], n_workers: int, *, ended: Event | None = None
-) -> Generator[tuple[J, R]]:
-    """Yield each job with its result, as they finish. With one worker, jobs run in this thread.
-
-    Workers are processes, or threads of this one with `ended`. If this process is killed, other processes finish their
-    current job, and end.
-
-    Parameters
-    ----------
-    work : callable
-        For several processes, it must be picklable by cloudpickle: also a lambda or a class of a notebook.
-    jobs : iterable
-        Read as needed, also by other threads.
-    n_workers : int
-    ended : Event, optional
-        Set once no more results are wanted; jobs of threads must then end soon.
-
-    Raises
-    ------
-    RuntimeError
-        If a process dies.
-    ValueError
-        If `work` or a job cannot be pickled.
+    `jobs` are read as needed, also by other threads. `ended` is set once no more results are wanted; jobs must then end
+    soon.
     """
-    begun: dict[int, J] = {}
 
-    def calls() -> Iterator[Any]:
-        for number, job in enumerate(jobs):
-            begun[number] = job
-            yield joblib.delayed(_numbered)(number, work, job)
+    def done(job: J) -> tuple[J, R]:
+        return job, work(job)
 
-    parallel = joblib.Parallel(
-        n_jobs=n_workers, backend="threading" if ended else None, return_as="generator_unordered",
-        pre_dispatch="n_jobs", idle_worker_timeout=_IDLE,
-    )  # fmt: skip
-    results = parallel(calls())
+    parallel = joblib.Parallel(n_threads, backend="threading", return_as="generator_unordered", pre_dispatch="n_jobs")
+    results = parallel(joblib.delayed(done)(job) for job in jobs)
     try:
-        for number, result in results:
-            yield begun.pop(number), result
-    except BrokenProcessPool:
-        raise RuntimeError("a worker process has died; what was finished before is kept") from None
-    except PicklingError as error:
-        raise ValueError("a loss, metric or ranker cannot go to another process; use one process") from error
+        for result in results:  # noqa: UP028 (`yield from` would close the results before `ended` is set)
+            yield result
     finally:
-        (ended or Event()).set()
+        ended.set()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # joblib warns when it ends jobs
             results.close()
-
-
-def _numbered(number: int, work: Callable[[J], R], job: J) -> tuple[int, R]:
-    return number, work(job)

@@ -39,20 +39,6 @@ _LARGEST = 1e150  # of a score in spacings: its square is finite
 _SPARE = 128  # blocks; so many more than documents may be laid without sorting
 
 
-class Cuts(NamedTuple):
-    """Cuts of long lists into lower and higher grades, whose pairs are all pairs of one group below and one above.
-
-    List p is query ``query[p]`` and has the cuts ``start[p]:start[p + 1]``: between the groups ``first <= u < middle``
-    and ``middle <= u < last``.
-    """
-
-    query: Ints
-    start: Ints
-    first: Ints
-    middle: Ints
-    last: Ints
-
-
 class _Documents(NamedTuple):
     """Documents of a list by ascending grade."""
 
@@ -85,7 +71,7 @@ def _read(task: Task, u0: int, u1: int, spacing: float, documents: _Documents) -
     weighted, by_gain = len(groups.winner) > 0, len(task.gain) > 0
     for u in range(u0, u1):
         for k in range(start[u], start[u + 1]):
-            x = task.multiplier * task.scores[groups.rows[k]] / spacing
+            x = task.scale * task.scores[groups.rows[k]] / spacing
             x = min(max(x, -_LARGEST), _LARGEST)
             cell = np.floor(x)
             first = cell - (NODES // 2 - 1)
@@ -222,11 +208,11 @@ def _collect(
 
 
 @compiled()
-def sum_across(begin: int, end: int, task: Task, cuts: Cuts, sampled: Sampled, signs: Floats) -> None:
-    """Add the pairs of all cuts of the lists ``begin <= p < end``; signs are those of `Functions`."""
+def sum_across(begin: int, end: int, task: Task, lists: Ints, cuts: Ints, sampled: Sampled, signs: Floats) -> None:
+    """Add the pairs of all cuts of the lists ``begin <= p < end``: see `Plan`; signs are those of `PairTerms`."""
     groups, start, by_gain = task.groups, task.groups.group_start, len(task.gain) > 0
     n, n_functions = 0, len(task.out)
-    for q in cuts.query[begin:end]:
+    for q in lists[begin:end, 0]:
         n = max(n, start[groups.query_group[q + 1]] - start[groups.query_group[q]])
     x, ints, size = np.empty((5, n)), np.empty((4, n), np.int64), NODES * (2 * n + _SPARE)
     y = np.empty((2, size))
@@ -235,12 +221,12 @@ def sum_across(begin: int, end: int, task: Task, cuts: Cuts, sampled: Sampled, s
     grid = _Grid(np.empty(2 * n + _SPARE), y[0], y[1], fields[0], fields[1], size, sampled.basis, by_gain)
     places = Workspace(np.empty(n), ints[2], np.empty(n), ints[3])
     for p in range(begin, end):
-        q = cuts.query[p]
+        q = lists[p, 0]
         u0 = groups.query_group[q]
         base = start[u0]
         _read(task, u0, groups.query_group[q + 1], sampled.spacing, documents)
-        for cut in range(cuts.start[p], cuts.start[p + 1]):
-            u, v, w = cuts.first[cut], cuts.middle[cut], cuts.last[cut]
+        for cut in range(lists[p, 1], lists[p, 2]):
+            u, v, w = cuts[cut, 0], cuts[cut, 1], cuts[cut, 2]
             first, middle, last = start[u] - base, start[v] - base, start[w] - base
             edge = task.gain[v] if by_gain else 0.0
             n_blocks = _lay_grid(documents, first, last, grid, places)

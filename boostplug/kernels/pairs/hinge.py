@@ -21,13 +21,11 @@ import numba
 import numpy as np
 
 from boostplug.core.arrays import Floats, Ints
-from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.arithmetic import unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
 from boostplug.kernels.base.sorting import merge, sort_range, workspace_for
-from boostplug.kernels.base.views import GroupArrays, PairArrays
 
-_BY_PAIR_UP_TO = 768  # documents; up to here single pairs take no longer than sorting (for 5 grades or real labels)
+BY_PAIR_UP_TO = 768  # documents; up to here single pairs take no longer than sorting (for 5 grades or real labels)
 _LARGEST = 1e150  # bound of |z|: its square is finite
 _DEEPEST = 256  # a part of two or more grades is halved by every second cut
 
@@ -45,13 +43,6 @@ class Hinge(NamedTuple):
     every_pair: bool
     curvature: float
     squares: bool
-
-
-class Derivatives(NamedTuple):
-    """Gradient and Hessian of every row."""
-
-    gradient: Floats
-    hessian: Floats
 
 
 @inlined()
@@ -213,7 +204,7 @@ def _all_pairs(
             if depth > 1:
                 merge(places, first, middle, last)
             depth -= 1
-        elif b - a == 1 or last - first <= _BY_PAIR_UP_TO:
+        elif b - a == 1 or last - first <= BY_PAIR_UP_TO:
             total += _pair_by_pair(documents, start, a, b, base, margin, squares)
             sort_range(places, first, last)
             depth -= 1
@@ -263,9 +254,9 @@ def _begin(q: int, scores: Any, groups: Any, hinge: Any, documents: _Documents) 
 
 
 @inlined()
-def _finish(q: int, groups: Any, hinge: Any, factor: float, documents: _Documents, out: Any) -> None:
+def _finish(q: int, groups: Any, hinge: Any, factor: float, documents: _Documents, gradient: Any, hessian: Any) -> None:
     """Add a query's sums times its factor to its rows."""
-    rows, gradient, hessian = groups.rows, out.gradient, out.hessian
+    rows = groups.rows
     first, second = documents.first, documents.second
     u0, u1 = groups.query_group[q], groups.query_group[q + 1]
     base = unsigned(groups.group_start[u0])
@@ -279,8 +270,8 @@ def _finish(q: int, groups: Any, hinge: Any, factor: float, documents: _Document
 
 
 @compiled()
-def _add_short(
-    first: int, last: int, scores: Any, groups: Any, hinge: Any, factor: Any, out: Any, _: Any
+def add_short(
+    first: int, last: int, scores: Any, groups: Any, hinge: Any, factor: Any, gradient: Any, hessian: Any, _: Any
 ) -> None:  # fmt: skip
     """Add the derivatives of the queries ``first <= q < last``, all of them short."""
     documents = _documents_in(np.empty((5, groups.longest)), groups.apart)
@@ -289,12 +280,12 @@ def _add_short(
         u0, u1 = groups.query_group[q], groups.query_group[q + 1]
         _begin(q, scores, groups, hinge, documents)
         _add_pair_by_pair(documents, start, u0, u1, start[u0], hinge.margin)
-        _finish(q, groups, hinge, factor[q], documents, out)
+        _finish(q, groups, hinge, factor[q], documents, gradient, hessian)
 
 
 @compiled()
-def _add_any(
-    first: int, last: int, scores: Any, groups: Any, hinge: Any, factor: Any, out: Any, squares: Any
+def add_any(
+    first: int, last: int, scores: Any, groups: Any, hinge: Any, factor: Any, gradient: Any, hessian: Any, squares: Any
 ) -> None:  # fmt: skip
     """Add the derivatives of the queries ``first <= q < last``, of any length, or write their sums of squares."""
     documents = _documents_in(np.empty((5, groups.longest)), groups.apart)
@@ -304,35 +295,24 @@ def _add_any(
     for q in range(first, last):
         u0, u1 = groups.query_group[q], groups.query_group[q + 1]
         size = _begin(q, scores, groups, hinge, documents)
-        if size <= _BY_PAIR_UP_TO:
+        if size <= BY_PAIR_UP_TO:
             squares[q] = _pair_by_pair(documents, start, u0, u1, start[u0], hinge.margin, hinge.squares)
         else:
             for i in range(size):
                 places.keys[i], places.rows[i] = -documents.z[i], i
             squares[q] = _all_pairs(places, documents, start, u0, u1, hinge.margin, hinge.squares, stack)
         if not hinge.squares:
-            _finish(q, groups, hinge, factor[q], documents, out)
-
-
-def add_pairs(scores: Floats, groups: GroupArrays, hinge: Hinge, factor: Floats, out: Derivatives) -> Floats:
-    """Add all pairs of different grades, each query's times its factor; return each query's sum of squares.
-
-    The sums of squares are without the factor, and not initialised unless `Hinge.squares`.
-    """
-    squares = np.empty(len(factor))
-    kernel = _add_short if groups.longest <= _BY_PAIR_UP_TO and not hinge.squares else _add_any
-    run_over_queries(
-        lambda first, last: kernel(first, last, scores, groups, hinge, factor, out, squares),
-        groups.group_start[groups.query_group],
-    )
-    return squares
+            _finish(q, groups, hinge, factor[q], documents, gradient, hessian)
 
 
 @compiled()
-def _add_listed(
-    first: int, last: int, scores: Any, pairs: Any, hinge: Any, factor: Any, out: Any, squares: Any
+def add_listed(
+    first: int, last: int, scores: Any, pairs: Any, hinge: Any, factor: Any, gradient: Any, hessian: Any, squares: Any
 ) -> None:  # fmt: skip
-    """Add the explicit pairs of the queries ``first <= q < last``, and write their sums of squares."""
+    """Add the explicit pairs of the queries ``first <= q < last``, and write their sums of squares.
+
+    A pair is active if F_winner - F_loser is below its own margin.
+    """
     for q in range(first, last):
         total = 0.0
         for k in range(pairs.start[q], pairs.start[q + 1]):
@@ -342,24 +322,10 @@ def _add_listed(
             if active:
                 short = min(pairs.margin[k] - ahead, _LARGEST)
                 step = factor[q] * pairs.weight[k] * short
-                out.gradient[i] -= step
-                out.gradient[j] += step
+                gradient[i] -= step
+                gradient[j] += step
                 total += pairs.weight[k] * short * short
             if active or hinge.every_pair:
-                out.hessian[i] += hinge.curvature * factor[q] * pairs.weight[k]
-                out.hessian[j] += hinge.curvature * factor[q] * pairs.weight[k]
+                hessian[i] += hinge.curvature * factor[q] * pairs.weight[k]
+                hessian[j] += hinge.curvature * factor[q] * pairs.weight[k]
         squares[q] = total
-
-
-def add_listed(scores: Floats, pairs: PairArrays, hinge: Hinge, factor: Floats, out: Derivatives) -> Floats:
-    """Add explicit pairs, each query's times its factor; return each query's sum of squares, without the factor.
-
-    A pair is active if F_winner - F_loser is below its own margin.
-    """
-    squares = np.empty(len(factor))
-    run_over_queries(
-        lambda first, last: _add_listed(first, last, scores, pairs, hinge, factor, out, squares),
-        pairs.start,
-        1 if pairs.crosses else None,
-    )
-    return squares

@@ -19,7 +19,7 @@ import numpy as np
 from boostplug.core.arrays import Floats
 from boostplug.kernels.base.arithmetic import exponential, unsigned
 from boostplug.kernels.base.compiling import compiled, inlined
-from boostplug.kernels.pairs.pair_task import Parts, Task
+from boostplug.kernels.pairs.pair_task import Task
 
 RANKNET, NDCG = 0, 1  # kinds of functions
 SAFE_RANGE = 600.0  # of scores: products of two numbers up to e^300 are finite
@@ -42,7 +42,7 @@ def _read(task: Task, u0: int, u1: int, documents: _Documents) -> tuple[float, f
     groups, low, high = task.groups, np.inf, -np.inf
     base, weighted = unsigned(groups.group_start[u0]), len(groups.winner) > 0
     for i in range(unsigned(groups.group_start[u1]) - base):
-        x = task.multiplier * task.scores[unsigned(groups.rows[base + i])]
+        x = task.scale * task.scores[unsigned(groups.rows[base + i])]
         low, high = min(low, x), max(high, x)
         documents.e[i], documents.first[i], documents.second[i] = x, 0.0, 0.0
         documents.winner[i] = groups.winner[base + i] if weighted else 1.0
@@ -85,13 +85,13 @@ def _add_below(documents: _Documents, weight: Floats, i: int, end: int, kind: in
 
 
 @compiled()
-def sum_by_pair(begin: int, end: int, task: Task, parts: Parts, kind: int, wide: Any) -> None:
+def sum_by_pair(begin: int, end: int, task: Task, parts: Any, kind: int, wide: Any) -> None:
     """Add the pairs of the parts ``begin <= p < end``, except those whose scores range too widely, which are marked."""
     start, rows = task.groups.group_start, task.groups.rows
-    x = np.empty((6, max(start[parts.last[begin:end]] - start[parts.first[begin:end]])))
+    x = np.empty((6, max(start[parts[begin:end, 1]] - start[parts[begin:end, 0]])))
     documents = _Documents(x[0], x[1], x[2], x[3], x[4], x[5])
     for p in range(begin, end):
-        u0, u1, factor = parts.first[p], parts.last[p], task.factor[parts.query[p]]
+        u0, u1, factor = parts[p, 0], parts[p, 1], task.factor[parts[p, 2]]
         low, high = _read(task, u0, u1, documents)
         if not high - low <= SAFE_RANGE:
             wide[p] = True

@@ -10,30 +10,40 @@ pair. Both are the square root of the row's weight by default.
 
 `plan` cuts the grades of a long list in two, near the middle of its documents, and each half again, until the parts are
 short. The pairs of two halves are summed on a grid of scores (`grid`). The pairs within short parts, and those of short
-lists, are summed one by one: by `pair_by_pair` for the functions that it knows.
+lists, are summed one by one: by `pair_by_pair` for the functions that it knows. The kernels read a `Task`.
 """
 
 from bisect import bisect_left
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from boostplug.core.arrays import Floats, Ints
 from boostplug.core.checks import frozen
-from boostplug.core.threads import run_over_queries
 from boostplug.kernels.base.views import GroupArrays
-from boostplug.kernels.pairs.grid import Cuts, sum_across
-from boostplug.kernels.pairs.pair_by_pair import sum_by_pair
-from boostplug.kernels.pairs.pair_task import Parts, Task
-from boostplug.kernels.pairs.sampling import Sampled
 
 
 class Plan(NamedTuple):
-    """Parts, whose pairs are summed one by one, and cuts between parts of long lists; documents before each of both."""
+    """Parts, whose pairs are summed one by one, and cuts between parts of long lists.
 
-    parts: Parts
-    cuts: Cuts
+    Attributes
+    ----------
+    parts : ndarray of shape (n_parts, 3)
+        Range ``first <= u < last`` of neighbouring grade groups, and their query.
+    before_part : ndarray of shape (n_parts + 1,)
+        Documents before each part.
+    lists : ndarray of shape (n_lists, 3)
+        A long list's query, and its range of `cuts`.
+    cuts : ndarray of shape (n_cuts, 3)
+        First, middle and last group: all pairs of one group below the middle and one above count.
+    before_list : ndarray of shape (n_lists + 1,)
+        Documents before each list.
+    """
+
+    parts: Ints
     before_part: Ints
+    lists: Ints
+    cuts: Ints
     before_list: Ints
 
 
@@ -57,9 +67,15 @@ def plan(groups: GroupArrays, n_pairs: Floats, most: float) -> Plan:
                 parts.append((u0, u1, q))
         n_cuts.append(len(cuts))
     short = np.c_[first, last, np.arange(len(first))][~is_long]
-    every = Parts(*_columns(np.r_[short, np.array(parts, np.int64).reshape(-1, 3)]))
-    of_list = Cuts(frozen(query), frozen(np.array(n_cuts)), *_columns(cuts))
-    return Plan(every, of_list, _before(groups, every.first, every.last), _before(groups, first[query], last[query]))
+    every = np.r_[short, np.array(parts, np.int64).reshape(-1, 3)]
+    lists = np.c_[query, n_cuts[:-1], n_cuts[1:]]
+    return Plan(
+        parts=frozen(every),
+        before_part=_before(groups, every[:, 0], every[:, 1]),
+        lists=frozen(lists),
+        cuts=frozen(np.array(cuts, np.int64).reshape(-1, 3)),
+        before_list=_before(groups, first[query], last[query]),
+    )
 
 
 def _before(groups: GroupArrays, first: Ints, last: Ints) -> Ints:
@@ -71,25 +87,3 @@ def _middle(start: list[int], u0: int, u1: int) -> int:
     half = (start[u0] + start[u1]) // 2
     u = bisect_left(start, half, u0 + 1, u1 - 1)
     return u - 1 if u - 1 > u0 and half - start[u - 1] < start[u] - half else u
-
-
-def _columns(rows: Any) -> tuple[Ints, Ints, Ints]:
-    first, second, third = (frozen(column.copy()) for column in np.array(rows, np.int64).reshape(-1, 3).T)
-    return first, second, third
-
-
-def sum_by_grid(task: Task, plan: Plan, sampled: Sampled, signs: Floats) -> None:
-    """Add the pairs of all cuts to the outputs of their rows, on all threads."""
-    if len(plan.cuts.query):
-        run_over_queries(lambda begin, end: sum_across(begin, end, task, plan.cuts, sampled, signs), plan.before_list)
-
-
-def sum_short_parts(task: Task, plan: Plan, kind: int) -> Parts:
-    """Add the pairs of all parts to the outputs of their rows, on all threads; return the parts that are still to sum.
-
-    Those are the parts whose scores range too widely for the kernel.
-    """
-    parts, wide = plan.parts, np.zeros(len(plan.parts.first), np.bool_)
-    if len(wide):
-        run_over_queries(lambda begin, end: sum_by_pair(begin, end, task, parts, kind, wide), plan.before_part)
-    return Parts(*(values[wide] for values in parts))

@@ -10,7 +10,8 @@ from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.base.views import ListSums
 from boostplug.kernels.lists.calibrated import calibrated_softmax
 from boostplug.losses.base.lists import sums_over_lists
-from boostplug.losses.base.loss import LabelRange, Loss
+from boostplug.losses.base.loss import Loss
+from boostplug.losses.base.traits import LabelRange, Traits
 from boostplug.metrics.grades import refuse_off_scale
 
 
@@ -19,8 +20,6 @@ class CalibratedLoss(Loss, ABC):
 
     max_grade: float
     list_weight: float = 0.0
-
-    shift_invariant = False
 
     def __post_init__(self) -> None:
         check_number(f"{type(self).__name__}: list_weight", self.list_weight, least=0.0, most=1.0)
@@ -34,9 +33,15 @@ class CalibratedLoss(Loss, ABC):
         return space
 
     @property
-    def label_range(self) -> LabelRange:
-        """From 0 to `max_grade`."""
-        return LabelRange(0.0, float(self.max_grade))
+    def traits(self) -> Traits:
+        """Labels from 0 to `max_grade`; with a list part documents are compared, and the Hessian is a bound."""
+        lists = self.list_weight > 0.0
+        return Traits(
+            hessian="bound" if lists else "exact",
+            labels=LabelRange(0.0, float(self.max_grade)),
+            shift_invariant=False,
+            compares_documents=lists,
+        )
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""

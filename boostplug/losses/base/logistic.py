@@ -4,7 +4,7 @@ import numpy as np
 
 from boostplug.core.arrays import Floats
 from boostplug.kernels.pairs.pair_by_pair import NDCG, RANKNET
-from boostplug.losses.base.smooth_pair_loss import PairFunction
+from boostplug.losses.base.pair_loss import PairFunction
 
 
 def softplus(d: Floats) -> Floats:

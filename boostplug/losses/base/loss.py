@@ -1,34 +1,39 @@
-"""`Loss`: the interface and the conventions of all losses."""
+"""`Loss`: the interface and the conventions of all losses; `LossOnLabel` and `LossSum`, which its operators make."""
 
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
-from typing import Any, ClassVar, Literal, NamedTuple
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from boostplug.adapters.adapter import Adapter
-from boostplug.adapters.reading import adapter_of, read
-from boostplug.adapters.workers import NO_QUERIES, Workers, in_step
+from boostplug.adapters.calling import derivatives_for_framework
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import returned, scores_of_rows, shown
-from boostplug.core.naming import Named, read_value
-from boostplug.core.threads import threads_of_framework
+from boostplug.core.checks import LARGEST_WEIGHT, check_instance, check_number, returned, scores_of_rows, shown
+from boostplug.core.naming import Named, label, read_value
+from boostplug.core.values import FACTOR, Range, Space, changed_parameters, parameters_of
+from boostplug.data.named_labels import check_label_name
 from boostplug.data.queries import Queries, why_nothing_is_learnt
-from boostplug.kernels.base.single_precision import as_float32
+from boostplug.losses.base.traits import HessianKind, Traits, combined
 
 LARGEST_VALUE = 1e299  # of a query's loss: a sum over all queries still fits float64
 _KEPT_SCALES = 256  # losses whose scale is kept with the data, as a grid search trains them
-HessianKind = Literal["exact", "bound", "global", "model"]
-
-
-class LabelRange(NamedTuple):
-    """Labels from `least` to `most`; only 0 and 1 if they are `binary`."""
-
-    least: float = -np.inf
-    most: float = np.inf
-    binary: bool = False
+_FORMER = {
+    "hessian_kind": "hessian",
+    "label_range": "labels",
+    "shift_invariant": "shift_invariant",
+    "compares_documents": "compares_documents",
+    "has_gradient_of_value": "gradient_of_value",
+    "ties_in_row_order": "ties_in_row_order",
+    "takes_pairs": "pairs",
+    "needs_position": "positions",
+    "couples_queries": "couples_queries",
+}
+"""Attributes of a class of losses that `Traits` holds now."""
+_SMALLEST_HESSIAN = 1e-300  # below it a Hessian has lost digits: such a row takes no step
+_OWN = "boostplug.losses."  # modules whose losses' outputs are not checked again
 
 
 class Loss(Named, ABC):
@@ -38,8 +43,9 @@ class Loss(Named, ABC):
     pass, and returns the derivatives as float32.
 
     A loss is a frozen, hashable, picklable value. It keeps no state, so the frameworks may copy it as they please.
-    Subclasses are frozen dataclasses that say their `hessian_kind` and write `compute_value` and
-    `compute_gradient_hessian`, which get checked scores, and `scale_terms` where the scale is not 1.
+    Subclasses are frozen dataclasses that state their `traits` and write `compute_value` and
+    `compute_gradient_hessian`, which get checked scores, and `scale_terms` where the scale is not 1. A loss made of
+    others writes `gradient_hessian` and `totals`, from those of its parts, in place of `compute_gradient_hessian`.
 
     Conventions, for all losses:
 
@@ -66,19 +72,37 @@ class Loss(Named, ABC):
 
     Attributes
     ----------
-    couples_queries : bool
-        Whether one query's derivatives depend on the scores of other queries. Default: False.
-    takes_pairs : bool
-        Whether the loss can learn from `Queries.pairs`; others refuse them. Default: False.
+    traits : Traits
+        What holds for the loss on any data: the kind of its Hessian, the labels that it takes. A class attribute, or a
+        property where parameters decide.
     """
 
-    registry: ClassVar[Mapping[str, tuple["Loss", ...]]] = {}  # what `parse` knows; boostplug.losses fills it
-    _readable: ClassVar[Mapping[str, type]] = {}  # beside the classes in the registry; filled there too
-    _sum: ClassVar[Callable[..., "Loss"]]  # `LossSum`; set there too
-    _on_label: ClassVar[Callable[..., "Loss"]]  # `LossOnLabel`; set there too
-    couples_queries: bool = False
-    takes_pairs: bool = False
+    registry: ClassVar[Mapping[str, tuple["Loss", ...]]] = {}
+    readable: ClassVar[Mapping[str, type]] = {}
     __array_ufunc__ = None  # NumPy's numbers leave ``number * loss`` to the loss
+    __call__ = derivatives_for_framework
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Take the traits that a class states one by one, as before `Traits` was there."""
+        super().__init_subclass__(**options)
+        stated = [name for name in _FORMER if name in vars(cls)]
+        inherited: Any = Traits(hessian="model") if cls.traits is Loss.traits else cls.traits
+
+        def traits(self: Loss) -> Traits:
+            others = inherited.__get__(self) if isinstance(inherited, property) else inherited
+            own = {_FORMER[name]: getattr(self, name) for name in stated}
+            own.setdefault("compares_documents", own.get("shift_invariant", others.compares_documents))
+            changed: Traits = replace(others, **own)
+            return changed
+
+        if stated:
+            cls.traits = property(traits)  # type: ignore[method-assign, assignment]
+
+    @classmethod
+    def register(cls, registry: Mapping[str, tuple["Loss", ...]], *readable: type) -> None:
+        """Set the losses that `parse` knows by name, and the other classes that its expressions may hold."""
+        losses = {type(loss) for variants in registry.values() for loss in variants}
+        cls.registry, cls.readable = registry, {kind.__name__.lower(): kind for kind in (*losses, *readable)}
 
     @classmethod
     def parse(cls, name: str) -> tuple["Loss", ...]:
@@ -97,9 +121,7 @@ class Loss(Named, ABC):
         """
         if isinstance(name, str) and name.strip().lower() in cls.registry:
             return cls.registry[name.strip().lower()]
-        known = {kind.lower(): made for kind, made in cls._readable.items()}
-        known |= {type(loss).__name__.lower(): type(loss) for variants in cls.registry.values() for loss in variants}
-        loss = read_value(name, known, "loss", ", ".join(cls.registry))
+        loss = read_value(name, cls.readable, "loss", ", ".join(cls.registry))
         if not isinstance(loss, Loss):
             several = "; pass several as a list" if isinstance(loss, tuple) else ""
             raise ValueError(f"{shown(name)} is not a loss; there are: {', '.join(cls.registry)}{several}")
@@ -107,15 +129,15 @@ class Loss(Named, ABC):
 
     def __add__(self, other: "Loss") -> "Loss":
         """Return the sum of two losses."""
-        return self._sum(parts=(self, other))
+        return LossSum(parts=(self, other))
 
     def __radd__(self, other: Any) -> "Loss":
         """Return the loss itself for 0, with which ``sum(losses)`` begins."""
-        return self if isinstance(other, int) and other == 0 else self._sum(parts=(other, self))
+        return self if isinstance(other, int) and other == 0 else LossSum(parts=(other, self))
 
     def __mul__(self, weight: float) -> "Loss":
         """Return the loss with a weight, a sum of one."""
-        return self._sum(parts=(self,), weights=(weight,))
+        return LossSum(parts=(self,), weights=(weight,))
 
     __rmul__ = __mul__
 
@@ -134,36 +156,30 @@ class Loss(Named, ABC):
         ValueError
             If the loss reads another label already, or the name holds spaces or signs that logs do not take.
         """
-        return self._on_label(self, label)
+        return LossOnLabel(self, label)
 
-    def reads(self, queries: Queries) -> Queries:
+    def learns_from(self, queries: Queries) -> Queries:
         """Return the queries with the labels that the loss reads: these, unless it is bound to others (`on`)."""
         return queries
 
-    # These are properties, since they depend on parameters in some losses. Others write a class attribute.
-
     @property
     @abstractmethod
+    def traits(self) -> Traits:
+        """What holds for the loss on any data; a class attribute where no parameter decides."""
+
+    @property
     def hessian_kind(self) -> HessianKind:
-        """The kind of the diagonal Hessian h, compared with the true second derivatives ∇².
-
-        "exact": h = ∂g_i/∂F_i. "bound": diag(h) - ∇² is positive semidefinite at the point. "global": value(F + e) ≤
-        value(F) + gᵀe + ½ eᵀ diag(h) e for every e. "model": a formula of its own, stated by the loss.
-        """
+        """The kind of the diagonal Hessian: see `Traits`."""
+        return self.traits.hessian
 
     @property
-    def shift_invariant(self) -> bool:
-        """Whether adding a constant to all scores of a query changes nothing, so that its gradients sum to 0."""
-        return True
-
-    @property
-    def compares_documents(self) -> bool:
-        """Whether the documents of a query are compared, in pairs or lists; not so if each label counts by itself."""
-        return self.shift_invariant
+    def couples_queries(self) -> bool:
+        """Whether one query's derivatives depend on the scores of other queries."""
+        return self.traits.couples_queries
 
     def why_no_order(self, queries: Queries) -> str | None:
         """Return why no pair or list of these queries teaches an order; None if one does, or none is asked for."""
-        return why_nothing_is_learnt(self.reads(queries)) if self.compares_documents else None
+        return why_nothing_is_learnt(self.learns_from(queries)) if self.traits.compares_documents else None
 
     def fault_of_order(self, queries: Queries) -> str | None:
         """Return the warning that pairs or lists teach nothing in a loss that also learns from labels."""
@@ -171,31 +187,6 @@ class Loss(Named, ABC):
         if cause is None:
             return None
         return f"a part of {self!r} has nothing to learn from: {cause}; only the rest of it trains the model"
-
-    @property
-    def has_gradient_of_value(self) -> bool:
-        """Whether the gradient is that of the value, and not a formula of its own."""
-        return True
-
-    @property
-    def ties_in_row_order(self) -> bool:
-        """Whether tied documents are ranked in row order, so that another order of rows gives other outputs."""
-        return False
-
-    @property
-    def label_range(self) -> LabelRange:
-        """The labels that the loss takes."""
-        return LabelRange()
-
-    @property
-    def needs_position(self) -> bool:
-        """Whether the loss reads `Queries.position`, and refuses data without."""
-        return False
-
-    @property
-    def n_sums(self) -> int:
-        """Number of entries of `query_sums`."""
-        return 2
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return numerators and denominators of the scale, an entry for each part of the loss (one, but for sums).
@@ -219,7 +210,8 @@ class Loss(Named, ABC):
         the order of 1 per document, whatever the unit of the weights, which is what the frameworks' absolute
         parameters (``min_child_weight``, ``lambda_l2``, …) are made for.
         """
-        return ratio(self._terms(queries))
+        numerator, denominator = self._terms(queries)
+        return float(numerator / denominator) if denominator else 1.0
 
     def value(self, scores: ArrayLike, queries: Queries) -> Floats:
         """Return the loss of each query.
@@ -239,12 +231,14 @@ class Loss(Named, ABC):
         ValueError
             If scores have another shape or hold NaN or infinity.
         """
-        self._refuse_pairs(queries)
+        self._check_pairs(queries)
         value = self.compute_value(scores_of_rows(scores, queries.n_rows, finite=True), queries)
+        if type(self).__module__.startswith(_OWN):
+            return value
         return returned(f"{type(self).__name__}.compute_value", "query", value, (queries.n_queries,))
 
     def gradient_hessian(
-        self, scores: ArrayLike, queries: Queries, *, sums: Floats | None = None
+        self, scores: ArrayLike, queries: Queries, *, totals: Floats | None = None
     ) -> tuple[Floats, Floats]:
         """Return `scale` times the derivatives of ``value(scores, queries).sum()``.
 
@@ -252,8 +246,8 @@ class Loss(Named, ABC):
         ----------
         scores : array-like of shape (n_rows,)
         queries : Queries
-        sums : ndarray of shape (n_sums,), optional
-            If the queries are those of one worker: the sum of all workers' `query_sums` at these scores.
+        totals : ndarray of shape (n_totals,), optional
+            If the queries are those of one worker: the sum of all workers' `totals` at these scores.
 
         Returns
         -------
@@ -265,11 +259,22 @@ class Loss(Named, ABC):
         ValueError
             If scores have another shape or hold NaN or infinity.
         """
-        self._refuse_pairs(queries)
-        return self._derivatives(scores_of_rows(scores, queries.n_rows, finite=True), queries, sums)
+        checked = scores_of_rows(scores, queries.n_rows, finite=True)
+        build = partial(self._built_terms, queries)
+        terms = queries.remember(("scale", self), build, limit=_KEPT_SCALES) if totals is None else totals
+        scale = float(terms[0] / terms[1]) if terms[1] else 1.0  # no pair to learn from
+        outputs: Any = self.compute_gradient_hessian(checked, queries, scale)
+        if type(self).__module__.startswith(_OWN):
+            gradient, hessian = outputs
+            return gradient, hessian
+        what = f"{type(self).__name__}.compute_gradient_hessian"
+        if not isinstance(outputs, (tuple, list)) or len(outputs) != 2:
+            raise ValueError(f"{what} must return two arrays, gradient and Hessian; got {shown(outputs)}")
+        gradient, hessian = (returned(what, "row", output, (queries.n_rows,)) for output in outputs)
+        return gradient, hessian
 
-    def query_sums(self, scores: ArrayLike, queries: Queries) -> Floats:
-        """Return the sums over queries that the derivatives depend on; those of several workers add up.
+    def totals(self, scores: ArrayLike, queries: Queries) -> Floats:  # noqa: ARG002 (other losses need the scores)
+        """Return the sums over the queries that the derivatives depend on; those of several workers add up.
 
         The two `scale_terms`. Losses that couple queries add sums that depend on the scores.
 
@@ -280,9 +285,9 @@ class Loss(Named, ABC):
 
         Returns
         -------
-        ndarray of shape (n_sums,)
+        ndarray of shape (n_totals,)
         """
-        return self._query_sums(scores_of_rows(scores, queries.n_rows, finite=True), queries)
+        return self._terms(queries)
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:  # noqa: ARG002 (the default)
         """Return the position bias that a loss on clicks corrects, by position (see `Unbiased`).
@@ -301,97 +306,306 @@ class Loss(Named, ABC):
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the derivatives of the value, as new arrays; scores are checked and read-only.
 
-        `scale` is that of all workers together. Losses made of other losses override `_derivatives` instead.
+        `scale` is that of all workers together.
         """
         raise NotImplementedError(f"{type(self).__name__} must define compute_gradient_hessian(scores, queries, scale)")
 
-    def _query_sums(self, scores: Floats, queries: Queries) -> Floats:  # noqa: ARG002 (other losses need the scores)
-        return self._terms(queries)
-
     def _terms(self, queries: Queries) -> Floats:
         """Return `scale_terms` as one array, computed once for each data."""
+        return queries.remember(("scale", self), partial(self._built_terms, queries), limit=_KEPT_SCALES)
 
-        def compute() -> Floats:
-            terms = np.concatenate(self.scale_terms(queries))
-            if len(terms) != 2:
-                raise ValueError(f"{shown(self)}.scale_terms must return two arrays of one number each; got {terms}")
-            return terms
+    def _built_terms(self, queries: Queries) -> Floats:
+        self._check_pairs(queries)
+        terms = np.concatenate(self.scale_terms(queries))
+        if len(terms) != 2:
+            raise ValueError(f"{shown(self)}.scale_terms must return two arrays of one number each; got {terms}")
+        return terms
 
-        return queries.remember(("scale", self), compute, limit=_KEPT_SCALES)
-
-    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
-        """Return the scaled derivatives at checked scores; `sums` are those of all workers, or None."""
-        scale = ratio(self._terms(queries) if sums is None else sums)
-        outputs: Any = self.compute_gradient_hessian(scores, queries, scale)
-        what = f"{type(self).__name__}.compute_gradient_hessian"
-        if not isinstance(outputs, (tuple, list)) or len(outputs) != 2:
-            raise ValueError(f"{what} must return two arrays, gradient and Hessian; got {shown(outputs)}")
-        gradient, hessian = (returned(what, "row", output, (queries.n_rows,)) for output in outputs)
-        return gradient, hessian
-
-    def _refuse_pairs(self, queries: Queries) -> None:
-        if queries.pairs is not None and not self.takes_pairs:
+    def _check_pairs(self, queries: Queries) -> None:
+        if queries.pairs is not None and not self.traits.pairs:
             raise ValueError(f"{type(self).__name__} learns from grades and cannot use pairs; remove pairs=")
 
-    def __call__(self, a: Any, b: Any, weight: Any = None, group: Any = None) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return gradient and Hessian to a framework.
 
-        Parameters
-        ----------
-        a, b : array and dataset, or two arrays
-            (scores, ``lgb.Dataset`` or ``xgb.DMatrix``) as ``lgb.train`` and ``xgb.train`` call it, or (labels, scores)
-            as ``lgb.LGBMRanker`` does.
-        weight, group : array, optional
-            Row weights and query sizes, from ``lgb.LGBMRanker``.
+@dataclass(frozen=True, repr=False)
+class LossOnLabel(Loss):
+    """A loss whose labels are those of one name, in place of the data's `y`; `Loss.on` makes it.
 
-        Returns
-        -------
-        gradient, hessian : ndarray of shape (n_rows,), float32
-        """
-        adapter = adapter_of(b)
-        workers = None if adapter is None else adapter.workers()
-        if workers is not None:
-            return self._on_worker(workers, adapter, a, b)
-        call = read(adapter, a, b, weight, group)
-        if not call.queries.position_is_rank and not self.needs_position:
+    All of the loss reads that label: its parts, its base and its metric, unless they are bound to another one.
+    Everything else is the loss's own: value, gradient, Hessian and scale are those on data whose labels are these. A
+    row without such a label (NaN) counts as not labelled. Explicit pairs are left aside, as they stand for `y`.
+
+    Parameters
+    ----------
+    loss : Loss
+    label : str
+        A name in `Queries.labels_by_name`.
+    """
+
+    loss: Loss
+    label: str
+
+    def __post_init__(self) -> None:
+        check_instance("LossOnLabel: loss", self.loss, Loss, "MPBoost()")
+        if isinstance(self.loss, LossOnLabel):
+            raise ValueError(f"{self.loss!r} reads the label {self.loss.label!r} already; bind the loss in it")
+        check_label_name(self.label)
+
+    def __repr__(self) -> str:
+        return f"{self.loss!r}.on({self.label!r})"
+
+    @property
+    def name(self) -> str:
+        """Label of the loss, and the data's label: "QBRank.on(sale)"."""
+        return f"{self.loss.name}.on({self.label})"
+
+    def learns_from(self, queries: Queries) -> Queries:
+        """Return the queries with the label of that name."""
+        return queries.on(self.label)
+
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return the loss's."""
+        return self.loss.scale_terms(self.learns_from(queries))
+
+    def scale(self, queries: Queries) -> float:
+        """Return the loss's."""
+        return self.loss.scale(self.learns_from(queries))
+
+    def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
+        """Return the loss's."""
+        return self.loss.position_bias(scores, self.learns_from(queries))
+
+    @property
+    def traits(self) -> Traits:
+        """The loss's; explicit pairs may be there, and it does not read them."""
+        traits: Traits = replace(self.loss.traits, pairs=True)
+        return traits
+
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return the loss's."""
+        return self.loss.value(scores, self.learns_from(queries))
+
+    def gradient_hessian(
+        self, scores: ArrayLike, queries: Queries, *, totals: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return the loss's."""
+        return self.loss.gradient_hessian(scores, self.learns_from(queries), totals=totals)
+
+    def totals(self, scores: ArrayLike, queries: Queries) -> Floats:
+        """Return the loss's."""
+        return self.loss.totals(scores, self.learns_from(queries))
+
+
+class CombinedLoss(Loss):
+    """A weighted sum of losses, whatever its parameters; a subclass says its parts and their weights in `weighted`."""
+
+    @property
+    @abstractmethod
+    def weighted(self) -> list[tuple[Loss, float]]:
+        """The parts, none of them a sum, and their weights."""
+
+    @property
+    def losses(self) -> list[Loss]:
+        """The parts without their weights."""
+        return [part for part, _ in self.weighted]
+
+    @property
+    def traits(self) -> Traits:
+        """What the parts have together: see `combined`."""
+        return combined([part.traits for part in self.losses])
+
+    def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
+        """Return that of the first part that reads positions."""
+        reading = [part for part in self.losses if part.traits.positions]
+        return reading[0].position_bias(scores, queries) if reading else super().position_bias(scores, queries)
+
+    def learns_from(self, queries: Queries) -> Queries:
+        """Return the queries with the labels that all parts read; as they are where parts read different ones."""
+        read = [part.learns_from(queries) for part in self.losses]
+        return read[0] if all(one is read[0] for one in read) else queries
+
+    def why_no_order(self, queries: Queries) -> str | None:
+        """Return that of the first part that has one."""
+        return next(filter(None, (part.why_no_order(queries) for part in self.losses)), None)
+
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return numerators and denominators of the parts, one after the other."""
+        numerators, denominators = zip(*(part.scale_terms(queries) for part in self.losses), strict=True)
+        return np.concatenate(numerators), np.concatenate(denominators)
+
+    def scale(self, queries: Queries) -> float:  # noqa: ARG002 (the value holds the scales)
+        """Return 1."""
+        return 1.0
+
+    def compute_value(self, scores: Floats, queries: Queries) -> Floats:
+        """Return Σ a_k s_k J_k of each query, the scales being those of these queries."""
+        out = np.zeros(queries.n_queries)
+        with np.errstate(over="ignore"):  # cut below
+            for part, weight in self.weighted:
+                out += weight * (part.scale(queries) * part.value(scores, queries))
+        return np.minimum(out, LARGEST_VALUE)
+
+    def gradient_hessian(
+        self, scores: ArrayLike, queries: Queries, *, totals: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return the weighted sum of the parts' derivatives; parameters as of `Loss.gradient_hessian`."""
+        gradient, hessian = np.zeros((2, queries.n_rows))
+        first = 0
+        for part, weight in self.weighted:
+            own = None if totals is None else totals[first : first + part.traits.n_totals]
+            first += part.traits.n_totals
+            g, h = part.gradient_hessian(scores, queries, totals=own)
+            gradient += weight * g
+            hessian += weight * h
+        gradient[hessian < _SMALLEST_HESSIAN] = 0.0
+        hessian[hessian < _SMALLEST_HESSIAN] = 0.0
+        return gradient, hessian
+
+    def totals(self, scores: ArrayLike, queries: Queries) -> Floats:
+        """Return the totals of the parts, one after the other."""
+        return np.concatenate([part.totals(scores, queries) for part in self.losses])
+
+    def _check_pairs(self, queries: Queries) -> None:
+        """Leave it to the parts."""
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class LossSum(CombinedLoss):
+    r"""A weighted sum of losses, each at its own scale.
+
+    .. math:: J_q(F) = \sum_k a_k\, s_k\, J_{k,q}(F)
+
+    with :math:`J_k` the parts, :math:`a_k` their `weights` and :math:`s_k` their scales (`Loss.scale`), by which a
+    document stands for about 1 in each. So weights of .7 and .3 are those of what the parts teach, whatever their
+    units. Write it as what it is: ``0.7 * NDCGBoost() + 0.3 * SquaredError()``, ``sum(losses)``.
+
+    Parameters
+    ----------
+    parts : tuple of Loss
+        At least one. A sum among them gives way to its own parts, times its weight. Equal parts stay apart.
+    weights : tuple of float, optional
+        One for each part, from 0 to 1e100. Default: 1 each. A part of weight 0 teaches nothing, but still needs the
+        data that it learns from.
+
+    Notes
+    -----
+    The value holds the scales, so the sum's own is 1; `scale_terms` has an entry for each part. Gradient and Hessian
+    are the sums of :math:`a_k` times the parts' ones.
+
+    Hessian kind: that of the parts where all have the same; "bound" where some are "bound" and others "global", since a
+    quadratic that lies above everywhere has at least the curvature here; else "model": of an "exact" diagonal nothing
+    is known beside the entries off it, so "exact" and "bound" together are neither.
+
+    What holds for all parts holds for the sum: that it is shift-invariant, takes pairs and negative labels, has the
+    gradient of its value. It couples queries if a part does.
+
+    Parts and weights count from 1 in `parameters`: ``part_1``, ``weight_1``, ``part_1__preference_weight``.
+    `boostplug.suggest` draws what it draws for the parts, and all weights but the first from an eighth to 8 times what
+    they are: the balance counts.
+
+    Examples
+    --------
+    >>> import boostplug as bp
+    >>> loss = 0.7 * bp.NDCGBoost() + 0.3 * bp.SquaredError()
+    >>> loss.name
+    '.7 NDCGBoost + .3 SquaredError'
+    >>> loss.hessian_kind
+    'model'
+    >>> loss.with_params(weight_2=0.1, part_1__sigmoid=2.0).name
+    '.7 NDCGBoost(2) + .1 SquaredError'
+    >>> bp.Loss.parse(".7*NDCGBoost() + .3*SquaredError()") == (loss,)
+    True
+    """
+
+    parts: tuple[Loss, ...]
+    weights: tuple[float, ...] | None = None
+
+    def __post_init__(self) -> None:
+        for name, value in (("parts", self.parts), ("weights", () if self.weights is None else self.weights)):
+            if not isinstance(value, (tuple, list)):
+                raise ValueError(f"LossSum: {name} must be a tuple; got {shown(value)}")
+        weights = (1.0,) * len(self.parts) if self.weights is None else self.weights
+        if not self.parts or len(weights) != len(self.parts):
             raise ValueError(
-                f"the lgb.Dataset has position=…, which {self!r} does not read; train boostplug.Unbiased(base=…), or "
-                "pass a Dataset without it"
+                f"LossSum: parts has {len(self.parts)} losses and weights has {len(weights)} numbers; give at least "
+                "one loss, and a weight to each"
             )
-        with threads_of_framework(call.n_threads):
-            gradient, hessian = self.gradient_hessian(call.scores, call.queries)
-        g, h, learns = as_float32(self, gradient, hessian)
-        if not learns:
-            self._warn_of_nothing(call.queries)
-        return g, h
+        for part in self.parts:
+            check_instance("LossSum: a part", part, Loss, "MPBoost()")
+        flat: list[tuple[Loss, float]] = []
+        for part, weight in zip(self.parts, weights, strict=True):
+            factor = _checked_weight(weight, part)
+            flat += [(own, _checked_weight(factor * by, own)) for own, by in parts_of(part)]
+        object.__setattr__(self, "parts", tuple(part for part, _ in flat))
+        object.__setattr__(self, "weights", tuple(weight for _, weight in flat))
 
-    def _on_worker(
-        self, workers: Workers, adapter: Adapter | None, scores: Any, dataset: Any
-    ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return gradient and Hessian of one worker's rows; an error of one worker is raised on all."""
-        with in_step(workers, 1 + self.n_sums, 1) as exchange:
-            call = read(adapter, scores, dataset)
-            with threads_of_framework(call.n_threads):
-                own = self.query_sums(call.scores, call.queries)
-                total = exchange.sum(np.r_[call.queries.n_queries, own])
-                if not total[0]:
-                    raise ValueError(NO_QUERIES)
-                gradient, hessian = self.gradient_hessian(call.scores, call.queries, sums=total[1:])
-            g, h, learns = as_float32(self, gradient, hessian)
-            learns = bool(exchange.sum(np.array([float(learns)]))[0])
-        if not learns and call.queries.n_rows:
-            self._warn_of_nothing(call.queries)
-        return g, h
+    def on(self, label: str) -> "LossSum":
+        """Return the sum of the parts on one of several labels; those that read another one already stay."""
+        parts = tuple(part if isinstance(part, LossOnLabel) else part.on(label) for part in self.parts)
+        return LossSum(parts=parts, weights=self.weights)
 
-    def _warn_of_nothing(self, queries: Queries) -> None:
-        """Warn, once for each loss and data, why the gradient is 0 in all rows."""
-        cause = why_nothing_is_learnt(self.reads(queries)) or "its gradient has vanished at these scores"
-        if queries.pairs is None and not queries.labels.any():
-            cause += "; all labels are 0, LightGBM's replacement for missing and NaN labels"
-        text = f"{self!r} has nothing to learn from: {cause}; the model stays constant"
-        queries.remember(("nothing to learn", self), lambda: warnings.warn(text, UserWarning, stacklevel=5))
+    @property
+    def weighted(self) -> list[tuple[Loss, float]]:
+        """The parts and their weights."""
+        assert self.weights is not None
+        return list(zip(self.parts, self.weights, strict=True))
+
+    def __repr__(self) -> str:
+        single = len(self.parts) == 1
+        return " + ".join(
+            f"{part!r}" if weight == 1.0 and not single else f"{weight!r} * {part!r}" for part, weight in self.weighted
+        )
+
+    @property
+    def name(self) -> str:
+        """Labels of the parts with their weights: ".7 NDCGBoost + .3 SquaredError"."""
+        single = len(self.parts) == 1
+        return " + ".join(f"{label(weight)} " * (weight != 1.0 or single) + part.name for part, weight in self.weighted)
+
+    def parameters(self, deep: bool = True) -> dict[str, Any]:
+        """Return `parts` and `weights`; if `deep`, those by their numbers and the parts' parameters too."""
+        listed: dict[str, Any] = {"parts": self.parts, "weights": self.weights}
+        if deep:
+            listed |= _numbered(self)
+            for k, part in enumerate(self.parts, 1):
+                listed |= {f"part_{k}__{rest}": inner for rest, inner in parameters_of(part).items()}
+        return listed
+
+    def with_params(self, /, **parameters: Any) -> Self:
+        """Return the sum with other parts, weights, or parameters of parts, by the names in `parameters`.
+
+        Raises
+        ------
+        ValueError
+            If there is no such parameter, or the sum cannot have it.
+        """
+        whole = {name: parameters.pop(name) for name in ("parts", "weights") if name in parameters}
+        base = replace(self, **whole)
+        numbered = changed_parameters(base, _numbered(base), parameters)
+        return type(self)(parts=tuple(numbered.values())[::2], weights=tuple(numbered.values())[1::2])
+
+    @property
+    def search_space(self) -> Space:
+        """The search spaces of the parts, and the weights of all parts except the first."""
+        space: dict[str, Range | tuple[Any, ...]] = {}
+        for k, (part, weight) in enumerate(self.weighted, 1):
+            space |= {f"part_{k}__{rest}": drawn for rest, drawn in part.search_space.items()}
+            if k > 1 and weight > 0.0:
+                space[f"weight_{k}"] = Range(weight / FACTOR, weight * FACTOR, log=True)
+        return space
 
 
-def ratio(terms: Floats) -> float:
-    """Return numerator / denominator, 1 where the denominator is 0."""
-    return float(terms[0] / terms[1]) if terms[1] else 1.0
+def _numbered(loss: LossSum) -> dict[str, Any]:
+    """Return parts and weights by their names."""
+    numbered: dict[str, Any] = {}
+    for k, (part, weight) in enumerate(loss.weighted, 1):
+        numbered |= {f"part_{k}": part, f"weight_{k}": weight}
+    return numbered
+
+
+def _checked_weight(weight: Any, part: Loss) -> float:
+    return check_number(f"LossSum: the weight of {shown(part)}", weight, least=0.0, most=LARGEST_WEIGHT)
+
+
+def parts_of(loss: Loss) -> list[tuple[Loss, float]]:
+    """Return the parts of a sum and their weights; any other loss is its own part."""
+    return loss.weighted if isinstance(loss, CombinedLoss) else [(loss, 1.0)]

@@ -1,28 +1,67 @@
 """`PairLoss`: what all losses on preference pairs share: normalization, Hessian kinds, scale, checks of choices."""
 
 from abc import ABC
-from collections.abc import Mapping
-from typing import ClassVar, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from boostplug.core.arrays import Floats
-from boostplug.core.checks import check_choices
+from boostplug.core.cached import cached_property
+from boostplug.core.checks import check_choices, frozen
 from boostplug.data.grade_groups import GradeGroups, ListedPairs
 from boostplug.data.queries import Queries
-from boostplug.kernels.pairs.sampling import Function
-from boostplug.losses.base.loss import HessianKind, Loss
+from boostplug.kernels.pairs.sampling import Function, PairTerms, Sampled, sampled
+from boostplug.losses.base.loss import Loss
 
 Normalization = Literal["none", "rows", "query"]
 
+# How the value and the derivatives of a pair count in the row of the higher grade and in that of the lower.
+_OF_VALUE, _OF_DERIVATIVES = (frozen(np.array(signs)) for signs in ([[1.0], [0.0]], [[1.0, 1.0], [-1.0, 1.0]]))
 
-class PairCurve(NamedTuple):
-    """A loss of one pair whose labels are 1 and 0, by ``scale`` times the difference of their scores."""
 
-    scale: float
+@dataclass(frozen=True, eq=False)
+class PairFunction:
+    """A function ρ of the score difference of a pair, the higher grade's less the lower grade's.
+
+    Attributes
+    ----------
+    value, first, second : callable
+        ρ, ρ' and ρ'', or what a loss takes for ρ'': from a float64 array of differences to one of the same shape.
+    largest_second : float
+        The largest ``abs`` of the second derivative, for Hessians that bound the loss everywhere.
+    kind : int, optional
+        A kernel that knows the derivatives, if there is one.
+    least_second : float
+        The least second derivative, if it is below 0.
+    scale : float
+        Multiplies score differences.
+    """
+
     value: Function
     first: Function
     second: Function
+    largest_second: float = np.inf
+    kind: int | None = None
+    least_second: float = 0.0
+    scale: float = 1.0
+
+    @cached_property
+    def sampled(self) -> Sampled | None:
+        """The three functions on a grid of score differences; None if no grid describes them."""
+        return sampled((self.value, self.first, self.second))
+
+    @cached_property
+    def for_value(self) -> PairTerms:
+        """One output, in which each pair counts once: in the row of the higher grade."""
+        grid = self.sampled
+        return PairTerms((self.value,), _OF_VALUE, grid and grid.chosen(0, 1))
+
+    @cached_property
+    def for_derivatives(self) -> PairTerms:
+        """Two outputs: gradient, where the row of the lower grade counts negatively, and Hessian."""
+        grid = self.sampled
+        return PairTerms((self.first, self.second), _OF_DERIVATIVES, grid and grid.chosen(1, 3), self.kind)
 
 
 class PairLoss(Loss, ABC):
@@ -30,28 +69,17 @@ class PairLoss(Loss, ABC):
 
     A subclass is a frozen dataclass with a field `normalization` (see `Loss`) and, if it offers several Hessians, a
     field `hessian`. Fields annotated as ``Literal`` are checked.
-
-    Attributes
-    ----------
-    hessian_kinds : dict
-        The kind of each choice of the field `hessian`.
     """
 
     normalization: str
-    hessian_kinds: ClassVar[Mapping[str, HessianKind]] = {}
 
     def __post_init__(self) -> None:
         check_choices(self)
 
     @property
-    def pair_curve(self) -> PairCurve:
+    def pair_curve(self) -> PairFunction:
         """The loss of one pair whose grades differ by 1, by the scaled difference of the scores."""
         raise NotImplementedError(f"{type(self).__name__} does not say what a single pair costs")
-
-    @property
-    def hessian_kind(self) -> HessianKind:
-        """The kind of the Hessian that the parameter `hessian` chooses."""
-        return self.hessian_kinds[self.hessian]  # type: ignore[attr-defined]
 
     def pair_weight_of_queries(self, queries: Queries) -> Floats | None:  # noqa: ARG002 (the default)
         """Return the weight of each query's pairs together, over the unit of weights; None: by their row weights."""

@@ -1,16 +1,16 @@
 """AdaRank on trees: each query weighs e^(-its metric), on top of a smooth loss (Xu & Li, SIGIR 2007)."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from boostplug.core.arrays import Floats
 from boostplug.core.checks import frozen, scores_of_rows, shown
-from boostplug.core.values import takes_from
 from boostplug.data.queries import Queries
-from boostplug.losses.base.derivatives import writable
-from boostplug.losses.base.loss import LARGEST_VALUE, LabelRange, Loss
+from boostplug.losses.base.loss import LARGEST_VALUE, Loss
+from boostplug.losses.base.traits import LabelRange, Traits
 from boostplug.losses.ranknet import RankNet
 from boostplug.metrics import NDCG, Metric
 from boostplug.metrics.on_label import MetricOnLabel
@@ -20,8 +20,6 @@ _LEAST = 1e-200  # of a factor: a Hessian times less might vanish beside its gra
 
 
 @dataclass(frozen=True, kw_only=True)
-@takes_from("base", "shift_invariant", "compares_documents", "needs_position")
-@takes_from("base", "position_bias", "scale_terms", "scale")
 class AdaRank(Loss):
     r"""A smooth loss whose queries are weighted by how badly they are ranked now.
 
@@ -65,11 +63,6 @@ class AdaRank(Loss):
     metric: Metric = field(default_factory=lambda: NDCG(5))
     base: Loss = field(default_factory=RankNet)
 
-    hessian_kind = "model"
-    couples_queries = True
-    label_range = LabelRange(0.0)  # lower ones not with every metric and base
-    has_gradient_of_value = False  # the factors count as constants
-
     def __post_init__(self) -> None:
         if not isinstance(self.metric, Metric) or not self.metric.greater_is_better:
             raise ValueError(f"AdaRank: metric must be a Metric of which higher is better; got {shown(self.metric)}")
@@ -77,10 +70,32 @@ class AdaRank(Loss):
             raise ValueError(f"AdaRank: base must be a Loss that does not couple queries; got {shown(self.base)}")
 
     @property
-    def ties_in_row_order(self) -> bool:
-        """Whether the base or the metric ranks ties so."""
+    def traits(self) -> Traits:
+        """Those of the base, with factors that count as constants; labels below 0 not with every metric and base."""
         metric = self.metric.metric if isinstance(self.metric, MetricOnLabel) else self.metric
-        return self.base.ties_in_row_order or getattr(metric, "ties", None) == "order"
+        base: Traits = self.base.traits
+        return replace(
+            base,
+            hessian="model",
+            labels=LabelRange(0.0),
+            gradient_of_value=False,
+            ties_in_row_order=base.ties_in_row_order or getattr(metric, "ties", None) == "order",
+            pairs=False,
+            couples_queries=True,
+            n_totals=base.n_totals + 2,
+        )
+
+    def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
+        """Return the base's."""
+        return self.base.scale_terms(queries)
+
+    def scale(self, queries: Queries) -> float:
+        """Return the base's."""
+        return self.base.scale(queries)
+
+    def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
+        """Return the base's."""
+        return self.base.position_bias(scores, queries)
 
     def factors(self, scores: ArrayLike, queries: Queries) -> Floats:
         """Return a_q of each query, of shape (n_queries,), with the mean over these queries alone.
@@ -117,25 +132,24 @@ class AdaRank(Loss):
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return a_q B_q of each query."""
-        return np.minimum(self.factors(scores, queries) * self.base.compute_value(scores, queries), LARGEST_VALUE)
+        return np.minimum(self.factors(scores, queries) * self.base.value(scores, queries), LARGEST_VALUE)
 
-    @property
-    def n_sums(self) -> int:
-        """Those of the base, the sum of e^-E, and the number of queries with a metric."""
-        return self.base.n_sums + 2
-
-    def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
-        return np.concatenate([self.base._query_sums(scores, queries), _terms(*self._weights(scores, queries))])  # noqa: SLF001
-
-    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
-        """Return the derivatives of the base, each query's times its factor."""
-        weight, defined = self._weights(scores, queries)
-        terms, of_base = (_terms(weight, defined), None) if sums is None else (sums[-2:], sums[:-2])
-        gradient, hessian = writable(self.base._derivatives(scores, queries, of_base))  # noqa: SLF001 (a loss of a loss)
+    def gradient_hessian(
+        self, scores: ArrayLike, queries: Queries, *, totals: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return the derivatives of the base, each query's times its factor; see `Loss.gradient_hessian`."""
+        self._check_pairs(queries)
+        weight, defined = self._weights(scores_of_rows(scores, queries.n_rows, finite=True), queries)
+        terms, of_base = (_terms(weight, defined), None) if totals is None else (totals[-2:], totals[:-2])
+        gradient, hessian = self.base.gradient_hessian(scores, queries, totals=of_base)
         factor = _relative_to_mean(weight, defined, terms)[queries.query_of_row]
-        gradient *= factor
-        hessian *= factor
-        return gradient, hessian
+        return gradient * factor, hessian * factor
+
+    def totals(self, scores: ArrayLike, queries: Queries) -> Floats:
+        """Return those of the base, the sum of e^-E, and the number of queries with a metric."""
+        self._check_pairs(queries)
+        weights = self._weights(scores_of_rows(scores, queries.n_rows, finite=True), queries)
+        return np.concatenate([self.base.totals(scores, queries), _terms(*weights)])
 
 
 def _terms(weight: Floats, defined: NDArray[np.bool_]) -> Floats:

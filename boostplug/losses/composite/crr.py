@@ -5,8 +5,7 @@ from typing import ClassVar
 
 from boostplug.core.checks import check_instance, check_number
 from boostplug.core.values import Range
-from boostplug.losses.base.loss import Loss
-from boostplug.losses.composite.sums import CombinedLoss, parts_of
+from boostplug.losses.base.loss import CombinedLoss, Loss, parts_of
 from boostplug.losses.ranknet import RankNet
 from boostplug.losses.squared_error import SquaredError
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from boostplug.core.arrays import Floats, Ints
 from boostplug.kernels.pairs.clicks.by_position import EDGES
-from boostplug.losses.base.pair_loss import PairCurve
+from boostplug.losses.base.pair_loss import PairFunction
 
 _FURTHEST = 30.0  # of a difference: e^30 is large enough for any loss
 _CLOSE = 1e-8
@@ -62,7 +62,7 @@ class PositionPairs(NamedTuple):
         return out
 
 
-def click_ratios(pairs: PositionPairs, curve: PairCurve, power: float, least: float) -> tuple[Floats, Floats]:
+def click_ratios(pairs: PositionPairs, function: PairFunction, power: float, least: float) -> tuple[Floats, Floats]:
     r"""Return the ratios t⁺ and t⁻ of each position: what pairs cost there, of clicks and of their absence.
 
     .. math:: t^+_k = \Bigl(\frac{\sum_l L_{kl} / t^-_l}{\sum_l L_{1l} / t^-_l}\Bigr)^{\text{power}}, \qquad
@@ -73,7 +73,7 @@ def click_ratios(pairs: PositionPairs, curve: PairCurve, power: float, least: fl
     A position without pairs has the ratio of the last one above that has some. Ratios lie between `least` and
     1/`least`.
     """
-    loss = pairs.sums(pairs.weight * curve.value(pairs.difference))[0]
+    loss = pairs.sums(pairs.weight * function.value(pairs.difference))[0]
     clicked, unclicked = np.ones((2, pairs.n))
     for _ in range(_RATIO_ROUNDS):
         before = np.r_[clicked, unclicked]
@@ -95,7 +95,7 @@ def _ratios(sums: Floats, power: float, least: float) -> Floats:
     return ratios
 
 
-def additive_bias(pairs: PositionPairs, curve: PairCurve, ridge: float) -> Floats:
+def additive_bias(pairs: PositionPairs, function: PairFunction, ridge: float) -> Floats:
     r"""Return the bias of each position that, added to the scores, explains the pairs best; that of the first is 0.
 
     .. math:: \min_{b, 1 \le a \le 10} \sum_{k,l} \sum_{d} \rho(a d + b_k - b_l) + \frac{λ}{2} \sum_k N_k b_k^2
@@ -114,7 +114,7 @@ def additive_bias(pairs: PositionPairs, curve: PairCurve, ridge: float) -> Float
     weight, strength = pairs.weight / total, ridge * of_position / total
     at = np.r_[np.zeros(pairs.n), 1.0]
     for _ in range(_NEWTON_STEPS):
-        gradient, hessian = _bias_derivatives(pairs, curve, weight, strength, at)
+        gradient, hessian = _bias_derivatives(pairs, function, weight, strength, at)
         unused = np.diag(hessian) == 0.0  # positions without pairs, and the scale where all scores are equal
         stuck = np.r_[np.zeros(pairs.n, bool), at[-1] == (_LARGEST_SCALE if gradient[-1] < 0.0 else 1.0)] | unused
         hessian[stuck] = hessian[:, stuck] = 0.0
@@ -124,18 +124,18 @@ def additive_bias(pairs: PositionPairs, curve: PairCurve, ridge: float) -> Float
         at[-1] = np.clip(at[-1], 1.0, _LARGEST_SCALE)
         if np.abs(at - before).max() <= _CLOSE_BY_NEWTON:
             break
-    relative: Floats = (at[:-1] - at[0]) / curve.scale
+    relative: Floats = (at[:-1] - at[0]) / function.scale
     return relative
 
 
 def _bias_derivatives(
-    pairs: PositionPairs, curve: PairCurve, weight: Floats, strength: Floats, at: Floats
+    pairs: PositionPairs, function: PairFunction, weight: Floats, strength: Floats, at: Floats
 ) -> tuple[Floats, Floats]:
     """Return gradient and Hessian of `additive_bias` by the biases and, last, by the scale of the scores."""
     d, bias, n = pairs.difference, at[:-1], len(at) - 1
     apart = np.repeat(bias[pairs.winner] - bias[pairs.loser], np.diff(np.r_[pairs.start, len(weight)]))
     x = np.clip(at[-1] * d + apart, -_FURTHEST, _FURTHEST)
-    first, second = weight * curve.first(x), weight * curve.second(x)
+    first, second = weight * function.first(x), weight * function.second(x)
     slope, bend, twist = pairs.sums(first, second, second * d)
     around, mixed = bend + bend.T, twist.sum(axis=1) - twist.sum(axis=0)
     gradient = np.r_[slope.sum(axis=1) - slope.sum(axis=0) + strength * bias, (first * d).sum()]

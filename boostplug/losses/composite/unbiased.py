@@ -1,9 +1,8 @@
 """Losses on pairs that learn from clicks: what positions do to clicks is weighed or added away."""
 
 import math
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -17,26 +16,43 @@ from boostplug.core.checks import (
     scores_of_rows,
     shown,
 )
-from boostplug.core.values import Range, Space, takes_from
+from boostplug.core.values import Range, Space
 from boostplug.data.grade_groups import GradeGroups
 from boostplug.data.positions import propensities_of, refuse_without_propensity
 from boostplug.data.queries import Queries
 from boostplug.kernels.pairs.clicks.by_position import HALF, PlacedDocuments, pairs_by_position, placed_documents
-from boostplug.losses.base.loss import LARGEST_VALUE, HessianKind, Loss
-from boostplug.losses.base.pair_loss import PairCurve, PairLoss
+from boostplug.losses.base.loss import LARGEST_VALUE, Loss
+from boostplug.losses.base.pair_loss import PairFunction, PairLoss
+from boostplug.losses.base.traits import Traits
 from boostplug.losses.composite.position_bias import PositionPairs, additive_bias, click_ratios
 from boostplug.losses.lambda_rank import LambdaRank
 from boostplug.losses.ranknet import RankNet
 
-_T = TypeVar("_T")
 Method = Literal["additive", "unbiased_lambdamart", "ips"]
 
 _MAX_PAGE = 2000  # documents; all pairs of them are 2 million
 _DOCUMENTS, _LEAST_RIDGE, _MOST_RIDGE = 8_000.0, 0.003, 10.0  # of the default ridge
 
 
+class _Prepared(NamedTuple):
+    """What depends on the data alone.
+
+    Attributes
+    ----------
+    place : ndarray of int
+        Position from 0, those past the last one as the last: of each row ("additive"), or each document in pairs.
+    documents : PlacedDocuments, or None
+        Those at the positions that estimates are made for; None where propensities are known.
+    groups : GradeGroups
+        The documents in pairs, weighing by known propensities.
+    """
+
+    place: NDArray[np.int32]
+    documents: PlacedDocuments | None
+    groups: GradeGroups
+
+
 @dataclass(frozen=True, kw_only=True)
-@takes_from("base", "label_range", "shift_invariant", "compares_documents", "ties_in_row_order")
 class Unbiased(Loss):
     r"""A loss on pairs that is trained on clicks and corrects the position bias: users look at the top first.
 
@@ -124,8 +140,6 @@ class Unbiased(Loss):
     power: float = 1.0
     ridge: float | None = None
 
-    needs_position = True
-
     def __post_init__(self) -> None:
         check_choices(self)
         if not isinstance(self.base, (PairLoss, LambdaRank)):
@@ -163,9 +177,24 @@ class Unbiased(Loss):
         return theta
 
     @property
-    def _pair_curve(self) -> PairCurve:
+    def _pair_curve(self) -> PairFunction:
         assert isinstance(self.base, (PairLoss, LambdaRank))
         return self.base.pair_curve
+
+    @property
+    def traits(self) -> Traits:
+        """The base's for "ips", whose weights are constants; others estimate the bias from all pages."""
+        known, base = self.method == "ips", self.base.traits
+        traits: Traits = replace(
+            base,
+            hessian=base.hessian if known else "model",
+            gradient_of_value=known and base.gradient_of_value,
+            pairs=False,
+            positions=True,
+            couples_queries=not known,
+            n_totals=2 if known else 2 + math.prod(self._shape_of_table),
+        )
+        return traits
 
     @property
     def search_space(self) -> Space:
@@ -187,24 +216,9 @@ class Unbiased(Loss):
             return False
         return True
 
-    @property
-    def hessian_kind(self) -> HessianKind:
-        """The base's for "ips", whose weights are constants; else "model"."""
-        return self.base.hessian_kind if self.method == "ips" else "model"
-
-    @property
-    def couples_queries(self) -> bool:  # type: ignore[override]
-        """Whether the bias is estimated from all pages."""
-        return self.method != "ips"
-
-    @property
-    def has_gradient_of_value(self) -> bool:
-        """Whether no weight depends on scores, nor any of the base."""
-        return self.method == "ips" and self.base.has_gradient_of_value
-
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return the base's."""
-        self._positions(queries)
+        self._prepared(queries)
         return self.base.scale_terms(queries)
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
@@ -232,44 +246,55 @@ class Unbiased(Loss):
             named = {"clicked": tables[0], "unclicked": tables[1]}
         else:
             named = {"bias" if self.method == "additive" else "propensity": tables[0]}
-        n = min(len(tables[0]), int(self._positions(queries).max(initial=1)))
+        assert queries.position is not None
+        n = min(len(tables[0]), int(queries.position.max(initial=1)))
         return {"position": np.arange(1, n + 1), **{name: values[:n] for name, values in named.items()}}
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return the base's value of each page, with these weights or biases."""
         bias = self._bias(self._table(scores, queries), self._terms(queries)[0])
-        value = self.base.compute_value(*self._corrected(scores, queries, bias))
+        value = self.base.value(*self._corrected(scores, queries, bias))
         return np.clip(value, -LARGEST_VALUE, LARGEST_VALUE)
-
-    @property
-    def n_sums(self) -> int:
-        """The base's two, and the table of pairs by position if the bias is estimated."""
-        return 2 + (0 if self.method == "ips" else math.prod(self._shape_of_table))
 
     @property
     def _shape_of_table(self) -> tuple[int, ...]:
         return self.max_position, self.max_position, 2 * HALF + 1, 2
 
-    def _query_sums(self, scores: Floats, queries: Queries) -> Floats:
-        terms, table = self._terms(queries), self._table(scores, queries)
+    def gradient_hessian(
+        self, scores: ArrayLike, queries: Queries, *, totals: Floats | None = None
+    ) -> tuple[Floats, Floats]:
+        """Return the base's derivatives with corrected weights or scores; see `Loss.gradient_hessian`."""
+        checked = scores_of_rows(scores, queries.n_rows, finite=True)
+        if totals is None:
+            terms, table = self._terms(queries), self._table(checked, queries)
+        else:
+            terms, table = totals[:2], None if len(totals) == 2 else totals[2:].reshape(self._shape_of_table)
+        corrected = self._corrected(checked, queries, self._bias(table, terms[0]))
+        return self.base.gradient_hessian(*corrected, totals=terms)
+
+    def totals(self, scores: ArrayLike, queries: Queries) -> Floats:
+        """Return the base's two, and the table of pairs by position if the bias is estimated."""
+        terms, table = self._terms(queries), self._table(scores_of_rows(scores, queries.n_rows, finite=True), queries)
         if table is None:
             return terms
         of_all_positions = np.zeros(self._shape_of_table)
         of_all_positions[: len(table), : len(table)] = table
         return np.concatenate([terms, of_all_positions.ravel()])
 
-    def _derivatives(self, scores: Floats, queries: Queries, sums: Floats | None) -> tuple[Floats, Floats]:
-        """Return the base's derivatives with corrected weights or scores."""
-        if sums is None:
-            terms, table = self._terms(queries), self._table(scores, queries)
-        else:
-            terms, table = sums[:2], None if len(sums) == 2 else sums[2:].reshape(self._shape_of_table)
-        corrected = self._corrected(scores, queries, self._bias(table, terms[0]))
-        return self.base._derivatives(*corrected, terms)  # noqa: SLF001 (a loss of a loss)
+    def _prepared(self, queries: Queries) -> _Prepared:
+        """Return what depends on the data alone, checked and built once; a sum of such losses asks for several."""
+        return queries.remember((Unbiased, self), lambda: self._prepare(queries), limit=32)
 
-    def _positions(self, queries: Queries) -> NDArray[np.int64]:
-        """Return the positions, checked once for these queries."""
-        return self._kept(queries, "position", self.method, self.propensity, build=self._checked_positions)
+    def _prepare(self, queries: Queries) -> _Prepared:
+        position, groups = self._checked_positions(queries), queries.grade_groups
+        n = self.max_position if self.propensity is None else len(self.propensity)
+        of_place = position if self.method == "additive" else position[groups.rows]
+        place = frozen((np.minimum(of_place, n) - 1).astype(np.int32))
+        if self.propensity is None:
+            return _Prepared(place, self._placed(queries, position), groups)
+        weight = 1.0 / self._theta
+        weight = np.clip(weight, 0.0, max(self.max_weight * weight[0], 1.0))  # clipped relative to that of position 1
+        return _Prepared(place, None, _weighted(groups, weight, np.ones(n), place))
 
     def _checked_positions(self, queries: Queries) -> NDArray[np.int64]:
         position = queries.position
@@ -294,17 +319,15 @@ class Unbiased(Loss):
 
     def _table(self, scores: Floats, queries: Queries) -> Floats | None:
         """Return the counts of pairs by position that the estimates need; None where propensities are known."""
-        if self.propensity is not None:
-            self._positions(queries)
+        documents = self._prepared(queries).documents
+        if documents is None:
             return None
-        documents = self._kept(queries, "documents", self.max_position, build=self._placed)
         table = pairs_by_position(documents, frozen(scores.view()), self._pair_curve.scale)
         table *= queries.grade_groups.unweighted().unit
         return table
 
-    def _placed(self, queries: Queries) -> PlacedDocuments:
+    def _placed(self, queries: Queries, position: NDArray[np.int64]) -> PlacedDocuments:
         """Return the documents at the positions that estimates are made for."""
-        position = self._positions(queries)
         n = min(self.max_position, int(position.max(initial=1)))
         page_sizes = np.bincount(queries.query_of_row[position <= n], minlength=queries.n_queries)
         if (page_sizes > _MAX_PAGE).any():
@@ -319,46 +342,20 @@ class Unbiased(Loss):
         """Return θ, t⁺ and t⁻, or the added bias, by position; `n_documents` are on pages that hold a pair."""
         if table is None:
             return (self._theta,)
-        pairs, curve = PositionPairs.from_table(table, self.max_position), self._pair_curve
+        pairs, function = PositionPairs.from_table(table, self.max_position), self._pair_curve
         if self.method == "additive":
             by_size = min(max(_DOCUMENTS / max(n_documents, 1.0), _LEAST_RIDGE), _MOST_RIDGE)
-            return (self.power * additive_bias(pairs, curve, by_size if self.ridge is None else self.ridge),)
-        return click_ratios(pairs, curve, self.power, 1.0 / self.max_weight)
+            return (self.power * additive_bias(pairs, function, by_size if self.ridge is None else self.ridge),)
+        return click_ratios(pairs, function, self.power, 1.0 / self.max_weight)
 
     def _corrected(self, scores: Floats, queries: Queries, bias: tuple[Floats, ...]) -> tuple[Floats, Queries]:
         """Return scores and queries with weights or biases of positions, for the base."""
-        n = len(bias[0])
+        place, _, weighted = self._prepared(queries)
         if self.method == "additive":
-            of_row = self._kept(queries, "rows", n, build=lambda _: _places(self._positions(queries), n))
-            return frozen(bias[0][of_row] + scores), queries
-        groups = queries.grade_groups
-        place = self._kept(queries, "pairs", n, build=lambda _: _places(self._positions(queries)[groups.rows], n))
+            return frozen(bias[0][place] + scores), queries
         if self.method == "unbiased_lambdamart":
-            return scores, queries.with_grade_groups(_weighted(groups, 1.0 / bias[0], 1.0 / bias[1], place))
-        cut = self._known_weights()
-        known = self._kept(
-            queries,
-            "weighted",
-            self.propensity,
-            self.power,
-            self.max_weight,
-            build=lambda _: _weighted(groups, cut, np.ones(n), place),
-        )
-        return scores, queries.with_grade_groups(known)
-
-    def _known_weights(self) -> Floats:
-        """Return 1/θ of each position, clipped relative to that of position 1."""
-        weight = 1.0 / self._theta
-        return np.clip(weight, 0.0, max(self.max_weight * weight[0], 1.0))
-
-    def _kept(self, queries: Queries, *key: Hashable, build: Callable[[Queries], _T]) -> _T:
-        """Return what depends on the data alone, built once; a sum of such losses asks for several of each."""
-        return queries.remember((Unbiased, *key), lambda: build(queries), limit=32)
-
-
-def _places(position: NDArray[np.int64], n: int) -> NDArray[np.int32]:
-    """Return positions from 0, those past the n-th as the n-th."""
-    return frozen((np.minimum(position, n) - 1).astype(np.int32))
+            weighted = _weighted(weighted, 1.0 / bias[0], 1.0 / bias[1], place)
+        return scores, queries.with_grade_groups(weighted)
 
 
 def _weighted(groups: GradeGroups, winner: Floats, loser: Floats, place: NDArray[np.int32]) -> GradeGroups:

@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from boostplug.comparison.training.frameworks import DataPart, Watch
+from boostplug.comparison.training.frameworks import Watch
 from boostplug.comparison.training.trees import Setting, Trees
 from boostplug.core.extras import imported
+from boostplug.data.inputs import CheckedInputs
 
 __all__ = ["CatBoost"]
 
@@ -30,12 +31,14 @@ class CatBoost:
         "column_fraction": "rsm",
     }
 
-    def __init__(self, train: DataPart, valid: DataPart, test: DataPart, trees: Trees, num_threads: int) -> None:
+    def __init__(
+        self, train: CheckedInputs, valid: CheckedInputs, test: CheckedInputs, trees: Trees, num_threads: int
+    ) -> None:
         self.catboost = imported("catboost", "training needs")
         self.trees, self.num_threads = trees, num_threads
         self.train, self.valid, self.test = map(self._pool, (train, valid, test))
 
-    def _pool(self, part: DataPart) -> Any:
+    def _pool(self, part: CheckedInputs) -> Any:
         return self.catboost.Pool(
             part.X, part.queries.labels, group_id=part.queries.query_of_row, thread_count=self.num_threads
         )

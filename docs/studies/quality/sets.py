@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from boostplug.comparison.training.frameworks import DataPart
+from boostplug.data.inputs import CheckedInputs
 from boostplug.data.queries import Queries
 from boostplug.datasets import RankingData, load_fold
 from studies.movielens import load_movielens
@@ -16,7 +16,7 @@ from studies.sources import N_FOLDS, Fifths, LetorFolds, Source, Split, joined, 
 
 __all__ = ["SETS", "DataSet", "Fold", "cut", "movielens", "share_of", "with_one_relevant"]
 
-Fold = tuple[DataPart, DataPart, DataPart]
+Fold = tuple[CheckedInputs, CheckedInputs, CheckedInputs]
 
 _CUT_SEED = 2026  # of what is cut into fifths here
 
@@ -27,14 +27,14 @@ def with_one_relevant(fold: Fold, rng: np.random.Generator) -> Fold:
     return train, valid, test
 
 
-def _one_relevant(part: DataPart, rng: np.random.Generator) -> DataPart:
+def _one_relevant(part: CheckedInputs, rng: np.random.Generator) -> CheckedInputs:
     grades, boundaries = part.queries.labels, part.queries.boundaries
     labels = np.zeros(len(grades))
     for start, stop in pairwise(boundaries):
         best = grades[start:stop].max(initial=0.0)
         if best > 0:
             labels[start + rng.choice(np.flatnonzero(grades[start:stop] == best))] = 1.0
-    return DataPart(part.X, Queries(labels, group=part.group))
+    return CheckedInputs(part.X, Queries(labels, group=part.group))
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def _folds(data: DataSet, folder: Path) -> list[Fold]:
     return data.load_all(folder)
 
 
-def share_of(part: DataPart, share: float) -> DataPart:
+def share_of(part: CheckedInputs, share: float) -> CheckedInputs:
     """Return a share of the queries of a part, one at least: larger shares hold the smaller ones."""
     if share == 1.0:
         return part
@@ -74,7 +74,7 @@ def share_of(part: DataPart, share: float) -> DataPart:
     chosen = np.zeros(n, dtype=bool)
     chosen[order[: max(1, round(share * n))]] = True
     rows = np.repeat(chosen, part.group)
-    return DataPart(part.X[rows], Queries(part.queries.labels[rows], group=part.group[chosen]))
+    return CheckedInputs(part.X[rows], Queries(part.queries.labels[rows], group=part.group[chosen]))
 
 
 def _from(source: Source) -> Callable[[Path], list[Fold]]:
@@ -90,8 +90,8 @@ def _from(source: Source) -> Callable[[Path], list[Fold]]:
 
 
 def _parts(splits: Sequence[Split]) -> list[Fold]:
-    def part(data: RankingData) -> DataPart:
-        return DataPart(data.X, Queries(data.y, group=data.group))
+    def part(data: RankingData) -> CheckedInputs:
+        return CheckedInputs(data.X, Queries(data.y, group=data.group))
 
     return [(part(split.train), part(split.vali), part(split.test)) for split in splits]
 

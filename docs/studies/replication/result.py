@@ -5,8 +5,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from boostplug.comparison.document import as_json, versions
-from boostplug.comparison.summary import to_json
+from boostplug.comparison.summary import as_json, to_json, versions
 from boostplug.core.files import write_file
 from boostplug.core.text import visible
 from studies.replication import report

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from boostplug.comparison.console import progress_bar
-from boostplug.comparison.document import versions
+from boostplug.comparison.summary import versions
 from boostplug.comparison.training.store import Store
-from boostplug.comparison.training.workers import in_parallel
 from boostplug.core.checks import check_integer
 from boostplug.core.threads import get_num_threads
 from studies.replication.judging.study_results import StudyResults
 from studies.replication.papers import PAPERS
+from studies.replication.processes import in_processes
 from studies.replication.protocol import Protocol
 from studies.replication.result import ReplicationResult
 from studies.replication.training.study import Study
@@ -102,7 +102,7 @@ def _results(jobs: Mapping[str, Job], store: Store, processes: int, progress: bo
     missing = {job.key: name for name, job in jobs.items() if kept[name] is None}
     todo = [job for job in jobs.values() if job.key in missing]
     with progress_bar(progress, len(todo)) as advance:
-        for job, outcome in in_parallel(run, todo, min(processes, max(1, len(todo)))):
+        for job, outcome in in_processes(run, todo, min(processes, max(1, len(todo)))):
             results[job.key] = outcome
             if "value" in outcome:  # the next run tries failed tasks again
                 store.add(missing[job.key], outcome)

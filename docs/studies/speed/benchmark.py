@@ -10,8 +10,7 @@ from statistics import median
 from time import monotonic
 from typing import ClassVar, NamedTuple
 
-from boostplug.comparison.document import versions
-from boostplug.comparison.summary import to_json
+from boostplug.comparison.summary import to_json, versions
 from boostplug.core.threads import get_num_threads
 from studies.speed.machine import machine
 from studies.speed.result import BenchResult, Column, Row

@@ -6,8 +6,7 @@ from math import floor, log10
 from pathlib import Path
 from typing import Any, Literal
 
-from boostplug.comparison.document import as_json
-from boostplug.comparison.summary import to_json
+from boostplug.comparison.summary import as_json, to_json
 from boostplug.core.files import write_file
 from studies.tables import markdown
 

@@ -8,54 +8,14 @@ import pytest
 from scipy import stats
 
 from boostplug.metrics import NDCG, PairError
-from studies.replication.judging.claims import (
-    ahead,
-    ahead_by,
-    ahead_of_published,
-    apart,
-    best,
-    bounded,
-    chosen_near,
-    close,
-    near_published,
-    nearer,
-    never_rises,
-    ranked,
-)
-from studies.replication.judging.curve_claims import (
-    climbs_to_peak,
-    closes,
-    converges,
-    converges_alike,
-    drops_early,
-    ends_highest,
-    ends_in_order,
-    ends_lowest,
-    exponential,
-    halts_above,
-    in_most,
-    lasts,
-    overfits_early,
-    overfits_less,
-    rises,
-    settles,
-    turns,
-    worsens,
-)
-from studies.replication.judging.groups import ahead_over_groups, gains_more
+from studies.replication.judging import claims, curve_claims, groups
 from studies.replication.judging.study_results import StudyResults
 from studies.replication.training.study import Measure, Study
 from studies.sources import Loaded
 
 YES, LEVEL, NO = "holds", "level", "does not hold"
-METRICS = {
-    "m": NDCG(1),
-    "n": NDCG(5),
-    "o": NDCG(10),
-    "m, late": NDCG(1),
-    "error": PairError(),
-    "pooled": PairError(pooled=True),
-}
+METRICS = {"m": NDCG(1), "n": NDCG(5), "o": NDCG(10), "m, late": NDCG(1)}
+METRICS |= {"error": PairError(), "pooled": PairError(pooled=True)}
 
 
 def results(values=None, *, curves=None, published=None, per_query=None):
@@ -201,40 +161,40 @@ SMALL, LARGE = noisy(0.05, 0.001), noisy(0.01, 0.001, 60)
 ABOVE_B, BELOW_B, GOES_ON = (1.0, 0.9, 0.5), (1.0, 0.4, 0.5), (0.0, 0.4, 0.5)
 E, ABOVE, BELOW = [0.5, 0.4, 0.3, 0.2], [0.9, 0.4, 0.35, 0.3], [0.9, 0.4, 0.35, 0.1]
 
-AHEAD = partial(ahead, learners="a", others="b", measures="m")
+AHEAD = partial(claims.ahead, learners="a", others="b", measures="m")
 JOINTLY = partial(AHEAD, measures="mno")
-AS_GOOD = partial(ahead, learners="a", others="b", measures="mno", equal=True)
-BEST = partial(best, learners="a", others="bc", measures="mno")
-PUBLISHED = partial(ahead_of_published, learners="a", rows="x", measures="m")
-NEAR = partial(near_published, learners="a", measure="m", row="z")
-RANKED = partial(ranked, measure="error", order="abc")
-APART = partial(apart, measure="error", learner="a", others="bc")
-NEARER = partial(nearer, measures=["error"], learner="b", near="a", far="c")
-CHOSEN = partial(chosen_near, measure="m", learner="a", parameter="of.alpha", value=0.1)
-IN_ORDER = partial(ends_in_order, measure="m", order="ab")
-ALIKE = partial(converges_alike, measure="m", learner="a", others="b")
-SETTLED = partial(settles, measure="m", learner="a")
-EARLY = partial(overfits_early, measure="m", learners="a", by=2)
-LESS = partial(overfits_less, measure="m", learner="flat", others=["steep"])
-HALTS = partial(halts_above, curve="c", learner="a", other="b")
-WORSENS = partial(worsens, measure="m", learner="a", since=2)
-LASTS = partial(lasts, measure="m", learner="a", since=2, tolerance=0.01)
-OVER_GROUPS = partial(ahead_over_groups, learner="a", other="b", measures="mn", lead=0.02)
-GAINS = partial(gains_more, learner="a", other="b", measure="m", than="n")
-BOUNDED = partial(bounded, learner="a", curve="c", bound="d")
-FALLING_TRACE = partial(never_rises, learner="a", curve="c")
-CLOSELY = partial(close, learner="a", measure="m", row="y", tolerance=0.06)
+AS_GOOD = partial(claims.ahead, learners="a", others="b", measures="mno", equal=True)
+BEST = partial(claims.best, learners="a", others="bc", measures="mno")
+PUBLISHED = partial(claims.ahead_of_published, learners="a", rows="x", measures="m")
+NEAR = partial(claims.near_published, learners="a", measure="m", row="z")
+RANKED = partial(claims.ranked, measure="error", order="abc")
+APART = partial(claims.apart, measure="error", learner="a", others="bc")
+NEARER = partial(claims.nearer, measures=["error"], learner="b", near="a", far="c")
+CHOSEN = partial(claims.chosen_near, measure="m", learner="a", parameter="of.alpha", value=0.1)
+IN_ORDER = partial(curve_claims.ends_in_order, measure="m", order="ab")
+ALIKE = partial(curve_claims.converges_alike, measure="m", learner="a", others="b")
+SETTLED = partial(curve_claims.settles, measure="m", learner="a")
+EARLY = partial(curve_claims.overfits_early, measure="m", learners="a", by=2)
+LESS = partial(curve_claims.overfits_less, measure="m", learner="flat", others=["steep"])
+HALTS = partial(curve_claims.halts_above, curve="c", learner="a", other="b")
+WORSENS = partial(curve_claims.worsens, measure="m", learner="a", since=2)
+LASTS = partial(curve_claims.lasts, measure="m", learner="a", since=2, tolerance=0.01)
+OVER_GROUPS = partial(groups.ahead_over_groups, learner="a", other="b", measures="mn", lead=0.02)
+GAINS = partial(groups.gains_more, learner="a", other="b", measure="m", than="n")
+BOUNDED = partial(claims.bounded, learner="a", curve="c", bound="d")
+FALLING_TRACE = partial(claims.never_rises, learner="a", curve="c")
+CLOSELY = partial(claims.close, learner="a", measure="m", row="y", tolerance=0.06)
 AT_055 = results({"a": {"m": noisy(0.55)}}, published=TABLE)
 
 
 def shape(of_curves, **more):
-    return partial(in_most, shape=of_curves, learner="a", curve="c", **more)
+    return partial(curve_claims.in_most, shape=of_curves, learner="a", curve="c", **more)
 
 
-DROPPING = shape(partial(drops_early, start=5.0, within=0.5))
-LOWEST = shape(ends_lowest, beside=[("b", "c")])
-CONVERGES = partial(in_most, shape=converges, learner="a", curve="m", part="test")
-CLOSING = shape(closes, beside=[("a", "d")])
+DROPPING = shape(partial(curve_claims.drops_early, start=5.0, within=0.5))
+LOWEST = shape(curve_claims.ends_lowest, beside=[("b", "c")])
+CONVERGES = partial(curve_claims.in_most, shape=curve_claims.converges, learner="a", curve="m", part="test")
+CLOSING = shape(curve_claims.closes, beside=[("a", "d")])
 ONES = [[1.0] * 4] * 10
 
 CASES = [
@@ -250,8 +210,8 @@ CASES = [
     (AS_GOOD, joint(-0.1, 0.2, 0.1), NO),  # behind at one, beyond noise
     (partial(BEST, share=0.6), IN_TURN, LEVEL),  # ahead of both at once at one of three
     (partial(BEST, share=1.0), IN_TURN, NO),  # behind beyond noise, whatever it is the best at
-    (partial(ahead_by, learner="a", other="b", measure="m", least=0.01), of(a=0.5, b=0.4), YES),
-    (partial(ahead_by, learner="a", other="b", measure="m", least=0.5), of(a=0.5, b=0.4), LEVEL),  # by a quarter
+    (partial(claims.ahead_by, learner="a", other="b", measure="m", least=0.01), of(a=0.5, b=0.4), YES),
+    (partial(claims.ahead_by, learner="a", other="b", measure="m", least=0.5), of(a=0.5, b=0.4), LEVEL),  # by a quarter
     (PUBLISHED, BESIDE, LEVEL),
     (partial(PUBLISHED, rows="y"), BESIDE, NO),
     (partial(NEAR, tolerance=0.001), BESIDE, YES),  # at the edge
@@ -291,25 +251,29 @@ CASES = [
     (LASTS, changes(-0.001, 0.001, 0.0), YES),  # worse by .0025 at most
     (partial(LASTS, tolerance=0.001), changes(-0.001, 0.001, 0.0), LEVEL),
     (LASTS, changes(-0.004, -0.005, -0.006), NO),  # little, but surely
-    (shape(rises), traces(some(RISES, FALLS, MOST)), YES),
-    (shape(rises), traces(some(RISES, FALLS, 6)), LEVEL),
-    (shape(rises), traces(some(RISES, FALLS, 1)), NO),
-    (shape(turns), traces(some(TURNS, FALLS, MOST)), YES),
-    (shape(turns), traces([RISES, FALLS] * 5), NO),
+    (shape(curve_claims.rises), traces(some(RISES, FALLS, MOST)), YES),
+    (shape(curve_claims.rises), traces(some(RISES, FALLS, 6)), LEVEL),
+    (shape(curve_claims.rises), traces(some(RISES, FALLS, 1)), NO),
+    (shape(curve_claims.turns), traces(some(TURNS, FALLS, MOST)), YES),
+    (shape(curve_claims.turns), traces([RISES, FALLS] * 5), NO),
     (DROPPING, traces(some(DROPS, FALLS, MOST)), YES),
     (DROPPING, traces([[4.5, 4.0, 3.0, 1.0]] * 10), NO),  # late
     (CLOSING, two_traces(ONES, some([2.0, 1.5, 1.2, 0.95], [2.0, 1.5, 1.2, 1.2], MOST)), YES),
     (CLOSING, two_traces(ONES, [[2.0, 1.0, 1.0, 2.0]] * 10), NO),  # apart again
-    (shape(climbs_to_peak), traces(some([0.0, 1.0, 1.0, 1.0], [0.0] * 4, MOST)), YES),
-    (shape(climbs_to_peak), traces([[0.0, 1.0, 1.0, 0.0]] * 10), NO),  # a later, higher peak after a fall
-    (shape(exponential), traces(some(HALVES, LIMIT, MOST)), YES),
-    (shape(exponential), traces([[16.0, 4.0, 2.0, 1.01]] * 10), NO),  # per round, late just below half as fast
-    (shape(exponential), traces([[16.0, 4.0, 2.0, 0.99]] * 10), YES),  # just above
+    (shape(curve_claims.climbs_to_peak), traces(some([0.0, 1.0, 1.0, 1.0], [0.0] * 4, MOST)), YES),
+    (shape(curve_claims.climbs_to_peak), traces([[0.0, 1.0, 1.0, 0.0]] * 10), NO),  # a later, higher peak after a fall
+    (shape(curve_claims.exponential), traces(some(HALVES, LIMIT, MOST)), YES),
+    (
+        shape(curve_claims.exponential),
+        traces([[16.0, 4.0, 2.0, 1.01]] * 10),
+        NO,
+    ),  # per round, late just below half as fast
+    (shape(curve_claims.exponential), traces([[16.0, 4.0, 2.0, 0.99]] * 10), YES),  # just above
     (CONVERGES, on_test(some(SETTLES, RISES, MOST)), YES),
     (CONVERGES, on_test([FALLS, WANDERS] * 5), NO),
     (LOWEST, traces([FALLS] * 10, b=[RISES] * 10), YES),
     (LOWEST, traces([RISES] * 10, b=[RISES] * 10), NO),  # equal is not first
-    (shape(ends_highest, beside=[("b", "c")]), traces([RISES] * 10, b=[TURNS] * 10), YES),
+    (shape(curve_claims.ends_highest, beside=[("b", "c")]), traces([RISES] * 10, b=[TURNS] * 10), YES),
     (partial(OVER_GROUPS, tolerance=0.011), grouped(SMALL, LARGE), YES),  # .03, whatever the sizes of the groups
     (partial(OVER_GROUPS, tolerance=0.009), grouped(SMALL, LARGE), NO),
     (GAINS, grouped(SMALL, LARGE), YES),

@@ -50,21 +50,10 @@ MEASURES = (Measure("R2", PairError("half")), Measure("NDCG@3", NDCG(3), Against
 
 
 def protocol(*learners, source=None, **more):
-    study = Study(
-        name="toy",
-        source=source or Toy(),
-        rounds=6,
-        learners=learners or (CONTINUOUS, DISCRETE),
-        measures=MEASURES,
-        traces=("e1",),
-        **more,
-    )
+    given = {"source": source or Toy(), "learners": learners or (CONTINUOUS, DISCRETE), **more}
+    study = Study(name="toy", rounds=6, measures=MEASURES, traces=("e1",), **given)
     claims = (said(partial(ranked, measure="R2", order=("Rb-c", "Rb-d"))),)
     return Protocol(name="toy", paper="A toy.", studies=(study,), claims=claims, deviations=("it is a toy",))
-
-
-def compared(result_or_path):
-    return result_or_path.document if hasattr(result_or_path, "document") else json.loads(result_or_path.read_text())
 
 
 def job_of(learner, split=0):
@@ -82,14 +71,10 @@ def test_a_task_is_what_fit_says_with_validation_sets(source):
     split = source.load(None).splits[1]
     value = run(Job(study, split, CONTINUOUS, 0))["value"]
     parts = (split.train, split.vali, split.test)
-    ranker = RankBoostRanker(variant="continuous", n_estimators=6, random_state=0).fit(
-        split.train.X,
-        split.train.y,
-        group=split.train.group,
-        eval_set=[(part.X, part.y) for part in parts],
-        eval_group=[part.group for part in parts],
-        eval_metric=[PairError("half"), NDCG(3)],
-    )
+    ranker = RankBoostRanker(variant="continuous", n_estimators=6, random_state=0)
+    judged = {"eval_set": [(part.X, part.y) for part in parts], "eval_group": [part.group for part in parts]}
+    judged["eval_metric"] = [PairError("half"), NDCG(3)]
+    ranker.fit(split.train.X, split.train.y, group=split.train.group, **judged)
     train, vali, test = ranker.evals_result_.values()
     r2 = int(np.argmin(vali["PairError(half)"]))
     worst = int(np.argmin(vali["NDCG@3"]))
@@ -125,7 +110,7 @@ def test_the_grid_is_searched_on_validation():
 def test_two_processes_give_what_one_gives(tmp_path):
     one = replicate(protocol(), json=tmp_path / "one.json", num_processes=1)
     two = replicate(protocol(), json=tmp_path / "two.json", num_processes=2)
-    assert compared(one) == compared(two) == compared(tmp_path / "one.json")
+    assert one.document == two.document == json.loads((tmp_path / "one.json").read_text())
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
     assert sorted(path.name for path in tmp_path.iterdir()) == ["one.json", "two.json"]
 
@@ -152,7 +137,7 @@ def test_an_interrupted_run_goes_on_where_it_was(tmp_path, monkeypatch):
     result = replicate(protocol(), json=path, num_processes=1)
     assert len(again) == 2
     assert not set(again) & set(worked)
-    assert compared(result) == compared(whole) == compared(path)
+    assert result.document == whole.document == json.loads(path.read_text())
     assert not parts.exists()
 
 
@@ -183,11 +168,9 @@ def test_a_pooled_metric_is_jackknifed_over_blocks_of_queries():
     split = Toy().load(None).splits[0]
     value = run(Job(study, split, CONTINUOUS, 0))["value"]
     units = value["per_query"]["pairs"]
-    scores = list(
-        RankBoostRanker(variant="continuous", n_estimators=6, random_state=0)
-        .fit(split.train.X, split.train.y, group=split.train.group)
-        .staged_predict(split.test.X)
-    )[value["round"]["pairs"] - 1]
+    ranker = RankBoostRanker(variant="continuous", n_estimators=6, random_state=0)
+    ranker.fit(split.train.X, split.train.y, group=split.train.group)
+    scores = list(ranker.staged_predict(split.test.X))[value["round"]["pairs"] - 1]
     shares = PairError("half").per_query(scores, split.test.queries)
     pairs, runs = np.zeros(len(shares)), split.test.queries.grade_groups
     pairs[runs.query] = runs.n_pairs

@@ -11,10 +11,7 @@ from boostplug.datasets import make_ranking
 from boostplug.metrics import NDCG
 from boostplug.rankers import RankBoostRanker
 from studies.replication import PAPERS, replicate
-from studies.replication.judging.claims import (
-    ahead,
-    best,
-)
+from studies.replication.judging.claims import ahead, best
 from studies.replication.papers.mpboost import FormulaNDCG
 from studies.replication.papers.rankboost_plus import HaltingRankBoost
 from studies.replication.training.preferences import SharedGrades
@@ -33,22 +30,18 @@ def named(keywords, *fields):
 def test_what_is_judged_is_in_the_study(name):
     paper = PAPERS[name]
     for part in (*paper.claims, *paper.theorems, *paper.baselines):
-        is_in_the_study(STUDIES[name][part.study], part)
-
-
-def is_in_the_study(study, part):
-    keywords = part.judge.keywords
-    beside = keywords.get("beside", ())
-    learners = named(keywords, "learners", "others", "learner", "other", "order", "near", "far")
-    assert learners | {of for of, _ in beside} <= {learner.name for learner in study.learners}
-    keys = {measure.key for measure in study.measures}
-    against = named(keywords, "against") if part.judge.func in {ahead, best} else set()
-    assert named(keywords, "measures", "measure", "than") | against <= keys
-    curves = named(keywords, "curve", "bound") | {curve for _, curve in beside}
-    assert curves <= (keys if keywords.get("part") == "test" else {*study.traces})
-    measures = keywords.get("against") or named(keywords, "measures", "measure")
-    for row in named(keywords, "rows", "row"):
-        assert {*measures} <= study.published[row].keys()
+        study, keywords = STUDIES[name][part.study], part.judge.keywords
+        beside = keywords.get("beside", ())
+        learners = named(keywords, "learners", "others", "learner", "other", "order", "near", "far")
+        assert learners | {of for of, _ in beside} <= {learner.name for learner in study.learners}
+        keys = {measure.key for measure in study.measures}
+        against = named(keywords, "against") if part.judge.func in {ahead, best} else set()
+        assert named(keywords, "measures", "measure", "than") | against <= keys
+        curves = named(keywords, "curve", "bound") | {curve for _, curve in beside}
+        assert curves <= (keys if keywords.get("part") == "test" else {*study.traces})
+        measures = keywords.get("against") or named(keywords, "measures", "measure")
+        for row in named(keywords, "rows", "row"):
+            assert {*measures} <= study.published[row].keys()
 
 
 # --- RankBoost+ ------------------------------------------------------------------------------------------------------

@@ -33,12 +33,8 @@ def test_preferences_in_use():
     assert len(given["y"]) == 8
     assert list(given["labelled"]) == [False, False, False, True, True, False, False, True]
     pairs = given["pairs"]
-    assert list(zip(pairs.winner, pairs.loser, pairs.margin, strict=True)) == [
-        (0, 1, 2.0),
-        (0, 2, 1.0),
-        (2, 1, 1.0),
-        (6, 5, 1.0),
-    ]
+    expected = [(0, 1, 2.0), (0, 2, 1.0), (2, 1, 1.0), (6, 5, 1.0)]
+    assert list(zip(pairs.winner, pairs.loser, pairs.margin, strict=True)) == expected
     given = Use("L2", preferences=True)(toy())
     assert list(given["group"]) == [3, 2]
     assert given["labelled"].all()

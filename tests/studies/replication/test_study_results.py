@@ -15,17 +15,12 @@ from studies.sources import Loaded
 NAMES = ("a", "b", "c")
 
 
-def results_of(values, *, metric=None, curves=None, per_query=None, published=None):
+def results_of(values, *, metric=None, curves=None, per_query=None):
     """Return the outcome of given test values of shape (n_tasks, n_folds, n_learners); NaN: a task not finished."""
     n_tasks, n_folds, n_learners = values.shape
-    study = Study(
-        name="s",
-        source=SimpleNamespace(),
-        rounds=3,
-        learners=tuple(SimpleNamespace(name=name) for name in NAMES[:n_learners]),
-        measures=(Measure("m", metric or PairError()),),
-        published=published or {},
-    )
+    learners = tuple(SimpleNamespace(name=name) for name in NAMES[:n_learners])
+    measures = (Measure("m", metric or PairError()),)
+    study = Study(name="s", source=SimpleNamespace(), rounds=3, learners=learners, measures=measures)
     tasks = [f"t{i}" for i in range(n_tasks)]
     splits = [SimpleNamespace(task=task, fold=f + 1) for task in tasks for f in range(n_folds)]
     results = {}

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import numpy as np
 
-from boostplug.comparison.training.frameworks import DataPart, Watch
+from boostplug.comparison.training.frameworks import Watch
+from boostplug.data.inputs import CheckedInputs
 from boostplug.datasets import load_bundled
 from boostplug.losses import CRR, Loss, MPBoost, NDCGBoost, QBRank, RankNet
 from boostplug.metrics import NDCG
@@ -44,14 +45,14 @@ class Convergence(Benchmark):
 
     def __init__(self, setting: Setting) -> None:
         super().__init__(setting)
-        self._folds: dict[str, tuple[DataPart, DataPart, DataPart]] = {}
+        self._folds: dict[str, tuple[CheckedInputs, CheckedInputs, CheckedInputs]] = {}
         folder = Path(os.environ.get("BOOSTPLUG_DATA", ""))
         for name in _SETS if "BOOSTPLUG_DATA" in os.environ else ():
             if (folder / SETS[name].folder).is_dir():
                 self._folds[SETS[name].title] = SETS[name].load(folder, 0)
         if not self._folds:
             self.note("BOOSTPLUG_DATA names no folder with data sets: the bundled data stand in.")
-            train, valid, test = (DataPart(part.X, part.queries) for part in load_bundled())
+            train, valid, test = (CheckedInputs(part.X, part.queries) for part in load_bundled())
             self._folds["bundled"] = train, valid, test
         self._rounds = setting.count(ROUNDS, 5)
 

@@ -28,14 +28,14 @@ MSLR_SHARES = (0.52, 0.32, 0.13, 0.02, 0.01)
 
 def named_losses() -> dict[str, Loss]:
     """Return every variant of the registry by a short name, no two alike, without those that learn from positions."""
-    losses = [loss for variants in LOSSES.values() for loss in variants if not loss.needs_position]
+    losses = [loss for variants in LOSSES.values() for loss in variants if not loss.traits.positions]
     return dict(zip(distinct_names(losses), losses, strict=True))
 
 
 def default_losses() -> dict[str, Loss]:
     """Return a variant of each loss of the registry by its class's name: the first; of MPBoost the default."""
     firsts = [MPBoost() if isinstance(variants[0], MPBoost) else variants[0] for variants in LOSSES.values()]
-    return {type(loss).__name__: loss for loss in firsts if not loss.needs_position}
+    return {type(loss).__name__: loss for loss in firsts if not loss.traits.positions}
 
 
 def grades(n_queries: int, size: int) -> Queries:
