@@ -61,9 +61,9 @@ MUTANTS = [
         ),
         (
             "each worker takes AdaRank's mean over its own queries",
-            "losses.composite.adarank.AdaRank._derivatives",
-            "sums[-2:], sums[:-2]",
-            "_terms(weight, defined), sums[:-2]",
+            "losses.composite.adarank.AdaRank.gradient_hessian",
+            "totals[-2:], totals[:-2]",
+            "_terms(weight, defined), totals[:-2]",
         ),
         (
             "what a pair adds to its loser goes to its winner",
@@ -91,19 +91,37 @@ MUTANTS = [
         ),
         (
             "a sum of losses ignores the weights of its losses",
-            "losses.composite.sums.CombinedLoss._derivatives",
+            "losses.base.loss.CombinedLoss.gradient_hessian",
             "weight * g",
             "g",
         ),
         (
             "the value of a sum of losses ignores their scales",
-            "losses.composite.sums.CombinedLoss.compute_value",
+            "losses.base.loss.CombinedLoss.compute_value",
             "weight * (part.scale(queries) * part.value(scores, queries))",
             "weight * part.value(scores, queries)",
         ),
         (
+            "a sum gives each part the totals of the first",
+            "losses.base.loss.CombinedLoss.gradient_hessian",
+            "totals[first : first + part.traits.n_totals]",
+            "totals[: part.traits.n_totals]",
+        ),
+        (
+            "attributes of a class from before Traits are not read",
+            "losses.base.loss.Loss.__init_subclass__",
+            "name in vars(cls)",
+            "False",
+        ),
+        (
+            "a sum is called shift-invariant if one part is",
+            "losses.base.traits.combined",
+            "all(part.shift_invariant for part in parts)",
+            "any(part.shift_invariant for part in parts)",
+        ),
+        (
             "a sum of an exact Hessian and a bound is called a bound",
-            "losses.composite.sums.CombinedLoss.hessian_kind",
+            "losses.base.traits.combined",
             "kinds == {'bound', 'global'}",
             "'model' not in kinds",
         ),
@@ -140,17 +158,17 @@ MUTANTS = [
         (
             "the bound of a SmoothPairLoss is half of the bound",
             "losses.base.smooth_pair_loss.SmoothPairLoss.compute_gradient_hessian",
-            "2.0 * s if choice == 'bound' else s",
-            "s",
+            "2.0 * pair.scale if choice == 'bound' else pair.scale",
+            "pair.scale",
         ),
     ),
     *_caught_by(
         ["losses/test_pairwise.py", "losses/test_double_loops.py"],
         (
             "global Hessians ignore the gaps of gains",
-            "losses.base.smooth_pair_loss.SmoothPairLoss._pair_weight_of_rows.compute",
-            "self.grade_gains(queries)",
-            "None",
+            "losses.base.smooth_pair_loss.SmoothPairLoss._pair_weight_of_rows.build",
+            "self._of_data(queries)",
+            "(None, None, None)",
         ),
         (
             "global Hessians ignore the scale",
@@ -217,9 +235,9 @@ MUTANTS = [
         ),
         (
             "each worker scales a loss by its own rows",
-            "losses.base.loss.Loss._on_worker",
-            "total[1:]",
-            "own",
+            "adapters.calling._on_worker",
+            "np.array(totals)",
+            "loss.totals(scores, queries)",
         ),
         (
             "a slice of a dataset loses its pairs silently",
@@ -433,8 +451,8 @@ MUTANTS = [
         (
             "pairs weigh by the loser's ratio of clicks",
             "losses.composite.unbiased.Unbiased._corrected",
-            "_weighted(groups, 1.0 / bias[0], 1.0 / bias[1], place)",
-            "_weighted(groups, 1.0 / bias[1], 1.0 / bias[0], place)",
+            "_weighted(weighted, 1.0 / bias[0], 1.0 / bias[1], place)",
+            "_weighted(weighted, 1.0 / bias[1], 1.0 / bias[0], place)",
         ),
         (
             "a position without clicks has the ratio of the first",
