@@ -7,7 +7,7 @@ from dataclasses import replace
 import loops
 import numpy as np
 import pytest
-from losses.functions import FUNCTIONS, gap_weight, root_distance
+from losses.functions import FUNCTIONS, root_distance
 
 import boostplug as bp
 from boostplug.core.threads import forced_threads
@@ -60,7 +60,7 @@ CASES = [
     (bp.RankNet(sigmoid=2.0), 5e-7, [SHORT], SPREADS),
     *((pairwise_loss(name), 5e-7, [[3, 7, 60]], SPREADS) for name in FUNCTIONS),
     *(
-        (pairwise_loss(name, weight=gap_weight, hessian="bound"), 5e-7, [[4, 60]], (1.0,))
+        (pairwise_loss(name, weight=np.subtract, hessian="bound"), 5e-7, [[4, 60]], (1.0,))
         for name in ("logistic", "squared hinge")
     ),
     *(
@@ -121,6 +121,40 @@ def test_equals_the_double_loop_with_weights_and_unlabelled_rows(loss, accuracy,
             loops.assert_equal(one, rng.normal(size=n), suited(one, queries), accuracy)
 
 
+# Scores that follow the grades, in the right order or in the wrong one, near or far: most terms are tiny, and still right
+# beside the largest.
+FAR = [
+    *((bp.MPBoost(distance=distance), 1e-9, kind) for distance, kind in zip(DISTANCES, [*KINDS, "grades"], strict=True)),
+    (bp.NDCGBoost(), 2e-7, "rare"),
+    (bp.RankNet(), 5e-7, "rare"),
+]
+
+
+@pytest.mark.parametrize(("loss", "accuracy", "kind"), FAR)
+def test_equals_the_double_loop_whatever_the_scores_follow(loss, accuracy, kind):
+    rng = np.random.default_rng(2)
+    for group in ([40], [350]) if kind == "rare" else (SHORT, MANY_GRADES):
+        n = sum(group)
+        labels = rng.choice(4, n, p=[0.6, 0.3, 0.05, 0.05]) if kind == "rare" else KINDS[kind](rng, n)
+        queries = bp.Queries(labels, group=group)
+        for step in (-30.0, -7.0, 3.0, 6.0, 40.0, 200.0):
+            loops.assert_equal(loss, step * labels + 0.1 * rng.normal(size=n), queries, accuracy)
+
+
+@pytest.mark.parametrize("size", [30.0, 1e13, 1e100])
+@pytest.mark.parametrize("distance", [bp.BinaryDistance(), bp.LinearDistance(alpha=50.0), bp.LogDistance(), np.sqrt])
+def test_mpboost_at_wide_scores_equals_the_double_loop(distance, size):
+    rng, loss = np.random.default_rng(0), bp.MPBoost(distance=distance)
+    for group, labels in (([12, 40, 350], rng.integers(0, 4, 402)), ([12, 40], rng.normal(size=52))):
+        n = sum(group)
+        scores = size * rng.choice([-1.0, 0.0, 0.7, 1.0], n) + (size < 1e50) * rng.normal(size=n)
+        queries = bp.Queries(labels, group=group, weight=rng.random(n) + 0.1)
+        gradient, hessian = loss.gradient_hessian(scores, queries)
+        assert (hessian[gradient != 0] > 0).all()
+        assert np.isfinite(hessian.astype(np.float32)).all()
+        loops.assert_equal(loss, scores, queries)
+
+
 @pytest.mark.parametrize("kind", ["grades", "real"])
 def test_bit_equal_for_any_number_of_threads(kind):
     rng = np.random.default_rng(3)
@@ -129,7 +163,7 @@ def test_bit_equal_for_any_number_of_threads(kind):
     queries = bp.Queries(KINDS[kind](rng, n), group=group, weight=rng.random(n))
     scores = np.round(rng.normal(size=n), 2)
     losses = [*(variants[0] for variants in LOSSES.values()), *(bp.MPBoost(distance=d) for d in DISTANCES)]
-    for loss in [*losses, *(pairwise_loss(name, weight=gap_weight) for name in ("logistic", "pseudo-Huber"))]:
+    for loss in [*losses, *(pairwise_loss(name, weight=np.subtract) for name in ("logistic", "pseudo-Huber"))]:
         found = []
         for n_threads in (1, 5):
             with forced_threads(n_threads):
