@@ -61,8 +61,9 @@ def test_labels_and_gains_that_a_loss_refuses(loss, labels, message):
 
 @pytest.mark.parametrize("line_search", [True, False])
 def test_labels_that_no_score_reaches_are_named(line_search):
+    ranker = bp.QBRankRanker(n_estimators=2, line_search=line_search)
     with pytest.raises(ValueError, match=r"its minimum lies beyond scores of 1e99; .* rescale the labels"):
-        bp.QBRankRanker(n_estimators=2, line_search=line_search).fit([[0.0], [1.0], [2.0]], [0.0, 1e308, 1.0], group=[3])
+        ranker.fit([[0.0], [1.0], [2.0]], [0.0, 1e308, 1.0], group=[3])
 
 
 @pytest.mark.parametrize("centred", [False, True])

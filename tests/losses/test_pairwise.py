@@ -106,7 +106,10 @@ def test_unbounded_curvature_wrong_weights_and_overflow_are_refused():
 @pytest.mark.parametrize(
     ("functions", "hessian", "remedy"),
     [
-        *((HINGE, hessian, "round the corner, as .* or use QBRank, which") for hessian in ("newton", "bound", "global")),
+        *(
+            (HINGE, hessian, "round the corner, as .* or use QBRank, which")
+            for hessian in ("newton", "bound", "global")
+        ),
         ((np.negative, lambda d: -np.ones_like(d), np.zeros_like), "newton", "round the corner"),
         (ROUNDED_HINGE, "newton", r"use hessian='global', which takes the bound 2 max\(second\)"),
         (ROUNDED_HINGE, "bound", "use hessian='global'"),

@@ -105,9 +105,7 @@ def test_labels_teach_where_there_is_no_pair(normalization):
     assert (g == [-2 * h[0], -2 * h[0], -h[0], 0]).all()
     assert h[0] > 0
     assert h[3] == 0
-    assert not np.any(
-        QBRank(preference_weight=1.0, normalization=normalization).gradient_hessian(np.zeros(4), queries)
-    )
+    assert not np.any(QBRank(preference_weight=1.0, normalization=normalization).gradient_hessian(np.zeros(4), queries))
 
 
 @pytest.mark.parametrize(

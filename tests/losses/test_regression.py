@@ -17,9 +17,7 @@ def test_centred_does_not_see_where_a_querys_labels_and_scores_stand():
     level = rng.integers(-(2**40), 2**40, queries.n_queries)[queries.query_of_row] * 1.0
     scores = np.round(32.0 * rng.normal(size=44)) / 16.0  # so that their sums with the levels are exact
     loss, moved = SquaredError(centred=True), queries.replaced(labels=queries.labels + level)
-    np.testing.assert_array_equal(
-        loss.gradient_hessian(scores, queries), loss.gradient_hessian(scores - level, moved)
-    )
+    np.testing.assert_array_equal(loss.gradient_hessian(scores, queries), loss.gradient_hessian(scores - level, moved))
 
 
 def test_where_a_query_is_right_up_to_a_constant_no_document_takes_a_step():
