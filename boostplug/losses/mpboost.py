@@ -227,12 +227,7 @@ class _PairDistances:
         gradient, hessian = np.zeros((2, len(scores)))
         n = self.groups.n_documents
         work = np.r_[0, np.cumsum(n * np.minimum(self.groups.n_grades - 1, n // 2))]
-        run_over_queries(
-            lambda first, last: sum_over_pairs(
-                view, scores, self.distances, curvature, factor, first, last, gradient, hessian
-            ),
-            work,
-        )
+        run_over_queries(sum_over_pairs, work, view, scores, self.distances, curvature, factor, gradient, hessian)
         return gradient, hessian
 
 

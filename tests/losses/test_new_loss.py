@@ -27,7 +27,7 @@ def test_log_cosh_is_the_sum_over_all_pairs(n):
 
 
 @compiled()
-def ranks(lists, scores, worth, first, last, sums):
+def ranks(first, last, lists, scores, worth, sums):
     """Write each document's mean worth over ties to the gradient, the mean distance in its block to the Hessian."""
     room = workspace_for(lists.start, first, last)
     place, mean, apart = room.rows, np.empty(len(room.keys)), np.empty(len(room.keys))

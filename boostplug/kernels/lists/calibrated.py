@@ -47,8 +47,8 @@ def _sigmoid(x: float) -> float:
 
 @compiled(error_model="numpy")
 def calibrated_softmax(
-    lists: Any, scores: Any, row_share: float, list_share: float, per_grade: float, factor: float,
-    first: int, last: int, sums: Any,
+    first: int, last: int, lists: Any, scores: Any, row_share: float, list_share: float, per_grade: float,
+    factor: float, sums: Any,
 ) -> None:  # fmt: skip
     """Write the value of each list, and factor times its derivatives; the shares weigh the two cross entropies.
 

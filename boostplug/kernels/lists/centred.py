@@ -16,7 +16,7 @@ def _error(labels: Any, scores: Any, row: int, other: int) -> float:
 
 
 @compiled()
-def centred_squares(lists: Any, scores: Any, labels: Any, factor: float, first: int, last: int, sums: Any) -> None:
+def centred_squares(first: int, last: int, lists: Any, scores: Any, labels: Any, factor: float, sums: Any) -> None:
     """Write Σ v x²/2 of each list, x = r - F less its weighted mean, and factor times the derivatives -v x and v.
 
     x is first taken relative to the document of the largest weight, so that rounding stays small. Equal errors then

@@ -235,8 +235,8 @@ def _sum_list(
 
 @compiled()
 def sum_lists(
-    lists: Any, scores: Any, multiplier: float, rows: RowWeights, unit: float, pairing: Pairing, with_value: bool,
-    first: int, last: int, sums: Any,
+    first: int, last: int, lists: Any, scores: Any, multiplier: float, rows: RowWeights, unit: float, pairing: Pairing,
+    with_value: bool, sums: Any,
 ) -> None:  # fmt: skip
     """Sum the pairs of each list, by its scores times the multiplier; `unit` is that of the weights in `rows`."""
     workspace = workspace_for(lists.start, first, last)

@@ -35,7 +35,7 @@ def _apart(scores: Any, row: int, other: int) -> float:
 
 @compiled(error_model="numpy")
 def one_minus_pearson(
-    lists: Any, scores: Any, target: Any, epsilon: float, factor: float, first: int, last: int, sums: Any
+    first: int, last: int, lists: Any, scores: Any, target: Any, epsilon: float, factor: float, sums: Any
 ) -> None:
     """Write a list's total weight times 1 - correlation, and factor times its derivatives.
 

@@ -114,7 +114,7 @@ def _less_target(n: int, whole: _Whole, a: int, target: Any, workspace: _Workspa
 
 
 @compiled()
-def derivatives(lists: Any, scores: Any, target: Any, factor: Any, first: int, last: int, sums: Any) -> None:
+def derivatives(first: int, last: int, lists: Any, scores: Any, target: Any, factor: Any, sums: Any) -> None:
     """Write p - P and p (1 - p) of each document, times the factor of its list."""
     workspace = _workspace_for(lists.start, first, last)
     e, p, t = workspace
@@ -139,7 +139,7 @@ def derivatives(lists: Any, scores: Any, target: Any, factor: Any, first: int, l
 
 
 @compiled()
-def values(lists: Any, scores: Any, target: Any, factor: Any, first: int, last: int, sums: Any) -> None:
+def values(first: int, last: int, lists: Any, scores: Any, target: Any, factor: Any, sums: Any) -> None:
     """Write factor times -Σ P ln p of each list."""
     workspace = _workspace_for(lists.start, first, last)
     e = workspace.e

@@ -226,8 +226,8 @@ def _is_short(query: _Query, n_grades: int) -> bool:
 
 @compiled()
 def sum_over_pairs(
-    groups: Any, scores: Any, distances: Distances, c: Curvature, factor: Any, first: int, last: int,
-    gradient: Any, hessian: Any,
+    first: int, last: int, groups: Any, scores: Any, distances: Distances, c: Curvature, factor: Any, gradient: Any,
+    hessian: Any,
 ) -> None:  # fmt: skip
     """Write gradient -Σ_j ± d w and Hessian of the rows of ``first <= q < last``, each query's times its factor."""
     n, m = groups.longest + WIDTH, groups.most_grades + WIDTH

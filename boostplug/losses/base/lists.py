@@ -6,7 +6,7 @@ pair weights depend on the current ranks (LambdaRank). Such a loss is a dataclas
 .. code-block:: python
 
     @compiled()
-    def kernel(lists, scores, sigmoid, first, last, sums):  # sigmoid: whatever the loss hands over
+    def kernel(first, last, lists, scores, sigmoid, sums):  # sigmoid: whatever the loss hands over
         for q in range(first, last):
             for at in range(lists.start[q], lists.start[q + 1]):
                 row = lists.rows[at]
@@ -31,7 +31,7 @@ from boostplug.losses.base.loss import LARGEST_VALUE
 
 
 def sums_over_lists(kernel: Callable[..., None], scores: Floats, queries: Queries, *arguments: Any) -> ListSums:
-    """Run ``kernel(lists, scores, *arguments, first, last, sums)`` over all lists, in parallel.
+    """Run ``kernel(first, last, lists, scores, *arguments, sums)`` over all lists, in parallel.
 
     Parameters
     ----------
@@ -49,7 +49,7 @@ def sums_over_lists(kernel: Callable[..., None], scores: Floats, queries: Querie
     """
     judged = queries.judged_lists
     sums = ListSums(np.zeros(len(judged.query)), *np.zeros((2, queries.n_rows)))
-    run_over_queries(lambda first, last: kernel(judged.view, scores, *arguments, first, last, sums), judged.start)
+    run_over_queries(kernel, judged.start, judged.view, scores, *arguments, sums)
     value = np.zeros(queries.n_queries)
     value[judged.query] = np.minimum(sums.value, LARGEST_VALUE)
     return sums._replace(value=value)

@@ -561,18 +561,11 @@ class LossSum(CombinedLoss):
         single = len(self.parts) == 1
         return " + ".join(f"{label(weight)} " * (weight != 1.0 or single) + part.name for part, weight in self.weighted)
 
-    def _numbered(self) -> dict[str, Any]:
-        """Return parts and weights by their names."""
-        numbered: dict[str, Any] = {}
-        for k, (part, weight) in enumerate(self.weighted, 1):
-            numbered |= {f"part_{k}": part, f"weight_{k}": weight}
-        return numbered
-
     def parameters(self, deep: bool = True) -> dict[str, Any]:
         """Return `parts` and `weights`; if `deep`, those by their numbers and the parts' parameters too."""
         listed: dict[str, Any] = {"parts": self.parts, "weights": self.weights}
         if deep:
-            listed |= self._numbered()
+            listed |= _numbered(self)
             for k, part in enumerate(self.parts, 1):
                 listed |= {f"part_{k}__{rest}": inner for rest, inner in parameters_of(part).items()}
         return listed
@@ -587,7 +580,7 @@ class LossSum(CombinedLoss):
         """
         whole = {name: parameters.pop(name) for name in ("parts", "weights") if name in parameters}
         base = replace(self, **whole)
-        numbered = changed_parameters(base, base._numbered(), parameters)  # noqa: SLF001
+        numbered = changed_parameters(base, _numbered(base), parameters)
         return type(self)(parts=tuple(numbered.values())[::2], weights=tuple(numbered.values())[1::2])
 
     @property
@@ -599,6 +592,14 @@ class LossSum(CombinedLoss):
             if k > 1 and weight > 0.0:
                 space[f"weight_{k}"] = Range(weight / FACTOR, weight * FACTOR, log=True)
         return space
+
+
+def _numbered(loss: LossSum) -> dict[str, Any]:
+    """Return parts and weights by their names."""
+    numbered: dict[str, Any] = {}
+    for k, (part, weight) in enumerate(loss.weighted, 1):
+        numbered |= {f"part_{k}": part, f"weight_{k}": weight}
+    return numbered
 
 
 def _checked_weight(weight: Any, part: Loss) -> float:

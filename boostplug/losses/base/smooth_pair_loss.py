@@ -20,6 +20,7 @@ from boostplug.data.grade_groups import GradeGroups, ListedPairs
 from boostplug.data.queries import Queries
 from boostplug.kernels.base.single_precision import positive_beside
 from boostplug.kernels.pairs.grid import sum_across
+from boostplug.kernels.pairs.masses import gap_sums
 from boostplug.kernels.pairs.pair_by_pair import sum_by_pair
 from boostplug.kernels.pairs.pair_task import Task
 from boostplug.kernels.pairs.sampling import PairTerms, sampled
@@ -28,7 +29,7 @@ from boostplug.losses.base.loss import LARGEST_VALUE
 from boostplug.losses.base.pair_loss import PairFunction, PairLoss
 
 GroupWeight = Callable[[Ints, Ints], Floats]  # of pairs of groups, higher and lower
-_OfData = tuple[Floats, Floats | None, GroupWeight | None]  # c_q of queries, gains of grades, weights of grades
+_Prepared = tuple[Floats, Floats | None, GroupWeight | None]  # c_q of queries, gains of grades, weights of grades
 
 _LEAST_CURVATURE = 1e-12  # beside the slope; where it vanishes, a Hessian is held at 1e-16 of the gradient
 _BOUND = "use hessian='global', which takes the bound 2 max(second)"
@@ -164,16 +165,17 @@ class SmoothPairLoss(PairLoss, ABC):
         """Return the weight of each query's pairs together."""
         if queries.pairs is not None or (self.grade_gains(queries) is None and self.group_weight(queries) is None):
             return None
-        of_rows = 0.5 * self._pair_weight_of_rows(queries)
-        of_queries = np.bincount(queries.query_of_row, of_rows, queries.n_queries)[queries.grade_groups.query]
-        return of_queries.astype(np.float64)
+        groups = queries.grade_groups
+        query_of_document = np.repeat(np.arange(len(groups.query)), groups.n_documents)
+        of_queries = np.bincount(query_of_document, self._pair_weight_of_documents(queries), len(groups.query))
+        return 0.5 * of_queries.astype(np.float64)
 
-    def _of_data(self, queries: Queries) -> _OfData:
+    def _prepared(self, queries: Queries) -> _Prepared:
         return self.normalization_factors(queries), self.grade_gains(queries), self.group_weight(queries)
 
     def compute_value(self, scores: Floats, queries: Queries) -> Floats:
         """Return J of each query."""
-        pair, (factor, gain, weight) = self.pair_curve, self._of_data(queries)
+        pair, (factor, gain, weight) = self.pair_curve, self._prepared(queries)
         with np.errstate(over="ignore"):  # cut below
             of_rows = sum_over_pairs(
                 pair.for_value, scores, queries, factor, gain=gain, scale=pair.scale, weight=weight
@@ -184,7 +186,7 @@ class SmoothPairLoss(PairLoss, ABC):
     def compute_gradient_hessian(self, scores: Floats, queries: Queries, scale: float) -> tuple[Floats, Floats]:
         """Return `scale` times the gradient of J and the Hessian."""
         pair, choice = self.pair_curve, getattr(self, "hessian", "newton")
-        factor, gain, weight = queries.remember((SmoothPairLoss, self), partial(self._of_data, queries))
+        factor, gain, weight = queries.remember((SmoothPairLoss, self), partial(self._prepared, queries))
         factors = factor * (scale * pair.scale)
         gradient, hessian = sum_over_pairs(
             pair.for_derivatives, scores, queries, factors, gain=gain, scale=pair.scale, weight=weight
@@ -196,23 +198,31 @@ class SmoothPairLoss(PairLoss, ABC):
         positive_beside(gradient, hessian)
         return gradient, hessian
 
-    def _pair_weight_of_rows(self, queries: Queries, factors: Floats | None = None) -> Floats:
-        """Return the weight of each row's pairs together, times the query's factor; no score changes it."""
-        groups, scores = queries.grade_groups, frozen(np.zeros(queries.n_rows))
+    def _pair_weight_of_rows(self, queries: Queries, factors: Floats) -> Floats:
+        """Return the weight of each row's pairs together, times the query's factor."""
+        out = np.zeros(queries.n_rows)
         if queries.pairs is not None:
-            assert factors is not None
-            of_pairs: Floats = sum_over_pairs(_ONE, scores, queries, factors)[0]
-            return of_pairs
+            pairs = queries.listed_pairs
+            weight = pairs.weight * np.repeat(factors, np.diff(pairs.start))
+            out += np.bincount(pairs.winner, weight, len(out)) + np.bincount(pairs.loser, weight, len(out))
+            return out
+        groups = queries.grade_groups
+        out[groups.rows] = self._pair_weight_of_documents(queries) * np.repeat(factors, groups.n_documents)
+        return out
+
+    def _pair_weight_of_documents(self, queries: Queries) -> Floats:
+        """Return the weight of the pairs of each document of the grade groups; no score changes it."""
 
         def build() -> Floats:
-            _, gain, weight = self._of_data(queries)
-            by_rows = queries.with_grade_groups(groups.unweighted())
-            ones = np.ones(len(groups.query))
-            return frozen(sum_over_pairs(_ONE, scores, by_rows, ones, gain=gain, weight=weight)[0])
+            groups = queries.grade_groups.unweighted()
+            _, gain, weight = self._prepared(queries)
+            if gain is None:
+                scores, factor = frozen(np.zeros(queries.n_rows)), np.ones(len(groups.query))
+                of_rows = sum_over_pairs(_ONE, scores, queries.with_grade_groups(groups), factor, weight=weight)[0]
+                return frozen(of_rows[groups.rows])
+            of_groups = np.empty(len(gain))
+            gap_sums(groups.query_group, gain, groups.mass, of_groups)
+            of_documents = of_groups[groups.group_of_document]
+            return frozen(of_documents * groups.sqrt_weight if len(groups.sqrt_weight) else of_documents)
 
-        of_rows: Floats = queries.remember(("pair weights", self), build)
-        if factors is None:
-            return of_rows
-        factor_of_row = np.zeros(queries.n_rows)
-        factor_of_row[groups.rows] = np.repeat(factors, groups.n_documents)
-        return of_rows * factor_of_row
+        return queries.remember(("pair weights", self), build)

@@ -34,7 +34,7 @@ _MAX_PAGE = 2000  # documents; all pairs of them are 2 million
 _DOCUMENTS, _LEAST_RIDGE, _MOST_RIDGE = 8_000.0, 0.003, 10.0  # of the default ridge
 
 
-class _OfData(NamedTuple):
+class _Prepared(NamedTuple):
     """What depends on the data alone.
 
     Attributes
@@ -218,7 +218,7 @@ class Unbiased(Loss):
 
     def scale_terms(self, queries: Queries) -> tuple[Floats, Floats]:
         """Return the base's."""
-        self._of_data(queries)
+        self._prepared(queries)
         return self.base.scale_terms(queries)
 
     def position_bias(self, scores: ArrayLike, queries: Queries) -> dict[str, NDArray[Any]]:
@@ -281,20 +281,20 @@ class Unbiased(Loss):
         of_all_positions[: len(table), : len(table)] = table
         return np.concatenate([terms, of_all_positions.ravel()])
 
-    def _of_data(self, queries: Queries) -> _OfData:
+    def _prepared(self, queries: Queries) -> _Prepared:
         """Return what depends on the data alone, checked and built once; a sum of such losses asks for several."""
-        return queries.remember((Unbiased, self), lambda: self._build(queries), limit=32)
+        return queries.remember((Unbiased, self), lambda: self._prepare(queries), limit=32)
 
-    def _build(self, queries: Queries) -> _OfData:
+    def _prepare(self, queries: Queries) -> _Prepared:
         position, groups = self._checked_positions(queries), queries.grade_groups
         n = self.max_position if self.propensity is None else len(self.propensity)
         of_place = position if self.method == "additive" else position[groups.rows]
         place = frozen((np.minimum(of_place, n) - 1).astype(np.int32))
         if self.propensity is None:
-            return _OfData(place, self._placed(queries, position), groups)
+            return _Prepared(place, self._placed(queries, position), groups)
         weight = 1.0 / self._theta
         weight = np.clip(weight, 0.0, max(self.max_weight * weight[0], 1.0))  # clipped relative to that of position 1
-        return _OfData(place, None, _weighted(groups, weight, np.ones(n), place))
+        return _Prepared(place, None, _weighted(groups, weight, np.ones(n), place))
 
     def _checked_positions(self, queries: Queries) -> NDArray[np.int64]:
         position = queries.position
@@ -319,7 +319,7 @@ class Unbiased(Loss):
 
     def _table(self, scores: Floats, queries: Queries) -> Floats | None:
         """Return the counts of pairs by position that the estimates need; None where propensities are known."""
-        documents = self._of_data(queries).documents
+        documents = self._prepared(queries).documents
         if documents is None:
             return None
         table = pairs_by_position(documents, frozen(scores.view()), self._pair_curve.scale)
@@ -350,7 +350,7 @@ class Unbiased(Loss):
 
     def _corrected(self, scores: Floats, queries: Queries, bias: tuple[Floats, ...]) -> tuple[Floats, Queries]:
         """Return scores and queries with weights or biases of positions, for the base."""
-        place, _, weighted = self._of_data(queries)
+        place, _, weighted = self._prepared(queries)
         if self.method == "additive":
             return frozen(bias[0][place] + scores), queries
         if self.method == "unbiased_lambdamart":

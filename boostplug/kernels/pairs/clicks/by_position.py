@@ -65,7 +65,7 @@ def _class_of(d: float) -> int:
 
 
 @compiled()
-def _count(documents: Any, scores: Any, scale: float, edges: Any, first: int, last: int, table: Any) -> None:
+def _count(first: int, last: int, documents: Any, scores: Any, scale: float, edges: Any, table: Any) -> None:
     """Add the weights of the pairs of some parts, and weight times difference, to the table of each part."""
     rows, group, place, start = documents.rows, documents.group, documents.place, documents.start
     weighted = len(documents.winner) > 0
@@ -109,6 +109,6 @@ def pairs_by_position(documents: PlacedDocuments, scores: Floats, scale: float) 
     edges = np.searchsorted(start, np.linspace(0, start[-1], parts + 1))
     edges[0], edges[-1] = 0, len(start) - 1
     table = np.zeros((parts, n, n, 2 * HALF + 1, 2))
-    run_over_queries(lambda first, last: _count(documents, scores, scale, edges, first, last, table), start[edges])
+    run_over_queries(_count, start[edges], documents, scores, scale, edges, table)
     total: Floats = documents.step * table.sum(axis=0)
     return total
